@@ -70,7 +70,7 @@ static peat_status take_initial_weights(struct exporter *x)
 static peat_status read_checkpoint(struct exporter *x, const char *dir)
 {
     char *path = path_join(dir, GENERATION_MODEL);
-    x->step = generation_step(slash ? slash + 1 : dir);
+    x->step = generation_step(path_name(dir));
     peat_status status = safetensors_read(path, x->arena, &x->tensor, &x->n, NULL, x->cli->err);
     free(path);
     return status;

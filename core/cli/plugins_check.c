@@ -16,7 +16,6 @@
 #include "cli/verbs.h"
 #include "process/child.h"
 #include "process/parent.h"
-#include "report/lists.h"
 
 struct request {
     int64_t timeout;  /* seconds of each check */
@@ -126,7 +125,7 @@ static void print_alike(const struct checking *c, int i, const char *what)
     for (int k = i; k < c->n; k++) {
         bool printed = k == i && check_is_bad(c->report[i].end);
         if (first_of(c, k) == i && !printed)
-            names = list_add(c->arena, names, ", ", c->report[k].check);
+            names = arena_item(c->arena, names, "%s", c->report[k].check);
     }
     if (names)
         cli_print("  %-8s %s%s: %s\n", check_end_name(c->report[i].end), what,

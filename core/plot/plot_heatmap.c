@@ -5,7 +5,6 @@
 
 #include "plot/heatmap.h"
 #include "plotter.h"
-#include "report/lists.h"
 #include "report/numbers.h"
 #include "report/selector.h"
 
@@ -26,7 +25,7 @@ static const char *column_title(struct plotter *p, const struct grid *g)
         return arena_printf(p->a, "evaluation length (%s)", p->r->length_unit);
     for (int i = 0; i < p->r->n_axis; i++)
         if (g->s.makes_panel[i])
-            names = list_add(p->a, names, ", ", results_axis_name(p->r, i));
+            names = arena_item(p->a, names, "%s", results_axis_name(p->r, i));
     return names ? names : "";
 }
 

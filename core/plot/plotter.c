@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "report/lists.h"
 
 const char *plot_metric_label(const struct plotter *p, bool with_length)
 {
@@ -45,7 +44,7 @@ const char *plot_labels_of(struct plotter *p, const struct result_row *row, cons
     const char *text = NULL;
     for (int i = 0; i < p->r->n_axis; i++)
         if (in[i] == which && strcmp(row->axis[i], "-") != 0)
-            text = list_add(p->a, text, ", ", row->axis[i]);
+            text = arena_item(p->a, text, "%s", row->axis[i]);
     return text ? text : "-";
 }
 

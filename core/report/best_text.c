@@ -38,8 +38,7 @@ static const char *labels_text(const struct best *b, const struct best_value *v,
 {
     const char *text = NULL;
     for (int i = 0; i < b->over.n_axis; i++)
-        text = list_add(a, text, ", ",
-                        arena_printf(a, "%s=%s", short_name(b->over.axis[i]), v->label[i]));
+        text = arena_item(a, text, "%s=%s", short_name(b->over.axis[i]), v->label[i]);
     return text;
 }
 
@@ -98,7 +97,7 @@ static const char *rows_at_edge(const struct results *r, int edge, struct arena 
     for (int i = 0; i < r->n_row; i++) {
         const struct best_row *row = r->row[i].choice;
         if (row && best_at_edge(&r->best, row) == edge)
-            text = list_add(a, text, ", ", results_row_label(r, &r->row[i], a));
+            text = arena_item(a, text, "%s", results_row_label(r, &r->row[i], a));
     }
     return text;
 }

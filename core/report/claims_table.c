@@ -4,7 +4,6 @@
 
 #include "base/repeat.h"
 #include "report/comparison_tables.h"
-#include "report/lists.h"
 #include "report/numbers.h"
 
 /* ---- the table ---- */
@@ -76,7 +75,7 @@ static void note_tests(struct table *t, const struct claim_verdicts *v)
         const char *names = NULL;
         for (int i = 0; i < v->n; i++)
             if (v->item[i].test == (enum paired_test)test)
-                names = list_add(t->arena, names, ", ", v->item[i].claim.name);
+                names = arena_item(t->arena, names, "%s", v->item[i].claim.name);
         if (names && test == TEST_T)
             table_note(t, "by paired t, which assumes normal differences over seeds: %s", names);
         else if (names)

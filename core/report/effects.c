@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "report/lists.h"
 
 /* ---- rows ---- */
 
@@ -204,7 +203,7 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
     for (int k = 0; k < x->r->n_axis; k++)
         if (axes[k] && k != x->spec.factor) {
             const char *label = x->pairs.pair[pair].label[k];
-            name = list_add(a, name, ", ", label);
+            name = arena_item(a, name, "%s", label);
         }
     return name ? name : "all";
 }

@@ -6,7 +6,6 @@
 
 #include "base/repeat.h"
 #include "report/comparison_tables.h"
-#include "report/lists.h"
 #include "report/numbers.h"
 
 struct listed {
@@ -65,8 +64,8 @@ static void note_alone(struct table *t, const struct effects *x)
             const struct contrast_alone *alone = &x->pairs.alone[i];
             if (alone->same_model != (same != 0))
                 continue;
-            rows = list_add(t->arena, rows, ", ",
-                            results_row_label(x->r, &x->r->row[alone->row], t->arena));
+            rows = arena_item(t->arena, rows, "%s",
+                              results_row_label(x->r, &x->r->row[alone->row], t->arena));
         }
         if (rows && same)
             table_note(t, "left out, being the same model for every %s: %s",
@@ -121,7 +120,7 @@ static const char *over_names(const struct effects *x, struct arena *a)
     const char *names = NULL;
     for (int k = 0; k < x->r->n_axis; k++)
         if (x->spec.over[k])
-            names = list_add(a, names, ", ", results_axis_name(x->r, k));
+            names = arena_item(a, names, "%s", results_axis_name(x->r, k));
     return names ? names : "";
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/repeat.h"
 #include "cell/cellmeta.h"
-#include "report/lists.h"
 
 enum { KEYS_MAX = 32 };
 
@@ -89,9 +88,7 @@ static const char *kind_text(const struct search *f, const struct result_cell *c
     for (int i = 0; i < KEYS_MAX && deciding_keys[i]; i++) {
         const char *value = value_of(c, i);
         if (f->differs[i])
-            text =
-                list_add(f->a, text, ", ",
-                         arena_printf(f->a, "%s %s", deciding_keys[i], *value ? value : "unknown"));
+            text = arena_item(f->a, text, "%s %s", deciding_keys[i], *value ? value : "unknown");
     }
     return text ? text : "one kind";
 }

@@ -88,7 +88,7 @@ peat_status results_no_length(const struct results *r, int64_t length, struct ar
 {
     const char *known = NULL;
     for (int l = 0; l < r->n_length; l++)
-        known = list_add(a, known, ", ", arena_printf(a, "%" PRId64, r->length[l]));
+        known = arena_item(a, known, "%" PRId64, r->length[l]);
     return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64 "; there are %s",
                      length, known ? known : "none");
 }

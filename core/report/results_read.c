@@ -42,7 +42,7 @@ static const char *list_axes(const struct reader *x, int d)
     const struct value *plan = x->run[d].plan;
     const char *text = NULL;
     for (int i = 0; i < json_get_count(plan, "axes"); i++)
-        text = list_add(x->a, text, ", ", axis_key(plan, i));
+        text = arena_item(x->a, text, "%s", axis_key(plan, i));
     return text ? text : "none";
 }
 

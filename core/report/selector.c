@@ -59,7 +59,7 @@ static const char *list_labels(const struct results *r, int axis, const char **a
         if (seen)
             continue;
         all[(*n)++] = label;
-        list = list_add(a, list, ", ", label);
+        list = arena_item(a, list, "%s", label);
     }
     return list ? list : "none";
 }
@@ -69,10 +69,9 @@ peat_status selector_no_axis(const struct results *r, const char *what, const ch
 {
     const char *key[2 * EXPERIMENT_MAX_AXES], *known = NULL;
     for (int i = 0; i < r->n_axis; i++) {
-        known = list_add(a, known, ", ", r->axis[i]);
+        known = arena_item(a, known, "%s", r->axis[i]);
         key[2 * i] = results_axis_name(r, i);
         key[2 * i + 1] = r->axis[i];
-        strbuf_item(&known, "%s", r->axis[i]);
     }
     error_set(err, PEAT_INVALID, "%s: there is no axis '%s'; the axes are %s", what, name,
               known ? known : "none");
@@ -174,8 +173,7 @@ const char *selector_text(const struct results *r, const struct selector *s, str
     const char *text = "";
     for (int i = 0; i < r->n_axis; i++)
         if (s->label[i])
-            text = list_add(a, text, ", ",
-                            arena_printf(a, "%s=%s", results_axis_name(r, i), s->label[i]));
+            text = arena_item(a, text, "%s=%s", results_axis_name(r, i), s->label[i]);
     return text ? text : "";
 }
 
@@ -240,7 +238,7 @@ static const char *list_rows(const struct results *r, const struct result_row *c
     enum { SHOWN = 20 };
     const char *list = NULL;
     for (int i = 0; i < n && i < SHOWN; i++)
-        list = list_add(a, list, ", ", results_row_label(r, row[i], a));
+        list = arena_item(a, list, "%s", results_row_label(r, row[i], a));
     return n > SHOWN ? arena_printf(a, "%s and %d more", list, n - SHOWN) : list ? list : "none";
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "report/lists.h"
 #include "table_builder.h"
 
 /* ---- options ---- */
@@ -123,8 +122,7 @@ static void drop_unchanged(struct builder *b)
         bool result = k >= labels && (b->o->cols || k < cost || !cost);
         drop[k] = !result && is_same_in_all(t, k);
         if (drop[k])
-            same = list_add(b->a, same, ", ",
-                            arena_printf(b->a, "%s %s", t->column[k].head, t->cell[k].text));
+            same = arena_item(b->a, same, "%s %s", t->column[k].head, t->cell[k].text);
     }
     if (same)
         table_note(t, "the same in every row: %s", same);
