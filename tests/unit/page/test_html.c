@@ -165,8 +165,8 @@ START_TEST(the_best_rows_of_all_lengths_have_the_adjusted_p)
     for (int l = 0; l < 2; l++) {
         const struct summary *s = &results_best(&b.r, 0, l)->at[l];
         page_cell(b.shown.text, l ? "256" : "128", "p (Holm)", cell);
-        ck_assert_double_eq_tol(strtod(cell, NULL), s->p_holm, 5e-4);
-        ck_assert_double_gt(fabs(s->p_holm - s->p), 1e-2);
+        ck_assert_double_eq_tol(strtod(cell, NULL), s->diff.p_holm, 5e-4);
+        ck_assert_double_gt(fabs(s->diff.p_holm - s->diff.p), 1e-2);
     }
 }
 END_TEST
