@@ -33,7 +33,7 @@ struct profile {
     double uniform[DISTANCES], queries;
 };
 
-/* Dense arrays of one group of one batch, [B,H,T,T]. */
+/* Dense arrays of one group of one batch, [B,H,T,T]; all but the weights are centred. */
 struct scores {
     int64_t B, H, T;
     double *logits, *weights, *bias, *plain; /* bias, plain NULL: none; plain: without the turn */
@@ -46,17 +46,6 @@ static int bin_of(int64_t distance)
     for (int64_t d = distance < 0 ? -distance : distance; d > 0 && bin < DISTANCES - 1; d /= 2)
         bin++;
     return bin;
-}
-
-/* ---- one row of one head ---- */
-
-/* Mean of x over the keys seen. */
-static double mean_seen(const double *x, const double *mask, int64_t T, double n)
-{
-    double sum = 0.0;
-    for (int64_t j = 0; j < T; j++)
-        sum += mask[j] != 0.0 ? x[j] : 0.0;
-    return sum / n;
 }
 
 static void add_weights(struct head_profile *h, const double *w, const double *mask, int64_t i,
@@ -79,31 +68,22 @@ static void add_weights(struct head_profile *h, const double *w, const double *m
 }
 
 static void add_logits(struct head_profile *h, const struct scores *x, int64_t at,
-                       const double *mask, int64_t i, double n)
+                       const double *mask, int64_t i)
 {
     int64_t T = x->T;
-    const double *S = x->logits + at, *bias = x->bias ? x->bias + at : NULL;
-    const double *plain = x->plain ? x->plain + at : NULL;
-    double mean = mean_seen(S, mask, T, n);
-    double bias_mean = bias ? mean_seen(bias, mask, T, n) : 0.0;
-    double plain_mean = plain ? mean_seen(plain, mask, T, n) : 0.0;
     for (int64_t j = 0; j < T; j++) {
         if (mask[j] == 0.0)
             continue;
-        double value = S[j] - mean;
+        double value = x->logits[at + j], bias = x->bias ? x->bias[at + j] : 0.0;
+        double turn = x->plain ? value - bias - x->plain[at + j] : 0.0;
         int bin = bin_of(i - j);
         h->square += value * value;
         h->sum[i * T + j] += value;
         h->count[i * T + j]++;
         h->pairs[bin]++;
-        if (bias) {
-            h->bias_square += (bias[j] - bias_mean) * (bias[j] - bias_mean);
-            h->bias[bin] += bias[j] - bias_mean;
-        }
-        if (plain) {
-            double turn = value - (bias ? bias[j] - bias_mean : 0.0) - (plain[j] - plain_mean);
-            h->turn_square += turn * turn;
-        }
+        h->bias_square += bias * bias;
+        h->bias[bin] += bias;
+        h->turn_square += turn * turn;
     }
 }
 
@@ -127,7 +107,7 @@ static void add_head(struct profile *p, struct head_profile *h, const struct sco
             continue;
         int64_t at = ((b * x->H + head) * x->T + i) * x->T;
         add_weights(h, x->weights + at, mask, i, x->T, n);
-        add_logits(h, x, at, mask, i, n);
+        add_logits(h, x, at, mask, i);
         if (first)
             add_uniform(p, mask, i, n);
     }
@@ -164,6 +144,10 @@ static struct scores get_scores(const struct trace *t, const struct attention_se
     x.mask = keys_seen(t, a);
     x.bias = seen->bias ? node_spread(seen->bias, 4, dim, a) : NULL;
     x.plain = turned(seen) ? plain_scores(t->subject, seen, &x, a) : NULL;
+    double *const term[] = {x.logits, x.bias, x.plain};
+    for (int i = 0; i < 3; i++)
+        for (int64_t h = 0; term[i] && h < x.B * x.H; h++)
+            centre_seen(term[i] + h * x.T * x.T, x.mask + h / x.H * x.T * x.T, x.T);
     return x;
 }
 

@@ -46,20 +46,6 @@ struct square {
     const double *mask; /* [T,T], 1 where a key is seen */
 };
 
-/* Row i less its mean over the keys it sees; 0 at those it does not. */
-static void centre(double *x, const double *mask, int64_t T)
-{
-    for (int64_t i = 0; i < T; i++) {
-        double sum = 0.0, n = 0.0;
-        for (int64_t j = 0; j < T; j++) {
-            sum += mask[i * T + j] != 0.0 ? x[i * T + j] : 0.0;
-            n += mask[i * T + j] != 0.0;
-        }
-        for (int64_t j = 0; j < T; j++)
-            x[i * T + j] = mask[i * T + j] != 0.0 ? x[i * T + j] - sum / n : 0.0;
-    }
-}
-
 static void add_sums(const struct square *q, struct head_sums *h)
 {
     int64_t n = q->T * q->T;
@@ -67,7 +53,7 @@ static void add_sums(const struct square *q, struct head_sums *h)
     for (int t = 0; t < TERMS; t++) {
         if (!q->term[t])
             continue;
-        centre(q->term[t], q->mask, q->T);
+        centre_seen(q->term[t], q->mask, q->T);
         for (int64_t i = 0; i < n; i++)
             q->logit[i] += q->term[t][i];
     }

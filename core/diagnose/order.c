@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c: the other tokens are permuted; what changes at the last place? */
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "diagnose/diagnostics.h"
@@ -60,21 +61,13 @@ static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, 
     }
 }
 
-static void permute_streams(const peat_batch *b, const int64_t *from, struct arena *a,
-                            peat_batch *out)
+/* Items from[0 .. n-1] of x. */
+static void *gather(const void *x, size_t each, const int64_t *from, int64_t n, struct arena *a)
 {
-    int64_t n = b->B * b->T;
-    for (int64_t k = 0; k < b->n_stream; k++) {
-        int64_t each = b->stream_numbers[k];
-        if (each == 0)
-            out->stream_id[k] = ARENA_ARRAY(a, n, int32_t);
-        else
-            out->stream_number[k] = ARENA_ARRAY(a, n * each, float);
-        for (int64_t i = 0; i < n && each == 0; i++)
-            out->stream_id[k][i] = b->stream_id[k][from[i]];
-        for (int64_t i = 0; i < n * each; i++)
-            out->stream_number[k][i] = b->stream_number[k][from[i / each] * each + i % each];
-    }
+    char *out = arena_alloc(a, (size_t)n * each);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(out + (size_t)i * each, (const char *)x + (size_t)from[i] * each, each);
+    return out;
 }
 
 /* b with tokens, segments, streams of the task and marks of special ones taken from elsewhere. */
@@ -82,15 +75,17 @@ static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena
 {
     int64_t n = b->B * b->T;
     peat_batch out = *b;
-    out.token = ARENA_ARRAY(a, n, int32_t);
-    out.segment = ARENA_ARRAY(a, n, int32_t);
-    out.special = ARENA_ARRAY(a, n, uint8_t);
-    for (int64_t i = 0; i < n; i++) {
-        out.token[i] = b->token[from[i]];
-        out.segment[i] = b->segment[from[i]];
-        out.special[i] = b->special[from[i]];
+    out.token = gather(b->token, sizeof(*b->token), from, n, a);
+    out.segment = gather(b->segment, sizeof(*b->segment), from, n, a);
+    out.special = gather(b->special, sizeof(*b->special), from, n, a);
+    for (int64_t k = 0; k < b->n_stream; k++) {
+        size_t numbers = (size_t)b->stream_numbers[k];
+        if (numbers == 0)
+            out.stream_id[k] = gather(b->stream_id[k], sizeof(**b->stream_id), from, n, a);
+        else
+            out.stream_number[k] =
+                gather(b->stream_number[k], numbers * sizeof(**b->stream_number), from, n, a);
     }
-    permute_streams(b, from, a, &out);
     return out;
 }
 

@@ -76,10 +76,10 @@ MUTANTS = [
     # check, diagnose
     Mutant("core/check/check_masked.c", "in->pad[b * in->T + j]", "in->pad[b * in->T + i]",
            "contract.(check|thorough)$"),
-    Mutant("core/diagnose/attention_profile.c", "value - (bias ? bias[j] - bias_mean : 0.0)",
-           "value + (bias ? bias[j] - bias_mean : 0.0)", "unit.(diagnose|support)$|integration.diagnose$"),
+    Mutant("core/diagnose/attention_profile.c", "? value - bias - x->plain[", "? value + bias - x->plain[",
+           "unit.diagnose$"),
     Mutant("core/diagnose/logit_terms.c", "sum[i] = sum[i] * seen->scale +", "sum[i] = sum[i] +",
-           "unit.(diagnose|support)$|integration.diagnose$"),
+           "unit.diagnose$"),
     # plugins
     Mutant("plugins/scheme/huang/huang.c", "relative_index_back(c, c->k, c->q, lo, hi)",
            "relative_index(c, c->k, c->q, lo, hi)", "plugin.huang$"),
