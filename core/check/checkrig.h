@@ -53,7 +53,7 @@ struct passed {
 struct rig {
     struct arena arena, step;
     const struct checked *subject;
-    struct check_outcome *o; /* of which a pass that fails is a failure */
+    struct check_outcome *o; /* a pass that fails makes it fail */
     struct rig_plan plan;
     double shift;
     struct passed before, after;

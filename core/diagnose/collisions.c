@@ -147,7 +147,7 @@ static void improve(struct best *best, double score, int64_t b, int64_t j)
         *best = (struct best){score, b, j};
 }
 
-/* What is wrong when row b is taken for row a; WRONGS: nothing. */
+/* The mistake of taking row b for row a; WRONGS: none. */
 static enum wrong compare_labels(const struct sums *s, int64_t a, int64_t b)
 {
     bool token = s->row_token[a] != s->row_token[b];
@@ -168,8 +168,8 @@ static void compare_own_token(struct sums *s, int64_t q, double token_part, cons
                 j);
 }
 
-/* Token b, r-th of the block, with all positions. A row whose lower bound is no better than what
- * was found is skipped. */
+/* Token b, r-th of the block, with all positions. A row whose lower bound is not below the best
+ * score so far is skipped. */
 static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
 {
     int64_t T = s->position->rows, own = s->query[q].i;

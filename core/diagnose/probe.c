@@ -70,7 +70,7 @@ static int64_t count(const bool *use, int64_t n)
     return c;
 }
 
-/* What a probe learns from. */
+/* The rows of a probe. */
 struct learning {
     const struct team *team;
     int64_t n, d;

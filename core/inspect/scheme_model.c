@@ -13,7 +13,7 @@ enum { VOCAB = 256, TABLES_MAX = 96 };
 struct scheme_model {
     const struct scheme_request *request;
     struct registry *registry;
-    const struct plugin *scheme, *combine; /* combine NULL: there is no stream */
+    const struct plugin *scheme, *combine; /* combine NULL: no stream to merge */
     struct positional positional;
     struct model model;
     struct observer observer;

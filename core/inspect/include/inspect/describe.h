@@ -34,7 +34,7 @@ struct stream_description {
     bool halves; /* pairs (i, d/2 + i); otherwise (2i, 2i + 1) */
 };
 
-/* One head's bias [T, T]; softmax does not see what a whole row has in common. */
+/* One head's bias [T, T], without the constant of each row, which is nothing to softmax. */
 struct bias_description {
     int64_t T;
     double low, high;     /* of b(i, j) - mean over the keys of row i, j <= i */
