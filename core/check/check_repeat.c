@@ -114,11 +114,6 @@ void threads_hold(const struct trial *t)
  * plugin's own operation is run in parts: no two may write the same.
  */
 
-static bool owns_value(const peat_node *n)
-{
-    return n->op && !n->view_of && n->value.data && n->op->forward;
-}
-
 /* The zones of the step, and of the rig: tokens, positions, weights. */
 static void check_zones(const struct trial *t)
 {
@@ -181,9 +176,11 @@ static void check_tape(const struct trial *t, struct graph *g)
 {
     static void (*const pass[])(const struct trial *, struct graph *, peat_node *) = {replay,
                                                                                       run_in_parts};
-    for (int64_t n = g->n_node, i = 0; i < 2 * n && t->o->verdict == CHECK_PASSED; i++)
-        if (owns_value(g->node[i % n]))
-            pass[i / n](t, g, g->node[i % n]);
+    for (int64_t n = g->n_node, i = 0; i < 2 * n && t->o->verdict == CHECK_PASSED; i++) {
+        peat_node *x = g->node[i % n];
+        if (x->op && !x->view_of && x->value.data && x->op->forward)
+            pass[i / n](t, g, x);
+    }
 }
 
 /* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences. */

@@ -31,13 +31,6 @@ bool check_is_bad(enum check_end end)
 
 /* ---- the child ---- */
 
-static struct value *parse_setting(const char *text, struct arena *a, struct error *err)
-{
-    if (*text == '[')
-        return json_parse(a, text, strlen(text), "command line", err);
-    return value_scalar(a, (struct place){"command line", 0, 0}, text);
-}
-
 static peat_status read_settings(const struct check_request *q, struct arena *a,
                                  struct value **given, struct error *err)
 {
@@ -45,7 +38,9 @@ static peat_status read_settings(const struct check_request *q, struct arena *a,
     for (int i = 0; i < q->n_setting; i++) {
         const char *equals = strchr(q->setting[i], '=');
         const char *key = arena_printf(a, "%.*s", (int)(equals - q->setting[i]), q->setting[i]);
-        struct value *v = parse_setting(equals + 1, a, err);
+        struct value *v = equals[1] == '['
+                              ? json_parse(a, equals + 1, strlen(equals + 1), "command line", err)
+                              : value_scalar(a, (struct place){"command line", 0, 0}, equals + 1);
         if (!v)
             return PEAT_INVALID;
         value_set(a, *given, key, NOWHERE, v);
@@ -101,14 +96,6 @@ static peat_status write_record(const struct check_report *report, const char *p
     return file_write(path, text, strlen(text), err);
 }
 
-/* A plugin that cannot be loaded has failed the check that is about loading it. */
-static void not_loaded(const struct error *err, struct arena *a, struct check_report *report)
-{
-    report->end = CHECK_END_FAILED;
-    report->text = arena_strdup(a, err->text);
-    report->absent = err->status == PEAT_NOTFOUND;
-}
-
 static void run_check(const struct checked *s, const struct check *check,
                       struct check_report *report)
 {
@@ -148,10 +135,13 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .end = &report->cases};
     registry.trail = q->trail;
     state_read(&unloaded);
-    if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK)
+    if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK) {
         run_check(&s, check_find(check), report);
-    else
-        not_loaded(&why, arena, report);
+    } else {
+        report->end = CHECK_END_FAILED;
+        report->text = arena_strdup(arena, why.text);
+        report->absent = why.status == PEAT_NOTFOUND;
+    }
     return record ? write_record(report, record, arena, err) : PEAT_OK;
 }
 

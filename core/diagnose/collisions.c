@@ -287,16 +287,11 @@ static struct collision pair_of(const struct sums *s, const struct query *q)
     return c.a < c.b ? c : (struct collision){c.b, c.j, c.a, c.i, c.distance};
 }
 
-static bool same_pair(const struct collision *x, const struct collision *y)
-{
-    return x->a == y->a && x->i == y->i && x->b == y->b && x->j == y->j;
-}
-
 static void keep_pair(struct collisions *c, struct collision pair)
 {
     int at = c->n_pairs;
     for (int k = 0; k < c->n_pairs; k++)
-        if (same_pair(&c->pair[k], &pair))
+        if (memcmp(&c->pair[k], &pair, offsetof(struct collision, distance)) == 0)
             return;
     while (at > 0 && c->pair[at - 1].distance > pair.distance)
         at--;

@@ -62,7 +62,7 @@ static void add_batch(void *ctx, const peat_batch *b)
 static void measure(struct knockout *k)
 {
     int64_t D = k->s->model->dims.D;
-    k->n_block = (int)at_most(D, BLOCKS);
+    k->n_block = D < BLOCKS ? (int)D : BLOCKS;
     for (int i = 0; i < k->n_block; i++) {
         k->block[i].begin = D * i / k->n_block;
         k->block[i].end = D * (i + 1) / k->n_block;

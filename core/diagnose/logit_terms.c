@@ -120,13 +120,6 @@ static const char *find_bend(const struct logit_work *w, int64_t layer, const st
     return NULL;
 }
 
-/* Why its parts cannot be followed into the next layer; NULL: they can. */
-static const char *find_obstacle(const struct logit_work *w, int64_t layer)
-{
-    const char *why = parts_obstacle(w->s->model, layer, &w->s->arena);
-    return why ? arena_printf(&w->s->arena, "after layer %lld: %s", (long long)layer, why) : NULL;
-}
-
 static void add_layer(struct logit_work *w, const struct trace *t, struct layer_sums *sums,
                       const struct group_parts *g, int n)
 {
@@ -151,7 +144,7 @@ static bool follow_layer(struct logit_work *w, struct trace *t, int64_t layer, s
         add_layer(w, t, &w->layer[layer], g, n);
         if (layer + 1 == w->s->model->dims.L)
             return false;
-        why = find_obstacle(w, layer);
+        why = parts_obstacle(w->s->model, layer, &w->s->arena);
     }
     if (why)
         w->stopped = why;

@@ -143,10 +143,12 @@ const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a
         bool here = where_acts(&s->where, layer);
         bool next = layer + 1 < m->dims.L && where_acts(&s->where, layer + 1);
         if (here && s->hooks->context)
-            return arena_printf(a, "scheme '%s' changes what attention hands on", s->part.id);
+            return arena_printf(a, "after layer %lld: scheme '%s' changes what attention hands on",
+                                (long long)layer, s->part.id);
         if (next && (s->hooks->residual || (s->hooks->encode && s->where.at == SITE_RESIDUAL)))
-            return arena_printf(a, "scheme '%s' acts on the residual stream of every block",
-                                s->part.id);
+            return arena_printf(
+                a, "after layer %lld: scheme '%s' acts on the residual stream of every block",
+                (long long)layer, s->part.id);
     }
     return NULL;
 }

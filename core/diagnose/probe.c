@@ -33,13 +33,6 @@ static int64_t find(const int64_t *list, int64_t n, int64_t x)
     return at ? at - list : -1;
 }
 
-static int64_t count_held_out(int64_t groups, double share)
-{
-    int64_t take = (int64_t)llround(share * (double)groups);
-    take = take < 1 ? 1 : take;
-    return take < groups ? take : groups - 1;
-}
-
 int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
                        uint64_t stream, bool *held_out, struct arena *a)
 {
@@ -48,7 +41,8 @@ int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double 
     double *lot = ARENA_ARRAY(a, n, double);
     bool *chosen = ARENA_ARRAY(a, n, bool);
     int64_t groups = list_different(group, use, n, list);
-    int64_t take = groups < 2 ? 0 : count_held_out(groups, share);
+    double most = fmax(0.0, (double)groups - 1.0);
+    int64_t take = llround(fmin(fmax(share * (double)groups, 1.0), most));
     for (int64_t g = 0; g < groups; g++)
         lot[g] = rng_uniform(stream, (uint64_t)list[g]);
     sort_places(lot, groups, place);

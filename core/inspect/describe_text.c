@@ -15,11 +15,6 @@ struct sheet {
     bool angles; /* value holds the cosines and sines of the table */
 };
 
-static bool is_bias(const struct scheme_table *t)
-{
-    return strcmp(t->what, "bias") == 0 && t->rows == t->columns;
-}
-
 /* Angles turn pairs of dimensions: what they stand for are cosines and sines. */
 static peat_status make_sheet(const struct scheme_table *t, int64_t head, struct sheet *s,
                               struct arena *a, struct error *err)
@@ -135,7 +130,7 @@ static peat_status describe(const struct team *team, const struct scheme_table *
                             struct description *d, struct arena *a, struct error *err)
 {
     struct sheet s;
-    d->bias = is_bias(t);
+    d->bias = strcmp(t->what, "bias") == 0 && t->rows == t->columns;
     if (d->bias)
         return describe_bias(&d->by_distance, t->value + head * t->rows * t->columns, t->rows, a,
                              err);
