@@ -18,31 +18,29 @@
 #include "plugin/registry.h"
 #include "support/support.h"
 
-struct fixture {
-    char dir[64]; /* of this test alone; a plugin path within it is "<dir>/..." */
+/* Of one test; a plugin path within its directory is "<dir>/...". */
+static struct fixture {
+    char dir[64];
     struct arena arena;
     struct error err;
-};
+} f;
 
-static struct fixture *fixture_new(void)
+static void open_fixture(void)
 {
-    struct fixture *f = calloc(1, sizeof(*f));
-    ck_assert_ptr_nonnull(f);
-    new_folder(f->dir, sizeof(f->dir));
-    arena_init(&f->arena, "run", 4096);
-    return f;
+    f = (struct fixture){.err = {0}};
+    new_folder(f.dir, sizeof(f.dir));
+    arena_init(&f.arena, "run", 4096);
 }
 
-static void fixture_free(struct fixture *f)
+static void close_fixture(void)
 {
-    ck_assert_int_eq(dir_remove(f->dir, NULL), PEAT_OK);
-    arena_release(&f->arena);
-    free(f);
+    ck_assert_int_eq(dir_remove(f.dir, NULL), PEAT_OK);
+    arena_release(&f.arena);
 }
 
-static const char *inside(struct fixture *f, const char *name)
+static const char *inside(const char *name)
 {
-    return arena_printf(&f->arena, "%s/%s", f->dir, name);
+    return arena_printf(&f.arena, "%s/%s", f.dir, name);
 }
 
 static int shell(const char *command)
@@ -52,14 +50,13 @@ static int shell(const char *command)
 }
 
 /* Compiles planted/<source>.c to <dir>/<target>; returns the path. */
-static const char *build(struct fixture *f, const char *source, const char *target,
-                         const char *flags)
+static const char *build(const char *source, const char *target, const char *flags)
 {
-    const char *path = inside(f, target);
+    const char *path = inside(target);
     char *parent = path_beside(path, "");
     ck_assert_int_eq(dir_make(parent, NULL), PEAT_OK);
     free(parent);
-    const char *command = arena_printf(&f->arena,
+    const char *command = arena_printf(&f.arena,
                                        "${CC:-cc} -std=c11 -shared -fPIC -fvisibility=hidden %s "
                                        "-I\"$PEAT_SOURCE/include\" "
                                        "\"$PEAT_SOURCE/tests/contract/planted/%s.c\" -o '%s'",
@@ -68,34 +65,33 @@ static const char *build(struct fixture *f, const char *source, const char *targ
     return path;
 }
 
-static const char *write_bytes(struct fixture *f, const char *name, const void *bytes, size_t n)
+static const char *write_bytes(const char *name, const void *bytes, size_t n)
 {
-    const char *path = inside(f, name);
+    const char *path = inside(name);
     ck_assert_int_eq(file_write(path, bytes, n, NULL), PEAT_OK);
     return path;
 }
 
 /* A copy of a file with its first `n` bytes alone (0: all) and one byte changed (-1: none). */
-static const char *damage(struct fixture *f, const char *from, const char *to, size_t n, int at,
-                          char byte)
+static const char *damage(const char *from, const char *to, size_t n, int at, char byte)
 {
     char *bytes;
     size_t size;
     ck_assert_int_eq(file_read(from, 0, &bytes, &size, NULL), PEAT_OK);
     if (at >= 0)
         bytes[at] = byte;
-    const char *path = write_bytes(f, to, bytes, n ? n : size);
+    const char *path = write_bytes(to, bytes, n ? n : size);
     free(bytes);
     return path;
 }
 
 /* The message with the test's directory taken out. */
-static void assert_message(struct fixture *f, const char *expected)
+static void assert_message(const char *expected)
 {
-    char text[sizeof(f->err.text)];
-    size_t n = 0, skip = strlen(f->dir) + 1;
-    for (const char *from = f->err.text; *from;) {
-        if (!strncmp(from, f->dir, skip - 1) && from[skip - 1] == '/')
+    char text[sizeof(f.err.text)];
+    size_t n = 0, skip = strlen(f.dir) + 1;
+    for (const char *from = f.err.text; *from;) {
+        if (!strncmp(from, f.dir, skip - 1) && from[skip - 1] == '/')
             from += skip;
         else
             text[n++] = *from++;
@@ -104,12 +100,12 @@ static void assert_message(struct fixture *f, const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-static void assert_refused(struct fixture *f, const char *path, const char *expected)
+static void assert_refused(const char *path, const char *expected)
 {
     const struct plugin *plugin = NULL;
-    ck_assert_int_ne(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_ne(plugin_load(&f.arena, path, OBJECT_HASHED, &plugin, &f.err), PEAT_OK);
     ck_assert_ptr_null(plugin);
-    assert_message(f, expected);
+    assert_message(expected);
 }
 
 /* ---- one file ---- */
@@ -155,32 +151,27 @@ static const struct crime crimes[] = {
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
-static const char *build_crime(struct fixture *f, const struct crime *crime)
+static const char *build_crime(const struct crime *crime)
 {
-    return build(f, crime->source, "x.so", arena_printf(&f->arena, "-DCRIME_%s", crime->name));
+    return build(crime->source, "x.so", arena_printf(&f.arena, "-DCRIME_%s", crime->name));
 }
 
 START_TEST(each_bad_plugin_is_refused_with_its_reason)
 {
     const struct crime *crime = &crimes[_i];
-    struct fixture *f = fixture_new();
-    assert_refused(f, build_crime(f, crime), arena_printf(&f->arena, "'x.so': %s", crime->text));
-    fixture_free(f);
+    assert_refused(build_crime(crime), arena_printf(&f.arena, "'x.so': %s", crime->text));
 }
 END_TEST
 
 START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
 {
-    struct fixture *f = fixture_new();
     const struct plugin *plugin = NULL;
     ck_assert_int_eq(
-        plugin_load(&f->arena, build(f, "newer", "x.so", ""), OBJECT_HASHED, &plugin, &f->err),
-        PEAT_OK);
+        plugin_load(&f.arena, build("newer", "x.so", ""), OBJECT_HASHED, &plugin, &f.err), PEAT_OK);
     const peat_scheme *scheme = plugin->desc->interface;
     ck_assert_uint_eq(scheme->size, sizeof(*scheme));
     ck_assert_ptr_nonnull(scheme->setup);
     ck_assert_ptr_null(scheme->encode);
-    fixture_free(f);
 }
 END_TEST
 
@@ -188,19 +179,16 @@ START_TEST(a_plugin_in_cxx_loads)
 {
     if (shell("${CXX:-c++} --version >/dev/null 2>&1") != 0)
         return;
-    struct fixture *f = fixture_new();
     const struct plugin *plugin = NULL;
-    const char *command = arena_printf(&f->arena,
+    const char *command = arena_printf(&f.arena,
                                        "${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -shared -fPIC "
                                        "-fvisibility=hidden -I\"$PEAT_SOURCE/include\" "
                                        "\"$PEAT_SOURCE/tests/contract/planted/plain.cc\" -o '%s'",
-                                       inside(f, "x.so"));
+                                       inside("x.so"));
     ck_assert_int_eq(shell(command), 0);
-    ck_assert_msg(plugin_load(&f->arena, inside(f, "x.so"), OBJECT_HASHED, &plugin, &f->err) ==
-                      PEAT_OK,
-                  "%s", f->err.text);
+    ck_assert_msg(plugin_load(&f.arena, inside("x.so"), OBJECT_HASHED, &plugin, &f.err) == PEAT_OK,
+                  "%s", f.err.text);
     ck_assert_ptr_nonnull(((const peat_scheme *)plugin->desc->interface)->residual);
-    fixture_free(f);
 }
 END_TEST
 
@@ -215,75 +203,65 @@ enum { ROW_CRIMES = sizeof(row_crimes) / sizeof(row_crimes[0]) };
 START_TEST(a_bad_row_is_refused_by_plugin_and_key)
 {
     const struct crime *crime = &row_crimes[_i];
-    struct fixture *f = fixture_new();
-    const char *path = build_crime(f, crime);
+    const char *path = build_crime(crime);
     const struct plugin *plugin;
-    ck_assert_int_ne(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
-    const char *key = arena_printf(&f->arena, "'%s'", crime->text);
-    ck_assert_ptr_nonnull(strstr(f->err.text, "plugin 'planted': "));
-    ck_assert_ptr_nonnull(strstr(f->err.text, key));
-    fixture_free(f);
+    ck_assert_int_ne(plugin_load(&f.arena, path, OBJECT_HASHED, &plugin, &f.err), PEAT_OK);
+    const char *key = arena_printf(&f.arena, "'%s'", crime->text);
+    ck_assert_ptr_nonnull(strstr(f.err.text, "plugin 'planted': "));
+    ck_assert_ptr_nonnull(strstr(f.err.text, key));
 }
 END_TEST
 
 START_TEST(what_is_no_plugin_is_named_for_what_it_is)
 {
-    struct fixture *f = fixture_new();
-    const char *good = build(f, "scheme", "good.so", "");
-    assert_refused(f, inside(f, "none.so"),
-                   "cannot open plugin 'none.so': No such file or directory");
-    ck_assert_int_eq(mkdir(inside(f, "dir.so"), 0777), 0);
-    assert_refused(f, inside(f, "dir.so"), "'dir.so' is a directory");
-    ck_assert_int_eq(mkfifo(inside(f, "pipe.so"), 0666), 0);
-    assert_refused(f, inside(f, "pipe.so"), "'pipe.so' is a named pipe, not a regular file");
-    ck_assert_int_eq(symlink("/dev/zero", inside(f, "zero.so")), 0);
-    assert_refused(f, inside(f, "zero.so"), "'zero.so' is a device, not a regular file");
-    ck_assert_int_eq(truncate(write_bytes(f, "sparse.so", "", 0), (off_t)1 << 40), 0);
-    assert_refused(f, inside(f, "sparse.so"), "'sparse.so' is not a shared object");
-    ck_assert_int_eq(truncate(damage(f, good, "large.so", 0, -1, 0), (off_t)1 << 40), 0);
-    assert_refused(f, inside(f, "large.so"),
+    const char *good = build("scheme", "good.so", "");
+    assert_refused(inside("none.so"), "cannot open plugin 'none.so': No such file or directory");
+    ck_assert_int_eq(mkdir(inside("dir.so"), 0777), 0);
+    assert_refused(inside("dir.so"), "'dir.so' is a directory");
+    ck_assert_int_eq(mkfifo(inside("pipe.so"), 0666), 0);
+    assert_refused(inside("pipe.so"), "'pipe.so' is a named pipe, not a regular file");
+    ck_assert_int_eq(symlink("/dev/zero", inside("zero.so")), 0);
+    assert_refused(inside("zero.so"), "'zero.so' is a device, not a regular file");
+    ck_assert_int_eq(truncate(write_bytes("sparse.so", "", 0), (off_t)1 << 40), 0);
+    assert_refused(inside("sparse.so"), "'sparse.so' is not a shared object");
+    ck_assert_int_eq(truncate(damage(good, "large.so", 0, -1, 0), (off_t)1 << 40), 0);
+    assert_refused(inside("large.so"),
                    "'large.so' has 1099511627776 bytes, the limit is 268435456");
-    assert_refused(f, write_bytes(f, "empty.so", "", 0), "'empty.so' is empty");
-    assert_refused(f, write_bytes(f, "text.so", "int x;\n", 7), "'text.so' is not a shared object");
-    assert_refused(f, damage(f, good, "cut.so", 2000, -1, 0), "'cut.so' is cut short");
-    assert_refused(f, damage(f, good, "head.so", 40, -1, 0), "'head.so' is cut short");
-    assert_refused(f, damage(f, good, "machine.so", 0, 18, 2),
+    assert_refused(write_bytes("empty.so", "", 0), "'empty.so' is empty");
+    assert_refused(write_bytes("text.so", "int x;\n", 7), "'text.so' is not a shared object");
+    assert_refused(damage(good, "cut.so", 2000, -1, 0), "'cut.so' is cut short");
+    assert_refused(damage(good, "head.so", 40, -1, 0), "'head.so' is cut short");
+    assert_refused(damage(good, "machine.so", 0, 18, 2),
                    "'machine.so' was built for another kind of machine");
-    assert_refused(f, build(f, "descriptor", "no_entry.so", "-DCRIME_no_entry"),
+    assert_refused(build("descriptor", "no_entry.so", "-DCRIME_no_entry"),
                    "'no_entry.so' is not a PEAT plugin: it has no peat_entry");
-    fixture_free(f);
 }
 END_TEST
 
 START_TEST(an_unresolved_symbol_is_named)
 {
-    struct fixture *f = fixture_new();
-    assert_refused(f, build(f, "scheme", "x.so", "-DCRIME_undefined_symbol"),
+    assert_refused(build("scheme", "x.so", "-DCRIME_undefined_symbol"),
                    "cannot load 'x.so': undefined symbol: arena_alloc");
-    fixture_free(f);
 }
 END_TEST
 
 #if defined(__SSE__)
 START_TEST(a_change_of_rounding_is_refused_and_undone)
 {
-    struct fixture *f = fixture_new();
-    assert_refused(f, build(f, "descriptor", "x.so", "-DCRIME_flush_to_zero"),
+    assert_refused(build("descriptor", "x.so", "-DCRIME_flush_to_zero"),
                    "'x.so' was linked with -ffast-math: loading it changes how every number is "
                    "rounded");
     volatile float tiny = 1e-38f;
     ck_assert(tiny / 16 > 0);
-    fixture_free(f);
 }
 END_TEST
 #endif
 
 START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
 {
-    struct fixture *f = fixture_new();
-    const char *path = build(f, "scheme", "some.so", "");
+    const char *path = build("scheme", "some.so", "");
     const struct plugin *plugin;
-    ck_assert_int_eq(plugin_load(&f->arena, path, OBJECT_HASHED, &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(plugin_load(&f.arena, path, OBJECT_HASHED, &plugin, &f.err), PEAT_OK);
     ck_assert_str_eq(plugin->name, "some");
     ck_assert_str_eq(plugin->desc->id, "planted");
     ck_assert_str_eq(plugin->path, path);
@@ -298,141 +276,128 @@ START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
     plugin_traits(plugin->desc, &text);
     ck_assert_str_eq(text.text, "shift-invariant, no-trainable");
     strbuf_release(&text);
-    fixture_free(f);
 }
 END_TEST
 
 /* ---- names ---- */
 
 /* A registry over directories of the fixture alone: "a:b". */
-static struct registry registry_over(struct fixture *f, const char *list)
+static struct registry registry_over(const char *list)
 {
     struct strbuf path;
     strbuf_init(&path);
     while (*list) {
         size_t n = strcspn(list, ":");
-        strbuf_addf(&path, "%s/%.*s:", f->dir, (int)n, list);
+        strbuf_addf(&path, "%s/%.*s:", f.dir, (int)n, list);
         list += n + (list[n] == ':');
     }
     setenv("PEAT_PLUGIN_PATH", path.text, 1);
-    setenv("HOME", f->dir, 1);
+    setenv("HOME", f.dir, 1);
     strbuf_release(&path);
     struct registry r;
-    ck_assert_int_eq(registry_init(&r, &f->arena, &f->err), PEAT_OK);
+    ck_assert_int_eq(registry_init(&r, &f.arena, &f.err), PEAT_OK);
     return r;
 }
 
-static const struct plugin *must_find(struct fixture *f, struct registry *r, peat_kind kind,
-                                      const char *name)
+static const struct plugin *must_find(struct registry *r, peat_kind kind, const char *name)
 {
     const struct plugin *plugin = NULL;
-    peat_status status = registry_find(r, kind, name, NOWHERE, &plugin, &f->err);
-    ck_assert_msg(status == PEAT_OK, "%s", f->err.text);
+    peat_status status = registry_find(r, kind, name, NOWHERE, &plugin, &f.err);
+    ck_assert_msg(status == PEAT_OK, "%s", f.err.text);
     return plugin;
 }
 
 START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file)
 {
-    struct fixture *f = fixture_new();
-    build(f, "scheme", "a/x.so", "-DVERSION='\"flat\"'");
-    build(f, "scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
-    build(f, "scheme", "a/y.so", "-DVERSION='\"flat\"'");
-    build(f, "scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
-    build(f, "scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
-    build(f, "scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
-    struct registry r = registry_over(f, "a::missing:b");
-    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "x")->desc->version, "flat");
-    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "y")->desc->version, "kind");
-    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "scheme/z")->desc->version, "second");
-    ck_assert_str_eq(must_find(f, &r, PEAT_SCHEME, "home")->desc->version, "1.0");
-    fixture_free(f);
+    build("scheme", "a/x.so", "-DVERSION='\"flat\"'");
+    build("scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
+    build("scheme", "a/y.so", "-DVERSION='\"flat\"'");
+    build("scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
+    build("scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
+    build("scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
+    struct registry r = registry_over("a::missing:b");
+    ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "x")->desc->version, "flat");
+    ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "y")->desc->version, "kind");
+    ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "scheme/z")->desc->version, "second");
+    ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "home")->desc->version, "1.0");
 }
 END_TEST
 
 START_TEST(the_same_file_by_any_name_is_the_same_plugin)
 {
-    struct fixture *f = fixture_new();
-    const char *path = build(f, "scheme", "a/scheme/x.so", "");
-    struct registry r = registry_over(f, "a");
-    const struct plugin *first = must_find(f, &r, PEAT_SCHEME, "x");
-    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, "scheme/x"), first);
-    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, path), first);
-    ck_assert_ptr_eq(must_find(f, &r, PEAT_SCHEME, inside(f, "a/../a/scheme/x.so")), first);
+    const char *path = build("scheme", "a/scheme/x.so", "");
+    struct registry r = registry_over("a");
+    const struct plugin *first = must_find(&r, PEAT_SCHEME, "x");
+    ck_assert_ptr_eq(must_find(&r, PEAT_SCHEME, "scheme/x"), first);
+    ck_assert_ptr_eq(must_find(&r, PEAT_SCHEME, path), first);
+    ck_assert_ptr_eq(must_find(&r, PEAT_SCHEME, inside("a/../a/scheme/x.so")), first);
     ck_assert_int_eq(r.n, 1);
-    fixture_free(f);
 }
 END_TEST
 
 START_TEST(a_path_is_relative_to_the_file_it_is_written_in)
 {
-    struct fixture *f = fixture_new();
-    build(f, "scheme", "lab/mine.so", "");
-    struct registry r = registry_over(f, "");
-    const struct place at = {inside(f, "lab/exp.yaml"), 4, 9};
+    build("scheme", "lab/mine.so", "");
+    struct registry r = registry_over("");
+    const struct place at = {inside("lab/exp.yaml"), 4, 9};
     const struct plugin *plugin = NULL;
-    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "./mine.so", at, &plugin, &f->err), PEAT_OK);
-    ck_assert_str_eq(plugin->path, inside(f, "lab/mine.so"));
+    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "./mine.so", at, &plugin, &f.err), PEAT_OK);
+    ck_assert_str_eq(plugin->path, inside("lab/mine.so"));
     plugin = NULL;
-    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "mine.so", at, &plugin, &f->err), PEAT_OK);
-    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "./other.so", at, &plugin, &f->err), PEAT_OK);
-    assert_message(f, "lab/exp.yaml:4:9: cannot open plugin 'lab/./other.so': No such file or "
-                      "directory");
-    ck_assert_int_ne(registry_find(&r, PEAT_COMBINE, "./mine.so", at, &plugin, &f->err), PEAT_OK);
-    assert_message(f, "lab/exp.yaml:4:9: 'lab/mine.so' is a scheme, not a combine");
-    fixture_free(f);
+    ck_assert_int_eq(registry_find(&r, PEAT_SCHEME, "mine.so", at, &plugin, &f.err), PEAT_OK);
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "./other.so", at, &plugin, &f.err), PEAT_OK);
+    assert_message("lab/exp.yaml:4:9: cannot open plugin 'lab/./other.so': No such file or "
+                   "directory");
+    ck_assert_int_ne(registry_find(&r, PEAT_COMBINE, "./mine.so", at, &plugin, &f.err), PEAT_OK);
+    assert_message("lab/exp.yaml:4:9: 'lab/mine.so' is a scheme, not a combine");
 }
 END_TEST
 
 /* The message ends in the directories, of which the last is this test's own build. */
-static void assert_starts(struct fixture *f, const char *expected)
+static void assert_starts(const char *expected)
 {
-    ck_assert_msg(!strncmp(f->err.text, expected, strlen(expected)),
-                  "'%s' does not start with '%s'", f->err.text, expected);
+    ck_assert_msg(!strncmp(f.err.text, expected, strlen(expected)), "'%s' does not start with '%s'",
+                  f.err.text, expected);
 }
 
 START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
 {
-    struct fixture *f = fixture_new();
-    build(f, "scheme", "a/scheme/rotary.so", "");
-    build(f, "combine", "a/combine/sum.so", "");
-    struct registry r = registry_over(f, "a");
+    build("scheme", "a/scheme/rotary.so", "");
+    build("combine", "a/combine/sum.so", "");
+    struct registry r = registry_over("a");
     const struct place at = {"exp.yaml", 7, 12};
     const struct plugin *plugin = NULL;
-    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "rotry", at, &plugin, &f->err), PEAT_OK);
-    assert_starts(f, arena_printf(&f->arena,
-                                  "exp.yaml:7:12: there is no scheme 'rotry'; did you mean "
-                                  "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-%s'",
-                                  f->dir, f->dir, PEAT_ABI));
-    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "sum", at, &plugin, &f->err), PEAT_OK);
-    assert_starts(f,
-                  "exp.yaml:7:12: there is no scheme 'sum', but there is a combine of that name");
-    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "combine/sum", at, &plugin, &f->err), PEAT_OK);
-    ck_assert_str_eq(f->err.text, "exp.yaml:7:12: 'combine/sum' names a combine, but a scheme is "
-                                  "needed here");
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "rotry", at, &plugin, &f.err), PEAT_OK);
+    assert_starts(arena_printf(&f.arena,
+                               "exp.yaml:7:12: there is no scheme 'rotry'; did you mean "
+                               "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-%s'",
+                               f.dir, f.dir, PEAT_ABI));
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "sum", at, &plugin, &f.err), PEAT_OK);
+    assert_starts("exp.yaml:7:12: there is no scheme 'sum', but there is a combine of that name");
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "combine/sum", at, &plugin, &f.err), PEAT_OK);
+    ck_assert_str_eq(f.err.text, "exp.yaml:7:12: 'combine/sum' names a combine, but a scheme is "
+                                 "needed here");
     ck_assert_ptr_null(plugin);
-    fixture_free(f);
 }
 END_TEST
 
 START_TEST(a_name_in_two_kinds_must_say_which)
 {
-    struct fixture *f = fixture_new();
-    build(f, "scheme", "a/scheme/x.so", "");
-    build(f, "combine", "b/combine/x.so", "");
-    build(f, "combine", "b/only.so", "");
-    struct registry r = registry_over(f, "a:b");
+    build("scheme", "a/scheme/x.so", "");
+    build("combine", "b/combine/x.so", "");
+    build("combine", "b/only.so", "");
+    struct registry r = registry_over("a:b");
     const struct plugin *plugin = NULL;
-    ck_assert_int_ne(registry_find_any(&r, "x", &plugin, &f->err), PEAT_OK);
-    ck_assert_str_eq(f->err.text, "'x' is both a scheme and a combine: say scheme/x or combine/x");
-    ck_assert_int_eq(registry_find_any(&r, "combine/x", &plugin, &f->err), PEAT_OK);
+    ck_assert_int_ne(registry_find_any(&r, "x", &plugin, &f.err), PEAT_OK);
+    ck_assert_str_eq(f.err.text, "'x' is both a scheme and a combine: say scheme/x or combine/x");
+    ck_assert_int_eq(registry_find_any(&r, "combine/x", &plugin, &f.err), PEAT_OK);
     ck_assert_int_eq(plugin->desc->kind, PEAT_COMBINE);
-    ck_assert_int_eq(registry_find_any(&r, "only", &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(registry_find_any(&r, "only", &plugin, &f.err), PEAT_OK);
     ck_assert_str_eq(plugin->name, "only");
-    ck_assert_int_eq(registry_find_any(&r, inside(f, "a/scheme/x.so"), &plugin, &f->err), PEAT_OK);
+    ck_assert_int_eq(registry_find_any(&r, inside("a/scheme/x.so"), &plugin, &f.err), PEAT_OK);
     ck_assert_int_eq(plugin->desc->kind, PEAT_SCHEME);
-    ck_assert_int_ne(registry_find_any(&r, "onyl", &plugin, &f->err), PEAT_OK);
-    assert_starts(f, "there is no plugin 'onyl'; did you mean 'only'?");
-    fixture_free(f);
+    ck_assert_int_ne(registry_find_any(&r, "onyl", &plugin, &f.err), PEAT_OK);
+    assert_starts("there is no plugin 'onyl'; did you mean 'only'?");
 }
 END_TEST
 
@@ -444,15 +409,14 @@ static void collect(void *ctx, const char *path, const char *why)
 
 START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
 {
-    struct fixture *f = fixture_new();
-    build(f, "scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
-    build(f, "combine", "a/combine/b.so", "");
-    build(f, "scheme", "a/scheme/bad.so", "-DCRIME_no_size");
-    build(f, "scheme", "b/scheme/z.so", "-DVERSION='\"b\"'");
-    build(f, "scheme", "b/scheme/bad.so", "-DVERSION='\"b\"'");
-    build(f, "scheme", "b/y.so", "");
-    build(f, "combine", "b/scheme/strayed.so", "");
-    struct registry r = registry_over(f, "a:b");
+    build("scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
+    build("combine", "a/combine/b.so", "");
+    build("scheme", "a/scheme/bad.so", "-DCRIME_no_size");
+    build("scheme", "b/scheme/z.so", "-DVERSION='\"b\"'");
+    build("scheme", "b/scheme/bad.so", "-DVERSION='\"b\"'");
+    build("scheme", "b/y.so", "");
+    build("combine", "b/scheme/strayed.so", "");
+    struct registry r = registry_over("a:b");
     r.dirs.n = 2; /* not those of the machine */
     struct strbuf bad;
     strbuf_init(&bad);
@@ -464,11 +428,10 @@ START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
     ck_assert_str_eq(r.item[2]->name, "b");
     ck_assert_int_eq(r.item[2]->desc->kind, PEAT_COMBINE);
     ck_assert_str_eq(r.item[0]->sha256, ""); /* a listing hashes no files */
-    snprintf(f->err.text, sizeof(f->err.text), "%s", bad.text);
-    assert_message(f, "'a/scheme/bad.so': plugin 'planted': its peat_scheme does not set size\n"
-                      "'b/scheme/strayed.so' is a combine, not a scheme\n");
+    snprintf(f.err.text, sizeof(f.err.text), "%s", bad.text);
+    assert_message("'a/scheme/bad.so': plugin 'planted': its peat_scheme does not set size\n"
+                   "'b/scheme/strayed.so' is a combine, not a scheme\n");
     strbuf_release(&bad);
-    fixture_free(f);
 }
 END_TEST
 
@@ -493,7 +456,8 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"loader", .seconds = 60, .needs = "PEAT_SOURCE cc",
+        (struct tests){"loader", open_fixture, close_fixture, .seconds = 60,
+                       .needs = "PEAT_SOURCE cc",
                        .loops = LOOPS({each_bad_plugin_is_refused_with_its_reason, CRIMES},
                                       {a_bad_row_is_refused_by_plugin_and_key, ROW_CRIMES})},
         TESTS(what_is_no_plugin_is_named_for_what_it_is, an_unresolved_symbol_is_named,
