@@ -10,21 +10,15 @@
 #include "base/strbuf.h"
 #include "support/support.h"
 
-/* Who alone may include what. */
+/* Who alone may include what: a file, or the files of a folder. */
 static const char *const alone[][2] = {
     {"cblas.h", "providers/openblas.c"},      {"dnnl.h", "providers/onednn_interface.h"},
     {"dlfcn.h", "core/base/object.c"},        {"yaml.h", "core/experiment/yamldoc.c"},
     {"jansson.h", "core/base/json_text.c"},   {"pthread.h", "core/process/parent.c"},
-    {"sys/prctl.h", "core/process/parent.c"},
-};
-enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
-
-/* The header of what one folder alone does. */
-static const char *const folder_headers[][2] = {
-    {"spawn.h", "core/process/"},
+    {"sys/prctl.h", "core/process/parent.c"}, {"spawn.h", "core/process/"},
     {"sys/wait.h", "core/process/"},
 };
-enum { FOLDER_HEADERS = sizeof(folder_headers) / sizeof(folder_headers[0]) };
+enum { ALONE = sizeof(alone) / sizeof(alone[0]) };
 
 /* Calls that stand in core once, in this file; NULL: nowhere. */
 static const char *const calls[][2] = {
@@ -144,11 +138,18 @@ static void assert_none(struct strbuf *offences)
     strbuf_release(offences);
 }
 
-static void hold_in(const char *dir, rule_fn rule)
+/* In files and folders, whose names stand behind each other: "docs README.md". */
+static void hold_in(const char *places, rule_fn rule)
 {
     struct strbuf offences;
+    char place[64];
     strbuf_init(&offences);
-    walk(dir, rule, &offences);
+    for (int n; sscanf(places, "%63s%n", place, &n) == 1; places += n) {
+        if (is_directory(place))
+            walk(place, rule, &offences);
+        else if (is_there(place))
+            apply(place, rule, &offences);
+    }
     assert_none(&offences);
 }
 
@@ -186,20 +187,9 @@ static void leaves_libraries_to_their_one_file(const char *path, const char *tex
     bool quoted;
     while (next_include(&text, name, &quoted))
         for (int i = 0; i < ALONE; i++)
-            if (!strcmp(base_name(name), alone[i][0]) && strcmp(path, alone[i][1]) != 0)
+            if ((!strcmp(name, alone[i][0]) || !strcmp(base_name(name), alone[i][0])) &&
+                !starts(path, alone[i][1]))
                 strbuf_addf(offences, "%s: only %s includes %s\n", path, alone[i][1], name);
-}
-
-static void leaves_headers_to_their_folder(const char *path, const char *text,
-                                           struct strbuf *offences)
-{
-    char name[256];
-    bool quoted;
-    while (next_include(&text, name, &quoted))
-        for (int i = 0; i < FOLDER_HEADERS; i++)
-            if (!strcmp(name, folder_headers[i][0]) && !starts(path, folder_headers[i][1]))
-                strbuf_addf(offences, "%s: only %s includes %s\n", path, folder_headers[i][1],
-                            name);
 }
 
 static bool is_of_a_name(char c)
@@ -268,15 +258,13 @@ END_TEST
 START_TEST(processes_and_options_are_handled_in_one_place)
 {
     hold_in("core", leaves_calls_to_their_one_file);
-    hold_in("core", leaves_headers_to_their_folder);
+    hold_in("core", leaves_libraries_to_their_one_file);
 }
 END_TEST
 
 START_TEST(each_library_is_known_to_one_file)
 {
-    hold_in("core", leaves_libraries_to_their_one_file);
-    hold_in("plugins", leaves_libraries_to_their_one_file);
-    hold_in("providers", leaves_libraries_to_their_one_file);
+    hold_in("core plugins providers", leaves_libraries_to_their_one_file);
 }
 END_TEST
 
@@ -327,15 +315,8 @@ static void states_its_licence(const char *path, const char *text, struct strbuf
 
 START_TEST(each_source_begins_with_its_licence)
 {
-    struct strbuf offences;
-    strbuf_init(&offences);
-    static const char *const dirs[] = {"cmake", "core", "include", "plugins", "providers", "tests"};
-    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-        walk(dirs[i], states_its_licence, &offences);
-    apply("CMakeLists.txt", states_its_licence, &offences);
-    if (is_there("quickstart"))
-        apply("quickstart", states_its_licence, &offences);
-    assert_none(&offences);
+    hold_in("cmake core include plugins providers tests CMakeLists.txt quickstart",
+            states_its_licence);
 }
 END_TEST
 
@@ -371,9 +352,7 @@ static void keeps_one_spelling(const char *path, const char *text, struct strbuf
 
 START_TEST(each_thing_has_one_spelling)
 {
-    static const char *const dirs[] = {"core", "include", "plugins", "providers", "tests"};
-    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-        hold_in(dirs[i], keeps_one_spelling);
+    hold_in("core include plugins providers tests", keeps_one_spelling);
 }
 END_TEST
 
@@ -409,12 +388,7 @@ static void names_files_that_exist(const char *path, const char *text, struct st
 
 START_TEST(documents_name_files_that_exist)
 {
-    struct strbuf offences;
-    strbuf_init(&offences);
-    walk("docs", names_files_that_exist, &offences);
-    apply("README.md", names_files_that_exist, &offences);
-    apply("CONTRIBUTING.md", names_files_that_exist, &offences);
-    assert_none(&offences);
+    hold_in("docs README.md CONTRIBUTING.md", names_files_that_exist);
 }
 END_TEST
 
@@ -440,10 +414,7 @@ static void are_on_the_map(const char *path, const char *text, struct strbuf *of
 
 START_TEST(all_rooms_are_on_the_map)
 {
-    struct strbuf offences;
-    strbuf_init(&offences);
-    apply("core/CMakeLists.txt", are_on_the_map, &offences);
-    assert_none(&offences);
+    hold_in("core/CMakeLists.txt", are_on_the_map);
 }
 END_TEST
 
@@ -578,6 +549,9 @@ START_TEST(the_rules_notice_an_offence)
     assert_offends(rule, "providers/openblas.c", "#include <cblas.h>\n", false);
     assert_offends(rule, "core/nn/gemm.c", "#include <cblas.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#include <openblas/cblas.h>\n", true);
+    assert_offends(rule, "core/process/a.c", "#include <sys/wait.h>\n", false);
+    assert_offends(rule, "core/nn/a.c", "#include <sys/wait.h>\n", true);
+    assert_offends(rule, "core/process/a.c", "#include <sys/prctl.h>\n", true);
     assert_offends(rule, "core/nn/a.c", "#pragma omp parallel\n", true);
     assert_offends(rule, "core/nn/a.c", "GOMP_parallel(f, x, 2, 0);\n", true);
     rule = leaves_calls_to_their_one_file;
@@ -592,9 +566,6 @@ START_TEST(the_rules_notice_an_offence)
     assert_offends(rule, "core/nn/a.c", " file_open(path); gemm->open(n);\n", false);
     assert_offends(rule, "core/nn/a.c", " open(\"/proc/self/maps\");\n", false);
     assert_offends(rule, "core/nn/a.c", " fopen(path, \"r\");\n", true);
-    rule = leaves_headers_to_their_folder;
-    assert_offends(rule, "core/process/a.c", "#include <sys/wait.h>\n", false);
-    assert_offends(rule, "core/nn/a.c", "#include <sys/wait.h>\n", true);
     rule = writes_json_by_the_one_writer;
     assert_offends(rule, "core/cell/a.c", "printf(\"{\\\"step\\\":%d}\", 1);", true);
     rule = keeps_one_spelling;
