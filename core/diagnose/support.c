@@ -8,8 +8,8 @@
 #include "base/sort.h"
 #include "maths/statistics.h"
 
-/* A few columns at a time, so that rows are read as they lie. A sum of F32 values that are all the
- * same is exact, and so is their mean: a constant column has variance 0. */
+/* A few columns at a time, so that rows are read as they lie. Sums of equal F32 values are exact,
+ * so that a constant column has variance 0. */
 void column_variances(const struct matrix *m, double *variance)
 {
     enum { LANES = 16 };

@@ -12,13 +12,10 @@ struct cell_table {
     struct scheme_table table;
 };
 
-/*
- * With the weights that the model has now, of its first windows, in this order: the stream of each
- * scheme; what positions and tokens become in the model's input (diagnose/tables.h); what schemes
- * add to the logits of each layer; every node that a scheme or the combination names for
- * inspection. What differs from window to window is that of the first one. Nothing stands twice:
- * a layer with the same table as the layer before is left out. The tables live in d's memory.
- */
+/* With the weights as they are, of the first window where windows differ: the stream of each
+ * scheme, positions and tokens in the model's input (diagnose/tables.h), the bias of each layer
+ * that differs from the layer before, and every node named for inspection. The tables live in d's
+ * memory. */
 peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int *n,
                         struct error *err);
 

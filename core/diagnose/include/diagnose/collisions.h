@@ -3,12 +3,9 @@
  * collisions.h: can e_a + p_i be mistaken for e_b + p_j?
  *
  * A nearest-neighbour decoder sees x = e_a + p_i + noise and answers with the pair (b, j) whose sum
- * is nearest. Each query (a, i) is compared with every pair of the tables; when there are too many
- * queries for the budget a seeded sample of them is asked, never a sample of the answers. Noise is
- * normal, the same in every dimension; its size is given relative to the sums' own spread.
- *
- * Distances are Euclidean. Candidates are found through scalar products of the centred tables in
- * double and then measured by subtraction, so equal sums are at distance 0, not at rounding's.
+ * is nearest, of all pairs of the tables; where there are too many queries (a, i) for the budget, a
+ * seeded sample of them is asked. Noise is normal, the same in every dimension. Distances are
+ * Euclidean, and 0 for equal sums: candidates are measured by subtraction.
  */
 #ifndef DIAGNOSE_COLLISIONS_H
 #define DIAGNOSE_COLLISIONS_H
@@ -55,16 +52,15 @@ struct collisions {
     struct collision pair[COLLISION_PAIRS];
 };
 
-/* token [V, d], position [T, d], V and T at least 1. Any combination that is linear in its streams
- * can be asked: give what each stream alone becomes (concatenation: padded with zeros). A
- * comparison is one query against one pair (b, j); V T d of products come on top for each 1024
- * queries. PEAT_FAILED: not finite. */
+/* token [V, d], position [T, d], V and T at least 1: the streams of a combination that is linear in
+ * them (concatenation: padded with zeros). V T d of products come on top of the comparisons for
+ * each 1024 queries. PEAT_FAILED: not finite. */
 peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
                                const struct matrix *position, const struct collision_settings *s,
                                struct arena *a, struct error *err);
 
-/* The same for any combination: row r of x [n, d] is what token[r] and position[r] become
- * together. Every row is asked and compared with every row: n^2 d products. */
+/* The same for any combination: row r of x [n, d] is the merge of token[r] and position[r]. Every
+ * row is compared with every row: n^2 d products. */
 peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, const int64_t *token,
                                const int64_t *position, const struct collision_settings *s,
                                struct arena *a, struct error *err);

@@ -15,21 +15,13 @@
 
 typedef void (*diagnostic_fn)(struct subject *s, struct json v);
 
-/* Which pairs of streams the logits are made of. */
 void diagnose_logits(struct subject *s, struct json v);
-/* How large tokens and positions are where they meet, and the cosine between them. */
 void diagnose_sizes(struct subject *s, struct json v);
-/* Angles between what tokens and what positions span at the input. */
 void diagnose_subspaces(struct subject *s, struct json v);
-/* Variance by dimension, and the loss without some dimensions of one stream. */
 void diagnose_support(struct subject *s, struct json v);
-/* Pairs of token and position that are mistaken for others at the input. */
 void diagnose_collisions(struct subject *s, struct json v);
-/* Position and token by a linear readout after every block. */
 void diagnose_probes(struct subject *s, struct json v);
-/* How much the order of the other tokens changes the last output. */
 void diagnose_order(struct subject *s, struct json v);
-/* Where the heads look, and what makes them. */
 void diagnose_attention(struct subject *s, struct json v);
 
 struct diagnostic {

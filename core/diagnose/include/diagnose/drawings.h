@@ -3,8 +3,8 @@
  * drawings.h: the schemes of a grid, drawn by their own code and kept in the run directory.
  *
  * Each scheme with its parameters is drawn once, at the sizes of the first cell that has it: as
- * training changed it in the first finished cell that has it, else from initial weights. That runs
- * in processes of their own: a plugin that crashes or never returns costs its drawing alone.
+ * training changed it in the first finished cell, else from initial weights. Each runs in a process
+ * of its own.
  */
 #ifndef DIAGNOSE_DRAWINGS_H
 #define DIAGNOSE_DRAWINGS_H

@@ -8,11 +8,10 @@
  * every stream at zero; the latter is the constant part. This is a decomposition where the merge is
  * linear in its streams, and `error` says whether it is.
  *
- * Through a block the parts go as through a linear map: with the scale 1 / sqrt(var + eps) of each
- * token, the attention weights and the slope act(u) / u of each hidden unit as they are for the
- * whole x. Their sum stays x. The constant part collects every bias and every norm's beta. After
- * the first attention this is an attribution, not a fact: the numbers held fixed depend on all
- * parts.
+ * Through a block the parts go as through a linear map, with the scale 1 / sqrt(var + eps) of each
+ * token, the attention weights and the slope act(u) / u of each hidden unit held as they are for x.
+ * The constant part collects every bias and every norm's beta. After the first attention this is an
+ * attribution: the numbers held fixed depend on all parts.
  */
 #ifndef DIAGNOSE_PARTS_H
 #define DIAGNOSE_PARTS_H

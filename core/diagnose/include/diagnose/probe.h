@@ -2,18 +2,12 @@
 /*
  * probe.h: linear readouts of activations x [n, d].
  *
- * Both probes are closed forms: no iterations, no stopping rule, the same answer each time. Both
- * first scale each column to mean 0 and variance 1 over the training rows.
- *
- * A number (position) is read by ridge regression: w = (C + l I)^-1 c, C and c the training rows'
- * covariances. l is chosen among PROBE_RIDGES on groups that are held out of training, then w is
- * fitted again on all training rows.
- *
- * A class (token, position) is read by linear discriminant analysis: equal covariances W within
- * classes, W = (1 - s) S + s (tr S / d) I with Ledoit & Wolf's s (2004) for the pooled S. Least
- * squares on one-hot targets, the other closed form, may never answer with a class whose mean lies
- * between two others' (Hastie, Tibshirani & Friedman, 4.2), which is how positions lie; logistic
- * regression needs iterations.
+ * Both probes are closed forms, and scale each column to mean 0 and variance 1 over the training
+ * rows. A number (position) is read by ridge regression: w = (C + l I)^-1 c, C and c the training
+ * rows' covariances, l chosen among PROBE_RIDGES on groups held out of training. A class is read by
+ * linear discriminants with W = (1 - s) S + s (tr S / d) I within classes, s by Ledoit & Wolf
+ * (2004): least squares on one-hot targets may never answer with a class whose mean lies between
+ * two others' (Hastie, Tibshirani & Friedman, 4.2), as those of positions do.
  */
 #ifndef DIAGNOSE_PROBE_H
 #define DIAGNOSE_PROBE_H
@@ -23,10 +17,8 @@
 enum { PROBE_RIDGES = 9 }; /* 1e-6, 1e-5, .. 1e2 */
 
 /* held_out [n]: true where the row's group is one of round(share * groups), at least 1 and not
- * all, chosen by the stream. Rows with the same number in `group` stay together: positions for a
- * regression on position, sequences for a classification of positions. Returns the number of
- * groups that are held out; 0: fewer than two groups, nothing is. Rows without `use` (NULL: all
- * have it) are in no group. */
+ * all, chosen by the stream among the groups of rows with `use` (NULL: all). Returns the number of
+ * groups that are held out; 0: there are fewer than two. */
 int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
                        uint64_t stream, bool *held_out, struct arena *a);
 

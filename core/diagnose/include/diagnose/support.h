@@ -8,9 +8,8 @@
  *   overlap  = sum_j min(u_j, v_j)       1: the same profile over dimensions
  *   disjoint = 1 - overlap               1: no dimension carries both
  *
- * disjoint is the total variation distance of the two profiles. It does not depend on the scale of
- * either table, but it does depend on the basis: two tables can be orthogonal (subspace.h) and
- * share every dimension.
+ * disjoint is the total variation distance of the two profiles. It depends on the basis, but not on
+ * the scale of either table.
  */
 #ifndef DIAGNOSE_SUPPORT_H
 #define DIAGNOSE_SUPPORT_H
