@@ -24,7 +24,7 @@ struct list {
 static bool is_same(const struct scheme_table *x, const struct scheme_table *y)
 {
     return strcmp(x->what, y->what) == 0 && x->heads == y->heads && x->rows == y->rows &&
-           x->columns == y->columns &&
+           x->columns == y->columns && y->value &&
            memcmp(x->value, y->value, (size_t)scheme_table_values(x) * sizeof(*x->value)) == 0;
 }
 
@@ -40,21 +40,14 @@ static bool has_name(const struct list *l, const char *name)
 static void add_table(struct list *l, const char *name, const char *meaning, struct scheme_table t)
 {
     const char *own = name;
+    if (!t.value) {
+        error_set(&l->d->subject.err, PEAT_NOMEM, "out of memory for the tables of cell '%s'",
+                  l->d->cell->label);
+        return;
+    }
     for (int k = 1; has_name(l, own); k++)
         own = arena_printf(l->a, "%s.%d", name, k);
     *ARENA_APPEND(l->a, l->item, l->n, l->room) = (struct cell_table){own, meaning, t};
-}
-
-/* Of the first numbers of x. */
-static struct scheme_table table_of(const struct list *l, const char *what, int64_t heads,
-                                    int64_t rows, int64_t columns, const double *x)
-{
-    struct scheme_table t = {.what = what, .heads = heads, .rows = rows, .columns = columns};
-    int64_t n = scheme_table_values(&t);
-    t.value = ARENA_ARRAY(l->a, n, float);
-    for (int64_t i = 0; i < n; i++)
-        t.value[i] = (float)x[i];
-    return t;
 }
 
 /* ---- streams ---- */
@@ -69,8 +62,7 @@ static void add_streams(struct list *l, const struct trace *t)
             continue;
         const char *id = p->scheme[i].part.id;
         add_table(l, id, arena_printf(l->a, "the vector that %s gives each position", id),
-                  table_of(l, "stream", 0, x->value.dim[1], x->value.dim[2],
-                           node_copy(x, &l->d->subject.work)));
+                  scheme_table_try("stream", 0, x->value.dim[1], x->value.dim[2], &x->value, l->a));
     }
 }
 
@@ -145,9 +137,8 @@ static void add_bias(struct list *l, const struct trace *t, int64_t layer)
 /* One number for each place: windows down, positions across. */
 static struct scheme_table table_of_places(struct list *l, const peat_node *x, const char *what)
 {
-    int64_t B = x->value.dim[0];
-    struct scheme_table t = table_of(l, what, 0, B < WINDOWS_MAX ? B : WINDOWS_MAX, x->value.dim[1],
-                                     node_copy(x, &l->d->subject.work));
+    int64_t B = x->value.dim[0], rows = B < WINDOWS_MAX ? B : WINDOWS_MAX;
+    struct scheme_table t = scheme_table_try(what, 0, rows, x->value.dim[1], &x->value, l->a);
     t.row_name = "window";
     t.column_name = "position";
     return t;
@@ -160,8 +151,8 @@ static struct scheme_table table_of_node(struct list *l, const peat_node *x, con
     int64_t heads = 1;
     for (int i = 1; i < v->rank - 2; i++)
         heads *= v->dim[i];
-    return table_of(l, what, heads > 1 ? heads : 0, v->dim[v->rank - 2], v->dim[v->rank - 1],
-                    node_copy(x, &l->d->subject.work));
+    return scheme_table_try(what, heads > 1 ? heads : 0, v->dim[v->rank - 2], v->dim[v->rank - 1],
+                            v, l->a);
 }
 
 static void add_probe(struct list *l, const struct trace *t, int i)

@@ -183,17 +183,9 @@ static void add_table(struct scheme_model *m, const char *what, const struct ten
     bool batch = rank > 2 && m->request->rows > 1 && v->dim[0] == m->request->rows;
     if (m->n == TABLES_MAX || n == 0)
         return;
-    struct scheme_table *t = &m->table[m->n++];
-    *t = (struct scheme_table){.what = arena_strdup(m->a, what),
-                               .heads = lead > 1 ? lead : 0,
-                               .batch = batch ? m->request->rows : 0,
-                               .rows = rows,
-                               .columns = columns};
-    t->value = ARENA_TRY_ARRAY(m->a, n, float);
-    for (int64_t i = 0; t->value && i < n; i++)
-        t->value[i] = (float)tensor_get(v, i);
-    if (!t->value)
-        graph_no_memory(&m->graph, "a table", (size_t)n * sizeof(float));
+    m->table[m->n] =
+        scheme_table_try(arena_strdup(m->a, what), lead > 1 ? lead : 0, rows, columns, v, m->a);
+    m->table[m->n++].batch = batch ? m->request->rows : 0;
 }
 
 /* One for all heads, or rows, stays one. */

@@ -157,24 +157,22 @@ static bool begin_pass(struct view *v)
     return !graph_failed(&v->graph);
 }
 
-/* Without memory the graph fails. */
-static void allocate_table(struct view *v, struct scheme_table *t)
+struct scheme_table scheme_table_try(const char *what, int64_t heads, int64_t rows, int64_t columns,
+                                     const struct tensor *x, struct arena *a)
 {
-    t->value = ARENA_TRY_ARRAY(v->a, scheme_table_values(t), float);
-    if (!t->value)
-        graph_no_memory(&v->graph, "a table", (size_t)scheme_table_values(t) * sizeof(float));
+    struct scheme_table t = {.what = what, .heads = heads, .rows = rows, .columns = columns};
+    t.value = ARENA_TRY_ARRAY(a, scheme_table_values(&t), float);
+    for (int64_t i = 0; t.value && i < scheme_table_values(&t); i++)
+        t.value[i] = (float)tensor_get(x, i);
+    return t;
 }
 
 /* A row for each position in the last two axes, the others as heads. */
-static void copy_table(struct view *v, const char *what, const struct tensor *x,
-                       struct scheme_table *t)
+static struct scheme_table copy_table(struct view *v, const char *what, const struct tensor *x)
 {
-    int64_t n = tensor_count(x), T = v->request->T, columns = x->dim[x->rank - 1];
-    int64_t heads = n / (T * columns);
-    *t = (struct scheme_table){what, heads > 1 ? heads : 0, T, columns, NULL};
-    allocate_table(v, t);
-    for (int64_t i = 0; t->value && i < n; i++)
-        t->value[i] = (float)tensor_get(x, i);
+    int64_t T = v->request->T, columns = x->dim[x->rank - 1];
+    int64_t heads = tensor_count(x) / (T * columns);
+    return scheme_table_try(what, heads > 1 ? heads : 0, T, columns, x, v->a);
 }
 
 static void table_of_stream(struct view *v, struct scheme_table *t)
@@ -185,7 +183,7 @@ static void table_of_stream(struct view *v, struct scheme_table *t)
     hook_begin(&c, HOOK_ENCODE);
     peat_node *x = hook_end(&v->pass, v->hooks->encode(&c.base), 3, dim, 0);
     if (x)
-        copy_table(v, "stream", &x->value, t);
+        *t = copy_table(v, "stream", &x->value);
 }
 
 /* ---- bias ---- */
@@ -235,7 +233,7 @@ static void table_of_bias(struct view *v, struct scheme_table *t)
     *t = (struct scheme_table){"bias", H, T, T, NULL};
     if (graph_failed(&v->graph))
         return;
-    allocate_table(v, t);
+    t->value = ARENA_TRY_ARRAY(v->a, H * T * T, float);
     for (int64_t n = 0; t->value && n < H * T * T; n++) {
         int64_t h = n / (T * T), i = n / T % T, j = n % T;
         double sum = bias ? bias_at(&bias->value, h, i, j) : 0.0;
@@ -300,7 +298,7 @@ static peat_status table_of_probe(struct view *v, struct scheme_table *t)
     if (!probe)
         return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
                          v->plugin->name);
-    copy_table(v, probe->name, &probe->value, t);
+    *t = copy_table(v, probe->name, &probe->value);
     return PEAT_OK;
 }
 
@@ -331,13 +329,14 @@ peat_status scheme_table_make(struct scheme_table *t, const struct scheme_reques
     v->a = a;
     v->err = err;
     peat_status status = find_plugin(v);
-    if (status == PEAT_OK && !q->alone && takes_tokens(v))
-        return model_table(v, t);
+    bool model = status == PEAT_OK && !q->alone && takes_tokens(v);
     if (status == PEAT_OK)
-        status = set_up_scheme(v);
-    if (status == PEAT_OK && begin_pass(v))
+        status = model ? model_table(v, t) : set_up_scheme(v);
+    if (status == PEAT_OK && !model && begin_pass(v))
         status = make_table(v, t);
     if (status == PEAT_OK && graph_failed(&v->graph))
         return error_set(err, v->graph.err.status, "%s", v->graph.err.text);
+    if (status == PEAT_OK && !t->value)
+        return error_set(err, PEAT_NOMEM, "out of memory for scheme '%s'", q->scheme);
     return status;
 }

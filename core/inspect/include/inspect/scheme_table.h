@@ -6,6 +6,7 @@
 #include "base/value.h"
 #include "process/trail.h"
 #include "tensor/parallel.h"
+#include "tensor/tensor.h"
 
 struct scheme_request {
     const char *scheme;        /* name or path */
@@ -40,6 +41,9 @@ static inline int64_t scheme_table_values(const struct scheme_table *t)
     return (t->heads ? t->heads : 1) * t->rows * t->columns;
 }
 
+/* The first numbers of x, in the arena; value NULL: there is no memory. */
+struct scheme_table scheme_table_try(const char *what, int64_t heads, int64_t rows, int64_t columns,
+                                     const struct tensor *x, struct arena *a);
 /* Runs the scheme's own set-up and hooks on initial weights of seed 0. A scheme without a stream is
  * shown by its bias, or else by the first node it names for inspection. */
 peat_status scheme_table_make(struct scheme_table *t, const struct scheme_request *q,
