@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * combine.h: a combination says how the positional streams join the token stream.
+ * combine.h: a combination merges the positional streams with the token stream.
  *
  * Stream 0 is the token embedding; then the schemes' streams in YAML order ("position",
- * "position.2", ...), then "segment", then those that the task adds, by their own names.
+ * "position.2", ...), then "segment", then the streams that the task adds, by their own names.
  */
 #ifndef PEAT_COMBINE_H
 #define PEAT_COMBINE_H
@@ -15,10 +15,11 @@ extern "C" {
 #endif
 
 /*
- *   setup  [setup] Runs before the schemes' setup: widths first. On entry width[i] is 0 (free) or
- *                  the fixed width of stream i, and *D is d_model. The combine fills every
- *                  width[i] and may change *D; it registers its parameters and refuses with
- *                  peat_refuse. With n == 1 there is no position to merge.
+ *   setup  [setup] Runs before the schemes' setup, since they need the widths of their streams. On
+ *                  entry stream [n] has the names, width[i] is 0 (free) or the fixed width of
+ *                  stream i, and *D is d_model. The combine fills every width[i] and may change *D;
+ *                  it registers its parameters, refuses with peat_refuse (PEAT_REFUSED), and may
+ *                  keep memory of peat_alloc in *self. With n == 1 the tokens are the only stream.
  *   merge  [graph] x[i] is [1|B, T, width[i]] (stream 0 always B) -> [B, T, D]. c->q carries the
  *                  positions, for combinations that encode position themselves.
  */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Elements of a view. */
+/* The number of elements of a view. */
 static inline int64_t peat_count(const peat_view *v)
 {
     int64_t n = 1;
@@ -33,12 +33,13 @@ static inline double peat_load(const peat_view *v, int64_t i)
                                 : (double)((const int32_t *)v->data)[i];
 }
 
-/* The same of a view of indices. */
+/* Element i of a view of indices (I32), in row-major order. */
 static inline int32_t peat_load_index(const peat_view *v, int64_t i)
 {
     return ((const int32_t *)v->data)[i];
 }
 
+/* Sets element i of an F32 or F64 view to x, rounded to its dtype. */
 static inline void peat_store(const peat_view *v, int64_t i, double x)
 {
     if (v->dtype == PEAT_F64)
@@ -47,20 +48,21 @@ static inline void peat_store(const peat_view *v, int64_t i, double x)
         ((float *)v->data)[i] = (float)x;
 }
 
-/* Adds x to element i of a gradient, where it is wanted. */
+/* Adds x to element i of a gradient; does nothing where the gradient is not wanted. */
 static inline void peat_accumulate(const peat_view *v, int64_t i, double x)
 {
     if (v->data)
         peat_store(v, i, peat_load(v, i) + x);
 }
 
-/* n elements from i on, as doubles. */
+/* Reads n elements from i on into x [n], as doubles. */
 static inline void peat_load_row(const peat_view *v, int64_t i, int64_t n, double *x)
 {
     for (int64_t k = 0; k < n; k++)
         x[k] = peat_load(v, i + k);
 }
 
+/* Sets n elements from i on to x [n], rounded to the view's dtype. */
 static inline void peat_store_row(const peat_view *v, int64_t i, int64_t n, const double *x)
 {
     for (int64_t k = 0; k < n; k++)
@@ -69,16 +71,16 @@ static inline void peat_store_row(const peat_view *v, int64_t i, int64_t n, cons
 
 /*
  * PEAT_VECTORS(f) defines f_vectors, the kernel f as it is compiled for wider vectors (x86-64-v4
- * and v3) where the CPU has them, and f elsewhere. What f calls in its own file is compiled anew
- * with it: by gcc at any depth, by clang where it inlines. For kernels whose innermost loops go
- * over numbers side by side:
+ * and v3) where the CPU has them, and f elsewhere. Functions that f calls in its own file are
+ * compiled anew with it: by gcc at any depth, by clang where it inlines them. For kernels whose
+ * innermost loops go over numbers that lie side by side:
  *
  *   static void forward(const peat_op_call *c, int64_t begin, int64_t end) { ... }
  *   PEAT_VECTORS(forward)
  *   static const peat_op op = {..., .forward = forward_vectors};
  *
- * Bits are the same with all of them, given -ffp-contract=off, as the templates have it: nothing is
- * added in another order.
+ * All of them compute the same bits, given -ffp-contract=off, as the templates have it, since no
+ * order of additions changes.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PEAT_VECTORS(f)                                                                            \

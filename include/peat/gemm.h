@@ -7,7 +7,7 @@
  * plugins are, and `run.gemm: NAME` chooses it. It may link to any library; a process that
  * multiplies nothing does not load it. It is never unloaded.
  *
- * What the engine relies on:
+ * The engine relies on this:
  *   Threads. Several threads call `multiply` at once, each with a product of its own. A call works
  *   on the calling thread alone.
  *   Bits. They depend on the product's numbers, shape and strides, never on the thread, the number
@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define PEAT_GEMM_MAGIC UINT32_C(0x4d454750) /* "PGEM" in memory on a little-endian machine */
-/* Of this header alone, apart from PEAT_ABI. Must match exactly. */
+/* The version of this header; PEAT_ABI has its own. It must match exactly. */
 #define PEAT_GEMM_ABI 1
 
 /* C [m,n] = alpha op(A) op(B) + beta C. All matrices are row-major, with leading dimensions in
@@ -32,32 +32,32 @@ extern "C" {
  * beta == 0 does not read C, which may hold NaN. */
 typedef struct peat_gemm_product {
     uint32_t size;    /* bytes of this struct */
-    peat_dtype dtype; /* of C, alpha and beta, and but for bf16 of A and B: PEAT_F32 or PEAT_F64 */
+    peat_dtype dtype; /* PEAT_F32 or PEAT_F64: of C, alpha, beta and, except for bf16, A and B */
     bool trans_a, trans_b;
     int64_t m, n, k;
     double alpha, beta; /* with PEAT_F32: exactly floats */
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    /* [n], F32, added to every row of the result; NULL: none. Of products for peat_gemm_bf16 with
-     * `adds_bias` alone. */
+    /* [n], F32, added to every row of the result; NULL: none. Set only in products for a
+     * peat_gemm_bf16 with `adds_bias`. */
     const void *bias;
 } peat_gemm_product;
 
 /* Products of bf16: A and B are uint16_t, the upper halves of F32 numbers; alpha is 1; sums and C
- * are F32. It grows at its end: where `size` ends before a field, that is not set. */
+ * are F32. Later versions append fields: a field beyond `size` is not set. */
 typedef struct peat_gemm_bf16 {
     uint32_t size;
-    /* NULL, or what this machine lacks: "this CPU has no instructions for bf16 products". Static.
-     */
+    /* NULL where this machine can multiply bf16; otherwise a sentence that says why it cannot:
+     * "this CPU has no instructions for bf16 products". Static. */
     const char *(*missing)(void);
-    /* State of one team, for threads 0 .. threads - 1. PEAT_NOMEM. */
+    /* Makes the state of one team of threads 0 .. threads - 1. Errors: PEAT_NOMEM. */
     peat_status (*open)(int threads, void **state);
     void (*close)(void *state);
-    /* thread: that calls. PEAT_REFUSED: no fast kernel for this shape; C is as it was, and
-     * `multiply` gets the product in F32. PEAT_NOMEM. */
+    /* `thread` is the number of the calling thread. PEAT_REFUSED: there is no fast kernel for this
+     * shape; C is unchanged, and the provider's `multiply` gets the product in F32. PEAT_NOMEM. */
     peat_status (*multiply)(void *state, int thread, const peat_gemm_product *p);
-    bool adds_bias; /* `multiply` adds a product's bias; otherwise none is given to it */
+    bool adds_bias; /* `multiply` adds a product's bias; otherwise products have none */
 } peat_gemm_bf16;
 
 /* Eigenvalues and singular values for diagnoses: LAPACK's functions, on one thread, by its Fortran
@@ -83,22 +83,26 @@ typedef struct peat_gemm_provider {
     uint32_t abi;        /* PEAT_GEMM_ABI */
     const char *name;    /* run.gemm's word and the file's name: lower case, digits, underscore */
     const char *summary; /* one line */
-    const char *licence; /* of the provider, "MIT" */
-    /* The provider that gets the products which this one refuses, and what else this one lacks;
-     * NULL: there is none, and `multiply` refuses nothing. It has no `rest` of its own. */
+    const char *licence; /* of the provider: "MIT" */
+    /* The name of the provider that computes the products which this one refuses and, where
+     * `lapack` is NULL, LAPACK's functions; NULL: there is none, and `multiply` refuses nothing.
+     * That provider has no `rest` of its own. */
     const char *rest;
-    /* Before the first product, perhaps more than once, on any one thread: tells the library to use
-     * one thread for each product, and looks whether it is the right one. Otherwise writes into
-     * `why` [n] what is wrong and how to mend it, one line, and returns PEAT_FAILED. */
+    /* Called before the first product, perhaps more than once, on one thread at a time: sets the
+     * library to one thread for each product, and checks that the right library was loaded. On
+     * failure writes one line into `why` [n], with the reason and the remedy, and returns
+     * PEAT_FAILED. */
     peat_status (*start)(char *why, size_t n);
-    /* After start. The library with its version, "OpenBLAS 0.3.21 ...", and the kernels that it
-     * picked for this CPU, "SkylakeX": a result records both, and a checkpoint is continued only
-     * where they are the same, so they tell apart whatever has other bits. At most n bytes each. */
+    /* Called after start. Writes the library with its version, "OpenBLAS 0.3.21 ...", and the
+     * kernels that it picked for this CPU, "SkylakeX", at most n bytes each. A result records both,
+     * and a checkpoint is continued only where they are the same, so two libraries that compute
+     * different bits must have different names here. */
     void (*identify)(char *library, char *kernels, size_t n);
-    /* PEAT_REFUSED: `rest` is to do it; C is as it was. PEAT_NOMEM ends the process. */
+    /* Computes one product. PEAT_REFUSED: C is unchanged, and `rest` computes it. PEAT_NOMEM ends
+     * the process. */
     peat_status (*multiply)(const peat_gemm_product *p);
-    const peat_gemm_bf16 *bf16;     /* NULL: it has none */
-    const peat_gemm_lapack *lapack; /* NULL: likewise    */
+    const peat_gemm_bf16 *bf16;     /* NULL: no products of bf16 */
+    const peat_gemm_lapack *lapack; /* NULL: no LAPACK           */
 } peat_gemm_provider;
 
 #if defined(__GNUC__)
@@ -115,8 +119,8 @@ typedef struct peat_gemm_provider {
         return &(provider_);                                                                       \
     }
 
-/* Optional: the library whose headers it was built with, "OpenBLAS 0.3.21", a literal. It is a note
- * in the file, which `peat --version` reads without loading anything. */
+/* Optional: names the library whose headers the provider was built with, "OpenBLAS 0.3.21", a
+ * literal. It becomes a note in the file, which `peat --version` reads without loading anything. */
 #define PEAT_GEMM_NOTE "PEAT"
 #if defined(__GNUC__) && defined(__ELF__)
 #define PEAT_GEMM_BUILT_WITH(library_)                                                             \

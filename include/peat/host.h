@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.h: what the engine offers a plugin besides operations. Append-only; each function is tagged
- * with its phase. Plugins call the wrappers.
+ * host.h: the services of the engine besides operations. Append-only; each function is tagged with
+ * its phase. Plugins call the wrappers at the end, which have the same arguments.
+ *
+ * Strings, shapes and arrays that a plugin passes are read during the call alone. Every node, and
+ * all memory that a function returns, belongs to the host. A function that returns a node returns
+ * NULL after an error, which the graph keeps (ops.h).
  */
 #ifndef PEAT_HOST_H
 #define PEAT_HOST_H
@@ -37,18 +41,20 @@ typedef enum peat_scope { PEAT_ONCE = 0, PEAT_PER_LAYER = 1, PEAT_PER_USER = 2 }
 
 typedef enum peat_param_use { PEAT_FROZEN = 1, PEAT_NO_DECAY = 2 } peat_param_use;
 
-/* row(config, pos, out, d): pos holds one value per axis, out takes d values. Pure. */
+/* row(config, pos, out, d): writes the d values of one position into out [d]; pos [n_axes] has a
+ * coordinate for each axis. Pure. */
 typedef void (*peat_row_fn)(const void *config, const double *pos, double *out, int64_t d);
 
-/* How the token table starts and enters: its rows are normal with mean 0 and deviation std, and
- * what is looked up is multiplied by factor (model.embed_scale). Under an optimiser that normalises
- * its steps a factor is a learning rate: a table that is to learn like the tokens' takes both. */
+/* The initial values and the scale of the token table: its rows are normal with mean 0 and standard
+ * deviation std, and each row that is looked up is multiplied by factor (model.embed_scale). Under
+ * an optimiser that normalises its steps a factor acts as a learning rate: a table that is to learn
+ * at the tokens' rate needs both numbers. */
 typedef struct peat_token_table {
     uint32_t size;
     double std, factor;
 } peat_token_table;
 
-/* What setup sees. */
+/* The set-up of a plugin. */
 struct peat_setup {
     uint32_t size;
     const peat_host *host;
@@ -60,20 +66,24 @@ struct peat_host {
     uint32_t size;
     uint32_t abi_major, abi_minor;
 
-    /* [setup] A trainable tensor; returns a handle 0, 1, 2, ... in order of the calls. The host
-     * owns it, initialises it from its own stream, saves, decays and updates it. */
+    /* [setup] A trainable tensor of shape dim [rank], where PEAT_HEADS stands for the number of
+     * heads; use: peat_param_use bits. Returns a handle: 0, 1, 2, ... in the order of the calls; -1
+     * after a mistake in the arguments, with which the set-up ends. The host owns the tensor,
+     * initialises it from a stream of draws of its own, saves, decays and updates it. */
     int32_t (*param)(peat_setup *s, const char *name, int32_t rank, const int64_t *dim,
                      peat_init init, peat_scope scope, uint32_t use);
-    /* [setup] After each update the tensor is clamped to [lo, hi]. */
+    /* [setup] Clamps the tensor of this handle to [lo, hi] after each update. */
     void (*bound)(peat_setup *s, int32_t handle, double lo, double hi);
-    /* [setup] Refuse this configuration with a reason for the user; returns PEAT_REFUSED. */
+    /* [setup] Refuses this configuration with a reason for the user; returns PEAT_REFUSED. */
     peat_status (*refuse)(peat_setup *s, const char *fmt, ...);
     /* [setup] Zeroed memory that lives as long as the model; NULL when there is none (then return
      * PEAT_NOMEM). */
     void *(*alloc)(peat_setup *s, size_t bytes);
-    /* [setup] Records the value of an automatic parameter with the results. */
+    /* [setup] Records with the results the value that the plugin chose for an automatic parameter.
+     */
     void (*resolved)(peat_setup *s, const char *key, double value);
-    /* [setup] A whole file, borrowed until the model dies; NULL on error, already reported. */
+    /* [setup] The content of a file, of a parameter with PEAT_PATH; *bytes is its size. Borrowed
+     * until the model dies; NULL on error, already reported. */
     const unsigned char *(*read_file)(peat_setup *s, const char *path, int64_t *bytes);
 
     /* [graph] The tensor behind a handle, as a node of this graph. */
@@ -84,48 +94,52 @@ struct peat_host {
     /* [graph] Memory for n doubles that lives as long as the graph; NULL when there is none (fill
      * given NULL returns NULL). */
     double *(*scratch)(const peat_call *c, int64_t n);
-    /* [graph] A constant node from values in row-major order, copied; always doubles, whatever the
-     * dtype of the graph. */
+    /* [graph] A constant of shape dim [rank] and of the graph's dtype, F32 or F64. value: its
+     * elements in row-major order, copied, doubles for either dtype. */
     peat_node *(*fill)(const peat_call *c, int32_t rank, const int64_t *dim, const double *value);
-    /* [graph] The same as I32, for gather_rows and take_last; values must be whole numbers. */
+    /* [graph] As `fill`, with dtype I32, for gather_rows and take_last; values must be whole
+     * numbers. */
     peat_node *(*fill_index)(const peat_call *c, int32_t rank, const int64_t *dim,
                              const double *value);
-    /* [graph] row() at every position of a side -> constant [pos_B, T, d]. Rows of whole numbers on
-     * one axis are cached over steps. The side may be a copy with other positions. */
+    /* [graph] row() at every position of a side -> constant [pos_B, T, d]. The rows of positions
+     * that are whole numbers on one axis are cached over steps. The side may be a copy with other
+     * positions. */
     peat_node *(*rows)(const peat_call *c, const peat_side *side, int64_t d, peat_row_fn row);
-    /* [graph] Positions of one axis as a constant [pos_B, T]. */
+    /* [graph] The positions of a side on one axis as a constant [pos_B, T]. */
     peat_node *(*pos)(const peat_call *c, const peat_side *side, int32_t axis);
-    /* [graph] pos_k - pos_q of one axis as a constant [1|B, 1, Tq, Tk]. */
+    /* [graph] pos_k - pos_q on one axis as a constant [1|B, 1, Tq, Tk]. */
     peat_node *(*delta)(const peat_call *c, int32_t axis);
     /* [graph] Random numbers as a constant: uniform in [0,1), keyed by seed, scheme, name and
-     * layer, and in training by the step. Equal calls, equal numbers: in evaluation every batch
-     * gets the same. */
+     * layer, and in training by the step. Equal calls get equal numbers, so in evaluation every
+     * batch gets the same. */
     peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
-    /* [graph] n such numbers for row b, keyed by its sequence id too, so that a row has the same in
-     * any batch. No node: for hooks that make positions, and for scratch. */
+    /* [graph] n random numbers like those of `random` for row b, into out [n]. The key has the
+     * row's sequence id too, so a row has the same numbers in any batch. For hooks that write
+     * positions and for scratch memory, since it makes no node. */
     void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
-    /* [graph] Name a node for inspection. */
+    /* [graph] Names a node for `peat inspect` and `peat diagnose`. */
     void (*probe)(const peat_call *c, const char *name, peat_node *n);
 
-    /* [any] The index-th 64-bit draw of a stream. */
+    /* [any] The index-th draw of a stream: 64 uniform bits. A pure function of both. */
     uint64_t (*draw)(uint64_t stream, uint64_t index);
-    /* [any] A line in the cell's log. */
+    /* [any] Writes a line into the cell's log. */
     void (*log)(const peat_host *h, const char *fmt, ...);
-    /* [any] An optional interface by name, or NULL. */
+    /* [any] An optional interface by its name; NULL where this host lacks it. */
     const void *(*extension)(const peat_host *h, const char *name);
 
-    /* [setup] Of the model at hand, for schemes and combinations. */
+    /* [setup] The token table of this model, for schemes and combinations. */
     peat_token_table (*token_table)(peat_setup *s);
-    /* [setup] As `resolved`, of a parameter that is a list. */
+    /* [setup] As `resolved`, for a parameter that is a list. The numbers are copied. */
     void (*resolved_list)(peat_setup *s, const char *key, peat_reals value);
 
-    /* [any] What the first bytes say that a file is, to follow "'path' is": "packed with gzip:
-     * unpack it first", "a PNG image". NULL: no format that names itself, as text and plain numbers
-     * are. */
+    /* [any] The format of a file of n bytes, recognised by its first bytes and worded to follow
+     * "'path' is": "packed with gzip: unpack it first", "a PNG image". Static. NULL: its first
+     * bytes name no format, as those of text and of plain numbers do not. */
     const char *(*file_kind)(const unsigned char *byte, int64_t n);
-    /* [setup] The ids in a file of NumPy's that was read, one axis of any integer dtype: *n of
-     * them, from 0 to 2^31 - 1, borrowed until the model dies. NULL: *n is -1 where it is a file of
-     * another kind, and 0 after an error, already reported. */
+    /* [setup] Token ids of a NumPy array, which has one axis and any integer dtype. byte [bytes] is
+     * the content of the file `path`, as read_file returned it. Returns *n ids from 0 to 2^31 - 1,
+     * borrowed until the model dies. NULL: *n is -1 where the file is not a NumPy array, and 0
+     * after an error, already reported. */
     const int32_t *(*npy_ids)(peat_setup *s, const char *path, const unsigned char *byte,
                               int64_t bytes, int64_t *n);
 };

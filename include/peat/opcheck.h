@@ -13,7 +13,7 @@
  *         return peat_op_check(&trial, stderr) ? 0 : 1;
  *     }
  *
- * What it looks at:
+ * It checks:
  *   - gradients, in F64, by central differences, with respect to every element of every real
  *     operand; all results take part. Gradients must be added, and may be unwanted.
  *   - F32: results agree with those of F64, rounded.
@@ -36,22 +36,22 @@
 extern "C" {
 #endif
 
-/* What to check an operation with. Members that are left 0 have a default. */
+/* The operation to check, and its operands. Members that are left 0 have a default. */
 typedef struct peat_op_trial {
     const peat_op *op;
     int32_t n_src;
-    const peat_shape *shape; /* [n_src], of the operands */
+    const peat_shape *shape; /* [n_src] shapes of the operands */
     /* [n_src] or NULL: values of the operands; where it is NULL, different numbers in (-1, 1). */
     const double *const *value;
     const void *arg;
     uint32_t index; /* bit i: operand i is I32, and its values must be given */
-    uint32_t kept;  /* bit i: result i is for backward alone: nothing else depends on it */
-    double limit;   /* 0: 1e-6. Of |gradient - difference| / max(1, |difference|) */
+    uint32_t kept;  /* bit i: result i is kept for backward alone: nothing else depends on it */
+    double limit;   /* of |gradient - difference| / max(1, |difference|); 0: 1e-6 */
 } peat_op_trial;
 
 enum { PEAT_TRIAL_MAX = 16, PEAT_TRIAL_ZONE = 512, PEAT_TRIAL_BYTE = 0x5a };
 
-/* A view with zones around its data, which hold PEAT_TRIAL_BYTE. */
+/* A view with zones around its data that are filled with PEAT_TRIAL_BYTE. */
 typedef struct peat_trial_block {
     peat_view view;
     unsigned char *memory;
@@ -206,7 +206,7 @@ static inline int64_t peat_trial_units(const peat_trial *t)
     return PEAT_HAS(t->of->op, units) ? t->of->op->units(&t->call) : 1;
 }
 
-/* Scratch memory holds nothing that a kernel could build on. */
+/* Fills scratch memory with NaN, so that no kernel can rely on its content. */
 static inline void peat_trial_spoil(peat_trial *t)
 {
     for (int64_t i = 0; i < peat_count(&t->scratch.view); i++)
@@ -250,7 +250,7 @@ static inline bool peat_trial_zones(peat_trial *t, const char *when)
     return peat_trial_operands(t) || peat_trial_fail(t, "%s writes to an operand", when);
 }
 
-/* ---- what is checked ---- */
+/* ---- the checks ---- */
 
 /* Marks in wrote[i] which bytes of result i units [begin, end) write over bytes of `fill`. */
 static inline void peat_trial_part(peat_trial *t, int64_t begin, int64_t end, unsigned char fill,
@@ -410,7 +410,8 @@ static inline bool peat_trial_agrees(peat_trial *t, double *const *expected)
     return true;
 }
 
-/* True when all holds; otherwise one line says what does not (out may be NULL). */
+/* True when every check passes; otherwise writes one line about the first that fails to out (may be
+ * NULL). */
 static inline bool peat_op_check(const peat_op_trial *of, FILE *out)
 {
     peat_trial *t = (peat_trial *)calloc(1, sizeof(*t));

@@ -3,8 +3,9 @@
  * ops.h: differentiable operations.
  *
  * Every operation runs at once and records itself for the backward pass. Its result has the dtype
- * of its operands. An operation given NULL returns NULL, and the graph keeps the first error with
- * the operation's and the hook's name, so code that builds nodes needs no checks.
+ * of its operands, F32 or F64 (index operands are I32), and belongs to the graph. An operation
+ * whose operand is NULL, or whose shapes do not fit, returns NULL, and the graph keeps the first
+ * error with the operation's and the hook's name, so code that builds nodes needs no checks.
  *
  * Broadcasting is NumPy's: shapes are aligned at the last axis, an axis of 1 stretches.
  * Axis arguments may be negative, counted from the last axis. All [graph].
@@ -35,7 +36,7 @@ typedef struct peat_view {
     void *data;
 } peat_view;
 
-/* What the kernels of a custom operation get. `grad` members are NULL where no gradient is
+/* The arguments of a custom operation's kernels. `grad` members are NULL where no gradient is
  * wanted. Kernels write only their own range [begin, end) of the units that `units` counts;
  * backward adds to gradients, never assigns. */
 typedef struct peat_op_call {
@@ -46,8 +47,8 @@ typedef struct peat_op_call {
     const peat_view *out_grad; /* backward: gradients with respect to the results */
     const peat_view *src_grad; /* backward: n_src gradients, data NULL: unwanted */
     const void *arg;           /* the copy of the argument struct              */
-    double *scratch;           /* in kernels: what `scratch` asked for, 64-byte aligned. It holds
-                                  anything at first, and no other thread has it */
+    double *scratch;           /* in kernels: as many doubles as `scratch` returned, 64-byte
+                                  aligned, not cleared, for the calling thread alone */
 } peat_op_call;
 
 enum { PEAT_MAX_RESULTS = 8 };
@@ -56,14 +57,14 @@ enum { PEAT_MAX_RESULTS = 8 };
  * A custom operation, for what cannot be composed. F64 must work (gradient checks run in it).
  *   infer    [graph]  shapes of the results from those of the operands, out[n_out]; false refuses.
  *   forward  [kernel] writes all results for units [begin, end), from operands and argument alone:
- *                     a step may run it twice, to have results again whose memory was given away.
+ *                     a step may run it twice, to compute again results whose memory it reused.
  *   backward [kernel] adds to src_grad for units [begin, end).
- *   units    [graph]  how many independent units forward and backward may be split into.
- *   flops    [graph]  floating-point operations of one forward, or NULL.
- *   n_out             results, at most PEAT_MAX_RESULTS, all of the graph's type; 0 means 1. The
- *                     gradient of one that nothing depends on is 0.
- *   scratch  [graph]  doubles of working memory that a kernel needs, from the operands' shapes, or
- *                     NULL.
+ *   units    [graph]  returns into how many independent units forward and backward may be split.
+ *   flops    [graph]  returns the floating-point operations of one forward; NULL: not counted.
+ *   n_out             number of results, at most PEAT_MAX_RESULTS, all of the graph's dtype; 0: 1.
+ *                     The gradient of a result that nothing depends on is 0.
+ *   scratch  [graph]  returns from the operands' shapes how many doubles of working memory a kernel
+ *                     needs; NULL: none.
  * peat/custom.h reads and writes elements of any type; peat/opcheck.h checks an operation.
  */
 typedef struct peat_op {
@@ -155,7 +156,7 @@ static inline peat_node *peat_div(peat_graph *g, peat_node *a, peat_node *b)
 {
     return g->ops->div(g, a, b);
 }
-/* Where both are equal the gradient goes to a. */
+/* min(a, b) and max(a, b); where both are equal the gradient goes to a. */
 static inline peat_node *peat_minimum(peat_graph *g, peat_node *a, peat_node *b)
 {
     return g->ops->minimum(g, a, b);
@@ -234,18 +235,18 @@ static inline peat_node *peat_abs(peat_graph *g, peat_node *a)
 {
     return g->ops->abs(g, a);
 }
-/* Gradient zero. */
+/* The largest whole number not above a; the gradient is zero. */
 static inline peat_node *peat_floor(peat_graph *g, peat_node *a)
 {
     return g->ops->floor(g, a);
 }
-/* min(max(a, lo), hi); gradient zero outside [lo, hi]. */
+/* min(max(a, lo), hi); the gradient is zero outside [lo, hi]. */
 static inline peat_node *peat_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
     return g->ops->clamp(g, a, lo, hi);
 }
-/* a [..., m, k] times b [..., k, n] -> [..., m, n]; leading axes broadcast. TRANS_A takes a as
- * [..., k, m], TRANS_B takes b as [..., n, k]. */
+/* a [..., m, k] times b [..., k, n] -> [..., m, n]; leading axes broadcast. With TRANS_A a is
+ * [..., k, m], with TRANS_B b is [..., n, k]. */
 static inline peat_node *peat_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags)
 {
     return g->ops->matmul(g, a, b, flags);
@@ -271,13 +272,13 @@ static inline peat_node *peat_concat(peat_graph *g, int32_t n, peat_node *const 
 {
     return g->ops->concat(g, n, a, axis);
 }
-/* Zeros before and after along axis. */
+/* a with `before` zeros in front of axis and `after` zeros behind. */
 static inline peat_node *peat_pad(peat_graph *g, peat_node *a, int32_t axis, int64_t before,
                                   int64_t after)
 {
     return g->ops->pad(g, a, axis, before, after);
 }
-/* Stretch axes of 1 to the given shape. */
+/* Stretches axes of 1 to the shape dim [n]. */
 static inline peat_node *peat_expand(peat_graph *g, peat_node *a, int32_t n, const int64_t *dim)
 {
     return g->ops->expand(g, a, n, dim);
@@ -329,8 +330,9 @@ static inline peat_node *peat_take_last(peat_graph *g, peat_node *a, peat_node *
 {
     return g->ops->take_last(g, a, index);
 }
-/* take_last(matmul(a, b, flags), index) with the same bits, whose product is never held whole: for
- * scores against a table with a row for each distance, [..., T, R], where [..., T, T] are taken. */
+/* take_last(matmul(a, b, flags), index) with the same bits; the product is never in memory as a
+ * whole. For scores against a table with a row for each distance, [..., T, R], of which the result
+ * has [..., T, T]. */
 static inline peat_node *peat_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
                                           peat_node *index)
 {
@@ -351,20 +353,20 @@ static inline peat_node *peat_rotate(peat_graph *g, peat_node *a, peat_node *cos
 {
     return g->ops->rotate(g, a, cosine, sine, layout);
 }
-/* A plugin's own operation with one result; arg is copied. */
+/* A plugin's own operation with operands src [n] and one result; arg is copied, op is not. */
 static inline peat_node *peat_custom(peat_graph *g, const peat_op *op, int32_t n,
                                      peat_node *const *src, const void *arg, size_t arg_size)
 {
     return g->ops->custom(g, op, n, src, arg, arg_size);
 }
-/* All results of an operation, into out[n_out]; NULLs on failure. */
+/* A plugin's own operation with all its results, into out [n_out]; NULLs on failure. */
 static inline void peat_custom_all(peat_graph *g, const peat_op *op, int32_t n,
                                    peat_node *const *src, const void *arg, size_t arg_size,
                                    peat_node **out)
 {
     g->ops->custom_all(g, op, n, src, arg, arg_size, out);
 }
-/* Fails with a message; returns NULL for the hook to return. */
+/* Ends the graph with an error and this message; NULL, for the hook to return. */
 #define peat_fail(g, ...) ((g)->ops->give_up((g), __VA_ARGS__))
 /* The shape of a node; rank 0 for NULL. */
 static inline peat_shape peat_shape_of(peat_graph *g, const peat_node *a)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * positions.h: what schemes do with positions, made of the operations and of the host's services.
+ * positions.h: common computations with positions, composed of operations and the host's services.
  *
- * Positions that are data stand in a side (the hooks positions and own_positions): peat_rows,
- * peat_pos, peat_delta and bias_rel read them. Positions that are trained, or come from what the
- * model computes, are nodes p [1|B, T, H] or [1|B, T, 1], with a gradient: the functions here turn
- * heads by them, make waves of them and take their differences. All [graph] but peat_mark_ids.
+ * Positions that are data are fields of a side (the hooks positions and own_positions): peat_rows,
+ * peat_pos, peat_delta and bias_rel read them. Positions that are trained or computed by the model
+ * are nodes p [1|B, T, H] or [1|B, T, 1], with a gradient: the functions here rotate heads by them,
+ * compute sines and cosines of them and subtract them from each other. All [graph] except
+ * peat_starts [any] and peat_mark_ids [setup]. Nodes belong to the graph; a function returns NULL
+ * after an error, which the graph keeps (ops.h).
  */
 #ifndef PEAT_POSITIONS_H
 #define PEAT_POSITIONS_H
@@ -21,8 +23,8 @@ extern "C" {
 
 /* ---- positions that are data ---- */
 
-/* Whether element i = b T + t of a side's [B,T] arrays is the first of a sequence: of its row, of
- * its document, or behind padding. */
+/* [any] True when element i = b T + t of a side's [B,T] arrays begins a sequence: it is the first
+ * of its row or of its document, or follows padding. */
 static inline bool peat_starts(const peat_side *side, int64_t i)
 {
     return i % side->T == 0 || (side->document && side->document[i] != side->document[i - 1]) ||
@@ -36,9 +38,10 @@ static inline peat_node *peat_pos_index(const peat_call *c, const peat_side *sid
     return peat_fill_index(c, 2, dim, side->pos + axis * side->pos_B * side->T);
 }
 
-/* [setup] Marks token ids for a scheme with PEAT_NEED_TOKENS: *out [V + 1] is true at those given,
- * or at the n preset ones where none are given; the id V, of a model's class token, stays false.
- * PEAT_REFUSED: "`what` 7 is not one of the 5 token ids of the task: name `ask`". PEAT_NOMEM. */
+/* [setup] Marks token ids for a scheme with PEAT_NEED_TOKENS: *out [V + 1] is true at the ids in
+ * `given`, or at preset [n] where `given` is empty; the id V, of the model's class token, stays
+ * false. *out lives as long as the model. PEAT_REFUSED: "`what` 7 is not one of the 5 token ids of
+ * the task: name `ask`". PEAT_NOMEM. */
 static inline peat_status peat_mark_ids(peat_setup *s, const char *what, const char *ask,
                                         peat_reals given, int64_t n, const double *preset,
                                         const bool **out)
@@ -57,7 +60,7 @@ static inline peat_status peat_mark_ids(peat_setup *s, const char *what, const c
 
 /* ---- heads ---- */
 
-/* x [1|B, T, H n] -> [1|B, H, T, n] */
+/* Splits x into heads: [1|B, T, H n] -> [1|B, H, T, n] */
 static inline peat_node *peat_by_head(peat_graph *g, peat_node *x, int64_t n)
 {
     static const int32_t axis[4] = {0, 2, 1, 3};
@@ -66,7 +69,7 @@ static inline peat_node *peat_by_head(peat_graph *g, peat_node *x, int64_t n)
     return peat_permute(g, peat_reshape(g, x, 4, dim), 4, axis);
 }
 
-/* Numbers of keys p [1|B, Tk, H|1] -> [1|B, H|1, 1, Tk], as a term of the logits. */
+/* Lays numbers of keys p [1|B, Tk, H|1] out as a term of the logits: [1|B, H|1, 1, Tk] */
 static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
 {
     static const int32_t axis[4] = {0, 3, 1, 2};
@@ -75,13 +78,14 @@ static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
     return peat_permute(g, peat_reshape(g, p, 4, dim), 4, axis);
 }
 
-/* Numbers of queries p [1|B, Tq, H|1] -> [1|B, H|1, Tq, 1] */
+/* Lays numbers of queries p [1|B, Tq, H|1] out as a term of the logits: [1|B, H|1, Tq, 1] */
 static inline peat_node *peat_of_queries(peat_graph *g, peat_node *p)
 {
     return peat_by_head(g, p, 1);
 }
 
-/* p_k - p_q of all pairs, with gradients: [1|B, H|1, Tq, Tk]. peat_delta has those of data. */
+/* p_k - p_q for all pairs, with gradients: [1|B, H|1, Tq, Tk]. For positions that are data,
+ * peat_delta. */
 static inline peat_node *peat_pairs(peat_graph *g, peat_node *p_q, peat_node *p_k)
 {
     return peat_sub(g, peat_of_keys(g, p_k), peat_of_queries(g, p_q));
@@ -89,7 +93,8 @@ static inline peat_node *peat_pairs(peat_graph *g, peat_node *p_q, peat_node *p_
 
 /* ---- angles ---- */
 
-/* base^(-i/n) for i < n, a constant [n]: rotary's frequencies for n pairs. */
+/* base^(-i/n) for i < n, a constant [n] in radians per position: Su et al. 2021's frequencies for n
+ * pairs. */
 static inline peat_node *peat_frequencies(const peat_call *c, int64_t n, double base)
 {
     double *value = peat_scratch(c, n);
@@ -104,7 +109,7 @@ static inline peat_node *peat_angles(const peat_call *c, peat_node *p, peat_node
     return peat_mul(c->g, peat_of_queries(c->g, p), frequency);
 }
 
-/* The waves of p [1|B, T, 1] as a stream [1|B, T, 2n]: n sines, then n cosines. */
+/* Sines, then cosines of p [1|B, T, 1] times frequency [n], as a stream [1|B, T, 2n]. */
 static inline peat_node *peat_waves(const peat_call *c, peat_node *p, peat_node *frequency)
 {
     peat_node *angle = peat_mul(c->g, p, frequency), *half[2];
@@ -113,7 +118,7 @@ static inline peat_node *peat_waves(const peat_call *c, peat_node *p, peat_node 
     return peat_concat(c->g, 2, half, -1);
 }
 
-/* What is left of x [.., C] after its first d dimensions follows `first` [.., d]. */
+/* Replaces the first d of the last dimensions of x [.., C] by `first` [.., d] -> [.., C] */
 static inline peat_node *peat_with_rest(peat_graph *g, peat_node *first, peat_node *x)
 {
     peat_shape f = peat_shape_of(g, first), s = peat_shape_of(g, x);
@@ -128,8 +133,8 @@ static inline peat_node *peat_with_rest(peat_graph *g, peat_node *first, peat_no
     return peat_concat(g, 2, part, -1);
 }
 
-/* The first pairs of x [B,H,T,C] turn by angles of these cosines and sines [1|B, 1|H, T, n], n at
- * most C/2; the dimensions from 2n on stay. */
+/* Rotates the first n pairs of x [B,H,T,C] by angles in radians, given as cosines and sines
+ * [1|B, 1|H, T, n], n at most C/2; the dimensions from 2n on stay. Su et al. 2021, eq. 34. */
 static inline peat_node *peat_turned(const peat_call *c, peat_node *x, peat_node *cosine,
                                      peat_node *sine, peat_layout layout)
 {
@@ -139,8 +144,9 @@ static inline peat_node *peat_turned(const peat_call *c, peat_node *x, peat_node
     return peat_with_rest(c->g, first, x);
 }
 
-/* For the hook qkv: queries and keys turn by these angles, [1|B, 1|H, T, n]. The keys' may be those
- * of the queries. They can be inspected as "angle". */
+/* For the hook qkv: rotates queries and keys of io by angles in radians [1|B, 1|H, T, n]; angle_k
+ * may be angle_q. `peat inspect` shows the queries' angles as "angle". Returns PEAT_OK: errors stay
+ * in the graph. */
 static inline peat_status peat_turn(const peat_call *c, peat_qkv *io, peat_node *angle_q,
                                     peat_node *angle_k, peat_layout layout)
 {

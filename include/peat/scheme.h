@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scheme.h: a positional scheme says how position is expressed and where it acts.
+ * scheme.h: a positional scheme defines how position is expressed and where in the model it acts.
  *
  * Every hook is optional; a missing hook is the identity. Hooks are pure: the same call builds the
- * same nodes, `self` is const, nothing is stored between calls. What a scheme does not declare in
- * `needs` is NULL or 0.
+ * same nodes, `self` is const, nothing is stored between calls. Inputs that a scheme does not
+ * declare in `needs` are NULL or 0.
  *
  * logits = scale * (q'.k' + sum of score_add) + sum of bias and bias_rel, then `logits`, mask,
  * softmax or `softmax` in its place, `weights`, mask, context = W v, `context`. The host owns the
@@ -24,7 +24,7 @@ extern "C" {
 /* Sizes of the model, complete in setup. */
 typedef struct peat_dims {
     uint32_t size;
-    int64_t D, H, C, L, V; /* C: head width for this scheme, after `where.dims`; V: 0 of patches */
+    int64_t D, H, C, L, V; /* C: head width for this scheme, after `where.dims`; V: 0 for patches */
     int64_t d;             /* width of this scheme's stream; 0 when it has none               */
     int64_t T_train;       /* longest sequence trained                                        */
     int64_t T_max;         /* longest sequence trained or evaluated                           */
@@ -37,7 +37,7 @@ typedef struct peat_dims {
 typedef struct peat_side {
     uint32_t size;
     int64_t T;
-    int64_t T_total; /* of the whole row, as the loss is taken on it; NEED_LENGTH        */
+    int64_t T_total; /* T of the whole row, on which the loss is computed; NEED_LENGTH    */
     int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
     int32_t n_axes;
     const double *pos;       /* [A, pos_B, T]                                            */
@@ -73,14 +73,14 @@ struct peat_call {
     peat_node *const *shared; /* what prepare filled                                      */
 };
 
-/* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. In qkv the hook replaces members: C may change for q
- * and k together. In other hooks they are as projected; q and k need NEED_QK. */
+/* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. The hook qkv replaces members, and C may change for q
+ * and k together. Other hooks get them as projected; q and k need NEED_QK. */
 typedef struct peat_qkv {
     uint32_t size;
     peat_node *q, *k, *v;
 } peat_qkv;
 
-/* The differences pos_k - pos_q that occur, for bias_rel. */
+/* The different values of pos_k - pos_q in this call, for bias_rel. */
 typedef struct peat_rel {
     uint32_t size;
     int64_t n;
@@ -97,7 +97,7 @@ typedef enum peat_need {
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
     PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits and in
                               softmax                                                     */
-    PEAT_NEED_LENGTH = 64, /* T_total: what depends on it cannot be cached while decoding  */
+    PEAT_NEED_LENGTH = 64, /* T_total: rows that depend on it cannot be stored in decoding */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
 
@@ -110,12 +110,12 @@ typedef enum peat_trait {
     PEAT_NEEDS_CAUSAL = 16, /* refused in an encoder                         */
     PEAT_PERMUTATION_EQUIVARIANT = 32,
     PEAT_NO_TRAINABLE = 64,
-    /* May act across two sequences, where the user asks for it (`where.across`): its prepare, qkv,
-     * terms and what else it has in attention are then called for cross-attention too, with q the
-     * side of the decoder and k that of the encoder. Without it, or unasked, a scheme does nothing
-     * there: each stack has the scheme for itself. */
+    /* The scheme may act across two sequences where the user asks for it (`where.across`): prepare,
+     * qkv and all its hooks in attention are then called for cross-attention too, with q the side
+     * of the decoder and k that of the encoder. Without this trait, or unasked, a scheme does
+     * nothing in cross-attention: encoder and decoder each have the scheme for themselves. */
     PEAT_ACROSS = 128,
-    PEAT_STORABLE = 256 /* can make the newest rows alone, see "Stored rows"; combines too */
+    PEAT_STORABLE = 256 /* can compute the newest rows alone, see "Stored rows"; combines too */
 } peat_trait;
 
 typedef enum peat_score_scale {
@@ -131,12 +131,13 @@ typedef enum peat_score_scale {
  *                      peat_alloc in *self.
  *   positions          change pos [A,pos_B,T] in place, once per forward (pos_B is then B); q and k
  *                      see the same.
- *   own_positions      pos [own_axes, B, T]: positions that this scheme alone sees, of tokens,
- *                      segments, draws or what it likes. Once per forward for each side, with
- *                      c->q == c->k the side; all hooks but positions then have them in the place
- *                      of the model's, with own_axes axes and pos_B = B: in c->q->pos, peat_rows,
- *                      peat_pos, peat_delta and bias_rel. On entry the first axes hold the model's
- *                      positions, others 0. In a causal model a place's depends on tokens up to it.
+ *   own_positions      pos [own_axes, B, T]: positions that this scheme alone sees, computed from
+ *                      tokens, segments, draws or anything else. Once per forward for each side,
+ *                      with c->q == c->k the side. All hooks except `positions` then see them in
+ *                      the place of the model's, with own_axes axes and pos_B = B: in c->q->pos,
+ *                      peat_rows, peat_pos, peat_delta and bias_rel. On entry the first axes hold
+ *                      the model's positions and the others 0. In a causal model the positions of
+ *                      a place depend only on tokens up to that place.
  *   prepare            once per forward: up to PEAT_MAX_SHARED nodes for the hooks of all layers.
  *   encode             -> [1|B, T, d], the scheme's stream.
  *   residual           x [B,T,D] at the start of a block -> same.
@@ -147,30 +148,31 @@ typedef enum peat_score_scale {
  *   score_add          -> same shape in units of q.k: the host multiplies by the scale.
  *   logits             S [B,H,Tq,Tk] finite and unmasked, bias (NULL unless NEED_BIAS and present;
  *                      then S excludes it) -> logits [B,H,Tq,Tk].
- *   softmax            in the place of the softmax: S and bias like those of logits, as the
- *                      logits hooks left them (bias is NULL behind one) -> W [B,H,Tq,Tk]. What
- *                      c->mask hides counts for nothing: not in a sum, and its weight is exactly
- *                      0. Rows need not sum to 1. Take shapes from S: a class token without a
- *                      position stands in it, and in p, before the places of c->q and c->k.
+ *   softmax            replaces the softmax: S and bias like those of logits, as the logits hooks
+ *                      left them (bias is NULL behind one) -> W [B,H,Tq,Tk]. Keys that c->mask
+ *                      hides must enter no sum, and their weight must be exactly 0. Rows need not
+ *                      sum to 1. Read shapes from S: a class token without a position has a row and
+ *                      a column in S, and a place in p, before the places of c->q and c->k.
  *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
  *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
  */
 /*
- * Stored rows. Decoding makes the newest rows of a sequence alone and keeps what was made of those
- * before: keys and values behind qkv, and inputs of layers. A scheme that says PEAT_STORABLE holds
- * to this (others are decoded in full):
+ * Stored rows. Decoding computes only the newest rows of a sequence and stores the results of the
+ * rows before: keys and values behind qkv, and inputs of layers. A scheme with PEAT_STORABLE keeps
+ * these rules (for other schemes decoding computes all rows for each token):
  *
- *   - encode, residual, hidden and qkv make a row from its own data and position. residual and
- *     hidden may read `reach` rows before it as well, which they are then given; what they make of
- *     those is not used. q and k of the call are the rows given: they need not begin at the start
- *     of a sequence, or at position 0. With NEED_TOKENS encode is given all rows so far.
- *   - bias, bias_rel, score_add, logits, softmax, weights and context take queries that are the
- *     last rows of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q the
- * queries.
- *   - prepare runs once for hooks of the first kind and once for those of the second, with their
- *     sides; each sees its own `shared`.
- *   - positions of a row do not depend on the tokens or on rows behind it, own_positions not on
- *     rows behind it; it is given all rows so far.
+ *   - encode, residual, hidden and qkv compute a row from its own data and position. residual and
+ *     hidden may also read the `reach` rows before it, which are then in their input; their results
+ *     for those rows are not used. q and k of the call are the rows in the input: they need not
+ *     begin at the start of a sequence, or at position 0. With NEED_TOKENS the input of encode has
+ *     all rows so far.
+ *   - bias, bias_rel, score_add, logits, softmax, weights and context accept queries that are the
+ *     last rows of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q
+ * only the queries.
+ *   - prepare runs once for the hooks of the first item and once for those of the second, with
+ * their sides; each group sees its own `shared`.
+ *   - `positions` of a row depends neither on the tokens nor on rows behind it; `own_positions`
+ * does not depend on rows behind it, and its input has all rows so far.
  */
 typedef struct peat_scheme {
     uint32_t size;

@@ -2,18 +2,18 @@
 /*
  * sequence.h: tasks that ask a question in tokens and want an answer in tokens.
  *
- * Included by a task's source after plugin.h; nothing of it crosses to the host. A task says how
- * long questions of length n are and fills them in; the rows, masks, lengths, evaluation and
- * metrics are made here, so that all such tasks mean the same by them:
+ * Included by a task's source after plugin.h; the host does not see it. A task defines how many
+ * tokens a question of length n has, and fills them in. This header makes rows, masks, lengths,
+ * evaluation and metrics of them, so that they mean the same in all such tasks:
  *
  *   BOS question SEP answer EOS     PEAT_SPOKEN: the loss is on answer and EOS, which evaluation
  *                                   generates greedily from SEP on; decoders only
  *   BOS question SEP                PEAT_NAMED: one token is the answer, asked for at SEP; for
- *                                   decoders and encoders. With model.head: class it is the class
- *                                   of the row, and nothing is asked for at SEP
+ *                                   decoders and encoders. With model.head: class the answer is
+ *                                   the class of the row, and SEP has no target
  *
  * With model.arch: seq2seq, for both kinds, the encoder reads `question SEP`, and the decoder is
- * fed `BOS answer`, of which every token is a target and, when spoken, EOS.
+ * fed `BOS answer`; every token of the answer is a target and, for PEAT_SPOKEN, EOS.
  *
  * BOS is a token of its own: without it a causal model cannot count equal tokens. A model is never
  * given true tokens of an answer that is scored by exact_match.
@@ -94,7 +94,7 @@ typedef struct peat_sequence {
     int64_t (*stream_ids)(const void *config);
 } peat_sequence;
 
-/* What setup leaves for batches. */
+/* The state that setup keeps for batches. */
 typedef struct peat_sequence_self {
     int64_t max_len;
     int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
@@ -136,8 +136,9 @@ static inline int32_t peat_question_symbol(const peat_question *q, int64_t index
     return PEAT_FIRST_SYMBOL + (int32_t)peat_question_draw(q, index, symbols);
 }
 
-/* Which of two forms the question has. In evaluation both follow each other with the same draws
- * otherwise, so that a model that cannot tell them apart is right exactly half the time. */
+/* Which of two forms the question has: 0 or 1. In evaluation the two forms follow each other with
+ * otherwise the same draws, so a model that cannot distinguish them is right exactly half the time.
+ */
 static inline int64_t peat_question_side(peat_question *q, int64_t index)
 {
     if (q->of == 0)
@@ -146,7 +147,7 @@ static inline int64_t peat_question_side(peat_question *q, int64_t index)
     return q->number % 2;
 }
 
-/* One of n kinds: drawn in training, in evaluation each as often, one after another. */
+/* One of n kinds: drawn in training; in evaluation one after another, each equally often. */
 static inline int64_t peat_question_kind(const peat_question *q, int64_t index, int64_t n)
 {
     return q->of > 0 ? q->number * n / q->of : peat_question_draw(q, index, n);
@@ -169,7 +170,7 @@ static inline double peat_answer_loss(const peat_sums *s)
     return s->nll / (double)s->targets;
 }
 
-/* Given true inputs; of classes, rows. */
+/* The share of targets predicted right, given true inputs; with head CLASS, of rows. */
 static inline double peat_accuracy(const peat_sums *s)
 {
     return (double)s->correct / (double)s->targets;
@@ -186,8 +187,8 @@ static const peat_metric peat_sequence_metrics[] = {
 
 /* ---- rows ---- */
 
-/* Tokens that a model is fed: the whole row but its last target. Of questions apart: its decoder.
- */
+/* Tokens that the model is fed: the whole row except its last target. Where questions are apart:
+ * tokens that the decoder is fed. */
 static inline int64_t peat_row_fed(const peat_sequence *s, bool apart, int64_t n_asked,
                                    int64_t n_answer)
 {
@@ -195,7 +196,7 @@ static inline int64_t peat_row_fed(const peat_sequence *s, bool apart, int64_t n
     return apart ? 1 + spoken : n_asked + 2 + spoken;
 }
 
-/* The most that a row of length n is fed. */
+/* The most tokens that the model is fed for length n. */
 static inline int64_t peat_length_fed(const peat_sequence *s, bool apart, const void *config,
                                       int64_t n)
 {
@@ -286,7 +287,7 @@ static inline void peat_question_class(const peat_question *q, peat_batch *batch
     batch->prompt = batch->answer = 0;
 }
 
-/* Row b as the architecture and its head want it. */
+/* Fills row b as the architecture and its head want it. */
 static inline void peat_question_fill(const peat_sequence *s, const peat_sequence_self *t,
                                       peat_question *q, peat_batch *batch, int64_t b)
 {
@@ -390,8 +391,8 @@ static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const p
 
 /* ---- set-up ---- */
 
-/* Answers plan->n_eval and returns as many lengths: those asked for, or the n presets. NULL: they
- * are too many, which is said. For tasks of other kinds, too. */
+/* [setup] Sets plan->n_eval and returns as many lengths: the plan's, which eval.lengths gave, or
+ * preset [n]. NULL: there are too many, already refused. For tasks of other kinds, too. */
 static inline const int64_t *peat_evaluated(peat_setup *setup, peat_task_plan *plan,
                                             const int64_t *preset, int64_t n)
 {
@@ -435,7 +436,7 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
     return PEAT_OK;
 }
 
-/* The longest length of which a whole row, its last target included, fits seq_len; 0: none. */
+/* The longest length whose whole row, its last target included, fits seq_len; 0: none. */
 static inline int64_t peat_longest_that_fits(const peat_sequence *s, bool apart, const void *config,
                                              int64_t seq_len)
 {

@@ -16,8 +16,8 @@ extern "C" {
 
 typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } peat_arch;
 
-/* What a place is, as model.input says: a token, or a vector of numbers. What the model makes of
- * the batch, as model.head says: a token at every place, a class for every row, or both. */
+/* model.input: a place of the input is a token or a vector of numbers. model.head: the model
+ * predicts a token at every place, a class for every row, or both. */
 typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
 typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BOTH = 2 } peat_head;
 
@@ -25,15 +25,15 @@ typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BO
 #define PEAT_FIRST_TOKENS 16
 
 /* A stream that a task adds at the input, beside tokens, positions and segments. The model looks
- * its ids up in a table, or brings its numbers to the stream's width by a matrix and a shift, and
- * the combination merges it by its name. */
+ * its ids up in a table, or brings its numbers to the stream's width by a matrix and a shift; the
+ * combination merges the stream under its name. */
 typedef struct peat_stream {
     const char *name; /* 1 to 32 of a-z, 0-9 and _; not token, segment, or position...        */
     int64_t ids;      /* > 0: each place has an id in [0, ids)                                */
     int64_t numbers;  /* where ids is 0: numbers that each place has, from 1                  */
 } peat_stream;
 
-/* What the experiment asks of the task, and what the task answers in setup. */
+/* The set-up of a task: the host fills the fields that are `asked`, the task those `answered`. */
 typedef struct peat_task_plan {
     uint32_t size;
     /* asked */
@@ -50,28 +50,28 @@ typedef struct peat_task_plan {
     int64_t eval[32];        /* in the task's unit                                              */
     int64_t eval_T[32];      /* tokens of a sequence of that length                             */
     const char *length_unit; /* "tokens", "symbols"                                         */
-    /* answered, for estimates of what evaluation costs; 0: not known */
-    int64_t eval_sequences[32]; /* evaluated of that length                                     */
-    int64_t eval_prompt[32];    /* tokens given where an answer is generated, at most           */
-    int64_t eval_answer[32];    /* tokens generated of each, at most; 0: nothing is generated   */
+    /* answered, to estimate the cost of evaluation; 0: not known */
+    int64_t eval_sequences[32]; /* sequences evaluated at that length                           */
+    int64_t eval_prompt[32];    /* tokens before a generated answer, at most                    */
+    int64_t eval_answer[32];    /* tokens generated for each sequence, at most; 0: none         */
     /* asked */
     peat_head head; /* CLASS: batches have a label for each row and no target        */
     /* answered */
-    int64_t n_class; /* with CLASS: at least 2; a task that leaves it is refused       */
+    int64_t n_class; /* with CLASS: at least 2; a task that leaves it 0 is refused     */
     /* asked */
     peat_input input; /* PATCHES: batches have vectors of numbers in place of tokens    */
     /* answered */
-    int64_t patch_width; /* with PATCHES: numbers of a patch; a task that leaves it is refused  */
+    int64_t patch_width; /* with PATCHES: numbers of a patch; a task that leaves it 0 is refused */
     int64_t n_axes;      /* axes of the positions that batches have, at most PEAT_MAX_AXES; 0:
                             places are counted                                                  */
-    int64_t source_T;    /* SEQ2SEQ: tokens of the longest source; a task that leaves it is refused.
-                            T of sequences is then that of targets                                 */
+    int64_t source_T;    /* SEQ2SEQ: tokens of the longest source; a task that leaves it 0 is
+                            refused. The lengths T are then those of targets                    */
     bool tells_both;     /* with head BOTH: batches have targets and a label for each row, and
-                            n_class is answered; a task that leaves it is refused              */
-    int64_t n_stream; /* streams of the task's own, at most PEAT_MAX_STREAMS; none with SEQ2SEQ */
+                            n_class is answered; a task that leaves it false is refused         */
+    int64_t n_stream;    /* streams of the task's own, at most PEAT_MAX_STREAMS; 0 with SEQ2SEQ */
     peat_stream stream[PEAT_MAX_STREAMS];
-    /* answered, for people to see that the data are what they mean */
-    int64_t n_first; /* tokens that training data begin with; 0: not told. At most: */
+    /* answered, for `peat plan`, which shows people whether the task read the data they mean */
+    int64_t n_first; /* first tokens of the training data, at most PEAT_FIRST_TOKENS; 0: none */
     int32_t first[PEAT_FIRST_TOKENS];
 } peat_task_plan;
 
@@ -82,25 +82,25 @@ typedef struct peat_task_plan {
  * -1; the task lowers B and T to what it filled; rows are laid out with the T it set.
  *
  *   token   [B,T] input ids.
- *   target  [B,T] the id to be predicted at this place; -1 where no loss is taken.
+ *   target  [B,T] the id to be predicted at this place; -1 where there is no loss.
  *   segment, document [B,T]; pad, special [B,T] 0/1. Used only when the has_ flag is set.
  *   sequence [B] stable ids.
  *   units   a divisor for metrics: bytes that the targets represent.
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
  *           `answer` ones are generated and compared with target at prompt-1 ... prompt+answer-2.
- *   label   [B] where the plan asks for classes, or both: the class of each row, from 0. A token
- *           that tells it is the model's to add; some place of each row must be no padding.
- *   patch   [B,T,patch_width] where the plan asks for patches: about mean 0 and deviation 1 each.
- *           There are no tokens then.
- *   pos     [n_axes,B,T] where the plan has axes: position of each place on each, as row and
- *           column of an image. Schemes that understand one axis are given the count of places.
- *   source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: what the encoder
- *           reads. S is on entry the room there is, the plan's source_T; the task lowers it to
- *           what it filled. The other arrays are the decoder's, as of a causal model. Some place
- *           of each source must be no padding.
+ *   label   [B] where the plan asks for classes, or both: the class of each row, from 0. The model
+ *           adds a class token, not the task; some place of each row must not be padding.
+ *   patch   [B,T,patch_width] where the plan asks for patches: numbers of about mean 0 and
+ *           deviation 1. The batch then has no tokens.
+ *   pos     [n_axes,B,T] where the plan has axes: position of each place on each axis, such as row
+ *           and column of an image. Schemes of one axis see the number of the place instead.
+ *   source, source_pad, source_special [B,S] where the architecture is SEQ2SEQ: the input of the
+ *           encoder. On entry S is the capacity, the plan's source_T; the task lowers it to the S
+ *           that it filled. The other arrays are the decoder's, as for a causal model. Some place
+ *           of each source must not be padding.
  *   stream_id[i] [B,T], stream_number[i] [B,T,numbers] for each stream of the plan, in its order:
- *           the one or the other; the numbers about mean 0 and deviation 1. Of places whose token
- *           is generated too. A class token of the model's has id 0, or zeros.
+ *           ids, or numbers of about mean 0 and deviation 1, also for places whose token is
+ *           generated. The model's class token has id 0, or zeros.
  */
 typedef struct peat_batch {
     uint32_t size;
@@ -128,15 +128,16 @@ typedef struct peat_batch {
 typedef struct peat_sums {
     uint32_t size;
     double nll;      /* nats, over targets                                   */
-    int64_t targets; /* places with a target; of classes, rows               */
+    int64_t targets; /* places with a target; with head CLASS, rows          */
     int64_t correct; /* targets with the highest logit, given true inputs    */
     int64_t units;
-    int64_t sequences; /* generated; of classes, rows                          */
+    int64_t sequences; /* generated sequences; with head CLASS, rows           */
     int64_t matches;   /* whole generated answers equal to the truth           */
     int64_t generated; /* tokens generated                                     */
     int64_t generated_correct;
-    /* With head BOTH: rows whose class was told, beside the targets above; otherwise 0. They count
-     * as sequences and generated, too, and the right ones as matches and generated_correct. */
+    /* With head BOTH: rows whose class was predicted, beside the targets above; otherwise 0. They
+     * also count as sequences and generated, and the right ones as matches and generated_correct.
+     */
     int64_t class_rows;
     double class_nll; /* nats, over these rows */
 } peat_sums;
@@ -149,10 +150,10 @@ typedef struct peat_metric {
     double (*value)(const peat_sums *s);
 } peat_metric;
 
-/* An example of a file that a PEAT_PATH parameter names, for checks that have no data of their own:
- * these bytes, so many times. */
+/* A sample file for a PEAT_PATH parameter, for checks that have no data of their own: its content
+ * is byte [n], repeated `times` times. */
 typedef struct peat_sample {
-    const char *key; /* of the parameter */
+    const char *key; /* the parameter's */
     const void *byte;
     size_t n;
     int32_t times;
@@ -164,8 +165,9 @@ typedef struct peat_sample {
  *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
- *   token_text [any] what token `id` is to a reader, as UTF-8 ended by 0, into text [room]. Returns
- *                  its bytes without the 0; 0: it has no text. NULL: tokens are numbers.
+ *   token_text [any] writes token `id` as a reader would see it, UTF-8 ended by 0, into text of
+ *                  `room` bytes. Returns its bytes without the 0; 0: the token has no text. NULL:
+ *                  tokens are shown as numbers.
  */
 typedef struct peat_task {
     uint32_t size;

@@ -50,13 +50,14 @@ typedef enum peat_status {
 /* Element types. F32 for training, F64 for gradient checks and references, I32 for indices. */
 typedef enum peat_dtype { PEAT_F32 = 0, PEAT_F64 = 1, PEAT_I32 = 2 } peat_dtype;
 
-/* A value in a computation, with a shape. Lives until its graph dies; never freed by a plugin. */
+/* A value in a computation, with a shape. It lives until its graph dies; a plugin never frees it.
+ */
 typedef struct peat_node peat_node;
 /* One forward pass under construction. Its first member is public: see ops.h. */
 typedef struct peat_graph peat_graph;
-/* What a plugin may use while it is being set up. */
+/* The set-up of one plugin of one model: host.h. */
 typedef struct peat_setup peat_setup;
-/* The services of the engine: host.h. */
+/* The services of the engine, a table of functions: host.h. */
 typedef struct peat_host peat_host;
 
 /* A node's shape: dim[0] is the outermost axis. */
@@ -65,7 +66,7 @@ typedef struct peat_shape {
     int64_t dim[PEAT_MAX_RANK];
 } peat_shape;
 
-/* True when field lies within the struct's own size and is set: how optional fields are tested. */
+/* Tests an optional field: true when it lies within the struct's own size and is not 0 or NULL. */
 #define PEAT_HAS(ptr, field)                                                                       \
     ((ptr)->size >= offsetof(__typeof__(*(ptr)), field) + sizeof((ptr)->field) && (ptr)->field)
 

@@ -131,7 +131,7 @@ static inline void combine_gives(const peat_node *y, int64_t T, int64_t width,
         ck_assert_double_eq_tol(harness_at(y, i), expected[i], 1e-14);
 }
 
-/* What x and p = 10 -20 of a model 2 wide give. */
+/* The merge of stream x with p = 10 -20, in a model 2 wide, is `expected`. */
 static inline void combine_gives_small(const char *name, const char *json, const double expected[4])
 {
     struct harness h;
@@ -140,7 +140,8 @@ static inline void combine_gives_small(const char *name, const char *json, const
     harness_close(&h);
 }
 
-/* Of n streams and all tensors; some streams are shared by the rows of a batch. */
+/* Checks the gradients of n streams and all tensors; some streams are shared by the rows of a
+ * batch. */
 static inline void combine_gradients(const char *name, const char *json, int64_t D, int32_t n)
 {
     struct harness h;

@@ -20,7 +20,7 @@
             .unit = "tokens", .doc = "width of the grid: tokens of a line", .flags = PEAT_AUTO     \
     }
 
-/* What setup leaves in self. */
+/* The state that setup keeps in self. */
 struct grid_width {
     int64_t columns; /* 0: the data has rows and columns */
 };

@@ -32,14 +32,14 @@ static inline peat_node *relative_signed(const peat_call *c, const peat_side *ro
     return peat_fill_index(c, 4, (int64_t[]){B, 1, row->T, column->T}, at);
 }
 
-/* Of pos_row - pos_column: I32 [1|B, 1, rows, columns]. */
+/* Rows of a table for pos_row - pos_column, clipped to [lo, hi]: I32 [1|B, 1, rows, columns]. */
 static inline peat_node *relative_index(const peat_call *c, const peat_side *row,
                                         const peat_side *column, int64_t lo, int64_t hi)
 {
     return relative_signed(c, row, column, 1, lo, hi);
 }
 
-/* Of pos_column - pos_row, in the same shape. */
+/* The same for pos_column - pos_row. */
 static inline peat_node *relative_index_back(const peat_call *c, const peat_side *row,
                                              const peat_side *column, int64_t lo, int64_t hi)
 {

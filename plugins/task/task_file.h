@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* task_file.h: files that tasks read, and how what is no text is refused. */
+/* task_file.h: files that tasks read, and how files that are not text are refused. */
 #ifndef TASK_TASK_FILE_H
 #define TASK_TASK_FILE_H
 

@@ -31,7 +31,7 @@ struct abacus {
     const bool *digit; /* of a token id */
 };
 
-/* Row 0 of the table is for what is no digit, row n for the n-th digit of a number. */
+/* Row 0 of the table is for tokens that are not digits, row n for the n-th digit of a number. */
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     static const double bytes[] = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'};

@@ -7,10 +7,10 @@
 
 enum { FACTOR };
 
-/* What is trained is a factor of the fixed slope. Slopes fall from head to head,
- * and steps of one size would be too small for the first or too large for the last; and the fixed
- * slopes depend on the group of heads, which is known when a hook is called. Below 0 a head would
- * prefer what is far. */
+/* The trained number is a factor of the fixed slope: slopes fall from head to head, so steps of one
+ * size would be too small for the first or too large for the last; and the fixed slopes depend on
+ * the group of heads, which is known only when a hook is called. Below 0 a head would prefer
+ * distant tokens. */
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     const double most = 1e6;

@@ -72,8 +72,8 @@ static peat_node *of_words(const peat_call *c, int32_t handle, peat_node *index)
     return peat_gather_rows(c->g, peat_use(c, handle), index);
 }
 
-/* P[t] = scale [r cos angle | r sin angle], angle = frequency pos + phase, all of t's word; a
- * model's class token, whose id is V, is no word: 0. */
+/* P[t] = scale [r cos angle | r sin angle], angle = frequency pos + phase, with the numbers of
+ * t's word; the row of the model's class token, whose id is V, is 0, since it is not a word. */
 static peat_node *encode(const peat_call *c)
 {
     const struct config *k = c->config;

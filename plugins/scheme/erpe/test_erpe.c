@@ -65,7 +65,7 @@ START_TEST(distances_beyond_the_table_are_refused)
 }
 END_TEST
 
-/* What the table adds to keys of the future or of other documents is masked again. */
+/* Terms that the table adds for keys of the future or of other documents are masked again. */
 START_TEST(a_model_learns)
 {
     content_gradients("erpe", NULL, PEAT_DECODER, PATH_AUTO);

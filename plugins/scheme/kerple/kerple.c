@@ -19,8 +19,9 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-/* Of at least 0.01, and an exponent of at most 2: beyond, the kernel is not conditionally positive
- * definite. The factor of log and the exponent of power start in [0.01, 2), the others below 1. */
+/* r1 and r2 are at least 0.01, and an exponent is at most 2: otherwise the kernel is not
+ * conditionally positive definite. The factor of log and the exponent of power start in [0.01, 2),
+ * the others below 1. */
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     static const char *const name[] = {"r1", "r2"};

@@ -56,7 +56,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     return PEAT_OK;
 }
 
-/* What is wrong with asking for this place in a table of n rows; NULL: nothing. */
+/* Why a table of n rows has no row for this place, to follow the place; NULL: it has one. */
 static const char *fault(const struct config *k, double place, int64_t n)
 {
     if (!(place >= 0))

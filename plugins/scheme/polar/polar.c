@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * polar.c: what a query or key says is the length of its components, where it stands is their
- * angle (PoPE). Gopalakrishnan et al. 2025.
+ * polar.c: the lengths of the components of a query or key carry its content, their angles its
+ * position (PoPE). Gopalakrishnan et al. 2025.
  */
 #include <math.h>
 

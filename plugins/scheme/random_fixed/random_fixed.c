@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* random_fixed.c: a random vector for each position, drawn once and never trained: position without
- * any order. A control for what the structure of other encodings is worth. */
+ * any order. A control that measures the worth of structure in other encodings. */
 #include <math.h>
 
 #include <peat/plugin.h>

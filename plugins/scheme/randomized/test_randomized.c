@@ -37,7 +37,7 @@ START_TEST(positions_rise_within_the_range)
 }
 END_TEST
 
-/* Of the 10 pairs below 5 each is drawn 1 time in 10: 6000 draws, deviation 23. */
+/* Each of the 10 pairs below 5 is drawn 1 time in 10: 6000 draws, deviation 23. */
 START_TEST(all_samples_are_equally_likely)
 {
     int64_t times[5][5] = {{0}};
@@ -77,7 +77,8 @@ START_TEST(each_sequence_and_step_has_its_own_draw)
 }
 END_TEST
 
-/* What is generated next must not move what came before: the draw is for the planned length. */
+/* The next generated token must not move the positions before it: the draw is for the planned
+ * length. */
 START_TEST(a_prefix_has_the_positions_of_the_whole)
 {
     const double longer[] = {0, 1, 2, 3, 4, 0, 1, 2, 3, 4};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * roper.c: values turn with their position and what a query gathers is turned back by its own, so
- * that a value arrives turned by the distance. LabML 2022 (RoPER); the rotation of Su et al. 2021.
+ * roper.c: values are rotated by their position, and their weighted sum is rotated back by the
+ * query's position, so that a value arrives rotated by the distance. LabML 2022 (RoPER); the
+ * rotation of Su et al. 2021.
  */
 #include <math.h>
 

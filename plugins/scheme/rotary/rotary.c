@@ -57,7 +57,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
                        (long long)s->dims.C, why);
 }
 
-/* Of the queries, then of the keys. */
+/* Cosines and sines of the queries, then those of the keys. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     const char *why;

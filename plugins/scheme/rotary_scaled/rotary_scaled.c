@@ -70,8 +70,9 @@ static double factor(const peat_call *c)
     return given > 0 ? given : fmax(1, (double)c->q->T_total / length);
 }
 
-/* Of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN: w (keep + (1 - keep)/s), where
- * keep rises from 0 to 1 between beta_slow and beta_fast turns of the unscaled w. */
+/* The frequency of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN: w (keep + (1 -
+ * keep)/s), where keep rises from 0 to 1 between beta_slow and beta_fast turns of the unscaled w.
+ */
 static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
 {
     const struct config *k = c->config;
@@ -110,7 +111,7 @@ static void turn_side(const peat_call *c, const peat_side *side, int64_t n, peat
     turn[1] = peat_fill(c, 4, dim, sine);
 }
 
-/* Of the queries, then of the keys. */
+/* Cosines and sines of the queries, then those of the keys. */
 static void turns(const peat_call *c, int64_t n, peat_node **turn)
 {
     turn_side(c, c->q, n, turn);

@@ -28,7 +28,7 @@ static void waves(double *S)
         S[i] = 2 * sin(1 + i + 200.0);
 }
 
-/* What is left of each row stands on the diagonal. */
+/* The rest of each row, 1 minus its sum, is on the diagonal. */
 static const double expected[] = {1.0,
                                   0.0,
                                   0.0,

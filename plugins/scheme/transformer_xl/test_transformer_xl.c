@@ -2,7 +2,7 @@
 /* The scheme 'transformer_xl' against a computed score; what it sees, and its gradient. */
 #include "../content_tests.h"
 
-/* Of two heads and three tokens. */
+/* Scores of two heads and three tokens. */
 static const double reference[] = {2.2035253262385517,  2.5100814535696094,  -0.7779707587908276,
                                    0.3426672932035453,  0.5763240222544566,  -1.4736317071468,
                                    0.5660967206357778,  1.4031230060254398,  0.413224410041096,

@@ -2,7 +2,7 @@
 /* The scheme 'tupe' against a computed score; its scale, sharing, reset and gradient. */
 #include "../content_tests.h"
 
-/* Of two heads and tokens at 0, 2, 1. */
+/* Scores of two heads and tokens at 0, 2, 1. */
 static const double places[] = {0, 2, 1};
 static const double scores[2][3][3] = {
     {{-2.513990722768842, -2.6733761038222035, 1.0401202002894672},

@@ -31,7 +31,7 @@ struct xpos {
     double centre;
 };
 
-/* Of pair i of n: (i/n + gamma) / (1 + gamma) */
+/* The base of the decay of pair i of n: (i/n + gamma) / (1 + gamma) */
 static double zeta(const struct config *k, int64_t i, int64_t n)
 {
     return ((double)i / (double)n + k->gamma) / (1 + k->gamma);

@@ -318,7 +318,7 @@ static void fill_shape(const struct config *k, const struct images *m, const pea
     int64_t x = 1 + peat_below(h, stream, first + 1, inside);
     for (int64_t i = 0; i < n; i++)
         token[i] = (int32_t)peat_below(h, stream, first + 2 + (uint64_t)i, k->levels - 2);
-    /* What the bright pixels cover must not tell either: all four neighbours are equal. */
+    /* The pixels under the bright ones must not reveal the class: all four neighbours are equal. */
     for (int c = 0; c < CLASSES_OF_SHAPES; c++)
         token[y * m->width + x + step[c]] = 0;
     token[y * m->width + x] = (int32_t)k->levels - 2;
@@ -362,7 +362,7 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
-/* Of shapes every image comes in all classes, one after the other. */
+/* With shapes, every image comes in all classes, one after the other. */
 static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
                             int64_t index, peat_batch *batch)
 {

@@ -43,14 +43,14 @@ static int64_t longer(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Of the whole row, or of the longer of two sides: source SEP, and BOS target EOS. */
+/* Tokens of the whole row, or of the longer of two sides: source SEP, and BOS target EOS. */
 static int64_t tokens_of(const struct pairs *p, const struct pair *one)
 {
     return p->apart ? longer(one->source.n + 1, one->target.n + 2)
                     : one->source.n + one->target.n + FRAME;
 }
 
-/* Tokens that the model is fed before it says something. */
+/* Tokens that the model is fed: all but the last target; apart, those of the decoder. */
 static int64_t fed_of(const struct pairs *p, const struct pair *one)
 {
     return p->apart ? one->target.n + 1 : tokens_of(p, one) - 1;

@@ -55,7 +55,7 @@ START_TEST(a_causal_row_is_a_window_of_the_training_text)
 }
 END_TEST
 
-/* Of 12 training tokens and windows of 10 + 1 there are two: both are drawn. */
+/* 12 training tokens have two windows of 10 + 1: both are drawn. */
 START_TEST(every_window_of_the_training_text_can_be_drawn)
 {
     struct harness h;
@@ -284,7 +284,7 @@ static void assert_token_text(const struct harness *h, int32_t id, const char *e
         ck_assert_ptr_null(text);
 }
 
-/* Bytes beyond ASCII are no characters by themselves; characters are whole, whatever their bytes.
+/* Bytes beyond ASCII are not characters by themselves; characters are whole, whatever their bytes.
  */
 START_TEST(a_token_has_the_text_of_its_character)
 {

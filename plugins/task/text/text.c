@@ -160,7 +160,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     return status == PEAT_OK ? windows_plan(s, k->valid, w, plan) : status;
 }
 
-/* A byte that is no character by itself has no text. */
+/* A byte that is not a character by itself has no text. */
 static int64_t token_text(const void *config, const void *self, int32_t id, char *text,
                           int64_t room)
 {

@@ -22,7 +22,7 @@ static void open_pairs(struct harness *h, unsigned char *byte, const char *more,
     data_must_open(h, byte, BYTES, more, plan);
 }
 
-/* What stands at place i of a row without masks. */
+/* The token at this place before masking. */
 static int32_t truth(const peat_batch *b, int64_t at)
 {
     return b->target[at] >= 0 ? b->target[at] : b->token[at];

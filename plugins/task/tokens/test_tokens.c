@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The task 'tokens': files of nanoGPT and llm.c are told apart, and their ids become windows. */
+/* The task 'tokens': files of nanoGPT and llm.c are distinguished, and their ids become windows. */
 #define TASK "tokens"
 #include "../data_tests.h"
 
