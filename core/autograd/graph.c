@@ -481,26 +481,18 @@ void graph_backward(struct graph *g, peat_node *loss)
 
 static bool all_finite(const struct tensor *t)
 {
-    int64_t n = tensor_count(t);
-    /* Values and gradients of roots are dense whatever their axis order. */
-    if (!t->data || t->dtype == PEAT_I32)
-        return true;
-    for (int64_t i = 0; i < n; i++) {
-        bool finite = t->dtype == PEAT_F32 ? isfinite(((const float *)t->data)[i])
-                                           : isfinite(((const double *)t->data)[i]);
-        if (!finite)
+    int64_t n = t->data && t->dtype != PEAT_I32 ? tensor_count(t) : 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(tensor_get(t, i)))
             return false;
-    }
     return true;
 }
 
 peat_node *graph_first_nonfinite(struct graph *g, bool grads)
 {
-    for (int64_t id = 0; id < g->n_node; id++) {
-        peat_node *n = g->node[id];
-        if (n->view_of)
-            continue;
-        if (!all_finite(&n->value) || (grads && !all_finite(&n->grad)))
+    for (int i = 0; i < g->n_node; i++) {
+        peat_node *n = g->node[grads ? g->n_node - 1 - i : i];
+        if (!all_finite(grads ? &n->grad : &n->value))
             return n;
     }
     return NULL;

@@ -10,7 +10,6 @@
 #include "autograd/ops.h"
 #include "base/clock.h"
 #include "base/sort.h"
-#include "train/divergence.h"
 #include "train/forward.h"
 
 enum { STEP_ARENA_BYTES = 4 << 20, ANSWER_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };
@@ -64,6 +63,50 @@ static void times_median(const struct step_times *s, struct trainer *t)
     memcpy(sorted, s->ms, (size_t)n * sizeof(*sorted));
     sort_reals(sorted, n);
     t->median_step_ms = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+}
+
+/* A run whose loss stays this far above the first, for so many steps, has diverged. */
+enum { DIVERGED_STEPS = 50 };
+#define MARGIN_NATS 2.0
+
+static void describe_node(const peat_node *n, char *text, size_t room)
+{
+    const char *kind = n->op ? n->op->name : "tensor";
+    const char *name = n->name ? n->name : kind;
+    if (n->hook)
+        snprintf(text, room, ", first in '%s' (%s)", name, n->hook);
+    else
+        snprintf(text, room, ", first in '%s'", name);
+}
+
+bool divergence_check(struct trainer *t, struct graph *g, int64_t step, double loss,
+                      double grad_norm)
+{
+    bool bad_loss = !isfinite(loss);
+    if (!bad_loss && isfinite(grad_norm))
+        return false;
+    char place[128] = "";
+    const peat_node *n = graph_first_nonfinite(g, !bad_loss);
+    if (n)
+        describe_node(n, place, sizeof(place));
+    t->diverged.step = step;
+    snprintf(t->diverged.what, sizeof(t->diverged.what), "%s is not finite at step %" PRId64 "%s",
+             bad_loss ? "loss" : "gradient", step, place);
+    return true;
+}
+
+bool divergence_watch(struct trainer *t, int64_t step, double loss)
+{
+    if (step == 1)
+        t->first_loss = loss;
+    t->above = loss > t->first_loss + MARGIN_NATS ? t->above + 1 : 0;
+    if (t->above < DIVERGED_STEPS)
+        return false;
+    t->diverged.step = step;
+    snprintf(t->diverged.what, sizeof(t->diverged.what),
+             "loss stayed more than %g nats above the first for %d steps, until step %" PRId64,
+             MARGIN_NATS, DIVERGED_STEPS, step);
+    return true;
 }
 
 /* The measurements of one step. */

@@ -9,7 +9,6 @@
 #include "support/support.h"
 #include "support/toy_task.h"
 #include "train/decode.h"
-#include "train/divergence.h"
 #include "train/forward.h"
 
 /* A test sets what it likes, then builds one or both. */

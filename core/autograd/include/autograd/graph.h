@@ -182,7 +182,8 @@ void graph_backward(struct graph *g, peat_node *loss);
 /* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
 void graph_reach(struct graph *g, peat_node *loss);
 
-/* First node (in tape order) whose value or, with grads, gradient is not finite; NULL: none. */
+/* The first node whose value, or with `grads` whose gradient, is not finite: backward goes from the
+ * end of the tape. NULL: none. */
 peat_node *graph_first_nonfinite(struct graph *g, bool grads);
 
 #endif

@@ -31,7 +31,7 @@ double gradient_norm(const struct weights *w, const struct team *team);
 double schedule_lr(const struct train_config *c, int64_t step);
 int64_t schedule_warmup(const struct train_config *c);
 
-/* What a run came to. */
+/* How a run ended. */
 enum run_end { RUN_DONE, RUN_DIVERGED, RUN_INTERRUPTED };
 
 struct divergence {
@@ -94,6 +94,13 @@ struct trainer {
     int64_t steps_timed;
     struct batch batch;
 };
+
+/* Divergence is an outcome of the run, not an error; each fills t->diverged where it returns true.
+ * Before the update of `step`, after the backward pass: a loss or gradient is not finite. */
+bool divergence_check(struct trainer *t, struct graph *g, int64_t step, double loss,
+                      double grad_norm);
+/* After the update: the loss has been far above the first for too long. */
+bool divergence_watch(struct trainer *t, int64_t step, double loss);
 
 /* Memory and optimiser state; the model is built. Everything else starts at step 0. */
 peat_status trainer_init(struct trainer *t, struct error *err);

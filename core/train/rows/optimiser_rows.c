@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* adamw_rows.c: an update of some elements of one weight. */
-#include "rows/adamw_rows.h"
+/* optimiser_rows.c: the norm of a gradient, and an update of some elements of one weight. */
+#include "rows/optimiser_rows.h"
 
 #include <tgmath.h>
+
+enum { NORM_LANES = 8 };
+
+/* Lane j sums elements j, j + 8, ...; lanes are added in order. A fixed order of summation that
+ * leaves room for vectors. */
+static double squares(const void *numbers, int64_t n)
+{
+    const real *x = numbers;
+    double lane[NORM_LANES] = {0.0}, sum = 0.0;
+    int64_t whole = n - n % NORM_LANES;
+    for (int64_t i = 0; i < whole; i += NORM_LANES)
+        for (int j = 0; j < NORM_LANES; j++)
+            lane[j] += (double)x[i + j] * (double)x[i + j];
+    for (int64_t i = whole; i < n; i++)
+        lane[i - whole] += (double)x[i] * (double)x[i];
+    for (int j = 0; j < NORM_LANES; j++)
+        sum += lane[j];
+    return sum;
+}
 
 /*
  *   g = grad_scale * grad
@@ -38,4 +57,4 @@ static void bound(void *values, int64_t n, double least, double most)
         p[i] = p[i] < lo ? lo : p[i] > hi ? hi : p[i];
 }
 
-const struct adamw_rows AT_LEVEL(adamw_rows) = {update, bound};
+const struct optimiser_rows AT_LEVEL(optimiser_rows) = {squares, update, bound};

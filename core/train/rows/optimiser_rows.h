@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* adamw_rows.h: an update of some elements of one weight. */
-#ifndef ROWS_ADAMW_ROWS_H
-#define ROWS_ADAMW_ROWS_H
+/* optimiser_rows.h: the norm of a gradient, and an update of some elements of one weight. */
+#ifndef ROWS_OPTIMISER_ROWS_H
+#define ROWS_OPTIMISER_ROWS_H
 
 #include "tensor/levels.h"
 
-/* What every element of one weight is updated with. */
+/* The same for all elements of one weight. */
 struct update {
     double grad_scale, beta1, beta2;
     double m_scale, v_scale; /* 1 / (1 - beta^t): Kingma and Ba 2015, algorithm 1 */
     double eps, lr, decay;
 };
 
-struct adamw_rows {
+struct optimiser_rows {
+    double (*squares)(const void *x, int64_t n); /* their sum */
     void (*update)(const struct update *u, int64_t n, const void *grad, void *m, void *v, void *p);
-    /* p in [lo, hi]. A value that is not a number stays one: it has to be seen. */
+    /* p in [lo, hi]; NaN stays, so that divergence is seen. */
     void (*bound)(void *p, int64_t n, double lo, double hi);
 };
-LEVEL_TABLES(adamw_rows)
+LEVEL_TABLES(optimiser_rows)
 
 #endif
