@@ -12,65 +12,30 @@
 #include "model/safetensors.h"
 #include "train/generation.h"
 
-/* The moments of one weight as tensors over the optimiser's blocks. */
-static struct tensor moment_tensor(const struct weight *w, void *block)
-{
-    struct tensor t = w->value;
-    t.data = (char *)block + (size_t)w->offset * dtype_bytes(t.dtype);
-    return t;
-}
-
-static peat_status write_named(const char *dir, const char *file, const struct named_tensor *t,
-                               int n, struct error *err)
-{
-    char *path = path_join(dir, file);
-    peat_status status = safetensors_write(path, t, n, NULL, err);
-    free(path);
-    return status;
-}
-
-static peat_status write_weights(const char *dir, const struct weights *w, struct arena *a,
-                                 struct error *err)
-{
-    struct named_tensor *t = ARENA_ARRAY(a, w->n, struct named_tensor);
-    for (int i = 0; i < w->n; i++)
-        t[i] = (struct named_tensor){w->item[i]->name, w->item[i]->value};
-    return write_named(dir, GENERATION_MODEL, t, w->n, err);
-}
-
-static peat_status write_optimiser(const char *dir, const struct weights *w, const struct adamw *o,
-                                   struct arena *a, struct error *err)
-{
-    struct named_tensor *t = ARENA_ARRAY(a, 2 * w->n, struct named_tensor);
-    int n = 0;
-    for (int i = 0; i < w->n; i++) {
-        const struct weight *one = w->item[i];
-        if (one->frozen)
-            continue;
-        t[n++] =
-            (struct named_tensor){arena_printf(a, "opt.m.%s", one->name), moment_tensor(one, o->m)};
-        t[n++] =
-            (struct named_tensor){arena_printf(a, "opt.v.%s", one->name), moment_tensor(one, o->v)};
-    }
-    return write_named(dir, GENERATION_OPTIMISER, t, n, err);
-}
-
-static peat_status write_files(const char *dir, const struct trainer *t,
-                               const struct value *identity, bool final, struct error *err)
-{
+/* A checkpoint that is being written. The first error sticks. */
+struct writing {
+    const char *dir; /* of all generations */
     struct arena a;
-    arena_init(&a, "checkpoint", 4096);
-    peat_status status = dir_make(dir, err);
-    if (status == PEAT_OK)
-        status = write_weights(dir, &t->model->weights, &a, err);
-    if (status == PEAT_OK && !final)
-        status = write_optimiser(dir, &t->model->weights, &t->adamw, &a, err);
-    if (status == PEAT_OK)
-        status = generation_write_state(dir, t, identity, final, err);
-    if (status == PEAT_OK)
-        status = dir_sync(dir, err);
-    arena_release(&a);
-    return status;
+    struct error err;
+};
+
+static bool write_tensors(struct writing *c, const char *dir, const char *file,
+                          const struct weights *w, const struct adamw *o)
+{
+    int n;
+    const struct named_tensor *t = generation_tensors(w, o, &c->a, &n);
+    const char *path = arena_printf(&c->a, "%s/%s", dir, file);
+    return safetensors_write(path, t, n, NULL, &c->err) == PEAT_OK;
+}
+
+static bool write_files(struct writing *c, const char *dir, const struct trainer *t,
+                        const struct value *identity, bool final)
+{
+    const struct weights *w = &t->model->weights;
+    return dir_make(dir, &c->err) == PEAT_OK && write_tensors(c, dir, GENERATION_MODEL, w, NULL) &&
+           (final || write_tensors(c, dir, GENERATION_OPTIMISER, w, &t->adamw)) &&
+           generation_write_state(dir, t, identity, final, &c->err) == PEAT_OK &&
+           dir_sync(dir, &c->err) == PEAT_OK;
 }
 
 static bool is_leftover(const char *name)
@@ -79,28 +44,27 @@ static bool is_leftover(const char *name)
     return n > 4 && !strcmp(name + n - 4, ".tmp");
 }
 
-static peat_status remove_leftovers(const char *dir, struct error *err)
+static bool remove_leftovers(struct writing *c)
 {
     char **name;
     int n;
-    peat_status status = dir_list(dir, &name, &n, err);
-    if (status != PEAT_OK)
-        return status;
-    for (int i = 0; status == PEAT_OK && i < n; i++) {
-        if (!is_leftover(name[i]))
-            continue;
-        char *path = path_join(dir, name[i]);
-        status = dir_remove(path, err);
-        free(path);
-    }
+    if (dir_list(c->dir, &name, &n, &c->err) != PEAT_OK)
+        return false;
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        if (is_leftover(name[i]))
+            ok = dir_remove(arena_printf(&c->a, "%s/%s", c->dir, name[i]), &c->err) == PEAT_OK;
     names_free(name, n);
-    return status;
+    return ok;
 }
 
 void checkpoint_tidy(const char *dir)
 {
+    struct writing c = {.dir = dir};
+    arena_init(&c.a, "checkpoint", 4096);
     if (file_exists(dir))
-        remove_leftovers(dir, NULL);
+        remove_leftovers(&c);
+    arena_release(&c.a);
 }
 
 static peat_status move(const char *from, const char *to, struct error *err)
@@ -112,30 +76,26 @@ static peat_status move(const char *from, const char *to, struct error *err)
 
 peat_status generation_remove(const char *dir, const char *name, struct error *err)
 {
-    struct strbuf aside;
-    strbuf_init(&aside);
-    strbuf_addf(&aside, "%s/%s.old.tmp", dir, name);
-    char *path = path_join(dir, name);
-    peat_status status = move(path, aside.text, err);
+    struct arena a;
+    arena_init(&a, "checkpoint", 4096);
+    const char *aside = arena_printf(&a, "%s/%s.old.tmp", dir, name);
+    peat_status status = move(arena_printf(&a, "%s/%s", dir, name), aside, err);
     if (status == PEAT_OK)
-        status = dir_remove(aside.text, err);
-    free(path);
-    strbuf_release(&aside);
+        status = dir_remove(aside, err);
+    arena_release(&a);
     return status;
 }
 
-/* Names in dir are sorted, so the generation before `step` comes last among the earlier ones.
- * Those of later steps belong to a future that was given up when the run fell back. Kept ones stay
- * until the run is done. */
-static peat_status remove_others(const char *dir, int64_t step, bool final, struct error *err)
+/* Keeps the generation of `step` and, unless that is final, the one before it and those of kept.h.
+ * Later ones belong to a future that was given up when the run fell back. Names are sorted. */
+static bool remove_others(struct writing *c, int64_t step, bool final)
 {
     char **name;
     int n;
-    peat_status status = dir_list(dir, &name, &n, err);
-    if (status != PEAT_OK)
-        return status;
-    bool keep_one = !final;
-    for (int i = n - 1; status == PEAT_OK && i >= 0; i--) {
+    if (dir_list(c->dir, &name, &n, &c->err) != PEAT_OK)
+        return false;
+    bool ok = true, keep_one = !final;
+    for (int i = n - 1; ok && i >= 0; i--) {
         int64_t other = generation_step(name[i]);
         bool kept = kept_step(name[i]) >= 0;
         if (kept ? !final : other < 0 || other == step)
@@ -143,10 +103,10 @@ static peat_status remove_others(const char *dir, int64_t step, bool final, stru
         if (!kept && other < step && keep_one)
             keep_one = false;
         else
-            status = generation_remove(dir, name[i], err);
+            ok = generation_remove(c->dir, name[i], &c->err) == PEAT_OK;
     }
     names_free(name, n);
-    return status;
+    return ok;
 }
 
 peat_status generation_publish(const char *dir, const char *name, const char *temporary,
@@ -165,22 +125,17 @@ peat_status generation_publish(const char *dir, const char *name, const char *te
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err)
 {
+    struct writing c = {.dir = dir};
     char name[GENERATION_NAME];
-    struct strbuf temporary;
+    arena_init(&c.a, "checkpoint", 4096);
     generation_name(t->step, name);
-    strbuf_init(&temporary);
-    strbuf_addf(&temporary, "%s/%s.tmp", dir, name);
-    peat_status status = dir_make(dir, err);
-    if (status == PEAT_OK)
-        status = remove_leftovers(dir, err);
-    if (status == PEAT_OK)
-        status = write_files(temporary.text, t, identity, final, err);
-    if (status == PEAT_OK)
-        status = generation_publish(dir, name, temporary.text, err);
-    else
-        dir_remove(temporary.text, NULL);
-    if (status == PEAT_OK)
-        status = remove_others(dir, t->step, final, err);
-    strbuf_release(&temporary);
-    return status;
+    const char *temporary = arena_printf(&c.a, "%s/%s.tmp", dir, name);
+    bool ok = dir_make(dir, &c.err) == PEAT_OK && remove_leftovers(&c) &&
+              write_files(&c, temporary, t, identity, final);
+    if (!ok)
+        dir_remove(temporary, NULL);
+    ok = ok && generation_publish(dir, name, temporary, &c.err) == PEAT_OK &&
+         remove_others(&c, t->step, final);
+    arena_release(&c.a);
+    return ok ? PEAT_OK : error_set(err, c.err.status, "%s", c.err.text);
 }

@@ -44,7 +44,32 @@ int64_t generation_step(const char *name)
     return step >= 0 && !strcmp(name, again) ? step : -1;
 }
 
-/* Of dir/name. */
+static struct named_tensor moment(const struct weight *w, const char *which, void *block,
+                                  struct arena *a)
+{
+    struct tensor t = w->value;
+    t.data = (char *)block + (size_t)w->offset * dtype_bytes(t.dtype);
+    return (struct named_tensor){arena_printf(a, "opt.%s.%s", which, w->name), t};
+}
+
+struct named_tensor *generation_tensors(const struct weights *w, const struct adamw *o,
+                                        struct arena *a, int *n)
+{
+    struct named_tensor *t = ARENA_ARRAY(a, 2 * w->n, struct named_tensor);
+    *n = 0;
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        if (!o) {
+            t[(*n)++] = (struct named_tensor){one->name, one->value};
+        } else if (!one->frozen) {
+            t[(*n)++] = moment(one, "m", o->m, a);
+            t[(*n)++] = moment(one, "v", o->v, a);
+        }
+    }
+    return t;
+}
+
+/* The hash of dir/name. */
 static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
                                struct error *err)
 {
@@ -76,7 +101,7 @@ static void put_divergence(struct json state, const struct divergence *d)
     json_put_text(map, "what", d->what);
 }
 
-/* Only where it is asked for: other checkpoints stay as they were. */
+/* Only with train.patience, so that other checkpoints stay as they were. */
 static void put_patience(struct json state, const struct trainer *t)
 {
     if (t->train->patience == 0)
@@ -87,18 +112,34 @@ static void put_patience(struct json state, const struct trainer *t)
     json_put_bool(map, "stopped", t->patience.stopped);
 }
 
+/* The numbers of a trainer that are entries of state.json. */
+static const struct {
+    const char *key;
+    size_t at;
+    bool real; /* a double, otherwise an int64_t that is not negative */
+} numbers[] = {
+    {"step", offsetof(struct trainer, step), false},
+    {"first_loss", offsetof(struct trainer, first_loss), true},
+    {"above", offsetof(struct trainer, above), false},
+    {"updates", offsetof(struct trainer, adamw.t), false},
+    {"seconds", offsetof(struct trainer, train_seconds), true},
+    {"eval_seconds", offsetof(struct trainer, eval_seconds), true},
+    {"median_step_ms", offsetof(struct trainer, median_step_ms), true},
+    {"steps_timed", offsetof(struct trainer, steps_timed), false},
+};
+enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
+
 static void put_trainer(struct json state, const struct trainer *t)
 {
-    json_put_int(state, "step", t->step);
-    json_put_real(state, "first_loss", t->first_loss);
-    json_put_int(state, "above", t->above);
-    json_put_int(state, "updates", t->adamw.t);
+    for (int i = 0; i < NUMBERS; i++) {
+        const void *x = (const char *)t + numbers[i].at;
+        if (numbers[i].real)
+            json_put_real(state, numbers[i].key, *(const double *)x);
+        else
+            json_put_int(state, numbers[i].key, *(const int64_t *)x);
+    }
     put_divergence(state, &t->diverged);
     put_patience(state, t);
-    json_put_real(state, "seconds", t->train_seconds);
-    json_put_real(state, "eval_seconds", t->eval_seconds);
-    json_put_real(state, "median_step_ms", t->median_step_ms);
-    json_put_int(state, "steps_timed", t->steps_timed);
 }
 
 peat_status generation_write_state(const char *dir, const struct trainer *t,
@@ -168,7 +209,7 @@ static bool get_real(const struct value *map, const char *key, double *x)
     return v && (v->kind == VALUE_NULL || !isnan(*x));
 }
 
-/* Seconds that were counted while the clock ran backwards. */
+/* Seconds are negative where the clock was set back while they were counted. */
 static double not_below_zero(double seconds)
 {
     return seconds < 0.0 ? 0.0 : seconds;
@@ -203,15 +244,19 @@ static bool get_patience(const struct value *state, struct trainer *t)
 
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err)
 {
-    /* Checkpoints of before it was counted lack it. */
-    if (!get_real(state, "eval_seconds", &t->eval_seconds))
-        t->eval_seconds = 0.0;
-    bool good = get_int(state, "step", &t->step) && get_real(state, "first_loss", &t->first_loss) &&
-                get_int(state, "above", &t->above) && get_int(state, "updates", &t->adamw.t) &&
-                get_divergence(state, &t->diverged) && get_patience(state, t) &&
-                get_real(state, "seconds", &t->train_seconds) &&
-                get_real(state, "median_step_ms", &t->median_step_ms) &&
-                get_int(state, "steps_timed", &t->steps_timed);
+    bool good = true;
+    for (int i = 0; i < NUMBERS; i++) {
+        void *x = (char *)t + numbers[i].at;
+        good = (numbers[i].real ? get_real(state, numbers[i].key, x)
+                                : get_int(state, numbers[i].key, x)) &&
+               good;
+        /* Checkpoints of earlier programs lack it. */
+        if (x == &t->eval_seconds && !value_get(state, numbers[i].key)) {
+            t->eval_seconds = 0.0;
+            good = true;
+        }
+    }
+    good = get_divergence(state, &t->diverged) && get_patience(state, t) && good;
     t->train_seconds = not_below_zero(t->train_seconds);
     t->eval_seconds = not_below_zero(t->eval_seconds);
     return good ? PEAT_OK : not_whole(err, "lacks an entry");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* optimiser.c: the learning rate of a step, the norm of all gradients, and the update of all weights
- * in one pass over values, gradients and moments. */
+/* optimiser.c: the learning rate of a step, the norm of all gradients, and the update of all
+ * weights in one pass over values, gradients and moments. */
 #include <math.h>
 
 #include "rows/optimiser_rows.h"

@@ -9,85 +9,49 @@
 #include "train/checkpoint.h"
 #include "train/generation.h"
 
+/* The tensors of a file, and those in memory that get their values. */
 struct tensors {
-    struct named_tensor *item;
-    int n;
+    struct named_tensor *from, *to;
+    int n_from, n_to;
 };
 
-static peat_status read_tensors(const char *dir, const char *file, struct arena *a,
-                                struct tensors *t, struct error *err)
+static bool read_tensors(const char *dir, const char *file, struct arena *a, struct tensors *t,
+                         struct error *err)
 {
-    char *path = path_join(dir, file);
-    peat_status status = safetensors_read(path, a, &t->item, &t->n, NULL, err);
-    free(path);
-    return status;
+    return safetensors_read(arena_printf(a, "%s/%s", dir, file), a, &t->from, &t->n_from, NULL,
+                            err) == PEAT_OK;
 }
 
-/* The tensor called prefix + name, of the weight's dtype and shape; NULL: err says why. */
-static const struct named_tensor *find_like(const struct tensors *t, const char *prefix,
-                                            const struct weight *w, struct error *err)
+/* The file has the names, dtypes and shapes of the model, and no others. */
+static bool check_tensors(const struct tensors *t, struct error *err)
 {
-    struct strbuf name;
-    strbuf_init(&name);
-    strbuf_addf(&name, "%s%s", prefix, w->name);
-    const struct named_tensor *found = safetensors_find(t->item, t->n, name.text);
-    if (!found) {
-        error_set(err, PEAT_INVALID, "tensor '%s' is missing", name.text);
-    } else if (found->tensor.dtype != w->value.dtype ||
-               !tensor_same_shape(&found->tensor, &w->value)) {
-        char has[128], wants[128];
-        error_set(err, PEAT_INVALID, "tensor '%s' is %s %s, the model has %s %s", name.text,
-                  dtype_name(found->tensor.dtype),
-                  tensor_shape_text(&found->tensor, has, sizeof(has)), dtype_name(w->value.dtype),
-                  tensor_shape_text(&w->value, wants, sizeof(wants)));
-        found = NULL;
-    }
-    strbuf_release(&name);
-    return found;
-}
-
-static peat_status check_weights(const struct tensors *t, const struct weights *w,
-                                 struct error *err)
-{
-    struct error own = {0};
-    for (int i = 0; i < w->n; i++)
-        if (!find_like(t, "", w->item[i], &own))
-            return error_set(err, own.status, "%s", own.text);
-    if (t->n != w->n)
-        return error_set(err, PEAT_INVALID, "%d tensors, the model has %d", t->n, w->n);
-    return PEAT_OK;
-}
-
-static void copy_weights(const struct tensors *t, struct weights *w)
-{
-    for (int i = 0; i < w->n; i++) {
-        struct tensor *value = &w->item[i]->value;
-        memcpy(value->data, find_like(t, "", w->item[i], NULL)->tensor.data, tensor_bytes(value));
-    }
-}
-
-static peat_status check_moments(const struct tensors *t, const struct weights *w,
-                                 struct error *err)
-{
-    for (int i = 0; i < w->n; i++) {
-        if (w->item[i]->frozen)
+    for (int i = 0; i < t->n_to; i++) {
+        const struct tensor *want = &t->to[i].tensor;
+        const char *name = t->to[i].name;
+        const struct named_tensor *found = safetensors_find(t->from, t->n_from, name);
+        const struct tensor *has = found ? &found->tensor : NULL;
+        char one[128], other[128];
+        if (!has)
+            error_set(err, PEAT_INVALID, "tensor '%s' is missing", name);
+        else if (has->dtype != want->dtype || !tensor_same_shape(has, want))
+            error_set(err, PEAT_INVALID, "tensor '%s' is %s %s, the model has %s %s", name,
+                      dtype_name(has->dtype), tensor_shape_text(has, one, sizeof(one)),
+                      dtype_name(want->dtype), tensor_shape_text(want, other, sizeof(other)));
+        else
             continue;
-        if (!find_like(t, "opt.m.", w->item[i], err) || !find_like(t, "opt.v.", w->item[i], err))
-            return PEAT_INVALID;
+        return false;
     }
-    return PEAT_OK;
+    if (t->n_from != t->n_to)
+        error_set(err, PEAT_INVALID, "%d tensors, the model has %d", t->n_from, t->n_to);
+    return t->n_from == t->n_to;
 }
 
-static void copy_moments(const struct tensors *t, const struct weights *w, struct adamw *o)
+static void copy_tensors(const struct tensors *t)
 {
-    for (int i = 0; i < w->n; i++) {
-        const struct weight *one = w->item[i];
-        if (one->frozen)
-            continue;
-        size_t at = (size_t)one->offset * dtype_bytes(w->dtype), bytes = tensor_bytes(&one->value);
-        memcpy((char *)o->m + at, find_like(t, "opt.m.", one, NULL)->tensor.data, bytes);
-        memcpy((char *)o->v + at, find_like(t, "opt.v.", one, NULL)->tensor.data, bytes);
-    }
+    for (int i = 0; i < t->n_to; i++)
+        memcpy(t->to[i].tensor.data,
+               safetensors_find(t->from, t->n_from, t->to[i].name)->tensor.data,
+               tensor_bytes(&t->to[i].tensor));
 }
 
 peat_status checkpoint_load_weights(const char *path, struct weights *w, struct error *err)
@@ -95,71 +59,64 @@ peat_status checkpoint_load_weights(const char *path, struct weights *w, struct 
     struct arena a;
     arena_init(&a, "restore", 1 << 16);
     struct tensors t;
-    peat_status status = safetensors_read(path, &a, &t.item, &t.n, NULL, err);
-    if (status == PEAT_OK) {
-        status = check_weights(&t, w, err);
-        if (status == PEAT_OK)
-            copy_weights(&t, w);
-        else
-            error_prefix(err, "%s", path);
+    t.to = generation_tensors(w, NULL, &a, &t.n_to);
+    peat_status status = safetensors_read(path, &a, &t.from, &t.n_from, NULL, err);
+    if (status == PEAT_OK && !check_tensors(&t, err)) {
+        status = PEAT_INVALID;
+        error_prefix(err, "%s", path);
     }
+    if (status == PEAT_OK)
+        copy_tensors(&t);
     arena_release(&a);
     return status;
 }
 
-/* kept: the folder of one that was kept; NULL: one of the run's own. */
-static peat_status pass_gate(const struct checkpoint_gate *gate, const struct value *state,
-                             const char *kept, struct error *err)
+/* kept: the folder of a generation of kept.h; NULL: it is one of the run's own. */
+static bool pass_gate(const struct checkpoint_gate *gate, const struct value *state,
+                      const char *kept, struct error *err)
 {
-    return gate ? gate->accept(gate->ctx, value_get(state, "identity"), kept, err) : PEAT_OK;
+    return !gate || gate->accept(gate->ctx, value_get(state, "identity"), kept, err) == PEAT_OK;
 }
 
-/* Into a copy of the trainer, whose arrays are written to only at the very end. */
-static peat_status restore_tensors(const char *dir, struct arena *a, const struct value *state,
-                                   struct trainer *t, struct error *err)
+/* Into a copy of the trainer, whose arrays are written to after everything was checked. */
+static bool restore_tensors(const char *dir, struct arena *a, const struct value *state,
+                            const struct trainer *t, struct error *err)
 {
     struct tensors model, moments = {0};
-    struct weights *w = &t->model->weights;
     bool has_moments = value_get(value_get(state, "files"), GENERATION_OPTIMISER) != NULL;
-    /* Only the weights are kept when a run ended: there is nothing to go on from. */
-    if (!has_moments && !trainer_has_ended(t))
-        return error_set(err, PEAT_INVALID, "it has no optimiser state to go on from");
-    peat_status status = read_tensors(dir, GENERATION_MODEL, a, &model, err);
-    if (status == PEAT_OK)
-        status = check_weights(&model, w, err);
-    if (status == PEAT_OK && has_moments)
-        status = read_tensors(dir, GENERATION_OPTIMISER, a, &moments, err);
-    if (status == PEAT_OK && has_moments)
-        status = check_moments(&moments, w, err);
-    if (status != PEAT_OK)
-        return status;
-    copy_weights(&model, w);
+    model.to = generation_tensors(&t->model->weights, NULL, a, &model.n_to);
     if (has_moments)
-        copy_moments(&moments, w, &t->adamw);
-    return PEAT_OK;
+        moments.to = generation_tensors(&t->model->weights, &t->adamw, a, &moments.n_to);
+    /* When a run has ended only its weights are kept. */
+    if (!has_moments && !trainer_has_ended(t))
+        return error_set(err, PEAT_INVALID, "it has no optimiser state to go on from") == PEAT_OK;
+    if (!read_tensors(dir, GENERATION_MODEL, a, &model, err) || !check_tensors(&model, err))
+        return false;
+    if (has_moments && !(read_tensors(dir, GENERATION_OPTIMISER, a, &moments, err) &&
+                         check_tensors(&moments, err)))
+        return false;
+    copy_tensors(&model);
+    copy_tensors(&moments);
+    return true;
 }
 
-static peat_status restore_generation(const char *dir, const struct checkpoint_gate *gate,
-                                      const char *kept, struct trainer *t, struct error *err)
+static bool restore_generation(const char *dir, const struct checkpoint_gate *gate,
+                               const char *kept, struct trainer *t, struct error *err)
 {
     struct arena a;
     arena_init(&a, "restore", 1 << 16);
     struct value *state;
     struct trainer restored = *t;
-    peat_status status = generation_read_state(dir, &a, &state, err);
-    if (status == PEAT_OK)
-        status = generation_apply_state(state, &restored, err);
-    if (status == PEAT_OK)
-        status = pass_gate(gate, state, kept, err);
-    if (status == PEAT_OK)
-        status = restore_tensors(dir, &a, state, &restored, err);
-    if (status == PEAT_OK)
+    bool ok = generation_read_state(dir, &a, &state, err) == PEAT_OK &&
+              generation_apply_state(state, &restored, err) == PEAT_OK &&
+              pass_gate(gate, state, kept, err) && restore_tensors(dir, &a, state, &restored, err);
+    if (ok)
         *t = restored;
     arena_release(&a);
-    return status;
+    return ok;
 }
 
-/* No directory is no generations. */
+/* A directory that does not exist has no generations. */
 static peat_status list_generations(const char *dir, char ***name, int *n, struct error *err)
 {
     *name = NULL;
@@ -167,16 +124,16 @@ static peat_status list_generations(const char *dir, char ***name, int *n, struc
     return file_exists(dir) ? dir_list(dir, name, n, err) : PEAT_OK;
 }
 
-/* What is found in a directory: its names, sorted. */
+/* The names in a directory, sorted. */
 struct generations {
     const char *dir;
     char **name;
     int n;
-    struct error *why; /* of each: why it is not used */
+    struct error *why; /* [n] why each is not used */
     int used;          /* -1: none */
 };
 
-/* The newest first, whoever made them. */
+/* Restores the newest that is usable, the run's own or a kept one. */
 static peat_status find_usable(struct generations *g, const struct checkpoint_gate *gate,
                                struct trainer *t, const struct log *log, struct error *err)
 {
@@ -186,19 +143,19 @@ static peat_status find_usable(struct generations *g, const struct checkpoint_ga
             continue;
         char *path = path_join(g->dir, g->name[i]);
         struct error *why = &g->why[i];
-        peat_status status = restore_generation(path, gate, kept ? path : NULL, t, why);
-        if (status == PEAT_OK)
+        if (restore_generation(path, gate, kept ? path : NULL, t, why))
             g->used = i;
-        else if (status != PEAT_NOMEM && status != PEAT_MISMATCH)
+        const bool fatal = why->status == PEAT_NOMEM || why->status == PEAT_MISMATCH;
+        if (g->used < 0 && !fatal)
             log_line(log, "checkpoint '%s' is not used: %s", path, why->text);
         free(path);
-        if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
-            return error_set(err, status, "%s", why->text);
+        if (fatal)
+            return error_set(err, why->status, "%s", why->text);
     }
     return PEAT_OK;
 }
 
-/* Of the run's own that another made, the newest is kept and the one before it is not needed. */
+/* Of the generations that the gate refused, keeps the newest and removes the one before it. */
 static peat_status keep_newest(const struct generations *g, const char *curve, int64_t step,
                                const struct log *log, struct error *err)
 {
@@ -218,7 +175,7 @@ static peat_status keep_newest(const struct generations *g, const char *curve, i
     return status;
 }
 
-/* The newest is kept with its curve before another's takes their places. */
+/* Keeps the newest refused one with its curve before the used one takes their places. */
 static peat_status put_in_order(const struct generations *g, const char *curve, int64_t step,
                                 const struct log *log, struct error *err)
 {

@@ -4,6 +4,7 @@
 #define TRAIN_GENERATION_H
 
 #include "base/record.h"
+#include "model/safetensors.h"
 #include "train/trainer.h"
 
 #define GENERATION_MODEL     "model.safetensors"
@@ -19,18 +20,22 @@ void generation_name(int64_t step, char name[GENERATION_NAME]);
 /* The step of such a name; -1: another name. */
 int64_t generation_step(const char *name);
 
+/* The tensors of a file as they lie in memory, *n of them: all weights, or with `o` the moments of
+ * those that are trained, "opt.m.NAME" and "opt.v.NAME". */
+struct named_tensor *generation_tensors(const struct weights *w, const struct adamw *o,
+                                        struct arena *a, int *n);
 /* Writes state.json into dir, with the checksums of the files beside it. */
 peat_status generation_write_state(const char *dir, const struct trainer *t,
                                    const struct value *identity, bool final, struct error *err);
-/* It is renamed before it is taken apart: half of one never carries a good name. */
+/* Renames it before its files are removed, so that half a generation never has a good name. */
 peat_status generation_remove(const char *dir, const char *name, struct error *err);
-/* From another path in dir to its name, over what may stand there. */
+/* Renames `temporary`, a path in dir, to its name; replaces the generation of that name. */
 peat_status generation_publish(const char *dir, const char *name, const char *temporary,
                                struct error *err);
 /* Reads state.json and verifies every checksum. PEAT_MISMATCH: a newer program wrote it. */
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err);
-/* The trainer's fields as state.json has them. */
+/* Sets the fields of the trainer that state.json has. */
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err);
 
 #endif
