@@ -1,11 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* op_shape.c: permute, reshape, slice (views); contiguous, concat, pad, expand (copies). */
+/* op_shape.c: shapes; permute, reshape, slice (views); contiguous, concat, pad, expand (copies). */
 #include <inttypes.h>
 #include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"
 #include "tensor/loop.h"
+
+/* --- shapes ------------------------------------------------------------------------------ */
+
+struct tensor shape_with(const struct tensor *t, int axis, int64_t length)
+{
+    int64_t dim[PEAT_MAX_RANK];
+    memcpy(dim, t->dim, sizeof(dim));
+    dim[axis] = length;
+    return tensor_shape(t->dtype, t->rank, dim);
+}
+
+bool stretches_to(const struct tensor *t, int rank, const int64_t *dim)
+{
+    bool fits = t->rank <= rank;
+    for (int i = 0; fits && i < t->rank; i++)
+        fits = t->dim[i] == 1 || t->dim[i] == dim[rank - t->rank + i];
+    return fits;
+}
+
+const char *shape_text(const peat_node *n, const struct tensor *t)
+{
+    enum { LENGTH = 160 };
+    return tensor_shape_text(t, arena_alloc(n->g->arena, LENGTH), LENGTH);
+}
+
+int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
+{
+    int rank = a->value.rank;
+    if (axis >= -rank && axis < rank)
+        return axis < 0 ? axis + rank : axis;
+    graph_fail(g, "%s: axis %d of shape %s does not exist", name, axis, shape_text(a, &a->value));
+    return -1;
+}
+
+struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end)
+{
+    struct tensor s = *t;
+    s.dim[axis] = end - begin;
+    if (s.data)
+        s.data = (char *)s.data + begin * s.stride[axis] * (int64_t)dtype_bytes(s.dtype);
+    return s;
+}
 
 /* --- copies ------------------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opkit.c: shapes, checks and sums that many operations need. */
+/* opkit.c: checks and sums that many operations need. */
 #include "opkit.h"
 
 #include <inttypes.h>
@@ -11,37 +11,6 @@
 void infer_same(peat_node *n)
 {
     n->value = tensor_shape(n->g->dtype, n->src[0]->value.rank, n->src[0]->value.dim);
-}
-
-struct tensor shape_with(const struct tensor *t, int axis, int64_t length)
-{
-    int64_t dim[PEAT_MAX_RANK];
-    memcpy(dim, t->dim, sizeof(dim));
-    dim[axis] = length;
-    return tensor_shape(t->dtype, t->rank, dim);
-}
-
-bool stretches_to(const struct tensor *t, int rank, const int64_t *dim)
-{
-    bool fits = t->rank <= rank;
-    for (int i = 0; fits && i < t->rank; i++)
-        fits = t->dim[i] == 1 || t->dim[i] == dim[rank - t->rank + i];
-    return fits;
-}
-
-const char *shape_text(const peat_node *n, const struct tensor *t)
-{
-    enum { LENGTH = 160 };
-    return tensor_shape_text(t, arena_alloc(n->g->arena, LENGTH), LENGTH);
-}
-
-int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
-{
-    int rank = a->value.rank;
-    if (axis >= -rank && axis < rank)
-        return axis < 0 ? axis + rank : axis;
-    graph_fail(g, "%s: axis %d of shape %s does not exist", name, axis, shape_text(a, &a->value));
-    return -1;
 }
 
 void *sums_of_tiles(peat_node *n, int i, int64_t tiles)
@@ -71,15 +40,6 @@ void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src)
         loop_axpy(g->team, dst, 1.0, src);
     else if (!reduce_add(g->team, g->arena, dst, src))
         graph_no_memory(g, "partial sums", tensor_bytes(dst));
-}
-
-struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end)
-{
-    struct tensor s = *t;
-    s.dim[axis] = end - begin;
-    if (s.data)
-        s.data = (char *)s.data + begin * s.stride[axis] * (int64_t)dtype_bytes(s.dtype);
-    return s;
 }
 
 bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* begin.c: passes are begun here; own_positions and prepare are called here. */
+/* begin.c: a pass is begun: its rows, and their positions. */
 #include "begin.h"
+
+#include <string.h>
 
 #include "input.h"
 
@@ -35,35 +37,103 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
     };
 }
 
-/* Whether a scheme has hooks on pairs. */
-static bool acts_on_pairs(const peat_scheme *h)
+/* ---- positions ---- */
+
+static bool leading_pad(const struct model_input *in)
 {
-    return scheme_acts_on(h, ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT);
+    for (int64_t b = 0; in->pad && b < in->B; b++)
+        if (in->pad[b * in->T])
+            return true;
+    return false;
 }
 
-static void prepare(struct pass *pass, int i, bool pairs)
+/* Counted from the start of each document, padding in front not counted: row b's T places from
+ * pos on. */
+static void count_places(const struct model_input *in, int64_t b, double from, double *pos)
 {
-    struct call c;
-    call_init(&c, pass, i, -1);
-    if (pairs)
-        call_pairs(&c);
-    hook_begin(&c, HOOK_PREPARE);
-    hook_status(pass, pass->positional->scheme[i].hooks->prepare(
-                          &c.base, pairs ? pass->shared_pairs[i] : pass->shared[i]));
+    int64_t start = 0;
+    for (int64_t t = 0; t < in->T; t++) {
+        int64_t i = b * in->T + t;
+        bool fresh = in->document && t > 0 && in->document[i] != in->document[i - 1];
+        bool padded = in->pad && t > 0 && in->pad[i - 1] && !in->pad[i];
+        if (fresh || padded)
+            start = t;
+        pos[t] = from + (double)(t - start);
+    }
 }
 
-void pass_prepare(struct pass *pass)
+/* Whether a hook changes the positions in the data's grid, or those on one axis. */
+static bool any_hook(const struct positional *p, const struct model_input *in, bool in_grid)
 {
+    for (int i = 0; i < p->n_scheme; i++) {
+        const peat_scheme *h = p->scheme[i].hooks;
+        if (h->positions && (in->pos && h->max_axes > 1) == in_grid)
+            return true;
+    }
+    return false;
+}
+
+/* Places on one axis: in each row, or the same in all. */
+static double *line_fill(struct pass *pass, const struct model_input *in, int64_t lead)
+{
+    bool rows = any_hook(pass->positional, in, false) || in->document || leading_pad(in);
+    int64_t n = rows ? in->B : 1, T = in->T + lead;
+    double *pos = ARENA_TRY_ARRAY(pass->g->arena, n * T, double);
+    for (int64_t b = 0; pos && b < n; b++) {
+        pos[b * T] = 0.0;
+        if (rows)
+            count_places(in, b, (double)lead, pos + b * T + lead);
+        for (int64_t t = 1; !rows && t < T; t++)
+            pos[t] = (double)t;
+    }
+    pass->span.rows.pos = pos;
+    pass->span.rows.pos_B = n;
+    return pos;
+}
+
+/* Whether all rows of in->pos are alike. */
+static bool rows_alike(const struct model_input *in)
+{
+    for (int64_t a = 0; a < in->n_axes; a++)
+        for (int64_t b = 1; b < in->B; b++)
+            if (memcmp(in->pos + (a * in->B + b) * in->T, in->pos + a * in->B * in->T,
+                       (size_t)in->T * sizeof(*in->pos)) != 0)
+                return false;
+    return true;
+}
+
+/* The data's own positions. */
+static double *grid_fill(struct pass *pass, const struct model_input *in, int64_t lead)
+{
+    bool rows = any_hook(pass->positional, in, true) || !rows_alike(in);
+    int64_t n = rows ? in->B : 1, T = in->T + lead, at = 0;
+    double *pos = ARENA_TRY_ARRAY(pass->g->arena, in->n_axes * n * T, double);
+    for (int64_t a = 0; pos && a < in->n_axes; a++)
+        for (int64_t b = 0; b < n; b++)
+            for (int64_t t = -lead; t < in->T; t++)
+                pos[at++] = t < 0 ? 0.0 : in->pos[(a * in->B + b) * in->T + t] + (double)lead;
+    pass->grid = (struct grid){(int32_t)in->n_axes, n, pos};
+    return pos;
+}
+
+bool positions_fill(struct pass *pass, const struct model_input *in, bool class_first)
+{
+    double *line = line_fill(pass, in, class_first), *grid = NULL;
+    if (in->pos)
+        grid = grid_fill(pass, in, class_first);
+    if (!line || (in->pos && !grid))
+        return graph_no_memory(pass->g, "positions", 0) != NULL;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
-        if (pass->span.source && !s->where.across)
+        if (!s->hooks->positions)
             continue;
-        if (!pass_own_positions(pass, i))
-            return;
-        if (!s->hooks->prepare)
-            continue;
-        prepare(pass, i, false);
-        if (span_grows(&pass->span) && acts_on_pairs(s->hooks))
-            prepare(pass, i, true);
+        struct call c;
+        call_init(&c, pass, i, -1);
+        hook_begin(&c, HOOK_POSITIONS);
+        double *pos = c.base.q->n_axes > 1 ? grid : line;
+        bool ok = call_has_tokens(&c);
+        if (!hook_status(pass, ok ? s->hooks->positions(&c.base, pos) : PEAT_FAILED))
+            return false;
     }
+    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* begin.h: what a forward pass over one sequence begins with. */
+/* begin.h: the first steps of a forward pass over one sequence. */
 #ifndef MODEL_BEGIN_H
 #define MODEL_BEGIN_H
 
@@ -8,8 +8,9 @@
 /* Begins a pass over `in` with the schemes of p. pass->observer and pass->collect stay. */
 void pass_init(struct pass *pass, struct model *m, struct positional *p, const peat_dims *dims,
                struct graph *g, const struct model_input *in);
-/* Calls own_positions and prepare of the schemes that act: across two sequences, of those with
- * where.across. */
-void pass_prepare(struct pass *pass);
+/* The positions of `in`, whose sequence the pass's side is, changed by the schemes in YAML order.
+ * class_first: the side has one place more, a class token in front at position 0 of every axis, and
+ * all others are counted from 1. False: the graph failed. */
+bool positions_fill(struct pass *pass, const struct model_input *in, bool class_first);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "nn/front.h"
 #include "nn/stored.h"
 
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)

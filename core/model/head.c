@@ -75,7 +75,7 @@ peat_node *head_forward(struct model *m, struct pass *pass, const struct model_i
 
 static peat_node *mean_loss(struct graph *g, peat_node *logits, const int32_t *truth)
 {
-    int64_t n = peat_shape_of(&g->base, logits).dim[0];
+    int64_t n = node_dim(logits, 0);
     peat_node *target = graph_constant(g, PEAT_I32, 1, &n, (void *)(uintptr_t)truth);
     return op_cross_entropy(&g->base, logits, target);
 }

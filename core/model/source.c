@@ -5,7 +5,6 @@
 #include "autograd/ops.h"
 #include "begin.h"
 #include "input.h"
-#include "positions.h"
 
 /* The same plugins again, with weights of their own. */
 static void copy_positional(struct model *m, struct positional *to)

@@ -6,11 +6,9 @@
 
 #include "autograd/ops.h"
 #include "begin.h"
-#include "class_token.h"
 #include "head.h"
 #include "input.h"
 #include "nn/setup.h"
-#include "positions.h"
 #include "source.h"
 
 static void declare_stack(struct model *m, struct block **block, struct norm_weights *norm,

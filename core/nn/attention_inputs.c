@@ -2,7 +2,6 @@
 /* attention_inputs.c: from the input of a layer to the queries, keys and values of its head groups.
  */
 #include "attention_parts.h"
-#include "nn/front.h"
 #include "nn/stored.h"
 
 /* ---- streams that enter here, and hidden hooks ---- */
@@ -74,7 +73,7 @@ static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64
     if (!qkv)
         return NULL;
     int64_t B = pass->B, D = pass->dims.D, H = pass->dims.H, C = pass->dims.C;
-    int64_t T = peat_shape_of(&pass->g->base, qkv).dim[1];
+    int64_t T = node_dim(qkv, 1);
     return graph_view(pass->g, qkv, 4, (int64_t[]){B, H, T, C}, (int64_t[]){T * n * D, C, n * D, 1},
                       which * D);
 }

@@ -2,7 +2,6 @@
 /* attention_paths.c: the fused path, the composed path, and the attention of a layer. */
 #include "attention_parts.h"
 #include "autograd/stretch.h"
-#include "nn/front.h"
 #include "nn/stored.h"
 
 /* o [B,H,T,C] through the context hooks, last scheme first. W: NULL on the fused path. */
@@ -108,11 +107,12 @@ static peat_node *run_softmax(struct attention *a, int i, struct scores x)
     struct call c;
     group_hook(a, i, HOOK_SOFTMAX, &c);
     x = seen_scores(a->pass, h, x);
-    peat_shape shape = peat_shape_of(c.base.g, x.S);
+    const int64_t dim[] = {a->pass->B, a->group.end - a->group.begin,
+                           span_n_queries(&a->pass->span), span_n_keys(&a->pass->span)};
     c.base.mask = mask_of(a->pass);
     const peat_qkv *seen = h->needs & PEAT_NEED_QK ? &a->projected : NULL;
     hook_begin(&c, HOOK_SOFTMAX);
-    return hook_end(a->pass, h->softmax(&c.base, seen, x.S, x.bias), 4, shape.dim, 0);
+    return hook_end(a->pass, h->softmax(&c.base, seen, x.S, x.bias), 4, dim, 0);
 }
 
 static peat_node *run_weights(struct attention *a, peat_node *W)

@@ -4,7 +4,7 @@
 
 #include "attention_parts.h"
 #include "nn/differences.h"
-#include "nn/front.h"
+#include "nn/stored.h"
 
 /* ---- calls ---- */
 
@@ -90,12 +90,12 @@ static bool check_qkv(struct attention *a, const struct call *c, peat_qkv *io)
 {
     struct pass *pass = a->pass;
     int64_t H = a->group.end - a->group.begin, Tq = c->base.q->T, Tk = c->base.k->T;
-    int64_t C = peat_shape_of(&pass->g->base, io->q).dim[3];
+    int64_t C = node_dim(io->q, 3);
     hook_begin(c, HOOK_QKV);
     io->q = hook_shape(pass, io->q, 4, (int64_t[]){pass->B, H, Tq, C}, 0);
     io->k = hook_shape(pass, io->k, 4, (int64_t[]){pass->B, H, Tk, C}, 0);
     io->v = hook_shape(pass, io->v, 4, (int64_t[]){pass->B, H, Tk, pass->dims.C}, 0);
-    if (pass->span.front > 0 && C != peat_shape_of(&pass->g->base, a->chain.q).dim[3])
+    if (pass->span.front > 0 && C != node_dim(a->chain.q, 3))
         graph_fail(pass->g, "the hook changes the width of q and k, which a class token without a "
                             "position cannot have (model.cls_position: first)");
     return hook_status(pass, PEAT_OK);
@@ -140,7 +140,7 @@ static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const s
 /* rel [1|H, Tq+Tk-1] -> [1, 1|H, Tq, Tk]: row i is rel[Tq-1-i .. Tq+Tk-2-i]. */
 static peat_node *rel_as_bias(struct pass *pass, peat_node *rel, int64_t Tq, int64_t Tk)
 {
-    int64_t H = peat_shape_of(&pass->g->base, rel).dim[0];
+    int64_t H = node_dim(rel, 0);
     int32_t *index = ARENA_TRY_ARRAY(pass->g->arena, Tq * Tk, int32_t);
     if (!index)
         return graph_no_memory(pass->g, "a bias", (size_t)(Tq * Tk) * sizeof(*index));
@@ -193,7 +193,7 @@ static peat_node *term_heads(struct pass *pass, peat_node *t, int32_t axis, int6
                              int64_t end)
 {
     peat_graph *g = &pass->g->base;
-    int64_t H = peat_shape_of(g, t).dim[axis];
+    int64_t H = node_dim(t, axis);
     return !t || H == 1 || (begin == 0 && end == H) ? t : op_slice(g, t, axis, begin, end);
 }
 

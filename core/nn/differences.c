@@ -118,7 +118,7 @@ struct differences *pass_differences(struct pass *pass, const peat_call *c)
 peat_node *differences_spread(struct pass *pass, const struct differences *d, peat_node *value)
 {
     peat_graph *g = &pass->g->base;
-    int64_t H = peat_shape_of(g, value).dim[0];
+    int64_t H = node_dim(value, 0);
     if (d->index) {
         /* [1|H, n] -> [1, 1|H, n], taken at [pos_B, 1, Tq*Tk] -> [pos_B, 1|H, Tq*Tk] */
         value = op_reshape(g, value, 3, (int64_t[]){1, H, d->rel.n});

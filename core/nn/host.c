@@ -1,13 +1,236 @@
 /* SPDX-License-Identifier: MIT */
-/* host.c: the engine's table for plugins. */
+/* host.c: the engine's table for plugins, and the functions that hooks of a forward pass may call.
+ */
+#include "nn/host.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #include <peat/plugin.h>
 
+#include "autograd/ops.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "nn/host.h"
+#include "nn/attention.h"
 #include "services.h"
+
+/* base is the first member. */
+static const struct call *call_of(const peat_call *c)
+{
+    return (const struct call *)c;
+}
+
+static struct graph *graph_of(const peat_call *c)
+{
+    return (struct graph *)c->g;
+}
+
+static peat_node *service_use(const peat_call *c, int32_t handle)
+{
+    struct part *part = call_of(c)->part;
+    if (handle < 0 || handle >= part->n_weight)
+        return graph_fail(graph_of(c), "no tensor was registered under handle %d", handle);
+    const struct scheme_weight *sw = &part->weight[handle];
+    if (sw->scope != PEAT_PER_LAYER)
+        return weight_node(graph_of(c), sw->layer[0]);
+    if (c->layer < 0)
+        return graph_fail(graph_of(c),
+                          "'%s' has one tensor per layer and cannot be used outside "
+                          "the layers",
+                          sw->name);
+    return weight_node(graph_of(c), sw->layer[c->layer]);
+}
+
+static peat_node *service_project(const peat_call *c, peat_node *x, int32_t which)
+{
+    const struct call *call = call_of(c);
+    struct graph *g = graph_of(c);
+    if (!call->attention || which < 0 || which > 2)
+        return graph_fail(g, "project is for attention hooks that declare PEAT_NEED_PROJECT");
+    int64_t D = c->dims.D, C = call->pass->dims.C;
+    int64_t begin = which * D + call->head_begin * C, end = begin + c->H * C;
+    peat_node *w = op_slice(&g->base, weight_node(g, call->attention->qkv_w), 0, begin, end);
+    peat_node *b = op_slice(&g->base, weight_node(g, call->attention->qkv_b), 0, begin, end);
+    /* x [1|B,n,D] -> [1|B,n,H*C] -> [1|B,H,n,C] */
+    peat_node *y = op_linear(&g->base, x, w, b);
+    y = op_reshape(&g->base, y, 4, (int64_t[]){node_dim(x, 0), node_dim(x, 1), c->H, C});
+    return op_permute(&g->base, y, 4, (int32_t[]){0, 2, 1, 3});
+}
+
+static double *service_scratch(const peat_call *c, int64_t n)
+{
+    return ARENA_TRY_ARRAY(graph_of(c)->arena, n, double);
+}
+
+static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const int64_t *dim,
+                           const double *value)
+{
+    if (!value)
+        return graph_no_memory(graph_of(c), "a constant", 0);
+    peat_node *n = graph_constant(graph_of(c), t, rank, dim, NULL);
+    if (!n || !n->value.data)
+        return n;
+    int64_t count = tensor_count(&n->value);
+    if (t == PEAT_F32)
+        for (int64_t i = 0; i < count; i++)
+            ((float *)n->value.data)[i] = (float)value[i];
+    else if (t == PEAT_F64)
+        memcpy(n->value.data, value, (size_t)count * sizeof(*value));
+    else
+        for (int64_t i = 0; i < count; i++)
+            ((int32_t *)n->value.data)[i] = (int32_t)value[i];
+    return n;
+}
+
+static peat_node *service_fill(const peat_call *c, int32_t rank, const int64_t *dim,
+                               const double *value)
+{
+    return constant(c, graph_of(c)->dtype, rank, dim, value);
+}
+
+static peat_node *service_fill_index(const peat_call *c, int32_t rank, const int64_t *dim,
+                                     const double *value)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < rank; i++)
+        n *= dim[i];
+    for (int64_t i = 0; value && i < n; i++)
+        if (value[i] != (double)(int32_t)value[i])
+            return graph_fail(graph_of(c), "index %g is not a whole number", value[i]);
+    return constant(c, PEAT_I32, rank, dim, value);
+}
+
+/* The table of a row function with at least n rows; grown by doubling, kept with the model. */
+static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn row, int64_t n)
+{
+    const struct call *call = call_of(c);
+    struct arena *arena = call->pass->model_arena;
+    struct row_table *t = call->part->rows;
+    while (t && (t->row != row || t->d != d))
+        t = t->next;
+    if (!t) {
+        t = ARENA_NEW(arena, struct row_table);
+        *t = (struct row_table){row, d, 0, NULL, call->part->rows};
+        call->part->rows = t;
+    }
+    if (t->n >= n)
+        return t;
+    int64_t room = t->n ? t->n : 64;
+    while (room < n)
+        room *= 2;
+    double *value = ARENA_TRY_ARRAY(arena, room * d, double);
+    if (!value)
+        return NULL;
+    for (int64_t p = 0; p < room; p++) {
+        double pos = (double)p;
+        row(c->config, &pos, value + p * d, d);
+    }
+    t->value = value;
+    t->n = room;
+    return t;
+}
+
+/* Positions that a table can hold: one axis, whole, from 0 to a sensible length. */
+static bool table_positions(const peat_side *side, double *max)
+{
+    enum { TABLE_MAX = 1 << 16 };
+    *max = 0.0;
+    if (side->n_axes != 1)
+        return false;
+    for (int64_t i = 0; i < side->pos_B * side->T; i++) {
+        double p = side->pos[i];
+        if (!(p >= 0.0) || p >= TABLE_MAX || p != (double)(int64_t)p)
+            return false;
+        *max = p > *max ? p : *max;
+    }
+    return true;
+}
+
+static peat_node *service_rows(const peat_call *c, const peat_side *side, int64_t d,
+                               peat_row_fn row)
+{
+    int64_t n = side->pos_B * side->T;
+    double *value = service_scratch(c, n * d), max;
+    if (!value)
+        return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof(*value));
+    if (table_positions(side, &max)) {
+        const struct row_table *t = row_table(c, d, row, (int64_t)max + 1);
+        if (!t)
+            return graph_no_memory(graph_of(c), "rows", (size_t)(n * d) * sizeof(*value));
+        for (int64_t i = 0; i < n; i++)
+            memcpy(value + i * d, t->value + (int64_t)side->pos[i] * d, (size_t)d * sizeof(*value));
+    } else {
+        double pos[PEAT_MAX_AXES];
+        for (int64_t i = 0; i < n; i++) {
+            for (int32_t a = 0; a < side->n_axes; a++)
+                pos[a] = side->pos[a * n + i];
+            row(c->config, pos, value + i * d, d);
+        }
+    }
+    return service_fill(c, 3, (int64_t[]){side->pos_B, side->T, d}, value);
+}
+
+static peat_node *service_pos(const peat_call *c, const peat_side *side, int32_t axis)
+{
+    if (axis < 0 || axis >= side->n_axes)
+        return graph_fail(graph_of(c), "there is no position axis %d", axis);
+    return service_fill(c, 2, (int64_t[]){side->pos_B, side->T},
+                        side->pos + axis * side->pos_B * side->T);
+}
+
+static peat_node *service_delta(const peat_call *c, int32_t axis)
+{
+    /* pos_k [B,Tk] -> [B,1,1,Tk]; pos_q [B,Tq] -> [B,1,Tq,1] */
+    peat_node *q = service_pos(c, c->q, axis), *k = service_pos(c, c->k, axis);
+    q = op_reshape(c->g, q, 4, (int64_t[]){c->q->pos_B, 1, c->q->T, 1});
+    k = op_reshape(c->g, k, 4, (int64_t[]){c->k->pos_B, 1, 1, c->k->T});
+    return op_sub(c->g, k, q);
+}
+
+/* Keyed by seed, scheme and name; by layer inside the layers; by step in training. */
+static uint64_t random_stream(const peat_call *c, const char *name)
+{
+    const struct call *call = call_of(c);
+    uint64_t s = rng_stream(call->pass->seed, call->part->prefix, name);
+    s = rng_substream(s, (uint64_t)(c->layer + 1));
+    return c->phase == PEAT_TRAIN ? rng_substream(s, (uint64_t)c->step + 1) : s;
+}
+
+static peat_node *service_random(const peat_call *c, const char *name, int32_t rank,
+                                 const int64_t *dim)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < rank; i++)
+        n *= dim[i];
+    double *value = service_scratch(c, n);
+    uint64_t stream = random_stream(c, name);
+    for (int64_t i = 0; value && i < n; i++)
+        value[i] = rng_uniform(stream, (uint64_t)i);
+    return service_fill(c, rank, dim, value);
+}
+
+static void service_random_row(const peat_call *c, const char *name, int64_t b, int64_t n,
+                               double *out)
+{
+    const int64_t *sequence = c->q->sequence;
+    uint64_t row = (uint64_t)(sequence ? sequence[b] : b);
+    uint64_t stream = rng_substream(random_stream(c, name), row);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = rng_uniform(stream, (uint64_t)i);
+}
+
+static void service_probe(const peat_call *c, const char *name, peat_node *n)
+{
+    const struct call *call = call_of(c);
+    struct pass *pass = call->pass;
+    if (!pass->collect || !n || pass->n_probe == (int)(sizeof(pass->probe) / sizeof(*pass->probe)))
+        return;
+    n->name = arena_strdup(pass->g->arena, name);
+    pass->probe_origin[pass->n_probe] = (struct probe_origin){call->part->id, c->layer};
+    pass->probe[pass->n_probe++] = n;
+}
+
+/* ---- the table ---- */
 
 /* stderr of a cell is its log.txt. */
 static void host_log(const peat_host *h, const char *fmt, ...)

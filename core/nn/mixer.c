@@ -46,10 +46,9 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
     struct attention_mask mask;
     if (!pass->stored || !kv || !taps)
         return op_convolution(g, kv, taps, pass->mask);
-    int64_t reach = peat_shape_of(g, taps).dim[0] - 1;
+    int64_t reach = node_dim(taps, 0) - 1;
     peat_node *rows = stored_reach(pass, &pass->stored->layer[layer].mixed, kv, reach);
-    if (!rows ||
-        !mask_from(pass, span_so_far(&pass->span)->T - peat_shape_of(g, rows).dim[1], &mask))
+    if (!rows || !mask_from(pass, span_so_far(&pass->span)->T - node_dim(rows, 1), &mask))
         return NULL;
     return stored_newest(pass, op_convolution(g, rows, taps, &mask));
 }

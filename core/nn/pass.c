@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pass.c: the call that a hook gets, and what surrounds it. */
+/* pass.c: calls of hooks, and the hooks that run before all others. */
 #include "nn/pass.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const peat_side *span_so_far(const struct span *s)
@@ -82,6 +84,11 @@ static void place_own(struct call *c, peat_side *side, bool keys)
     if (!pos)
         graph_no_memory(c->pass->g, "positions", 0);
     side->pos = pos;
+}
+
+int64_t positional_width(const struct scheme_part *s, int64_t C)
+{
+    return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
 }
 
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer)
@@ -212,4 +219,111 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
     node = hook_shape(pass, node, rank, dim, either);
     hook_status(pass, PEAT_OK);
     return node;
+}
+
+/* ---- own_positions ---- */
+
+/* The model's positions on the axes that they have, 0 on others. */
+static void preset(const peat_side *side, int64_t B, int32_t n_axes, double *pos)
+{
+    int64_t T = side->T;
+    for (int32_t a = 0; a < n_axes; a++)
+        for (int64_t b = 0; b < B; b++)
+            for (int64_t t = 0; t < T; t++) {
+                int64_t from = (a * side->pos_B + (side->pos_B == 1 ? 0 : b)) * T + t;
+                pos[(a * B + b) * T + t] = a < side->n_axes ? side->pos[from] : 0.0;
+            }
+}
+
+static bool all_finite(struct pass *pass, const double *pos, int64_t n, int64_t T)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(pos[i])) {
+            graph_fail(pass->g, "the position of place %" PRId64 " is %g", i % T, pos[i]);
+            return false;
+        }
+    return true;
+}
+
+static int32_t axes_of(const peat_scheme *h)
+{
+    return h->own_axes > 0 ? h->own_axes : 1;
+}
+
+/* The scheme's positions [n_axes, B, T] of one side; NULL: the graph failed. */
+static const double *run_own_positions(struct pass *pass, int index, const peat_side *side)
+{
+    const peat_scheme *h = pass->positional->scheme[index].hooks;
+    int32_t n_axes = axes_of(h);
+    struct call c;
+    call_init(&c, pass, index, -1);
+    c.own = *side;
+    c.base.q = c.base.k = &c.own;
+    hook_begin(&c, HOOK_OWN_POSITIONS);
+    int64_t n = n_axes * pass->B * side->T;
+    double *pos = ARENA_TRY_ARRAY(pass->g->arena, n, double);
+    if (pos)
+        preset(side, pass->B, n_axes, pos);
+    else
+        graph_no_memory(pass->g, "positions", 0);
+    peat_status status = PEAT_FAILED;
+    if (pos && call_has_tokens(&c))
+        status = h->own_positions(&c.base, pos);
+    if (status == PEAT_OK && !all_finite(pass, pos, n, side->T))
+        status = PEAT_FAILED;
+    return hook_status(pass, status) ? pos : NULL;
+}
+
+bool pass_own_positions(struct pass *pass, int index)
+{
+    struct own_positions *own = &pass->own[index];
+    const peat_scheme *h = pass->positional->scheme[index].hooks;
+    *own = (struct own_positions){0};
+    if (!h->own_positions)
+        return true;
+    struct call c;
+    call_init(&c, pass, index, -1);
+    call_sides(&c, span_so_far(&pass->span), span_keys(&pass->span));
+    const peat_side *q = c.base.q, *k = c.base.k;
+    struct own_positions made = {.n_axes = axes_of(h), .T_q = q->T, .T_k = k->T};
+    made.q = run_own_positions(pass, index, q);
+    made.k = k == q ? made.q : run_own_positions(pass, index, k);
+    if (made.q && made.k)
+        *own = made;
+    return made.q && made.k;
+}
+
+/* ---- prepare ---- */
+
+/* Whether a scheme has hooks on pairs. */
+static bool acts_on_pairs(const peat_scheme *h)
+{
+    return scheme_acts_on(h, ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT);
+}
+
+static void prepare(struct pass *pass, int i, bool pairs)
+{
+    struct call c;
+    call_init(&c, pass, i, -1);
+    if (pairs)
+        call_pairs(&c);
+    hook_begin(&c, HOOK_PREPARE);
+    hook_status(pass, pass->positional->scheme[i].hooks->prepare(
+                          &c.base, pairs ? pass->shared_pairs[i] : pass->shared[i]));
+}
+
+void pass_prepare(struct pass *pass)
+{
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = &pass->positional->scheme[i];
+        if (pass->span.source && !s->where.across)
+            continue;
+        if (!pass_own_positions(pass, i))
+            return;
+        if (!s->hooks->prepare)
+            continue;
+        prepare(pass, i, false);
+        if (span_grows(&pass->span) && acts_on_pairs(s->hooks))
+            prepare(pass, i, true);
+    }
 }

@@ -27,11 +27,6 @@ int64_t scheme_reach(const struct scheme_part *s)
     return s->hooks->reach ? s->hooks->reach(s->part.config) : 0;
 }
 
-int64_t positional_width(const struct scheme_part *s, int64_t C)
-{
-    return s->where.dim_end > 0 ? s->where.dim_end - s->where.dim_begin : C;
-}
-
 /* Refuses a scheme that works inside attention in a model without attention. */
 static peat_status check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
 {

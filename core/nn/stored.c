@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stored.c: tensors that grow by the rows of each pass, and which plugins can work with them. */
+/* stored.c: rows that hooks do not make: those of earlier passes, and the front. */
 #include "nn/stored.h"
 
 #include <string.h>
@@ -142,6 +142,46 @@ peat_node *stored_newest(struct pass *pass, peat_node *rows)
     int64_t T = pass->span.rows.T;
     if (!span_grows(&pass->span) || !rows)
         return rows;
-    int64_t n = peat_shape_of(&pass->g->base, rows).dim[1];
+    int64_t n = node_dim(rows, 1);
     return n == T ? rows : op_slice(&pass->g->base, rows, 1, n - T, n);
+}
+
+/* ---- the front ---- */
+
+peat_node *front_cut(struct pass *pass, peat_node *x, int32_t axis)
+{
+    if (!x || pass->span.front == 0)
+        return x;
+    peat_graph *g = &pass->g->base;
+    return op_slice(g, x, axis, pass->span.front, node_dim(x, axis));
+}
+
+peat_node *front_join(struct pass *pass, peat_node *whole, peat_node *rest, int32_t axis)
+{
+    if (!whole || !rest || pass->span.front == 0)
+        return rest;
+    peat_graph *g = &pass->g->base;
+    peat_node *front = op_slice(g, whole, axis, 0, pass->span.front);
+    return op_concat(g, 2, (peat_node *[]){front, rest}, axis);
+}
+
+peat_node *front_cut_pairs(struct pass *pass, peat_node *x)
+{
+    return front_cut(pass, front_cut(pass, x, 2), 3);
+}
+
+peat_node *front_join_pairs(struct pass *pass, peat_node *whole, peat_node *rest)
+{
+    return front_join(pass, whole, front_join(pass, front_cut(pass, whole, 2), rest, 3), 2);
+}
+
+peat_node *front_pad_pairs(struct pass *pass, peat_node *term)
+{
+    if (!term || pass->span.front == 0)
+        return term;
+    peat_graph *g = &pass->g->base;
+    int64_t T = pass->span.rows.T;
+    term = op_expand(g, term, 4, (int64_t[]){node_dim(term, 0), node_dim(term, 1), T, T});
+    term = op_pad(g, term, 2, pass->span.front, 0);
+    return op_pad(g, term, 3, pass->span.front, 0);
 }

@@ -3,9 +3,9 @@
  * pass.h: the state of one forward pass, its observer, and how its hooks are called.
  *
  * For the model, and for code that shows a scheme without a model. Each hook has one caller: encode
- * and merge in model/input.c, residual in model/block.c, positions in model/positions.c,
- * own_positions in nn/own_positions.c, prepare in model/begin.c, all others in attention, in the
- * order of nn/attention_parts.h. A model of two sequences has three passes: over each
+ * and merge in model/input.c, residual in model/block.c, positions in model/begin.c,
+ * own_positions and prepare in nn/pass.c, all others in attention, in the order of
+ * nn/attention_parts.h. A model of two sequences has three passes: over each
  * (model/source.c for the source) and across.
  */
 #ifndef NN_PASS_H
@@ -30,11 +30,11 @@ struct bias_terms {
  *   across two sequences    [ -(so_far)----- [ rows ]   rows         source
  *
  * No scheme sees the front: its hooks are given `rows`, and what they return is put behind the
- * front (nn/front.h). Hooks on rows are given `rows` as queries and as keys (across: the source as
+ * front (nn/stored.h). Hooks on rows are given `rows` as queries and as keys (across: the source as
  * keys), hooks on pairs `rows` as queries and span_keys as keys.
  */
 struct span {
-    int64_t front;           /* places before `rows` that no scheme sees: nn/front.h */
+    int64_t front;           /* places before `rows` that no scheme sees: nn/stored.h */
     peat_side rows;          /* places counted on one axis                           */
     const peat_side *so_far; /* from the first row to the last of `rows`; NULL: rows */
     const peat_side *source; /* across two sequences: the other one; else NULL       */
@@ -170,6 +170,9 @@ bool call_has_tokens(const struct call *c);
 /* Runs own_positions of scheme `index`, if it has the hook: before its other hooks. False: the
  * graph failed. */
 bool pass_own_positions(struct pass *pass, int index);
+/* Calls own_positions and prepare of the schemes that act; across two sequences, of those with
+ * where.across. */
+void pass_prepare(struct pass *pass);
 /* Makes it the call of a hook on pairs. */
 void call_pairs(struct call *c);
 /* Gives it other queries and keys, which may be one. */

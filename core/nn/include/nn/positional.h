@@ -52,7 +52,7 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
 bool positional_at_input(const struct positional *p);
 /* Rows before a row that its residual and hidden hooks read. */
 int64_t scheme_reach(const struct scheme_part *s);
-/* Head dimensions that the scheme sees of C. */
+/* Head dimensions that the scheme sees of C: nn/pass.c */
 int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */
 void positional_describe(const struct positional *p, int64_t L, int64_t H, struct strbuf *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stored.h: the rows of earlier passes, for passes that make the newest rows alone.
+ * stored.h: rows that hooks do not make: those of earlier passes, for passes that make the newest
+ * rows alone, and the front.
  *
  * The keys, values and layer inputs of a causal model never change when tokens are added behind
  * them. So a pass can make the newest rows of a sequence and look at all rows so far (struct span
@@ -61,5 +62,21 @@ peat_node *stored_reach(struct pass *pass, struct tensor *kept, peat_node *rows,
 void stored_reach_call(struct call *c, struct pass *pass, int64_t reach);
 /* The last of the rows that such a hook returned: those of this pass. */
 peat_node *stored_newest(struct pass *pass, peat_node *rows);
+
+/*
+ * The front of a span (nn/pass.h), a class token without a position, is cut off for hooks and put
+ * back behind them. Where a span has none, each function returns its operand.
+ */
+/* x without its front along one axis. */
+peat_node *front_cut(struct pass *pass, peat_node *x, int32_t axis);
+/* The front of `whole` along one axis, then `rest`. */
+peat_node *front_join(struct pass *pass, peat_node *whole, peat_node *rest, int32_t axis);
+/* x [.., Tq, Tk] without the rows and columns of the front. */
+peat_node *front_cut_pairs(struct pass *pass, peat_node *x);
+/* `whole` [.., Tq, Tk] with `rest` in place of the part that front_cut_pairs returns. */
+peat_node *front_join_pairs(struct pass *pass, peat_node *whole, peat_node *rest);
+/* A term [1|B, 1|H, 1|T, 1|T] of the logits as one that is 0 at the rows and columns of the front;
+ * NULL stays NULL. */
+peat_node *front_pad_pairs(struct pass *pass, peat_node *term);
 
 #endif
