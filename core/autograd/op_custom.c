@@ -88,7 +88,7 @@ static void show_results(const peat_node *n, struct custom_call *c)
     c->call.out = c->out;
 }
 
-/* What lies between results is no number of anybody's: it is 0. */
+/* Fills the gaps between results with 0. */
 static void clear_between(const peat_node *n)
 {
     const struct custom_arg *arg = n->arg;
@@ -217,7 +217,8 @@ static int64_t flops(const peat_node *n)
     return c.op->flops(&c.call);
 }
 
-/* Dense, and on a boundary that depends on the view alone where the memory is the graph's. */
+/* The operand, or a copy unless it is dense and aligned, which by the view's offset is the same in
+ * every run. */
 static peat_node *presentable(struct graph *g, peat_node *a)
 {
     if (!a || graph_failed(g))

@@ -101,7 +101,7 @@ static void infer_take(peat_node *n)
 struct take {
     const peat_node *n;
     struct tensor a, y; /* [..., length] and [..., columns]: values, or gradients        */
-    bool fresh;         /* what is written to, a or y, holds nothing yet                 */
+    bool fresh;         /* a or y, whichever is written to, holds nothing yet            */
     int64_t length, columns;
     int64_t a_stride[PEAT_MAX_RANK], index_stride[PEAT_MAX_RANK];
     struct axes moves, repeats; /* leading axes along which a moves, repeats  */

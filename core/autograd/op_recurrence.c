@@ -23,7 +23,7 @@ static void infer(peat_node *n)
                    shape_text(n, x), shape_text(n, f), (long long)arg->from_left);
 }
 
-/* A place that is no padding goes on from the last such one, if that is of its document. */
+/* A place continues from the last one before it that is not padding, within its document. */
 static void find_steps(const struct recurrence_arg *arg, int64_t B, int64_t T, uint8_t *step)
 {
     const struct attention_mask *m = &arg->mask;

@@ -352,7 +352,7 @@ static bool reshape_strides(const struct tensor *t, struct tensor *to)
     return true;
 }
 
-/* Replaces the one -1 by what the count of a asks for. */
+/* Replaces the one -1 so that the shape has as many elements as a. */
 static bool complete(struct graph *g, const peat_node *a, struct shape_arg *to)
 {
     int64_t known = 1, count = tensor_count(&a->value);

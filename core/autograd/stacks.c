@@ -12,7 +12,7 @@ static int64_t at_least_1(int64_t x)
     return x < 1 ? 1 : x;
 }
 
-/* The last two axes of t as the library takes them; false when neither is dense. */
+/* The last two axes of t as the library reads them; false when neither is dense. */
 static bool stack_layout(const struct tensor *t, struct stack *s)
 {
     int r = t->rank - 2;

@@ -2,7 +2,8 @@
 /* stretch.c: which stretches are dropped, and running them again. */
 #include "autograd/stretch.h"
 
-/* Constants and leaves have memory of others; views have that of their root. */
+/* Whether n has a value of its own to drop: constants and leaves borrow theirs, views their root's.
+ */
 static bool may_go(const peat_node *n)
 {
     return n->op && !n->view_of && !n->stays && n->value.data;
@@ -31,7 +32,7 @@ static void drop(struct graph *g, struct stretch *s)
     s->dropped = true;
 }
 
-/* ---- what no backward reads ---- */
+/* ---- values that no backward reads ---- */
 
 void stretch_mark(struct graph *g, int begin, int end)
 {
@@ -47,7 +48,7 @@ void stretch_mark(struct graph *g, int begin, int end)
     }
 }
 
-/* Small values would fill the pool with what is soon too small. */
+/* Small values stay: their memory would fill the pool with blocks that are too small to use. */
 static void drop_unread(struct graph *g, int begin, int end)
 {
     for (int i = begin; i < end; i++)
@@ -63,7 +64,7 @@ static bool is_on(const struct graph *g)
     return g->err.status == PEAT_OK && g->reuse && !g->no_grad && !g->shape_only;
 }
 
-/* The oldest go first: they are made again last. */
+/* Drops the oldest first: they are made again last. */
 int stretch_begin(struct graph *g)
 {
     size_t bytes = is_on(g) && g->n_stretch > 0 ? g->stretch[g->n_stretch - 1].bytes : 0;
@@ -92,7 +93,7 @@ void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
 
 /* ---- again ---- */
 
-/* The stretch that node id is of, or NULL; the newest is asked for most. */
+/* The stretch of node id, or NULL; most calls are for the newest. */
 static struct stretch *with(struct graph *g, int64_t id)
 {
     for (int i = g->n_stretch - 1; i >= 0; i--)
@@ -101,7 +102,7 @@ static struct stretch *with(struct graph *g, int64_t id)
     return NULL;
 }
 
-/* A view finds its root where that is now. */
+/* Points a view to the present memory of its root. */
 static void look_again(peat_node *n)
 {
     char *root = n->view_of->value.data;
@@ -125,7 +126,7 @@ static bool make_again(peat_node *n)
     return g->err.status == PEAT_OK;
 }
 
-/* Also what no backward reads: others are made of it. */
+/* Makes values that no backward reads too, because others are computed from them. */
 static bool replay(struct graph *g, struct stretch *s)
 {
     s->dropped = false;

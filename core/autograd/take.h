@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* take.h: rows of which elements are taken by an index, and the way back. */
+/* take.h: gathers and scatters of the elements of rows by an index. */
 #ifndef AUTOGRAD_TAKE_H
 #define AUTOGRAD_TAKE_H
 

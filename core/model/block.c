@@ -33,7 +33,7 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
 /* For the declarations of the weights of one layer. */
 struct place_of_layer {
     struct weights *w;
-    const struct stack *stack;
+    const struct block_stack *stack;
     int64_t layer, norm;
 };
 
@@ -88,7 +88,7 @@ static struct norm_weights layer_norm_declare(const struct place_of_layer *p, co
 }
 
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
-                   const struct stack *stack, int64_t layer)
+                   const struct block_stack *stack, int64_t layer)
 {
     /* Outputs onto the residual stream are smaller, so that its variance stays near 1 at any
      * depth: Radford et al. 2019, section 2.3. */

@@ -65,7 +65,7 @@ static void class_token_declare(struct model *m)
                 m, arena_printf(m->arena, "class.%s", p->scheme[i].part.prefix), 1, p->scheme[i].d);
 }
 
-/* [B,T] with `first` before each row, or with what the row starts with where first is NULL. */
+/* [B,T] with `first` before each row; NULL: with the row's own first element. */
 static void *led(struct graph *g, const void *array, size_t each, int64_t B, int64_t T,
                  const void *first)
 {

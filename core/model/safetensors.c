@@ -134,7 +134,7 @@ struct entry {
     struct range range;
 };
 
-/* A file that is being read. The first error sticks, and what is read after it is of no use. */
+/* A file that is being read. The first error sticks; results after it are not used. */
 struct reader {
     const char *path;
     const unsigned char *data; /* behind the header */

@@ -12,7 +12,7 @@
 #include "source.h"
 
 static void declare_stack(struct model *m, struct block **block, struct norm_weights *norm,
-                          const struct stack *stack)
+                          const struct block_stack *stack)
 {
     const struct model_config *c = &m->config;
     *block = ARENA_ARRAY(m->arena, stack->n_layer, struct block);
@@ -27,11 +27,12 @@ static peat_status declare(struct model *m, struct error *err)
 {
     struct encoder *e = m->encoder;
     input_declare(m);
-    declare_stack(m, &m->block, &m->norm, &(struct stack){"", m->dims.D, m->dims.L, e != NULL});
+    declare_stack(m, &m->block, &m->norm,
+                  &(struct block_stack){"", m->dims.D, m->dims.L, e != NULL});
     head_declare(m);
     if (e)
         declare_stack(m, &e->block, &e->norm,
-                      &(struct stack){SOURCE_PREFIX, e->dims.D, e->dims.L, false});
+                      &(struct block_stack){SOURCE_PREFIX, e->dims.D, e->dims.L, false});
     if (m->weights.incomplete)
         return error_set(err, PEAT_NOMEM, "no memory for a model of %lld layers",
                          (long long)m->config.n_layer);

@@ -32,7 +32,7 @@ struct attention_inputs {
 };
 
 /* Everything that the attention of one group works on. */
-struct attention {
+struct group_attention {
     struct pass *pass;
     const struct attention_weights *weights;
     const struct attention_options *options;
@@ -68,22 +68,22 @@ peat_qkv group_heads(struct pass *pass, const peat_qkv *all, const struct group 
 /* ---- attention_terms.c ---- */
 
 /* Whether scheme i acts on the group. */
-static inline bool group_has(const struct attention *a, int i)
+static inline bool group_has(const struct group_attention *a, int i)
 {
     return a->group.schemes >> i & 1;
 }
 
 /* Whether scheme i has this hook and acts on the group; then *c is the hook's call. */
-bool group_hook(const struct attention *a, int i, enum hook_id hook, struct call *c);
+bool group_hook(const struct group_attention *a, int i, enum hook_id hook, struct call *c);
 /* The projections as a hook sees them, in *room; NULL: the scheme does not declare them. */
 const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv *p,
                          peat_qkv *room);
 /* Runs the qkv hooks on a->chain. */
-void group_qkv(struct attention *a);
+void group_qkv(struct group_attention *a);
 /* Makes a->terms. */
-void group_terms(struct attention *a);
+void group_terms(struct group_attention *a);
 /* a->terms.bias with a->terms.rel in it; NULL: there is neither. */
-peat_node *group_bias(struct attention *a);
-double group_scale(struct attention *a);
+peat_node *group_bias(struct group_attention *a);
+double group_scale(struct group_attention *a);
 
 #endif

@@ -5,7 +5,7 @@
 #include "nn/stored.h"
 
 /* o [B,H,T,C] through the context hooks, last scheme first. W: NULL on the fused path. */
-static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
+static peat_node *run_context(struct group_attention *a, peat_node *o, peat_node *W)
 {
     struct pass *pass = a->pass;
     const int64_t dim[] = {pass->B, a->group.end - a->group.begin, pass->span.rows.T, pass->dims.C};
@@ -27,7 +27,7 @@ static peat_node *run_context(struct attention *a, peat_node *o, peat_node *W)
 
 /* ---- fused ---- */
 
-static peat_node *fused(struct attention *a)
+static peat_node *fused(struct group_attention *a)
 {
     peat_node *o =
         op_attention(&a->pass->g->base, a->chain.q, a->chain.k, a->chain.v, a->terms.score_add,
@@ -61,8 +61,8 @@ static struct scores seen_scores(struct pass *pass, const peat_scheme *h, struct
     return h->needs & PEAT_NEED_BIAS ? x : summed(pass, x);
 }
 
-/* The first logits hook may see the bias apart; what it returns has the bias in it. */
-static struct scores run_logits(struct attention *a, struct scores x)
+/* The first logits hook may see the bias apart; the logits that it returns include the bias. */
+static struct scores run_logits(struct group_attention *a, struct scores x)
 {
     struct pass *pass = a->pass;
     peat_qkv room;
@@ -84,7 +84,7 @@ static struct scores run_logits(struct attention *a, struct scores x)
 }
 
 /* The scheme that replaces the softmax; -1: none does. */
-static int softmax_scheme(const struct attention *a)
+static int softmax_scheme(const struct group_attention *a)
 {
     int found = -1;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
@@ -101,7 +101,7 @@ static int softmax_scheme(const struct attention *a)
 }
 
 /* A softmax hook sees all places, the front too. Its weights are not yet masked. */
-static peat_node *run_softmax(struct attention *a, int i, struct scores x)
+static peat_node *run_softmax(struct group_attention *a, int i, struct scores x)
 {
     const peat_scheme *h = scheme_at(a->pass, i)->hooks;
     struct call c;
@@ -115,7 +115,7 @@ static peat_node *run_softmax(struct attention *a, int i, struct scores x)
     return hook_end(a->pass, h->softmax(&c.base, seen, x.S, x.bias), 4, dim, 0);
 }
 
-static peat_node *run_weights(struct attention *a, peat_node *W)
+static peat_node *run_weights(struct group_attention *a, peat_node *W)
 {
     struct pass *pass = a->pass;
     struct call c;
@@ -133,7 +133,7 @@ static peat_node *run_weights(struct attention *a, peat_node *W)
     return W;
 }
 
-static struct scores composed_logits(struct attention *a, peat_node *bias)
+static struct scores composed_logits(struct group_attention *a, peat_node *bias)
 {
     peat_graph *g = &a->pass->g->base;
     peat_node *S = op_matmul(g, a->chain.q, a->chain.k, PEAT_TRANS_B);
@@ -142,7 +142,7 @@ static struct scores composed_logits(struct attention *a, peat_node *bias)
 }
 
 /* *replaced: the output of a softmax hook; NULL: the softmax is the usual one. */
-static peat_node *composed_weights(struct attention *a, struct scores x, peat_node **replaced)
+static peat_node *composed_weights(struct group_attention *a, struct scores x, peat_node **replaced)
 {
     peat_graph *g = &a->pass->g->base;
     int i = softmax_scheme(a);
@@ -151,14 +151,14 @@ static peat_node *composed_weights(struct attention *a, struct scores x, peat_no
                                 : op_mul(g, *replaced, mask_of(a->pass)));
 }
 
-static peat_node *composed(struct attention *a)
+static peat_node *composed(struct group_attention *a)
 {
     peat_node *replaced;
     peat_node *W = composed_weights(a, composed_logits(a, group_bias(a)), &replaced);
     return run_context(a, op_matmul(&a->pass->g->base, W, a->chain.v, 0), W);
 }
 
-static bool takes_composed(struct attention *a)
+static bool takes_composed(struct group_attention *a)
 {
     if (a->options->path == PATH_COMPOSED)
         return true;
@@ -179,7 +179,7 @@ static bool takes_composed(struct attention *a)
 
 /* ---- the observer ---- */
 
-static const char *who_changes_scores(const struct attention *a)
+static const char *who_changes_scores(const struct group_attention *a)
 {
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme_at(a->pass, i);
@@ -190,7 +190,7 @@ static const char *who_changes_scores(const struct attention *a)
 }
 
 /* Logits and weights are made for the observer alone: the pass goes on without them. */
-static void show(struct attention *a)
+static void show(struct group_attention *a)
 {
     const struct observer *o = a->pass->observer;
     if (!o || !o->attention || graph_failed(a->pass->g))
@@ -216,7 +216,7 @@ static void show(struct attention *a)
 /* ---- stored rows ---- */
 
 /* Whether a hook of the group may see projections of all rows. */
-static bool projections_are_seen(const struct attention *a)
+static bool projections_are_seen(const struct group_attention *a)
 {
     for (int i = 0; i < a->pass->positional->n_scheme; i++)
         if (group_has(a, i) && scheme_at(a->pass, i)->hooks->needs & (PEAT_NEED_QK | PEAT_NEED_W))
@@ -225,7 +225,7 @@ static bool projections_are_seen(const struct attention *a)
 }
 
 /* Puts the keys and values of stored rows before those of the new ones. */
-static void add_stored(struct attention *a)
+static void add_stored(struct group_attention *a)
 {
     struct pass *pass = a->pass;
     if (!span_grows(&pass->span))
@@ -258,7 +258,7 @@ static void end_pairs(struct pass *pass, int begin, peat_node *o)
     stretch_end(pass->g, begin, n, spared);
 }
 
-static peat_node *attend(struct attention *a)
+static peat_node *attend(struct group_attention *a)
 {
     group_qkv(a);
     add_stored(a);
@@ -282,13 +282,13 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
     inputs_make(pass, w, layer, x, memory, &in);
     int n = 0;
     for (int64_t head = 0; head < pass->dims.H; n++) {
-        struct attention a = {.pass = pass,
-                              .weights = w,
-                              .options = options,
-                              .layer = layer,
-                              .in = &in,
-                              .number = n,
-                              .group = group_next(pass, layer, head)};
+        struct group_attention a = {.pass = pass,
+                                    .weights = w,
+                                    .options = options,
+                                    .layer = layer,
+                                    .in = &in,
+                                    .number = n,
+                                    .group = group_next(pass, layer, head)};
         a.projected = a.chain = group_heads(pass, &in.projected, &a.group);
         out[n] = attend(&a);
         head = a.group.end;

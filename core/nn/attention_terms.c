@@ -9,7 +9,7 @@
 /* ---- calls ---- */
 
 /* The call of a hook on the heads of the group: one on rows, or on pairs. */
-static void group_call(const struct attention *a, int i, bool pairs, struct call *c)
+static void group_call(const struct group_attention *a, int i, bool pairs, struct call *c)
 {
     const struct scheme_part *s = scheme_at(a->pass, i);
     call_init(c, a->pass, i, a->layer);
@@ -30,7 +30,7 @@ static void group_call(const struct attention *a, int i, bool pairs, struct call
                    s->part.id);
 }
 
-bool group_hook(const struct attention *a, int i, enum hook_id hook, struct call *c)
+bool group_hook(const struct group_attention *a, int i, enum hook_id hook, struct call *c)
 {
     bool acts = group_has(a, i) && scheme_has(scheme_at(a->pass, i)->hooks, hook);
     if (acts)
@@ -86,7 +86,7 @@ static bool call_qkv(struct pass *pass, const struct scheme_part *s, const struc
     return true;
 }
 
-static bool check_qkv(struct attention *a, const struct call *c, peat_qkv *io)
+static bool check_qkv(struct group_attention *a, const struct call *c, peat_qkv *io)
 {
     struct pass *pass = a->pass;
     int64_t H = a->group.end - a->group.begin, Tq = c->base.q->T, Tk = c->base.k->T;
@@ -101,7 +101,7 @@ static bool check_qkv(struct attention *a, const struct call *c, peat_qkv *io)
     return hook_status(pass, PEAT_OK);
 }
 
-void group_qkv(struct attention *a)
+void group_qkv(struct group_attention *a)
 {
     struct pass *pass = a->pass;
     peat_qkv *chain = &a->chain;
@@ -199,7 +199,7 @@ static peat_node *term_heads(struct pass *pass, peat_node *t, int32_t axis, int6
 
 /* Terms that depend on neither content nor layer are made once, for all heads of the scheme, and
  * used by all layers: their gradients are summed over the layers by the tape. */
-static struct bias_terms shared_terms(struct attention *a, int i)
+static struct bias_terms shared_terms(struct group_attention *a, int i)
 {
     const struct scheme_part *s = scheme_at(a->pass, i);
     struct bias_terms *kept = &a->pass->cache[i];
@@ -218,7 +218,7 @@ static struct bias_terms shared_terms(struct attention *a, int i)
     };
 }
 
-void group_terms(struct attention *a)
+void group_terms(struct group_attention *a)
 {
     enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT };
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
@@ -240,7 +240,7 @@ void group_terms(struct attention *a)
     }
 }
 
-double group_scale(struct attention *a)
+double group_scale(struct group_attention *a)
 {
     const struct attention_options *o = a->options;
     double C = (double)a->pass->dims.C;
@@ -262,7 +262,7 @@ double group_scale(struct attention *a)
     return one ? 1.0 : 1.0 / sqrt((1.0 + terms) * C);
 }
 
-peat_node *group_bias(struct attention *a)
+peat_node *group_bias(struct group_attention *a)
 {
     const struct span *span = &a->pass->span;
     peat_node *rel = a->terms.rel;

@@ -53,8 +53,8 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
     return stored_newest(pass, op_convolution(g, rows, taps, &mask));
 }
 
-/* Makes the first row one that stands for all rows before: no padding, in the document of the last
- * row that is not padding. */
+/* The mask with a first row for all earlier rows: it is not padding, and its document is that of
+ * the last earlier row that is not padding. */
 static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
 {
     int64_t B = pass->B, T = pass->span.rows.T + 1, last = span_first(&pass->span) - 1;

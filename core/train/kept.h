@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.h: generations that are not gone on with, and kept beside the others until the run is done.
+ * kept.h: generations that the run does not continue from, kept beside the others until it is done.
  *
  * step-00000500.kept-1a2b3c4d: a generation, by its step and the start of its state's SHA-256, with
  * a copy of the curve as it was, and in `why` one line for the user.
@@ -18,7 +18,7 @@ int64_t kept_step(const char *name);
  * the step that the run goes on from instead. */
 peat_status kept_put(const char *dir, const char *name, const char *curve, int64_t from,
                      const char *why, struct error *err);
-/* Makes it the generation of its step again, and the curve what it was. */
+/* Makes it the generation of its step again, and restores the curve. */
 peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);
 
 #endif

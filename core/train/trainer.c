@@ -225,7 +225,7 @@ bool trainer_has_ended(const struct trainer *t)
     return t->diverged.step != 0 || t->patience.stopped || t->step >= t->train->steps;
 }
 
-/* Evaluation comes before the checkpoint: what a loaded step would have evaluated is done. */
+/* Evaluation comes before the checkpoint, so that a run that resumes there has done it. */
 static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
                                struct error *err)
 {

@@ -51,7 +51,7 @@ VEC_INLINE void add_plane(real *s, const struct plane *p, real factor,
     for (int64_t a = 0; n < LANES && a < n; a++)                                                   \
     s[a] = (condition) ? (real)-INFINITY : s[a]
 
-/* Padding keys and those of another document get -inf; s stands at key j of n. */
+/* Padding keys and those of another document get -inf; s[0] is key j of n. */
 VEC_INLINE void hide_keys(real *s, const struct attention_tile *t, int64_t i, int64_t j, int64_t n)
 {
     const struct attention_mask *mask = &t->call->mask;
@@ -82,8 +82,8 @@ VEC_INLINE void hide_lanes(real *s, int64_t lo, int64_t hi)
         s[j] = j >= lo && j < hi ? s[j] : (real)-INFINITY;
 }
 
-/* From scale * q k' to the logits of row r: -inf where a key is not seen. What is returned are
- * whole lanes with all keys that the row sees; outside of them is 0, the weight they will have. */
+/* Turns scale * q k' into the logits of row r, -inf where a key is not seen. Returns the lanes that
+ * hold the seen keys; lanes outside of them become 0, which is their weight. */
 VEC_INLINE struct exp_row finish_logits(const struct attention_tile *t, int64_t r)
 {
     const struct attention *c = t->call;

@@ -58,7 +58,7 @@ struct attention_tile {
     void *row;        /* [rows]                             */
     void *lse, *out, *dout;
     int64_t out_step; /* between rows of out and dout */
-    void *packed;     /* what the products packed for the task */
+    void *packed;     /* operands that `begin` packed for the task */
 };
 
 /* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */

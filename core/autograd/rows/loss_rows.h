@@ -16,7 +16,7 @@ struct loss {
     double scale;
 };
 
-/* A block of rows; the pointers stand at its first row. */
+/* A block of rows; the pointers point to its first row. */
 struct scores {
     int64_t n;
     const void *x;

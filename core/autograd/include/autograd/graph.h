@@ -127,7 +127,7 @@ struct graph {
 /* An empty tape. The arena is not reset: the caller owns the step's life. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
-/* "operand N is missing", with what the hook did not declare. */
+/* "operand N is missing", with the needs that the hook did not declare. */
 void graph_fail_missing(struct graph *g, const char *op, int operand);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

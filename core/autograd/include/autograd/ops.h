@@ -41,8 +41,8 @@ void cross_entropy_sums(const struct team *team, const struct tensor *logits, co
                         struct ce_sums *sums);
 
 /*
- * Which keys a query may see. Query row i stands at index offset + i among the keys. Key j is seen
- * when all hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not padding;
+ * Which keys a query may see. Query row i has index offset + i among the keys. Key j is seen when
+ * all hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not padding;
  * same document. Arrays may be NULL.
  */
 struct attention_mask {
@@ -85,7 +85,7 @@ peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from
 /*
  * A depth-wise convolution over the places of each row, x [B,T,D] by taps [K,D] -> [B,T,D]:
  * y_t = sum over k of taps_k x_(t - k + a), a = 0 where the mask is causal, otherwise (K - 1) / 2,
- * and K is odd. Padding, other documents and what is outside the row count as 0.
+ * and K is odd. Padding, other documents and places outside the row count as 0.
  */
 peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
                           const struct attention_mask *mask);

@@ -27,14 +27,14 @@ struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D,
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
 
 /* A stack of blocks to declare. */
-struct stack {
+struct block_stack {
     const char *prefix; /* of the names of weights: "", "encoder." */
     int64_t D, n_layer;
     bool crosses; /* each block looks at another sequence */
 };
 /* Declares block `layer`'s weights, "<prefix>block.<layer>.*". */
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
-                   const struct stack *stack, int64_t layer);
+                   const struct block_stack *stack, int64_t layer);
 /* The source that a block attends to besides its own sequence. */
 struct crossing {
     struct pass *pass; /* across two sequences */

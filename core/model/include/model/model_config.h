@@ -11,8 +11,8 @@ enum norm_kind { NORM_LAYER, NORM_RMS };
 enum norm_place { NORM_BEFORE, NORM_AFTER };
 enum activation { ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU };
 
-/* What classes are told from, and where a class token stands: at position 0, before the rest; apart
- * from all positions with a trained row in the place of each stream; or with zeros there. */
+/* Classes are predicted from a class token or from the mean of all places. The class token is at
+ * position 0, before the rest; or it has no position, and each stream a trained row or zeros. */
 enum pooling { POOL_CLS, POOL_MEAN };
 enum cls_position { CLS_FIRST, CLS_OWN, CLS_NONE };
 

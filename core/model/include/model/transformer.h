@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * transformer.h: a Transformer (or the same blocks with another mixer, nn/mixer.h): a decoder
- * (causal), an encoder (bidirectional), or both, the decoder looking at what the encoder makes of
+ * (causal), an encoder (bidirectional), or both: the decoder attends to the encoder's output for
  * another sequence.
  *
  *   x = merge(token, positions, segment, streams of the task)
@@ -46,7 +46,7 @@ struct model {
     struct norm_weights norm;  /* the last one; w NULL: norms stand after the parts of blocks */
     struct encoder *encoder;   /* of the source; NULL: there is one sequence */
     struct weight *head;       /* [V or classes, D]; NULL: tied to token */
-    struct weight *class_head; /* [classes, D] of a model that tells both; NULL: another */
+    struct weight *class_head; /* [classes, D] with head: both; NULL: another head */
     const char *misfrozen;     /* the pattern of config.freeze for which it was not built */
 };
 
@@ -77,13 +77,13 @@ struct model_input {
     bool last_only; /* logits of the last position alone: [B, V]; not for classes */
 };
 
-/* Whether a token that the model adds tells the class. */
+/* Whether the class is predicted from a token that the model adds. */
 bool model_has_class_token(const struct model_config *c);
 
 /* Which keys each query of this input may see; borrows the input's arrays. */
 struct attention_mask model_mask(const struct model *m, const struct model_input *in);
 /* Logits [B*T, V], or [B, V], or [B, classes]; NULL with g->err set on error. `pass` keeps what the
- * forward knew (probes, the other logits of a model that tells both), and names an observer before;
+ * forward knew (probes, the class logits of a model with head: both), and names an observer before;
  * may be NULL. */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);

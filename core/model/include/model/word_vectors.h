@@ -29,7 +29,7 @@ struct word_vector {
     const char *numbers, *end;
 };
 
-/* bytes and path are borrowed. Refuses what is no text, and what is packed. */
+/* bytes and path are borrowed. Refuses bytes that are not text, and packed files. */
 peat_status word_vectors_open(struct word_vectors *w, const void *bytes, size_t size,
                               const char *path, struct error *err);
 /* The next line with a word; its numbers are counted, not read. At the end, an error when there are

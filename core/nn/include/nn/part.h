@@ -48,7 +48,7 @@ struct part {
     const char *id;     /* "rotary"                                                       */
     const char *prefix; /* of its weights' names: "position.0.rotary", "combine.sum"      */
     const void *config;
-    struct data_files *files; /* whose hashes are those of what it reads; NULL: no hashes */
+    struct data_files *files; /* keeps the hashes of the files that it reads; NULL: none  */
     void *self;
     int n_weight;
     struct scheme_weight weight[32];

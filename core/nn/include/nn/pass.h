@@ -143,7 +143,7 @@ struct call {
     peat_call base; /* the hook's side */
     struct pass *pass;
     struct part *part;
-    peat_side own, own_keys; /* queries and keys, without what the plugin does not declare */
+    peat_side own, own_keys; /* queries and keys, with the arrays that the plugin declares */
     int index;               /* of the scheme; -1: the combination */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;

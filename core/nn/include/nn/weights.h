@@ -6,8 +6,8 @@
  * block, so that counting, zeroing, clipping, saving and updating are one loop. Each tensor is
  * initialised from its own random stream, keyed by seed and name: adding one shifts no other.
  *
- * A frozen tensor is not trained. Those that the user froze stand at the end of the block of values
- * and have no place in those of gradients and of the optimiser.
+ * A frozen tensor is not trained. Those that the user froze lie at the end of the block of values
+ * and are left out of the blocks of gradients and of the optimiser.
  */
 #ifndef NN_WEIGHTS_H
 #define NN_WEIGHTS_H

@@ -23,7 +23,7 @@ peat_status checkpoint_save(const char *dir, const struct trainer *t, const stru
 /* Removes what an earlier process left under temporary names; what cannot be removed stays. */
 void checkpoint_tidy(const char *dir);
 
-/* What decides about generations. */
+/* Decides which generations are used. */
 struct checkpoint_gate {
     /* By the stored identity. PEAT_REFUSED: it is another's, and kept; PEAT_CORRUPT: it is of no
      * use. kept: the folder of one that was kept, with its curve; NULL: one of the run's own. */

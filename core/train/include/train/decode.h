@@ -12,7 +12,7 @@
  * By fixed point, where rows of a scheme cannot be stored: an answer that a causal model, given
  * that answer, would choose at every place is the greedy one. One pass over whole rows is given a
  * draft (at first the truth) and shows the model's choice at every place: up to and with the first
- * place where the two differ the choices are final, and what it chose behind is the next draft
+ * place where the two differ the choices are final, and its choices behind are the next draft
  * (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via Parallel
  * Decoding", algorithm 1). An answer of n tokens takes at most n passes.
  *

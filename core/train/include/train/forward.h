@@ -5,7 +5,7 @@
 
 #include "train/trainer.h"
 
-/* The batch as the model takes it. */
+/* The batch as an input of the model. */
 struct model_input forward_input(const peat_batch *b, peat_phase phase);
 /* A fresh graph in the step arena and the logits of one input, which live until the arena is
  * rewound. `what` names the pass in messages: "step 12". */

@@ -2,10 +2,10 @@
 /*
  * input_sizes.h: how large tokens and positions are where they meet, before the first block.
  *
- * The part of tokens is what the combination makes of the token stream alone, the part of positions
- * what it makes of the position streams alone; what it makes of nothing is taken from both. For a
- * sum a x + b p these are a x and b p, for a concatenation the two parts of the width. A
- * combination that multiplies has no such parts: both are 0.
+ * The part of tokens is the output of the combination for the token stream with all others zero,
+ * and the part of positions for the position streams, each less the output for no stream. For a sum
+ * a x + b p these are a x and b p, for a concatenation the two parts of the width. A combination
+ * that multiplies has no such parts: both are 0.
  */
 #ifndef TRAIN_INPUT_SIZES_H
 #define TRAIN_INPUT_SIZES_H
@@ -21,7 +21,7 @@ struct input_sizes {
  * needs values in the weights of its input alone (model_fill_input). */
 peat_status input_sizes(struct model *m, const struct team *team, const peat_batch *b,
                         struct arena *arena, struct input_sizes *out, struct error *err);
-/* token / position; NaN when there is no part of either. */
+/* token / position; NaN when either part is 0. */
 double input_ratio(const struct input_sizes *s);
 
 #endif

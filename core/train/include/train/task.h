@@ -46,7 +46,7 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
 
 /* The text of token `id` for readers, in the arena; NULL: it has none. */
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a);
-/* What training data begin with, "'the cat'" or, where a token has no text, "464 3797", in the
+/* The first tokens of training data, "'the cat'" or, where a token has no text, "464 3797", in the
  * arena; NULL: the task does not say. */
 const char *task_first_tokens(const struct task *t, struct arena *a);
 
