@@ -18,81 +18,79 @@
 /* ---- model ---- */
 
 /* scale: one of the labels, or the factor itself. */
-static peat_status read_attention(const struct cell_reader *r, struct model_config *m,
-                                  const struct value *v)
+static bool read_attention(const struct cell_reader *r, struct model_config *m,
+                           const struct value *v)
 {
     static const char *const scale_key[] = {"scale", NULL};
     const struct value *scale = value_get(v, "scale");
     bool number = scale && (scale->kind == VALUE_INT || scale->kind == VALUE_REAL);
     if (number && !(scale->real > 0 && isfinite(scale->real)))
-        return place_error(r->err, scale->at, "'scale' in attention must be above 0");
-    peat_status status =
-        params_fill(attention_rows, m, v, "attention", number ? scale_key : NULL, r->a, r->err);
-    if (status == PEAT_OK && number)
+        return mistake(r->err, scale->at, "'scale' in attention must be above 0");
+    if (number)
         m->attention_scale_value = scale->real;
-    return status;
+    return params_fill(attention_rows, m, v, "attention", number ? scale_key : NULL, r->a,
+                       r->err) == PEAT_OK;
 }
 
-static peat_status check_heads(const struct cell_reader *r, const struct model_config *m,
-                               const struct value *v)
+static bool check_heads(const struct cell_reader *r, const struct model_config *m,
+                        const struct value *v)
 {
     if (m->d_model % m->n_head == 0)
-        return PEAT_OK;
+        return true;
     const struct value *at = value_get(v, "n_head"), *width = value_get(v, "d_model");
     if (!at || (width && strcmp(width->at.file, "command line") == 0))
         at = width;
-    return place_error(r->err, at->at,
-                       "d_model %" PRId64 " is not divisible by n_head %" PRId64
-                       ": every head needs the same width",
-                       m->d_model, m->n_head);
+    return mistake(r->err, at->at,
+                   "d_model %" PRId64 " is not divisible by n_head %" PRId64
+                   ": every head needs the same width",
+                   m->d_model, m->n_head);
 }
 
 /* Settings that contradict each other whatever the task. */
-static peat_status check_head(const struct cell_reader *r, const struct model_config *m,
-                              const struct value *v)
+static bool check_head(const struct cell_reader *r, const struct model_config *m,
+                       const struct value *v)
 {
     const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
     if (m->tie_embeddings && m->input == PEAT_INPUT_PATCHES)
-        return place_error(r->err, tie->at,
-                           "tie_embeddings needs input: tokens: patches have no table of tokens");
+        return mistake(r->err, tie->at,
+                       "tie_embeddings needs input: tokens: patches have no table of tokens");
     if (m->arch == PEAT_SEQ2SEQ && m->input == PEAT_INPUT_PATCHES)
-        return place_error(r->err, value_get(v, "input")->at,
-                           "input: patches needs model.arch: encoder or decoder");
+        return mistake(r->err, value_get(v, "input")->at,
+                       "input: patches needs model.arch: encoder or decoder");
     if (m->head == PEAT_HEAD_TOKENS)
-        return PEAT_OK;
+        return true;
     if (m->arch != PEAT_ENCODER)
-        return place_error(r->err, head->at,
-                           "head: %s needs model.arch: encoder, where all places see all",
-                           m->head == PEAT_HEAD_BOTH ? "both" : "class");
+        return mistake(r->err, head->at,
+                       "head: %s needs model.arch: encoder, where all places see all",
+                       m->head == PEAT_HEAD_BOTH ? "both" : "class");
     if (m->head == PEAT_HEAD_BOTH && m->input == PEAT_INPUT_PATCHES)
-        return place_error(r->err, head->at,
-                           "head: both predicts masked tokens, so it needs input: tokens");
+        return mistake(r->err, head->at,
+                       "head: both predicts masked tokens, so it needs input: tokens");
     if (m->tie_embeddings && m->head == PEAT_HEAD_CLASS)
-        return place_error(r->err, tie->at,
-                           "tie_embeddings needs head: tokens, because class logits do not use the "
-                           "token table");
-    return PEAT_OK;
+        return mistake(r->err, tie->at,
+                       "tie_embeddings needs head: tokens, because class logits do not use the "
+                       "token table");
+    return true;
 }
 
 /* A class token must see the whole sequence. */
-static peat_status check_class_token(const struct cell_reader *r, const struct model_config *m,
-                                     struct place at)
+static bool check_class_token(const struct cell_reader *r, const struct model_config *m,
+                              struct place at)
 {
     if (m->head == PEAT_HEAD_TOKENS || m->pool != POOL_CLS)
-        return PEAT_OK;
+        return true;
     if (m->mixer == MIXER_CONV)
-        return place_error(
-            r->err, at, "with mixer: conv a class token sees only its neighbours: set pool: mean");
+        return mistake(r->err, at,
+                       "with mixer: conv a class token sees only its neighbours: set pool: mean");
     return m->cls_position == CLS_FIRST
-               ? PEAT_OK
-               : place_error(r->err, at,
-                             "with mixer: rnn a class token has a place in the order: set "
-                             "cls_position: first, or pool: mean");
+               ? true
+               : mistake(r->err, at,
+                         "with mixer: rnn a class token has a place in the order: set "
+                         "cls_position: first, or pool: mean");
 }
 
 /* Mixers other than attention, and the settings that are for attention alone. */
-static peat_status check_mixer(const struct cell_reader *r, struct model_config *m,
-                               const struct value *v)
+static bool check_mixer(const struct cell_reader *r, struct model_config *m, const struct value *v)
 {
     enum { WIDTH = 5 };
     const struct value *mixer = value_get(v, "mixer"), *width = value_get(v, "conv_width");
@@ -102,50 +100,44 @@ static peat_status check_mixer(const struct cell_reader *r, struct model_config 
     else if (m->conv_width == 0)
         m->conv_width = WIDTH;
     if (m->mixer == MIXER_ATTENTION)
-        return PEAT_OK;
+        return true;
     if (m->arch == PEAT_SEQ2SEQ)
-        return place_error(r->err, mixer->at,
-                           "mixer: %s needs model.arch: decoder or encoder: seq2seq looks at its "
-                           "source by attention",
-                           mixer->text);
+        return mistake(r->err, mixer->at,
+                       "mixer: %s needs model.arch: decoder or encoder: seq2seq looks at its "
+                       "source by attention",
+                       mixer->text);
     if (m->window > 0)
-        return place_error(r->err, window->at,
-                           "'window' in model is for mixer: attention, and mixer is %s%s",
-                           mixer->text, m->mixer == MIXER_CONV ? " (conv_width limits that)" : "");
+        return mistake(r->err, window->at,
+                       "'window' in model is for mixer: attention, and mixer is %s%s", mixer->text,
+                       m->mixer == MIXER_CONV ? " (conv_width limits that)" : "");
     if (m->attention_path || m->attention_scale || m->attention_scale_value > 0)
-        return place_error(r->err, attention->at,
-                           "'attention' in model is for mixer: attention, and mixer is %s",
-                           mixer->text);
+        return mistake(r->err, attention->at,
+                       "'attention' in model is for mixer: attention, and mixer is %s",
+                       mixer->text);
     if (m->mixer == MIXER_CONV && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0)
-        return place_error(r->err, width->at,
-                           "'conv_width' must be odd in an encoder, as many places on either side, "
-                           "not %" PRId64,
-                           m->conv_width);
+        return mistake(r->err, width->at,
+                       "'conv_width' must be odd in an encoder, as many places on either side, "
+                       "not %" PRId64,
+                       m->conv_width);
     return check_class_token(r, m, mixer->at);
 }
 
-static peat_status check_model(const struct cell_reader *r, struct model_config *m,
-                               const struct value *v)
+static bool check_model(const struct cell_reader *r, struct model_config *m, const struct value *v)
 {
-    peat_status status = check_heads(r, m, v);
-    if (status == PEAT_OK)
-        status = check_head(r, m, v);
-    return status == PEAT_OK ? check_mixer(r, m, v) : status;
+    return check_heads(r, m, v) && check_head(r, m, v) && check_mixer(r, m, v);
 }
 
-static peat_status read_model(const struct cell_reader *r, struct model_config *m,
-                              const struct value *v)
+static bool read_model(const struct cell_reader *r, struct model_config *m, const struct value *v)
 {
     static const char *const reserved[] = {"attention", "embedding", "start", NULL};
-    peat_status status = params_fill(model_rows, m, v, "model", reserved, r->a, r->err);
-    if (status == PEAT_OK)
-        status = read_attention(r, m, value_get(v, "attention"));
-    if (status == PEAT_OK)
-        status = point_refused(r, check_model(r, m, v));
+    if (!(params_fill(model_rows, m, v, "model", reserved, r->a, r->err) == PEAT_OK &&
+          read_attention(r, m, value_get(v, "attention")) &&
+          point_refused(r, check_model(r, m, v))))
+        return false;
     if (m->d_ff == 0)
         m->d_ff = 4 * m->d_model;
     m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
-    return status;
+    return true;
 }
 
 /* The section's settings as a map. none: a config that is all 0. */
@@ -176,14 +168,13 @@ static struct value *model_value(const struct cell_config *c, bool identity, str
 
 /* ---- train and eval ---- */
 
-static peat_status read_train(const struct cell_reader *r, struct train_config *t,
-                              const struct value *v)
+static bool read_train(const struct cell_reader *r, struct train_config *t, const struct value *v)
 {
-    peat_status status = params_fill(train_rows, t, v, "train", NULL, r->a, r->err);
+    bool ok = params_fill(train_rows, t, v, "train", NULL, r->a, r->err) == PEAT_OK;
     if (!value_get(v, "warmup") || json_text_is(v, "warmup", "auto"))
         t->warmup = -1;
     t->warmup = schedule_warmup(t);
-    return status;
+    return ok;
 }
 
 static struct value *train_value(const struct train_config *t, struct arena *a)
@@ -195,38 +186,36 @@ static struct value *train_value(const struct train_config *t, struct arena *a)
 }
 
 /* Whole and distinct; in rising order for use. */
-static peat_status check_lengths(const struct cell_reader *r, struct eval_config *e,
-                                 const struct value *v)
+static bool check_lengths(const struct cell_reader *r, struct eval_config *e, const struct value *v)
 {
     if (!v || (v->kind == VALUE_TEXT && strcmp(v->text, "auto") == 0))
-        return PEAT_OK;
+        return true;
     if (e->lengths.n == 0)
-        return place_error(r->err, v->at, "'lengths' in eval must name a length, or be auto");
+        return mistake(r->err, v->at, "'lengths' in eval must name a length, or be auto");
     double *length = ARENA_ARRAY(r->a, e->lengths.n, double);
     for (int64_t i = 0; i < e->lengths.n; i++) {
         struct place at = v->kind == VALUE_LIST ? v->item[i]->at : v->at;
         length[i] = e->lengths.item[i];
         if (length[i] != trunc(length[i]))
-            return place_error(r->err, at, "'lengths' in eval must hold whole numbers");
+            return mistake(r->err, at, "'lengths' in eval must hold whole numbers");
         for (int64_t j = 0; j < i; j++)
             if (length[j] == length[i])
-                return place_error(r->err, at, "'lengths' in eval holds %.0f twice", length[i]);
+                return mistake(r->err, at, "'lengths' in eval holds %.0f twice", length[i]);
     }
     sort_reals(length, e->lengths.n);
     e->lengths.item = length;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_eval(const struct cell_reader *r, struct eval_config *e,
-                             const struct value *v)
+static bool read_eval(const struct cell_reader *r, struct eval_config *e, const struct value *v)
 {
     static const char *const tokens_key[] = {"tokens", NULL};
     bool all = json_text_is(v, "tokens", "all");
-    peat_status status =
-        params_fill(eval_rows, e, v, "eval", all ? tokens_key : NULL, r->a, r->err);
+    bool ok =
+        params_fill(eval_rows, e, v, "eval", all ? tokens_key : NULL, r->a, r->err) == PEAT_OK;
     if (all)
         e->tokens = 0;
-    return status != PEAT_OK ? status : check_lengths(r, e, value_get(v, "lengths"));
+    return ok && check_lengths(r, e, value_get(v, "lengths"));
 }
 
 static struct value *eval_value(const struct eval_config *e, struct arena *a)
@@ -244,31 +233,28 @@ static struct value *eval_value(const struct eval_config *e, struct arena *a)
 
 /* ---- plugins ---- */
 
-static peat_status read_task(const struct cell_reader *r, struct cell_config *c,
-                             const struct value *tree)
+static bool read_task(const struct cell_reader *r, struct cell_config *c, const struct value *tree)
 {
     const struct value *task = value_get(tree, "task");
     if (!task || task->kind == VALUE_NULL)
-        return place_error(r->err, task ? task->at : tree->at,
-                           "no task is named; defaults need task: {plugin: NAME, ...}");
+        return mistake(r->err, task ? task->at : tree->at,
+                       "no task is named; defaults need task: {plugin: NAME, ...}");
     return plugin_use_read(r, &c->task, PEAT_TASK, task);
 }
 
-static peat_status read_schemes(const struct cell_reader *r, struct cell_config *c,
-                                const struct value *v)
+static bool read_schemes(const struct cell_reader *r, struct cell_config *c, const struct value *v)
 {
     bool list = v->kind == VALUE_LIST;
     int n = list ? v->n : 1;
     if (n == 0)
-        return place_error(r->err, v->at, "the list of schemes is empty; 'none' is a scheme");
+        return mistake(r->err, v->at, "the list of schemes is empty; 'none' is a scheme");
     if (n > POSITIONAL_MAX)
-        return place_error(r->err, v->at, "%d schemes act together, more than %d", n,
-                           POSITIONAL_MAX);
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = scheme_use_read(r, &c->scheme[i], list ? v->item[i] : v, &c->model);
+        return mistake(r->err, v->at, "%d schemes act together, more than %d", n, POSITIONAL_MAX);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++)
+        ok = scheme_use_read(r, &c->scheme[i], list ? v->item[i] : v, &c->model);
     c->n_scheme = n;
-    return status;
+    return ok;
 }
 
 static bool has_stream(const struct cell_config *c)
@@ -279,46 +265,44 @@ static bool has_stream(const struct cell_config *c)
     return false;
 }
 
-/* With no stream a combine that makes no position itself has nothing to merge. `sum` asks for one
- * stream only, because it passes a single one unchanged. */
-static peat_status read_combine(const struct cell_reader *r, struct cell_config *c,
-                                const struct value *v, bool *dropped)
+/* With no stream a combine that makes no position itself has nothing to merge. The default one
+ * passes a single stream unchanged. */
+static bool read_combine(const struct cell_reader *r, struct cell_config *c, const struct value *v,
+                         bool *dropped)
 {
     *dropped = false;
     if (!v || v->kind == VALUE_NULL) {
         if (!has_stream(c))
-            return PEAT_OK;
-        return point_refused(r, place_error(r->err, v ? v->at : c->scheme[0].at,
-                                            "the stream of scheme '%s' needs a combine",
-                                            c->scheme[0].plugin->desc->id));
+            return true;
+        return point_refused(r, mistake(r->err, v ? v->at : c->scheme[0].at,
+                                        "the stream of scheme '%s' needs a combine",
+                                        c->scheme[0].plugin->desc->id));
     }
-    peat_status status = plugin_use_read(r, &c->combine, PEAT_COMBINE, v);
-    if (status != PEAT_OK)
-        return status;
+    if (!plugin_use_read(r, &c->combine, PEAT_COMBINE, v))
+        return false;
     const peat_combine *hooks = c->combine.plugin->desc->interface;
     bool makes_position =
-        hooks->min_streams <= 1 && strcmp(c->combine.plugin->desc->id, "sum") != 0;
+        hooks->min_streams <= 1 && strcmp(c->combine.plugin->desc->id, setting_combine) != 0;
     *dropped = !has_stream(c) && !makes_position;
     c->has_combine = !*dropped;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_position(const struct cell_reader *r, struct cell_config *c,
-                                 const struct value *tree, bool *dropped)
+static bool read_position(const struct cell_reader *r, struct cell_config *c,
+                          const struct value *tree, bool *dropped)
 {
     static const char *const keys[] = {"scheme", "combine", NULL};
     const struct value *position = value_get(tree, "position");
     if (!position)
-        return place_error(r->err, tree->at, "no position is given");
-    peat_status status = known_keys_only(position, "position", keys, r->err);
-    if (status != PEAT_OK)
-        return status;
+        return mistake(r->err, tree->at, "no position is given");
+    if (known_keys_only(position, "position", keys, r->err) != PEAT_OK)
+        return false;
     const struct value *scheme = value_get(position, "scheme");
     if (!scheme || scheme->kind == VALUE_NULL)
-        return place_error(r->err, scheme ? scheme->at : position->at,
-                           "no scheme is named; 'none' is a scheme");
-    status = read_schemes(r, c, scheme);
-    return status != PEAT_OK ? status : read_combine(r, c, value_get(position, "combine"), dropped);
+        return mistake(r->err, scheme ? scheme->at : position->at,
+                       "no scheme is named; 'none' is a scheme");
+    return read_schemes(r, c, scheme) &&
+           read_combine(r, c, value_get(position, "combine"), dropped);
 }
 
 /* ---- resolved values and identity ---- */
@@ -345,20 +329,17 @@ static void resolve(struct cell_config *c, struct arena *a)
     c->resolved = all.v;
 }
 
-static peat_status identify(const struct cell_reader *r, struct cell_config *c)
+static bool identify(const struct cell_reader *r, struct cell_config *c)
 {
     struct json all = json_map(r->a), position = json_map(r->a), schemes = json_list(r->a);
     struct value *task, *one, *combine = NULL;
-    peat_status status = plugin_use_identity(r, &c->task, &task);
-    for (int i = 0; status == PEAT_OK && i < c->n_scheme; i++) {
-        status = plugin_use_identity(r, &c->scheme[i], &one);
-        if (status == PEAT_OK)
-            json_add(schemes, one);
+    bool ok = plugin_use_identity(r, &c->task, &task);
+    for (int i = 0; ok && i < c->n_scheme; i++) {
+        ok = plugin_use_identity(r, &c->scheme[i], &one);
+        json_add(schemes, ok ? one : NULL);
     }
-    if (status == PEAT_OK && c->has_combine)
-        status = plugin_use_identity(r, &c->combine, &combine);
-    if (status != PEAT_OK)
-        return status;
+    if (!(ok && (!c->has_combine || plugin_use_identity(r, &c->combine, &combine))))
+        return false;
     json_put(position, "scheme", schemes.v);
     json_put(position, "combine", combine);
     json_put(all, "task", task);
@@ -369,7 +350,7 @@ static peat_status identify(const struct cell_reader *r, struct cell_config *c)
     if (c->train.patience) /* then evaluations decide when training ends */
         json_put(all, "eval", value_get(c->resolved, "eval"));
     c->identity = all.v;
-    return PEAT_OK;
+    return true;
 }
 
 static struct value *with_seed(const struct value *map, int64_t seed, struct arena *a)
@@ -400,46 +381,42 @@ peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *
 
 /* ---- the whole ---- */
 
-static peat_status check_patience(const struct cell_reader *r, const struct cell_config *c,
-                                  const struct value *tree)
+static bool check_patience(const struct cell_reader *r, const struct cell_config *c,
+                           const struct value *tree)
 {
     if (c->train.patience == 0 || c->eval.every > 0)
-        return PEAT_OK;
-    return place_error(r->err, value_get_path(tree, "train.patience")->at,
-                       "'patience' counts evaluations during training: it needs eval.every");
+        return true;
+    return mistake(r->err, value_get_path(tree, "train.patience")->at,
+                   "'patience' counts evaluations during training: it needs eval.every");
+}
+
+static bool read_sections(const struct cell_reader *r, struct cell_config *c,
+                          const struct value *tree, bool *dropped)
+{
+    const struct value *model = value_get(tree, "model");
+    return read_model(r, &c->model, model) && starts_read(r, c, model) &&
+           read_train(r, &c->train, value_get(tree, "train")) &&
+           read_eval(r, &c->eval, value_get(tree, "eval")) &&
+           point_refused(r, check_patience(r, c, tree)) && read_task(r, c, tree) &&
+           read_position(r, c, tree, dropped) && starts_find(c, r->a, r->err) == PEAT_OK;
 }
 
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
                                   struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err)
 {
-    const struct cell_reader reader = {r, files, a, err};
+    struct error own = {0};
+    const struct cell_reader reader = {r, files, a, err ? err : &own};
     bool dropped = false;
     *c = (struct cell_config){.files = files,
                               .arithmetic = json_get_int(tree, "arithmetic", CELL_ARITHMETIC),
+                              .freeze = value_get_path(tree, "model.freeze"),
                               .seed = seed};
-    peat_status status = read_model(&reader, &c->model, value_get(tree, "model"));
-    c->freeze = value_get_path(tree, "model.freeze");
-    if (status == PEAT_OK)
-        status = starts_read(&reader, c, value_get(tree, "model"));
-    if (status == PEAT_OK)
-        status = read_train(&reader, &c->train, value_get(tree, "train"));
-    if (status == PEAT_OK)
-        status = read_eval(&reader, &c->eval, value_get(tree, "eval"));
-    if (status == PEAT_OK)
-        status = point_refused(&reader, check_patience(&reader, c, tree));
-    if (status == PEAT_OK)
-        status = read_task(&reader, c, tree);
-    if (status == PEAT_OK)
-        status = read_position(&reader, c, tree, &dropped);
-    if (status == PEAT_OK)
-        status = starts_find(c, a, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!read_sections(&reader, c, tree, &dropped))
+        return reader.err->status;
     resolve(c, a);
-    status = identify(&reader, c);
-    if (status != PEAT_OK)
-        return status;
+    if (!identify(&reader, c))
+        return reader.err->status;
     set_seed(c, a);
     if (combine_dropped)
         *combine_dropped = dropped;

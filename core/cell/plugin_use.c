@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/sort.h"
+#include "cell/assemble.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"
 #include "plugin/params.h"
@@ -19,54 +20,50 @@ static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
 static const char *const share_labels[] = {"model", "layer"};
 
-peat_status point_refused(const struct cell_reader *r, peat_status checked)
+bool point_refused(const struct cell_reader *r, bool ok)
 {
-    if (checked == PEAT_OK)
-        return PEAT_OK;
-    if (r->err)
+    if (!ok)
         r->err->status = PEAT_REFUSED;
-    return PEAT_REFUSED;
+    return ok;
 }
 
 /* ---- name and parameters ---- */
 
-static peat_status read_name(const struct cell_reader *r, peat_kind kind, const struct value *v,
-                             const struct value **name)
+static bool read_name(const struct cell_reader *r, peat_kind kind, const struct value *v,
+                      const struct value **name)
 {
     const char *what = kind_name(kind);
     if (v->kind == VALUE_TEXT && v->text[0]) {
         *name = v;
-        return PEAT_OK;
+        return true;
     }
     if (v->kind != VALUE_MAP)
-        return place_error(r->err, v->at, "a %s is a plugin's name or a map with 'plugin'%s", what,
-                           kind == PEAT_SCHEME ? ", or a list of such" : "");
+        return mistake(r->err, v->at, "a %s is a plugin's name or a map with 'plugin'%s", what,
+                       kind == PEAT_SCHEME ? ", or a list of such" : "");
     *name = value_get(v, "plugin");
     if (!*name)
-        return place_error(r->err, v->at, "a %s given as a map needs the key 'plugin'", what);
+        return mistake(r->err, v->at, "a %s given as a map needs the key 'plugin'", what);
     if ((*name)->kind != VALUE_TEXT || !(*name)->text[0])
-        return place_error(r->err, (*name)->at, "'plugin' must be the name of a %s", what);
-    return PEAT_OK;
+        return mistake(r->err, (*name)->at, "'plugin' must be the name of a %s", what);
+    return true;
 }
 
 /* How the use is called in tables. */
-static peat_status check_label(const struct cell_reader *r, peat_kind kind, const struct value *v)
+static bool check_label(const struct cell_reader *r, peat_kind kind, const struct value *v)
 {
     const struct value *label = value_get(v, "label");
     if (!label || (label->kind == VALUE_TEXT && label->text[0]))
-        return PEAT_OK;
-    return place_error(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
+        return true;
+    return mistake(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
 }
 
-static peat_status use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
-                            const struct value *v, const char *const *reserved)
+static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                     const struct value *v, const char *const *reserved)
 {
     const struct value *name = NULL;
-    peat_status status = read_name(r, kind, v, &name);
-    if (status == PEAT_OK)
-        status = registry_find(r->registry, kind, name->text, name->at, &use->plugin, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (!read_name(r, kind, v, &name) ||
+        registry_find(r->registry, kind, name->text, name->at, &use->plugin, r->err) != PEAT_OK)
+        return false;
     const peat_plugin *desc = use->plugin->desc;
     use->at = name->at;
     use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
@@ -76,13 +73,11 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
     bool has_label = strcmp(reserved[0], "label") == 0;
     if (has_label && rows_find(desc->param, "label"))
         reserved++;
-    else if (has_label)
-        status = check_label(r, kind, v);
-    if (status == PEAT_OK)
-        status =
-            params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err);
-    if (status != PEAT_OK)
-        return status;
+    else if (has_label && !check_label(r, kind, v))
+        return false;
+    if (params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err) !=
+        PEAT_OK)
+        return false;
     const char *named = registry_is_path(name->text) ? use->plugin->path : use->plugin->name;
     use->given = value_map(r->a, name->at);
     value_set(r->a, use->given, "plugin", name->at, value_text(r->a, name->at, named));
@@ -92,11 +87,11 @@ static peat_status use_read(const struct cell_reader *r, struct plugin_use *use,
         const struct value *written = value_get(v, use->given->key[i]);
         use->given->item[i]->at = written ? written->at : use->at;
     }
-    return PEAT_OK;
+    return true;
 }
 
-peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
-                            const struct value *v)
+bool plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                     const struct value *v)
 {
     *use = (struct plugin_use){0};
     return use_read(r, use, kind, v, kind == PEAT_COMBINE ? combine_keys : task_keys);
@@ -115,117 +110,112 @@ static bool is_whole(const struct value *v, int64_t low, int64_t high)
     return v->kind == VALUE_INT && v->integer >= low && v->integer <= high;
 }
 
-static peat_status read_layers(const struct cell_reader *r, struct where *where,
-                               const struct value *v, int64_t n_layer)
+static bool read_layers(const struct cell_reader *r, struct where *where, const struct value *v,
+                        int64_t n_layer)
 {
     bool list = v->kind == VALUE_LIST;
     int n = list ? v->n : 1;
     if (n == 0)
-        return place_error(r->err, v->at, "'where.layers' must name a layer");
+        return mistake(r->err, v->at, "'where.layers' must name a layer");
     int64_t *layer = ARENA_ARRAY(r->a, n, int64_t);
     for (int i = 0; i < n; i++) {
         const struct value *one = list ? v->item[i] : v;
         if (!is_whole(one, 0, n_layer - 1))
-            return place_error(r->err, one->at,
-                               "'where.layers' must hold layers from 0 to %" PRId64, n_layer - 1);
+            return mistake(r->err, one->at, "'where.layers' must hold layers from 0 to %" PRId64,
+                           n_layer - 1);
         for (int j = 0; j < i; j++)
             if (layer[j] == one->integer)
-                return place_error(r->err, one->at, "'where.layers' names layer %" PRId64 " twice",
-                                   one->integer);
+                return mistake(r->err, one->at, "'where.layers' names layer %" PRId64 " twice",
+                               one->integer);
         layer[i] = one->integer;
     }
     sort_integers(layer, n);
     where->layer = layer;
     where->n_layer = n;
-    return PEAT_OK;
+    return true;
 }
 
 /* heads: [first, last] or one. */
-static peat_status read_heads(const struct cell_reader *r, struct where *where,
-                              const struct value *v, int64_t n_head)
+static bool read_heads(const struct cell_reader *r, struct where *where, const struct value *v,
+                       int64_t n_head)
 {
     bool pair = v->kind == VALUE_LIST && v->n == 2;
     const struct value *first = pair ? v->item[0] : v, *last = pair ? v->item[1] : v;
     if (!is_whole(first, 0, n_head - 1) || !is_whole(last, 0, n_head - 1))
-        return place_error(r->err, v->at,
-                           "'where.heads' must be one head or [first, last] from 0 to %" PRId64,
-                           n_head - 1);
+        return mistake(r->err, v->at,
+                       "'where.heads' must be one head or [first, last] from 0 to %" PRId64,
+                       n_head - 1);
     if (first->integer > last->integer)
-        return place_error(r->err, v->at, "'where.heads' must be [first, last] in this order");
+        return mistake(r->err, v->at, "'where.heads' must be [first, last] in this order");
     where->head_begin = first->integer;
     where->head_end = last->integer + 1;
-    return PEAT_OK;
+    return true;
 }
 
 /* dims: [begin, end), of the head width. */
-static peat_status read_dims(const struct cell_reader *r, struct where *where,
-                             const struct value *v, int64_t width)
+static bool read_dims(const struct cell_reader *r, struct where *where, const struct value *v,
+                      int64_t width)
 {
     if (v->kind != VALUE_LIST || v->n != 2 || !is_whole(v->item[0], 0, width - 1) ||
         !is_whole(v->item[1], 1, width) || v->item[0]->integer >= v->item[1]->integer)
-        return place_error(r->err, v->at,
-                           "'where.dims' must be [begin, end] with 0 <= begin < end <= %" PRId64
-                           ", the width of a head",
-                           width);
+        return mistake(r->err, v->at,
+                       "'where.dims' must be [begin, end] with 0 <= begin < end <= %" PRId64
+                       ", the width of a head",
+                       width);
     where->dim_begin = v->item[0]->integer;
     where->dim_end = v->item[1]->integer;
-    return PEAT_OK;
+    return true;
 }
 
 /* across: whether it acts in cross-attention. */
-static peat_status read_across(const struct cell_reader *r, struct where *where,
-                               const struct value *v, const struct model_config *model)
+static bool read_across(const struct cell_reader *r, struct where *where, const struct value *v,
+                        const struct model_config *model)
 {
     if (v->kind != VALUE_BOOL)
-        return place_error(r->err, v->at, "'where.across' must be true or false");
+        return mistake(r->err, v->at, "'where.across' must be true or false");
     if (v->boolean && model->arch != PEAT_SEQ2SEQ)
-        return place_error(r->err, v->at,
-                           "'where.across' needs model.arch: seq2seq, which has two sequences");
+        return mistake(r->err, v->at,
+                       "'where.across' needs model.arch: seq2seq, which has two sequences");
     where->across = v->boolean;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_where_in(const struct cell_reader *r, struct where *where,
-                                 const struct value *v, const struct model_config *model)
+static bool read_where_in(const struct cell_reader *r, struct where *where, const struct value *v,
+                          const struct model_config *model)
 {
-    peat_status status = known_keys_only(v, "where", where_keys, r->err);
     const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
                        *dims = value_get(v, "dims"), *across = value_get(v, "across");
-    if (status == PEAT_OK && layers)
-        status = read_layers(r, where, layers, model->n_layer);
-    if (status == PEAT_OK && heads)
-        status = read_heads(r, where, heads, model->n_head);
-    if (status == PEAT_OK && dims)
-        status = read_dims(r, where, dims, model->d_model / model->n_head);
-    if (status == PEAT_OK && across)
-        status = read_across(r, where, across, model);
-    return status;
+    return known_keys_only(v, "where", where_keys, r->err) == PEAT_OK &&
+           (!layers || read_layers(r, where, layers, model->n_layer)) &&
+           (!heads || read_heads(r, where, heads, model->n_head)) &&
+           (!dims || read_dims(r, where, dims, model->d_model / model->n_head)) &&
+           (!across || read_across(r, where, across, model));
 }
 
 /* A `where` that a larger model, or one of two sequences, would accept is refused by this one. */
-static peat_status read_where(const struct cell_reader *r, struct where *where,
-                              const struct value *v, const struct model_config *model)
+static bool read_where(const struct cell_reader *r, struct where *where, const struct value *v,
+                       const struct model_config *model)
 {
     static const struct model_config largest = {.n_layer = INT64_C(1) << 30,
                                                 .n_head = INT64_C(1) << 30,
                                                 .d_model = INT64_C(1) << 60,
                                                 .arch = PEAT_SEQ2SEQ};
-    const struct cell_reader other = {r->registry, r->files, r->a, NULL};
-    peat_status status = read_where_in(r, where, v, model);
-    bool right_elsewhere = read_where_in(&other, &(struct where){0}, v, &largest) == PEAT_OK;
-    return right_elsewhere ? point_refused(r, status) : status;
+    struct error ignored = {0};
+    const struct cell_reader other = {r->registry, r->files, r->a, &ignored};
+    bool ok = read_where_in(r, where, v, model);
+    return read_where_in(&other, &(struct where){0}, v, &largest) ? point_refused(r, ok) : ok;
 }
 
-static peat_status read_label(const struct cell_reader *r, const struct value *v, const char *key,
-                              int n, const char *const *label, int *index)
+static bool read_label(const struct cell_reader *r, const struct value *v, const char *key, int n,
+                       const char *const *label, int *index)
 {
     const char *text = v->kind == VALUE_TEXT ? v->text : "";
     *index = name_index(label, n, text);
     if (*index >= 0)
-        return PEAT_OK;
-    peat_status status = place_error(r->err, v->at, "'%s' of a scheme must be one of ", key);
+        return true;
+    mistake(r->err, v->at, "'%s' of a scheme must be one of ", key);
     error_add_names(r->err, text, label, n);
-    return status;
+    return false;
 }
 
 static void keep(const struct cell_reader *r, struct value *given, const struct value *v,
@@ -236,25 +226,21 @@ static void keep(const struct cell_reader *r, struct value *given, const struct 
         value_set(r->a, given, key, value_key_place(v, key), item);
 }
 
-peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
-                            const struct value *v, const struct model_config *model)
+bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const struct value *v,
+                     const struct model_config *model)
 {
     *use = (struct plugin_use){0};
-    peat_status status = use_read(r, use, PEAT_SCHEME, v, scheme_keys);
     const struct value *where = value_get(v, "where"), *at = value_get(v, "at"),
                        *share = value_get(v, "share");
     int site = SITE_INPUT, scope = 0;
-    if (status == PEAT_OK && where)
-        status = read_where(r, &use->where, where, model);
-    if (status == PEAT_OK && at)
-        status = read_label(r, at, "at", 6, site_labels, &site);
-    if (status == PEAT_OK && share)
-        status = read_label(r, share, "share", 2, share_labels, &scope);
-    if (status != PEAT_OK)
-        return status;
+    if (!(use_read(r, use, PEAT_SCHEME, v, scheme_keys) &&
+          (!where || read_where(r, &use->where, where, model)) &&
+          (!at || read_label(r, at, "at", 6, site_labels, &site)) &&
+          (!share || read_label(r, share, "share", 2, share_labels, &scope))))
+        return false;
     if (at && !plugin_use_has_stream(use))
-        return place_error(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
-                           use->plugin->desc->id);
+        return mistake(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
+                       use->plugin->desc->id);
     use->where.at = (enum site)site;
     use->where.share = scope == 0 ? PEAT_ONCE : PEAT_PER_LAYER;
     keep(r, use->given, v, "where");
@@ -262,13 +248,13 @@ peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
         keep(r, use->given, v, "at");
     if (scope != 0)
         keep(r, use->given, v, "share");
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- identity ---- */
 
-static peat_status hash_paths(const struct cell_reader *r, const struct plugin_use *use,
-                              const peat_param *row, struct value *identity)
+static bool hash_paths(const struct cell_reader *r, const struct plugin_use *use,
+                       const peat_param *row, struct value *identity)
 {
     const void *field = (const char *)use->config + row->offset;
     peat_strings one = {1, field};
@@ -277,22 +263,19 @@ static peat_status hash_paths(const struct cell_reader *r, const struct plugin_u
     struct json list = json_list(r->a);
     for (int64_t i = 0; i < paths->n; i++) {
         const char *hex = "";
-        if (paths->item[i][0]) {
-            peat_status status = data_hash(r->files, paths->item[i], &hex, r->err);
-            if (status != PEAT_OK) {
-                if (r->err)
-                    place_error(r->err, at, "%s", r->err->text);
-                return status;
-            }
+        struct error why = {0};
+        if (paths->item[i][0] && data_hash(r->files, paths->item[i], &hex, &why) != PEAT_OK) {
+            place_failure(r->err, at, &why);
+            return false;
         }
         json_add_text(list, hex);
     }
     value_set(r->a, identity, row->key, NOWHERE, list.v);
-    return PEAT_OK;
+    return true;
 }
 
-peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
-                                struct value **identity)
+bool plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
+                         struct value **identity)
 {
     const peat_plugin *desc = use->plugin->desc;
     struct json own = json_map(r->a);
@@ -300,9 +283,8 @@ peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin
     if (strchr(value_get(use->given, "plugin")->text, '/'))
         json_put_text(own, "sha256", use->plugin->sha256);
     *identity = value_merge(r->a, use->given, own.v);
-    peat_status status = PEAT_OK;
-    for (const peat_param *row = desc->param; status == PEAT_OK && row && row->key; row++)
-        if (row->flags & PEAT_PATH)
-            status = hash_paths(r, use, row, *identity);
-    return status;
+    for (const peat_param *row = desc->param; row && row->key; row++)
+        if ((row->flags & PEAT_PATH) && !hash_paths(r, use, row, *identity))
+            return false;
+    return true;
 }

@@ -5,7 +5,7 @@
 
 #include "cell/cell.h"
 
-/* What every reading of a cell needs. */
+/* A reader of settings (base/value.h), for all that a cell is made of. */
 struct cell_reader {
     struct registry *registry;
     struct data_files *files;
@@ -14,17 +14,17 @@ struct cell_reader {
 };
 
 /* Settings that are each right and contradict each other are not a mistake of the file: their point
- * is refused. checked: what a check of such settings found, with its text in r->err. */
-peat_status point_refused(const struct cell_reader *r, peat_status checked);
+ * is refused. ok: whether a check of such settings succeeded. */
+bool point_refused(const struct cell_reader *r, bool ok);
 /* `v`: a name, or a map with `plugin`. */
-peat_status plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
-                            const struct value *v);
+bool plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
+                     const struct value *v);
 /* The same for a scheme, with where, at and share checked against the model's sizes. */
-peat_status scheme_use_read(const struct cell_reader *r, struct plugin_use *use,
-                            const struct value *v, const struct model_config *model);
+bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const struct value *v,
+                     const struct model_config *model);
 /* given, with files by the hash of their content and the plugin by its id. */
-peat_status plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
-                                struct value **identity);
+bool plugin_use_identity(const struct cell_reader *r, const struct plugin_use *use,
+                         struct value **identity);
 /* True when the scheme has a stream for the combine. */
 bool plugin_use_has_stream(const struct plugin_use *use);
 

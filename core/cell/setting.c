@@ -8,6 +8,7 @@
 
 #define KEYS_MAX 128
 
+const char setting_combine[] = "sum";
 const char *const setting_sections[] = {"task", "model", "position", "train", "eval", NULL};
 
 static int count(const char *const *name)

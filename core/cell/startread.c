@@ -45,10 +45,15 @@ const peat_param start_rows[] = {
 
 static const char seed_word[] = "{seed}";
 
+static const peat_param *rows_of(bool embedding)
+{
+    return &start_rows[embedding ? START_FIRST_OF_EMBEDDING : 0];
+}
+
 /* ---- reading ---- */
 
-static peat_status read_one(const struct cell_reader *r, struct cell_config *c,
-                            const struct value *v, bool embedding)
+static bool read_one(const struct cell_reader *r, struct cell_config *c, const struct value *v,
+                     bool embedding)
 {
     static const char *const token_table[] = {"token.weight"}, *const all[] = {"*"};
     struct weight_start *s = &c->start[c->n_start++];
@@ -57,38 +62,33 @@ static peat_status read_one(const struct cell_reader *r, struct cell_config *c,
         map = value_map(r->a, v->at);
         value_set(r->a, map, "from", v->at, (struct value *)(uintptr_t)v);
     }
-    peat_status status =
-        params_fill(embedding ? &start_rows[START_FIRST_OF_EMBEDDING] : start_rows, s, map,
-                    embedding ? "embedding in model" : "start in model", NULL, r->a, r->err);
-    if (status != PEAT_OK)
-        return status;
+    if (params_fill(rows_of(embedding), s, map, embedding ? "embedding in model" : "start in model",
+                    NULL, r->a, r->err) != PEAT_OK)
+        return false;
     s->embedding = embedding;
     s->at = value_get(map, "from")->at;
     if (embedding)
         s->to = (peat_strings){1, token_table};
     else if (s->to.n == 0)
         s->to = (peat_strings){1, all};
-    return PEAT_OK;
+    return true;
 }
 
-peat_status starts_read(const struct cell_reader *r, struct cell_config *c,
-                        const struct value *model)
+bool starts_read(const struct cell_reader *r, struct cell_config *c, const struct value *model)
 {
     const struct value *start = value_get(model, "start"),
                        *embedding = value_get(model, "embedding");
     bool list = start && start->kind == VALUE_LIST;
     int n = list ? start->n : start && start->kind != VALUE_NULL;
-    peat_status status = PEAT_OK;
+    bool ok = true;
     c->n_start = 0;
     c->start = ARENA_ARRAY(r->a, n + 1, struct weight_start);
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = read_one(r, c, list ? start->item[i] : start, false);
-    if (status == PEAT_OK && embedding && embedding->kind != VALUE_NULL)
-        status = read_one(r, c, embedding, true);
-    return status;
+    for (int i = 0; ok && i < n; i++)
+        ok = read_one(r, c, list ? start->item[i] : start, false);
+    return ok && (!embedding || embedding->kind == VALUE_NULL || read_one(r, c, embedding, true));
 }
 
-/* ---- what is read ---- */
+/* ---- the files ---- */
 
 static const char *with_seed(const char *cell, int64_t seed, struct arena *a)
 {
@@ -155,8 +155,8 @@ static peat_status find_one(struct weight_start *s, const struct cell_config *c,
     if (status == PEAT_OK)
         status = data_hash(c->files, s->file, &s->sha256, &why);
     if (status == PEAT_OK && sealed && strcmp(sealed, s->sha256) != 0)
-        status =
-            error_set(&why, PEAT_INVALID, "'%s' is not what its result was sealed with", s->file);
+        status = error_set(&why, PEAT_INVALID,
+                           "'%s' is not the file that its result was sealed with", s->file);
     return status == PEAT_OK ? PEAT_OK : place_error(err, s->at, "%s", why.text);
 }
 
@@ -174,12 +174,12 @@ peat_status starts_find(struct cell_config *c, struct arena *a, struct error *er
 
 /* ---- identity ---- */
 
-/* What was given; with its content in the place of the file for the identity. */
+/* The settings that were given; for the identity, with the file's content in its place. */
 static struct value *one_value(const struct weight_start *s, bool identity, struct arena *a)
 {
     const struct weight_start none = {.from = "", .cell = "", .tensor = ""};
-    const peat_param *row = s->embedding ? &start_rows[START_FIRST_OF_EMBEDDING] : start_rows;
-    const struct value *all = params_value(row, s, a), *preset = params_value(row, &none, a);
+    const struct value *all = params_value(rows_of(s->embedding), s, a),
+                       *preset = params_value(rows_of(s->embedding), &none, a);
     struct json m = json_map(a);
     for (int i = 0; i < all->n; i++)
         if (!value_equal(all->item[i], preset->item[i]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* startread.h: reading model.start and model.embedding, and what they make of a cell's identity. */
+/* startread.h: reading model.start and model.embedding, and their part of a cell's identity. */
 #ifndef CELL_STARTREAD_H
 #define CELL_STARTREAD_H
 
@@ -8,9 +8,8 @@
 #include "plugin_use.h"
 
 /* Of the section `model`; does not look into the files. */
-peat_status starts_read(const struct cell_reader *r, struct cell_config *c,
-                        const struct value *model);
-/* What the cell with this seed reads, and its hash. */
+bool starts_read(const struct cell_reader *r, struct cell_config *c, const struct value *model);
+/* Finds the files that the cell with this seed reads, and hashes them. */
 peat_status starts_find(struct cell_config *c, struct arena *a, struct error *err);
 /* The seed decides what is read. */
 bool starts_vary(const struct cell_config *c);

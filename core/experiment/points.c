@@ -177,7 +177,7 @@ static struct value *built_in(const struct experiment *e, struct arena *a)
     struct place at = e->defaults_at;
     struct value *position = value_map(a, at), *tree = value_map(a, at);
     value_set(a, position, "scheme", at, value_text(a, at, "none"));
-    value_set(a, position, "combine", at, value_text(a, at, "sum"));
+    value_set(a, position, "combine", at, value_text(a, at, setting_combine));
     value_set(a, tree, "position", at, position);
     return tree;
 }

@@ -138,9 +138,9 @@ static void list_drops(struct planning *p, const struct value *drops)
 static peat_status drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 {
     const struct experiment *e = p->e;
-    bool is_sum = strcmp(row->cell.config.combine.plugin->desc->id, "sum") == 0;
+    bool by_default = strcmp(row->cell.config.combine.plugin->desc->id, setting_combine) == 0;
     *kept = true;
-    if (!is_sum && !position_varies(e))
+    if (!by_default && !position_varies(e))
         return refuse_combine(p, row);
     for (int i = 0; i < e->n_axis; i++)
         if (is_combine_axis(&e->axis[i]))

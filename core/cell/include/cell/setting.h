@@ -14,6 +14,8 @@
 
 /* task, model, position, train, eval; ended by NULL. */
 extern const char *const setting_sections[];
+/* position.combine where none is given. It is left out where there is no stream to merge. */
+extern const char setting_combine[];
 
 bool setting_is_section(const char *key);
 /* True when `key` is `prefix` or stands below it. */
