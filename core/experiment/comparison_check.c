@@ -8,25 +8,22 @@
 
 /* ---- metrics ---- */
 
-peat_status metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
-                         struct place at)
+bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
+                  struct place at)
 {
     const peat_plugin *task = row->cell.config.task.plugin->desc;
     const peat_metric *metric = ((const peat_task *)task->interface)->metric;
-    struct strbuf list;
-    if (!wanted[0])
-        return PEAT_OK;
-    strbuf_init(&list);
-    bool found = false;
-    for (const peat_metric *m = metric; m->name; m++) {
-        found = found || strcmp(m->name, wanted) == 0;
-        strbuf_item(&list, "%s", m->name);
-    }
-    peat_status status = found ? PEAT_OK
-                               : place_error(p->err, at, "task '%s' has no metric '%s'; it has: %s",
-                                             task->id, wanted, list.text);
-    strbuf_release(&list);
-    return status;
+    int n = 0;
+    while (metric[n].name && strcmp(metric[n].name, wanted) != 0)
+        n++;
+    if (!wanted[0] || metric[n].name)
+        return true;
+    const char **name = ARENA_ARRAY(p->a, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        name[i] = metric[i].name;
+    mistake(p->err, at, "task '%s' has no metric '%s'; it has: ", task->id, wanted);
+    error_add_names(p->err, wanted, name, n);
+    return false;
 }
 
 /* ---- rows ---- */
@@ -90,23 +87,22 @@ static int count_matches(const struct labelled *rows, const struct value *map)
     return n;
 }
 
-static peat_status no_pair(struct planning *p, const struct contrast *c,
-                           const struct labelled *rows)
+static bool no_pair(struct planning *p, const struct contrast *c, const struct labelled *rows)
 {
     for (int side = 0; c->factor < 0 && side < 2; side++) {
         int n = count_matches(rows, c->side->item[side]);
         if (n != 1)
-            return place_error(p->err, c->side->item[side]->at,
-                               n ? "these labels name %d rows of the plan: name more axes"
-                                 : "no row of the plan has these labels",
-                               n);
+            return mistake(p->err, c->side->item[side]->at,
+                           n ? "these labels name %d rows of the plan: name more axes"
+                             : "no row of the plan has these labels",
+                           n);
     }
     if (c->factor < 0)
-        return place_error(p->err, c->side->at, "both are the same row");
-    return place_error(p->err, c->at,
-                       "'%s' compares nothing: no two rows of the plan have the labels '%s' and "
-                       "'%s' of %s and agree on all other axes",
-                       c->name, c->label[0], c->label[1], rows->axis[c->factor]);
+        return mistake(p->err, c->side->at, "both are the same row");
+    return mistake(p->err, c->at,
+                   "'%s' compares nothing: no two rows of the plan have the labels '%s' and "
+                   "'%s' of %s and agree on all other axes",
+                   c->name, c->label[0], c->label[1], rows->axis[c->factor]);
 }
 
 /* Not given: the task chooses, which is seen when it is run. */
@@ -120,63 +116,59 @@ static bool is_evaluated(const struct plan_row *row, int64_t length)
 }
 
 /* Which of several lengths must be said before there is a result. */
-static peat_status check_has_length(struct planning *p, const struct value *claim,
-                                    const struct plan_row *row)
+static bool check_has_length(struct planning *p, const struct value *claim,
+                             const struct plan_row *row)
 {
     if (value_get(claim, "length") || row->cell.config.eval.lengths.n < 2)
-        return PEAT_OK;
-    return place_error(p->err, claim->at,
-                       "claim '%s' needs a 'length': row '%s' is evaluated at several",
-                       value_get(claim, "name")->text, row->cell.label);
+        return true;
+    return mistake(p->err, claim->at,
+                   "claim '%s' needs a 'length': row '%s' is evaluated at several",
+                   value_get(claim, "name")->text, row->cell.label);
 }
 
-static peat_status check_measure(struct planning *p, const struct value *v,
-                                 const struct plan_row *row)
+static bool check_measure(struct planning *p, const struct value *v, const struct plan_row *row)
 {
     const struct value *metric = value_get(v, "metric"), *length = value_get(v, "length");
-    peat_status status = metric ? metric_check(p, row, metric->text, metric->at) : PEAT_OK;
-    if (status == PEAT_OK && length && !is_evaluated(row, length->integer))
-        return place_error(p->err, length->at, "row '%s' is not evaluated at length %s",
-                           row->cell.label, length->text);
-    return status;
+    if (metric && !metric_check(p, row, metric->text, metric->at))
+        return false;
+    if (length && !is_evaluated(row, length->integer))
+        return mistake(p->err, length->at, "row '%s' is not evaluated at length %s",
+                       row->cell.label, length->text);
+    return true;
 }
 
-static peat_status check_contrast(struct planning *p, const struct table_rows *t,
-                                  const struct contrast *c, const struct value *v)
+static bool check_contrast(struct planning *p, const struct table_rows *t, const struct contrast *c,
+                           const struct value *v)
 {
     struct contrast_pairs pairs;
     contrast_pairs_find(c, &t->labels, p->a, &pairs);
-    peat_status status = pairs.n ? PEAT_OK : no_pair(p, c, &t->labels);
-    for (int i = 0; status == PEAT_OK && i < pairs.n; i++) {
+    bool ok = pairs.n || no_pair(p, c, &t->labels), claim = value_get(v, "direction");
+    for (int i = 0; ok && i < pairs.n; i++) {
         const struct plan_row *a = t->row[pairs.pair[i].a], *b = t->row[pairs.pair[i].b];
-        status = check_measure(p, v, a);
-        if (status == PEAT_OK)
-            status = check_measure(p, v, b);
-        if (status == PEAT_OK && value_get(v, "direction"))
-            status = check_has_length(p, v, a);
+        ok = check_measure(p, v, a) && check_measure(p, v, b) &&
+             (!claim || check_has_length(p, v, a));
     }
-    return status;
+    return ok;
 }
 
-static peat_status check_comparisons(struct planning *p)
+static bool check_comparisons(struct planning *p)
 {
     struct table_rows t = table_rows(p);
     const struct value *const list[] = {p->e->report.contrasts, p->e->claims};
-    peat_status status = PEAT_OK;
+    bool ok = true;
     for (int k = 0; k < 2; k++)
-        for (int i = 0; status == PEAT_OK && list[k] && i < list[k]->n; i++) {
+        for (int i = 0; ok && list[k] && i < list[k]->n; i++) {
             struct contrast c;
-            status = contrast_from_value(&c, list[k]->item[i], &t.labels, p->err);
-            if (status == PEAT_OK)
-                status = check_contrast(p, &t, &c, list[k]->item[i]);
+            ok = contrast_from_value(&c, list[k]->item[i], &t.labels, p->err) == PEAT_OK &&
+                 check_contrast(p, &t, &c, list[k]->item[i]);
         }
-    return status;
+    return ok;
 }
 
 /* ---- what is chosen ---- */
 
 /* The best of two is asked for what both measure alike. */
-static peat_status check_measured_alike(struct planning *p, const struct plan_row *row)
+static bool check_measured_alike(struct planning *p, const struct plan_row *row)
 {
     static const char *const decides[] = {"task", "eval", "model.arch"};
     const struct plan_row *first = same_row(p, row);
@@ -184,42 +176,43 @@ static peat_status check_measured_alike(struct planning *p, const struct plan_ro
         const struct value *a = value_get_path(first->cell.config.resolved, decides[i]);
         const struct value *b = value_get_path(row->cell.config.resolved, decides[i]);
         if (a && b && !value_equal(a, b))
-            return place_error(p->err, p->e->report.best_over.at,
-                               "best_over cannot choose between '%s' and '%s': they differ in %s, "
-                               "so their values are not of one kind",
-                               first->cell.label, row->cell.label, decides[i]);
+            return mistake(p->err, p->e->report.best_over.at,
+                           "best_over cannot choose between '%s' and '%s': they differ in %s, "
+                           "so their values are not of one kind",
+                           first->cell.label, row->cell.label, decides[i]);
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status check_best_over(struct planning *p)
+static bool check_choice(struct planning *p, const struct plan_row *row)
 {
     const struct best_over *b = &p->e->report.best_over;
-    peat_status status = PEAT_OK;
-    for (int i = 0; b->n_axis && status == PEAT_OK && i < p->n; i++) {
-        const struct plan_row *row = &p->row[i];
-        status = metric_check(p, row, b->metric ? b->metric : "", b->metric_at);
-        if (status == PEAT_OK && b->length >= 0 && !is_evaluated(row, b->length))
-            status =
-                place_error(p->err, b->length_at, "row '%s' is not evaluated at length %" PRId64,
-                            row->cell.label, b->length);
-        if (status == PEAT_OK && b->length < 0 && row->cell.config.eval.lengths.n > 1)
-            status = place_error(p->err, b->at,
-                                 "best_over needs a 'length': row '%s' is evaluated at several",
-                                 row->cell.label);
-        if (status == PEAT_OK && b->halves && !row->cell.config.eval.halves)
-            status = place_error(p->err, b->at,
-                                 "best_over by halves needs eval: {halves: true}, which row '%s' "
-                                 "does not have",
-                                 row->cell.label);
-        if (status == PEAT_OK)
-            status = check_measured_alike(p, row);
-    }
-    return status;
+    if (!metric_check(p, row, b->metric ? b->metric : "", b->metric_at))
+        return false;
+    if (b->length >= 0 && !is_evaluated(row, b->length))
+        return mistake(p->err, b->length_at, "row '%s' is not evaluated at length %" PRId64,
+                       row->cell.label, b->length);
+    if (b->length < 0 && row->cell.config.eval.lengths.n > 1)
+        return mistake(p->err, b->at,
+                       "best_over needs a 'length': row '%s' is evaluated at several",
+                       row->cell.label);
+    if (b->halves && !row->cell.config.eval.halves)
+        return mistake(p->err, b->at,
+                       "best_over by halves needs eval: {halves: true}, which row '%s' does not "
+                       "have",
+                       row->cell.label);
+    return check_measured_alike(p, row);
 }
 
-peat_status comparisons_check(struct planning *p)
+static bool check_best_over(struct planning *p)
 {
-    peat_status status = check_best_over(p);
-    return status == PEAT_OK ? check_comparisons(p) : status;
+    bool ok = true;
+    for (int i = 0; p->e->report.best_over.n_axis && ok && i < p->n; i++)
+        ok = check_choice(p, &p->row[i]);
+    return ok;
+}
+
+bool comparisons_check(struct planning *p)
+{
+    return check_best_over(p) && check_comparisons(p);
 }

@@ -24,10 +24,10 @@ bool claims_read(struct reading *r);
 
 /* comparison_check.c: what contrasts and claims name is in the plan: rows to pair, a metric of the
  * task, a length that is evaluated. */
-peat_status comparisons_check(struct planning *p);
+bool comparisons_check(struct planning *p);
 
 /* The row's task has this metric, "" being its main one; else an error at that place. */
-peat_status metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
-                         struct place at);
+bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
+                  struct place at);
 
 #endif

@@ -24,15 +24,14 @@ static bool is_placed(const struct planning *p, const char *text)
            (strncmp(text, p->e->path, n) == 0 && text[n] == ':');
 }
 
-/* What the model itself refuses comes without a place: it is the scheme that asked for it. */
-static peat_status placed(struct planning *p, const struct cell_config *c, peat_status status)
+/* A refusal of the model itself has no place: the scheme asked for the model. */
+static bool refused(struct planning *p, const struct cell_config *c)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
-    if (status != PEAT_OK && p->err && !is_placed(p, p->err->text)) {
-        place_error(p->err, at->at, "%s", p->err->text);
-        p->err->status = status;
-    }
-    return status;
+    const struct error why = *p->err;
+    if (!is_placed(p, why.text))
+        place_failure(p->err, at->at, &why);
+    return false;
 }
 
 /* Rows and ids for a look at the input: the ids of the vocabulary, one after another. */
@@ -70,7 +69,7 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     return strtod(digits, NULL);
 }
 
-/* What a set-up shows of a cell. */
+/* The costs of a cell, and what a set-up without memory for weights shows beside them. */
 struct look {
     struct model_cost cost;
     struct evaluation_cost evaluation;
@@ -79,56 +78,50 @@ struct look {
     const char *started, *first_tokens; /* in the memory of the plan */
 };
 
-static peat_status look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
-                               struct look *look)
+static bool look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
+                        struct look *look)
 {
     struct error ignored = {0};
     bool meet = p->team && positional_at_input(&s->positional) &&
                 model_fill_input(&s->model, &ignored) == PEAT_OK;
-    peat_status status = start_apply(s, c, p->err);
-    if (status != PEAT_OK)
-        return status;
+    if (start_apply(s, c, p->err) != PEAT_OK)
+        return false;
     look->started = s->started ? arena_strdup(p->a, s->started) : NULL;
     look->first_tokens = task_first_tokens(&s->task, p->a);
     look->ratio = meet ? first_ratio(p, s, c) : (double)NAN;
     positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
-    return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err);
+    return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err) == PEAT_OK;
 }
 
 /* Weights that act on special tokens alone get no gradient where the task marks none. The task is
  * asked for a batch only where the model has such weights. */
-static peat_status check_unmarked(struct planning *p, struct assembly *s,
-                                  const struct cell_config *c)
+static bool check_unmarked(struct planning *p, struct assembly *s, const struct cell_config *c)
 {
     struct model_cost unmarked;
     struct error why = {0};
     struct batch batch;
     const int64_t B = c->train.batch, T = c->train.seq_len;
     if (model_plan(&s->model, B, T, false, &unmarked, &why) == PEAT_OK)
-        return PEAT_OK;
+        return true;
     peat_status status = task_batch_init(&s->task, &batch, &p->scratch, B, T);
     if (status != PEAT_OK)
-        return error_set(p->err, status, "no memory for a batch");
-    status = task_train_batch(&s->task, (uint64_t)c->seed, 1, &batch, p->err);
-    return status != PEAT_OK || batch.b.has_special ? status
-                                                    : error_set(p->err, why.status, "%s", why.text);
+        return error_set(p->err, status, "no memory for a batch") == PEAT_OK;
+    if (task_train_batch(&s->task, (uint64_t)c->seed, 1, &batch, p->err) != PEAT_OK)
+        return false;
+    return batch.b.has_special || error_set(p->err, why.status, "%s", why.text) == PEAT_OK;
 }
 
-/* Of its training alone, or of everything else too. */
-static peat_status measure(struct planning *p, const struct cell_config *c, bool all,
-                           struct look *look)
+/* all: everything, not only the costs of training. */
+static bool measure(struct planning *p, const struct cell_config *c, bool all, struct look *look)
 {
     arena_reset(&p->scratch);
     struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
     s->trail = p->registry->trail;
-    peat_status status = assemble(s, c, &p->scratch, PEAT_F32, true, p->err);
-    if (status == PEAT_OK)
-        status = model_plan(&s->model, c->train.batch, c->train.seq_len, true, &look->cost, p->err);
-    if (status == PEAT_OK && all)
-        status = check_unmarked(p, s, c);
-    if (status == PEAT_OK && all)
-        status = look_closer(p, s, c, look);
-    return status == PEAT_OK ? PEAT_OK : placed(p, c, status);
+    bool ok = assemble(s, c, &p->scratch, PEAT_F32, true, p->err) == PEAT_OK &&
+              model_plan(&s->model, c->train.batch, c->train.seq_len, true, &look->cost, p->err) ==
+                  PEAT_OK &&
+              (!all || (check_unmarked(p, s, c) && look_closer(p, s, c, look)));
+    return ok || refused(p, c);
 }
 
 static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HASH_HEX])
@@ -137,14 +130,14 @@ static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HA
 }
 
 /* Numbers trained in the same cell without schemes and combine. */
-static peat_status twin_params(struct planning *p, const struct cell_config *c, int64_t *params)
+static bool twin_params(struct planning *p, const struct cell_config *c, int64_t *params)
 {
     char hash[HASH_HEX];
     rest_hash(c, p->a, hash);
     for (int i = 0; i < p->n_twin; i++) {
         if (strcmp(p->twin[i].hash, hash) == 0) {
             *params = p->twin[i].params;
-            return PEAT_OK;
+            return true;
         }
     }
     struct cell_config bare = *c;
@@ -152,13 +145,12 @@ static peat_status twin_params(struct planning *p, const struct cell_config *c, 
     bare.model.freeze_loosely = true;
     bare.n_scheme = 0;
     bare.has_combine = false;
-    peat_status status = measure(p, &bare, false, &look);
-    if (status != PEAT_OK)
-        return status;
+    if (!measure(p, &bare, false, &look))
+        return false;
     struct twin *twin = ARENA_APPEND(p->a, p->twin, p->n_twin, p->twin_room);
     memcpy(twin->hash, hash, HASH_HEX);
     twin->params = *params = look.cost.trainable;
-    return PEAT_OK;
+    return true;
 }
 
 double plan_training(const struct plan_cell *c)
@@ -222,17 +214,15 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->injection = arena_printf(p->a, "%.*s", (int)injection.n, injection.text);
 }
 
-peat_status cost_measure(struct planning *p, struct plan_cell *cell)
+bool cost_measure(struct planning *p, struct plan_cell *cell)
 {
     struct look look = {.ratio = (double)NAN};
     int64_t without = 0;
     trail_cell(p->registry->trail, cell->label);
     strbuf_init(&look.injection);
-    peat_status status = measure(p, &cell->config, true, &look);
-    if (status == PEAT_OK)
-        status = twin_params(p, &cell->config, &without);
+    bool ok = measure(p, &cell->config, true, &look) && twin_params(p, &cell->config, &without);
     note_costs(p, cell, &look);
     cell->q[Q_PARAMS_POSITIONAL] = cell->q[Q_PARAMS] - (double)without;
     strbuf_release(&look.injection);
-    return status;
+    return ok;
 }

@@ -33,82 +33,77 @@ static int64_t unit_size(const struct planning *p, const struct plan_row *row)
     return strcmp(p->e->match.adjust, "model.d_model") == 0 ? 2 * row->cell.config.model.n_head : 1;
 }
 
-static peat_status try_size(struct planning *p, const struct plan_row *from, int64_t size,
-                            struct trial *t)
+static bool try_size(struct planning *p, const struct plan_row *from, int64_t size, struct trial *t)
 {
     struct place at = p->e->match.at;
     *t = (struct trial){.size = size, .row = *from};
     struct value *number = value_int(p->a, at, size);
-    peat_status status =
-        setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err);
     bool dropped;
-    if (status == PEAT_OK)
-        status = row_config(p, &t->row, &dropped);
-    if (status == PEAT_OK)
-        status = cost_measure(p, &t->row.cell);
+    bool ok = setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err) ==
+                  PEAT_OK &&
+              row_config(p, &t->row, &dropped) && cost_measure(p, &t->row.cell);
     t->cost = row_cost(p, &t->row);
-    return status;
+    return ok;
 }
 
 /* Brackets the target between two sizes; the cost grows with the size. *low or *high may end up
  * on the wrong side when the size cannot go further. */
-static peat_status bracket(struct planning *p, const struct plan_row *row, double target,
-                           int64_t unit, struct trial *low, struct trial *high)
+static bool bracket(struct planning *p, const struct plan_row *row, double target, int64_t unit,
+                    struct trial *low, struct trial *high)
 {
     int64_t size = row_size(p, row);
-    peat_status status = try_size(p, row, size, low);
+    bool ok = try_size(p, row, size, low);
     *high = *low;
-    while (status == PEAT_OK && high->cost < target && high->size < FACTOR_MAX * size) {
+    while (ok && high->cost < target && high->size < FACTOR_MAX * size) {
         *low = *high;
-        status = try_size(p, row, 2 * high->size, high);
+        ok = try_size(p, row, 2 * high->size, high);
     }
-    while (status == PEAT_OK && low->cost > target && low->size > unit) {
+    while (ok && low->cost > target && low->size > unit) {
         *high = *low;
         int64_t half = low->size / 2 / unit * unit;
-        status = try_size(p, row, half < unit ? unit : half, low);
+        ok = try_size(p, row, half < unit ? unit : half, low);
     }
-    return status;
+    return ok;
 }
 
-static peat_status nearest_size(struct planning *p, const struct plan_row *row, double target,
-                                struct trial *best)
+static bool nearest_size(struct planning *p, const struct plan_row *row, double target,
+                         struct trial *best)
 {
     struct trial low, high, middle;
     int64_t unit = unit_size(p, row);
-    peat_status status = bracket(p, row, target, unit, &low, &high);
-    while (status == PEAT_OK && high.size - low.size > unit) {
+    bool ok = bracket(p, row, target, unit, &low, &high);
+    while (ok && high.size - low.size > unit) {
         int64_t size = low.size + (high.size - low.size) / unit / 2 * unit;
-        status = try_size(p, row, size == low.size ? size + unit : size, &middle);
+        ok = try_size(p, row, size == low.size ? size + unit : size, &middle);
         if (middle.cost <= target)
             low = middle;
         else
             high = middle;
     }
     *best = fabs(low.cost - target) <= fabs(high.cost - target) ? low : high;
-    return status;
+    return ok;
 }
 
-static peat_status match_row(struct planning *p, struct plan_row *row, const struct plan_row *to)
+static bool match_row(struct planning *p, struct plan_row *row, const struct plan_row *to)
 {
     const struct match_settings *m = &p->e->match;
     const char *by = m->by == 0 ? "params" : "flops";
     double target = row_cost(p, to);
     if (row_cost(p, row) == target)
-        return PEAT_OK;
+        return true;
     struct trial best;
-    peat_status status = nearest_size(p, row, target, &best);
-    if (status != PEAT_OK)
-        return status;
+    if (!nearest_size(p, row, target, &best))
+        return false;
     double off = fabs(best.cost - target) / target;
     const char *text = arena_printf(p->a, "%s = %" PRId64 " (%s %.2g %% off)", m->adjust, best.size,
                                     by, 100 * off);
     if (off > m->tolerance)
-        return place_error(p->err, m->at,
-                           "cell '%s' cannot be matched to '%s' within %g %%; the nearest is %s",
-                           row->cell.label, to->cell.label, 100 * m->tolerance, text);
+        return mistake(p->err, m->at,
+                       "cell '%s' cannot be matched to '%s' within %g %%; the nearest is %s",
+                       row->cell.label, to->cell.label, 100 * m->tolerance, text);
     *row = best.row;
     row->cell.matched = text;
-    return PEAT_OK;
+    return true;
 }
 
 /* The row that this one is sized like; NULL with an error when there is none or several. */
@@ -134,14 +129,14 @@ static const struct plan_row *reference(struct planning *p, const struct plan_ro
     return found;
 }
 
-peat_status match_rows_to(struct planning *p)
+bool match_rows_to(struct planning *p)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; p->e->match.on && status == PEAT_OK && i < p->n; i++) {
+    bool ok = true;
+    for (int i = 0; p->e->match.on && ok && i < p->n; i++) {
         if (point_matches(p->e, &p->row[i].point, p->e->match.to))
             continue;
         const struct plan_row *to = reference(p, &p->row[i]);
-        status = to ? row_skip(p, &p->row[i], match_row(p, &p->row[i], to)) : PEAT_INVALID;
+        ok = to && row_skip(p, &p->row[i], match_row(p, &p->row[i], to));
     }
-    return status;
+    return ok;
 }

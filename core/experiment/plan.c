@@ -12,28 +12,28 @@
 /* ---- checks and cost ---- */
 
 /* Products of bf16 take a library and a CPU that have them. */
-static peat_status check_precision(struct planning *p)
+static bool check_precision(struct planning *p)
 {
     struct error why = {0};
     int i = 0;
     while (i < p->n && p->row[i].cell.config.train.precision != PRECISION_BF16)
         i++;
     if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
-        return PEAT_OK;
-    return place_error(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
-                       "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
+        return true;
+    return mistake(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
+                   "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
 }
 
-peat_status row_skip(struct planning *p, struct plan_row *row, peat_status status)
+bool row_skip(struct planning *p, struct plan_row *row, bool ok)
 {
-    if (status != PEAT_REFUSED)
-        return status;
+    if (ok || p->err->status != PEAT_REFUSED)
+        return ok;
     row->refused = arena_strdup(p->a, p->err->text);
-    return PEAT_OK;
+    return true;
 }
 
-/* A grid of which nothing is left has a mistake. */
-static peat_status drop_refused(struct planning *p)
+/* A grid whose points are all refused has a mistake. */
+static bool drop_refused(struct planning *p)
 {
     int kept = 0;
     for (int i = 0; i < p->n; i++)
@@ -42,11 +42,11 @@ static peat_status drop_refused(struct planning *p)
         else
             p->row[kept++] = p->row[i];
     p->n = kept;
-    return kept ? PEAT_OK : error_set(p->err, PEAT_REFUSED, "%s", p->refused[0].refused);
+    return kept || error_set(p->err, PEAT_REFUSED, "%s", p->refused[0].refused) == PEAT_OK;
 }
 
 /* Each for every seed, as it would have been a cell. */
-static peat_status list_skipped(struct planning *p)
+static bool list_skipped(struct planning *p)
 {
     struct plan *plan = p->plan;
     plan->skipped = ARENA_ARRAY(p->a, p->n_refused * p->e->n_seed + 1, struct plan_skip);
@@ -54,25 +54,25 @@ static peat_status list_skipped(struct planning *p)
         for (int i = 0; i < p->n_refused; i++)
             plan->skipped[plan->n_skipped++] = (struct plan_skip){
                 row_label(p, &p->refused[i], p->e->seed[s]), p->refused[i].refused};
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status cost_rows(struct planning *p)
+static bool cost_rows(struct planning *p)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < p->n; i++)
-        status = row_skip(p, &p->row[i], cost_measure(p, &p->row[i].cell));
-    return status;
+    bool ok = true;
+    for (int i = 0; ok && i < p->n; i++)
+        ok = row_skip(p, &p->row[i], cost_measure(p, &p->row[i].cell));
+    return ok;
 }
 
 /* ---- what results are reported by ---- */
 
-static peat_status no_baseline(struct planning *p, const struct plan_row *row)
+static bool no_baseline(struct planning *p, const struct plan_row *row)
 {
-    return place_error(p->err, p->e->report.baseline->at,
-                       "row '%s' has no baseline: no cell of the grid has these labels and "
-                       "equals it otherwise",
-                       row->cell.label);
+    return mistake(p->err, p->e->report.baseline->at,
+                   "row '%s' has no baseline: no cell of the grid has these labels and "
+                   "equals it otherwise",
+                   row->cell.label);
 }
 
 /* Labels that a row and its baseline may differ in. */
@@ -87,17 +87,17 @@ static const struct value *free_axes(const struct planning *p)
 
 /* Which value of an axis will be chosen is not known: then there is a baseline, and no cell is it.
  */
-static peat_status check_baseline(struct planning *p, struct plan_row *row)
+static bool check_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline, *except = free_axes(p);
     bool found = false;
     for (int i = 0; !found && i < p->n; i++)
         found = point_matches(p->e, &p->row[i].point, baseline) &&
                 rows_equal(p, row, &p->row[i], except);
-    return found ? PEAT_OK : no_baseline(p, row);
+    return found || no_baseline(p, row);
 }
 
-static peat_status find_baseline(struct planning *p, struct plan_row *row)
+static bool find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;
     row->cell.baseline = -1;
@@ -108,42 +108,41 @@ static peat_status find_baseline(struct planning *p, struct plan_row *row)
         if (!point_matches(p->e, &other->point, baseline) || !rows_equal(p, row, other, baseline))
             continue;
         if (row->cell.baseline >= 0)
-            return place_error(p->err, baseline->at,
-                               "row '%s' has more than one baseline: '%s' and '%s'; name more axes",
-                               row->cell.label, p->row[row->cell.baseline].cell.label,
-                               other->cell.label);
+            return mistake(p->err, baseline->at,
+                           "row '%s' has more than one baseline: '%s' and '%s'; name more axes",
+                           row->cell.label, p->row[row->cell.baseline].cell.label,
+                           other->cell.label);
         row->cell.baseline = i;
     }
-    return baseline && row->cell.baseline < 0 ? no_baseline(p, row) : PEAT_OK;
+    return !baseline || row->cell.baseline >= 0 || no_baseline(p, row);
 }
 
-static peat_status check_reports(struct planning *p)
+static bool check_reports(struct planning *p)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < p->n; i++) {
-        status = metric_check(p, &p->row[i], p->e->report.metric, p->e->report.metric_at);
-        if (status == PEAT_OK)
-            status = find_baseline(p, &p->row[i]);
-    }
-    return status;
+    bool ok = true;
+    for (int i = 0; ok && i < p->n; i++)
+        ok = metric_check(p, &p->row[i], p->e->report.metric, p->e->report.metric_at) &&
+             find_baseline(p, &p->row[i]);
+    return ok;
 }
 
 /* ---- cells ---- */
 
-static peat_status make_cell(struct planning *p, struct plan_cell *cell, int row, int seed)
+static bool make_cell(struct planning *p, struct plan_cell *cell, int row, int seed)
 {
-    peat_status status = PEAT_OK;
+    bool ok = true;
     const struct plan_row *from = &p->row[row];
     *cell = from->cell;
     cell->index = seed * p->n + row;
     cell->seed = p->e->seed[seed];
     if (seed > 0)
-        status = cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a, p->err);
+        ok = cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a, p->err) ==
+             PEAT_OK;
     cell->label = row_label(p, from, cell->seed);
     cell->id = arena_printf(p->a, "%s-%.8s", cell->label, cell->config.hash);
     if (cell->baseline >= 0)
         cell->baseline += seed * p->n;
-    return status;
+    return ok;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -151,7 +150,7 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static peat_status check_ids(struct planning *p)
+static bool check_ids(struct planning *p)
 {
     const char **id = ARENA_ARRAY(p->a, p->plan->n, const char *);
     for (int i = 0; i < p->plan->n; i++)
@@ -159,10 +158,10 @@ static peat_status check_ids(struct planning *p)
     qsort(id, (size_t)p->plan->n, sizeof(*id), compare_ids);
     for (int i = 1; i < p->plan->n; i++)
         if (strcmp(id[i - 1], id[i]) == 0)
-            return place_error(p->err, p->e->matrix_at,
-                               "two cells would be called '%s': their labels are too much alike",
-                               id[i]);
-    return PEAT_OK;
+            return mistake(p->err, p->e->matrix_at,
+                           "two cells would be called '%s': their labels are too much alike",
+                           id[i]);
+    return true;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -189,23 +188,22 @@ static void tell_labels_apart(struct planning *p)
 }
 
 /* Seed-major: a grid that is half done is a whole table with fewer seeds. */
-static peat_status make_cells(struct planning *p)
+static bool make_cells(struct planning *p)
 {
     p->plan->n = p->n * p->e->n_seed;
     p->plan->cell = ARENA_ARRAY(p->a, p->plan->n, struct plan_cell);
-    peat_status status = PEAT_OK;
+    bool ok = true;
     for (int s = 0; s < p->e->n_seed; s++)
-        for (int i = 0; status == PEAT_OK && i < p->n; i++)
-            status = make_cell(p, &p->plan->cell[s * p->n + i], i, s);
-    if (status == PEAT_OK)
-        status = check_ids(p);
-    if (status == PEAT_OK)
+        for (int i = 0; ok && i < p->n; i++)
+            ok = make_cell(p, &p->plan->cell[s * p->n + i], i, s);
+    ok = ok && check_ids(p);
+    if (ok)
         tell_labels_apart(p);
-    return status;
+    return ok;
 }
 
-/* What is done with the rows, in order. */
-static peat_status (*const step[])(struct planning *p) = {
+/* In order. */
+static bool (*const step[])(struct planning *p) = {
     drop_refused, check_precision, cost_rows,     drop_refused,      match_rows_to,
     drop_refused, list_skipped,    check_reports, comparisons_check, make_cells};
 
@@ -226,11 +224,11 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     if (depth == PLAN_SIZES && gemm_start(&team, e->run.gemm, &ignored) == PEAT_OK)
         p.team = &team;
     arena_init(&p.scratch, "plan", 1 << 20);
-    status = rows_read(&p, point, n / e->n_seed);
-    for (size_t i = 0; i < sizeof(step) / sizeof(*step) && status == PEAT_OK; i++)
-        status = step[i](&p);
+    bool ok = rows_read(&p, point, n / e->n_seed);
+    for (size_t i = 0; i < sizeof(step) / sizeof(*step) && ok; i++)
+        ok = step[i](&p);
     arena_release(&p.scratch);
-    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", why.text);
+    return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
 
 int plan_baseline(const struct plan *p, int cell)

@@ -11,6 +11,7 @@ struct plan_row {
     const char *refused; /* why it is skipped; NULL: it is planned */
 };
 
+/* A plan while it is made: a reader of settings (base/value.h), whose error is never NULL. */
 struct planning {
     struct plan *plan;
     const struct experiment *e;
@@ -39,18 +40,18 @@ struct task;
 peat_status evaluation_cost(struct model *m, const struct task *t, struct evaluation_cost *cost,
                             struct error *err);
 /* cost.c: fills the cell's cost from a shape-only set-up of its config. */
-peat_status cost_measure(struct planning *p, struct plan_cell *cell);
-/* plan.c: `status` is how a step ended for this row. If it was refused, the row keeps the reason in
- * p->err, and the plan goes on without it. */
-peat_status row_skip(struct planning *p, struct plan_row *row, peat_status status);
+bool cost_measure(struct planning *p, struct plan_cell *cell);
+/* plan.c: ok: whether a step succeeded for this row. If the row was refused, it keeps the reason in
+ * p->err, and the plan goes on without it: true. */
+bool row_skip(struct planning *p, struct plan_row *row, bool ok);
 /* match.c: sizes the rows as the experiment's `match` asks. */
-peat_status match_rows_to(struct planning *p);
+bool match_rows_to(struct planning *p);
 /* rows.c: p->row from n points, less those that only repeat another. */
-peat_status rows_read(struct planning *p, const struct point *point, int n);
+bool rows_read(struct planning *p, const struct point *point, int n);
 /* The label of the row's cell of that seed. */
 const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed);
 /* The config of a point. dropped: see cell_config_read. */
-peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped);
+bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
 /* True when row and other have equal labels on every axis but those of `except`. A combine "-"
  * equals all. */
 bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,

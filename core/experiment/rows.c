@@ -91,15 +91,15 @@ bool rows_equal(const struct planning *p, const struct plan_row *row, const stru
 
 /* ---- schemes without a stream ---- */
 
-static peat_status refuse_combine(struct planning *p, const struct plan_row *row)
+static bool refuse_combine(struct planning *p, const struct plan_row *row)
 {
     const struct cell_config *c = &row->cell.config;
     bool one = c->n_scheme == 1;
-    return place_error(p->err, c->combine.at,
-                       "scheme%s '%s' give%s no stream, so combine '%s' has nothing to merge; use "
-                       "sum or another scheme",
-                       one ? "" : "s", setting_label(p, row, "position.scheme"), one ? "s" : "",
-                       c->combine.plugin->desc->id);
+    return mistake(p->err, c->combine.at,
+                   "scheme%s '%s' give%s no stream, so combine '%s' has nothing to merge; use "
+                   "sum or another scheme",
+                   one ? "" : "s", setting_label(p, row, "position.scheme"), one ? "s" : "",
+                   c->combine.plugin->desc->id);
 }
 
 /* Lists the combine of the point under its scheme. */
@@ -135,7 +135,7 @@ static void list_drops(struct planning *p, const struct value *drops)
 }
 
 /* Puts "-" for the combine. *kept: whether this is the first of the points that differ in it. */
-static peat_status drop_combine(struct planning *p, struct plan_row *row, bool *kept)
+static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 {
     const struct experiment *e = p->e;
     bool by_default = strcmp(row->cell.config.combine.plugin->desc->id, setting_combine) == 0;
@@ -147,45 +147,43 @@ static peat_status drop_combine(struct planning *p, struct plan_row *row, bool *
             row->point.label[i] = "-";
     for (int i = 0; *kept && i < p->n; i++)
         *kept = !same_labels(e, &p->row[i].point, &row->point);
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- rows ---- */
 
-peat_status row_config(struct planning *p, struct plan_row *row, bool *dropped)
+bool row_config(struct planning *p, struct plan_row *row, bool *dropped)
 {
     return cell_config_read_with(&row->cell.config, row->point.tree, p->e->seed[0], p->registry,
-                                 p->files, p->a, dropped, p->err);
+                                 p->files, p->a, dropped, p->err) == PEAT_OK;
 }
 
 /* Adds the point's row unless it only repeats one. */
-static peat_status read_row(struct planning *p, const struct point *point, struct value *drops)
+static bool read_row(struct planning *p, const struct point *point, struct value *drops)
 {
     struct plan_row *row = &p->row[p->n];
     bool dropped = false, kept = true;
     *row = (struct plan_row){.point = *point};
-    peat_status status = row_skip(p, row, row_config(p, row, &dropped));
-    if (status == PEAT_OK && dropped)
-        status = drop_combine(p, row, &kept);
-    if (status != PEAT_OK)
-        return status;
+    if (!row_skip(p, row, row_config(p, row, &dropped)) ||
+        (dropped && !drop_combine(p, row, &kept)))
+        return false;
     if (!kept) {
         note_drop(p, drops, row);
-        return PEAT_OK;
+        return true;
     }
     set_labels(p, row);
     p->n++;
-    return PEAT_OK;
+    return true;
 }
 
-peat_status rows_read(struct planning *p, const struct point *point, int n)
+bool rows_read(struct planning *p, const struct point *point, int n)
 {
     struct value *drops = value_map(p->a, p->e->matrix_at);
-    peat_status status = PEAT_OK;
+    bool ok = true;
     p->row = ARENA_ARRAY(p->a, n, struct plan_row);
     p->refused = ARENA_ARRAY(p->a, n, struct plan_row);
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = read_row(p, &point[i], drops);
+    for (int i = 0; ok && i < n; i++)
+        ok = read_row(p, &point[i], drops);
     list_drops(p, drops);
-    return status;
+    return ok;
 }
