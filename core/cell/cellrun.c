@@ -22,7 +22,7 @@
 #include "cell/start.h"
 #include "cellresult.h"
 #include "identity.h"
-#include "process/guard.h"
+#include "process/state.h"
 #include "process/stopsignal.h"
 #include "tensor/gemm.h"
 #include "tensorboard.h"

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "base/file.h"
 #include "base/stops.h"
 #include "process/child.h"
-#include "process/guard.h"
+#include "process/state.h"
 
 /* The head of the child's answer: its length shows whether all of it has come. */
 struct head {
@@ -31,11 +32,10 @@ struct job_apart {
 static peat_status blame(const struct trail_page *page, const char *where, const char *what,
                          struct trail_plugin *plugin, struct error *err)
 {
-    char cell[sizeof(page->cell)];
     const char *hook = strchr(where, '.');
+    char cell[sizeof(page->cell)];
+    snprintf(cell, sizeof(cell), "%.*s", (int)sizeof(cell) - 1, page->cell);
     *plugin = (struct trail_plugin){.id = ""};
-    memcpy(cell, page->cell, sizeof(cell));
-    cell[sizeof(cell) - 1] = '\0';
     if (!hook || !trail_find(page, where, plugin))
         return error_set(err, PEAT_FAILED, "the process that runs plugins %s%s%s%s%s", what,
                          where[0] ? " in " : "", where, cell[0] ? ", for cell " : "", cell);

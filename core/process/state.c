@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c: reading and comparing the state of the process. */
+/* state.c: reads the state of the process and compares it with an earlier one. */
 #include "process/state.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <locale.h>
 #include <malloc.h>
@@ -15,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/sanitizer.h"
+#include "process/child.h"
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
@@ -32,11 +34,11 @@ static uint32_t read_rounding(void)
     return mode;
 }
 
-void state_restore_rounding(const struct state *s)
+static void restore_rounding(uint32_t mode)
 {
-    fesetround((int)(s->rounding >> 16));
+    fesetround((int)(mode >> 16));
 #if defined(__SSE__)
-    _mm_setcsr(s->rounding & 0xffffu);
+    _mm_setcsr(mode & 0xffffu);
 #endif
 }
 
@@ -76,88 +78,162 @@ static int count_openmp(void)
     return found[0] + found[1] + found[2];
 }
 
-void state_read_part(struct state *s, int n, const int *signals)
+static void read_files(struct state *s)
 {
+    enum { LOOKED_AT = 64 };
+    struct stat st;
+    for (int fd = 0; fd < LOOKED_AT && s->n_file < STATE_FILES; fd++) {
+        if (fstat(fd, &st) < 0)
+            continue;
+        s->file[s->n_file].fd = fd;
+        s->file[s->n_file].device = st.st_dev;
+        s->file[s->n_file++].inode = st.st_ino;
+    }
+}
+
+static void read_handler(struct state *s, int signal)
+{
+    struct sigaction action;
+    s->handler[signal] = sigaction(signal, NULL, &action) == 0 ? action.sa_handler : SIG_DFL;
+}
+
+/* All that a few system calls give. */
+static void read_quickly(struct state *s)
+{
+    static const int usual[] = {SIGINT,  SIGTERM, SIGCHLD, SIGPIPE,
+                                SIGALRM, SIGSEGV, SIGFPE,  SIGABRT};
     bool own = uselocale((locale_t)0) != LC_GLOBAL_LOCALE;
     const char *locale = own ? "a thread's own" : setlocale(LC_ALL, NULL);
     s->rounding = read_rounding();
+    s->n_file = 0;
+    s->has_child = child_is_left();
     snprintf(s->locale, sizeof(s->locale), "%s", locale ? locale : "");
     if (!getcwd(s->directory, sizeof(s->directory)))
         s->directory[0] = '\0';
-    for (int i = 0; i < n; i++) {
-        struct sigaction action;
-        bool known = sigaction(signals[i], NULL, &action) == 0;
-        s->handler[signals[i]] = known ? action.sa_handler : SIG_DFL;
-    }
+    for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+        read_handler(s, usual[i]);
     sigprocmask(SIG_SETMASK, NULL, &s->blocked);
+    read_files(s);
 }
 
 void state_read(struct state *s)
 {
-    int signals[STATE_SIGNALS - 1];
-    for (int i = 1; i < STATE_SIGNALS; i++)
-        signals[i - 1] = i;
     *s = (struct state){.descriptors = count_entries("/proc/self/fd"),
                         .threads = count_entries("/proc/self/task"),
                         .openmp = count_openmp(),
                         .environment = hash_environment()};
-    state_read_part(s, STATE_SIGNALS - 1, signals);
+    read_quickly(s);
+    for (int i = 1; i < STATE_SIGNALS; i++)
+        read_handler(s, i);
     s->umask = umask(0);
     umask(s->umask);
 }
 
-bool state_same_signal(const struct state *before, const struct state *after, int signal)
-{
-    return before->handler[signal] == after->handler[signal] &&
-           sigismember(&before->blocked, signal) == sigismember(&after->blocked, signal);
-}
+/* ---- differences ---- */
 
-static void add(struct strbuf *out, const char *text)
+static void add(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct strbuf *out, const char *fmt, ...)
 {
-    strbuf_addf(out, "%s%s", out->n ? "; " : "", text);
+    va_list args;
+    strbuf_add(out, out->n ? "; " : "");
+    va_start(args, fmt);
+    strbuf_addv(out, fmt, args);
+    va_end(args);
 }
 
 static void compare_texts(const char *what, const char *before, const char *after,
                           struct strbuf *out)
 {
     if (strcmp(before, after) != 0)
-        strbuf_addf(out, "%sthe %s is '%s' and was '%s'", out->n ? "; " : "", what, after, before);
+        add(out, "changed the %s from '%s' to '%s'", what, before, after);
 }
 
 static void compare_counts(const char *what, int before, int after, struct strbuf *out)
 {
     if (before != after)
-        strbuf_addf(out, "%sthere are %d %s and were %d", out->n ? "; " : "", after, what, before);
+        add(out, "changed the number of %s from %d to %d", what, before, after);
 }
 
 static void compare_signals(const struct state *before, const struct state *after,
                             struct strbuf *out)
 {
-    for (int i = 1; i < STATE_SIGNALS; i++) {
-        if (before->handler[i] != after->handler[i])
-            strbuf_addf(out, "%sthe handler of signal %d (%s) has changed", out->n ? "; " : "", i,
-                        strsignal(i));
-        if (sigismember(&before->blocked, i) != sigismember(&after->blocked, i))
-            strbuf_addf(out, "%sthe mask of signal %d (%s) has changed", out->n ? "; " : "", i,
-                        strsignal(i));
+    char name[SIGNAL_NAME];
+    for (int i = 1; i < STATE_SIGNALS; i++)
+        if (before->handler[i] != after->handler[i] ||
+            sigismember(&before->blocked, i) != sigismember(&after->blocked, i))
+            add(out, "changed what %s does", signal_name(i, name));
+}
+
+static void compare_files(const struct state *before, const struct state *after, struct strbuf *out)
+{
+    for (int i = 0, k = 0; i < before->n_file; i++) {
+        while (k < after->n_file && after->file[k].fd < before->file[i].fd)
+            k++;
+        if (k == STATE_FILES)
+            return;
+        if (k == after->n_file || after->file[k].fd != before->file[i].fd ||
+            after->file[k].device != before->file[i].device ||
+            after->file[k].inode != before->file[i].inode)
+            add(out, "closed file descriptor %d", before->file[i].fd);
     }
 }
 
 void state_compare(const struct state *before, const struct state *after, struct strbuf *out)
 {
     if (before->rounding != after->rounding)
-        add(out, "the rounding mode or the treatment of denormals has changed");
+        add(out, "changed how numbers are rounded, or the treatment of denormals");
     compare_texts("locale", before->locale, after->locale, out);
-    compare_texts("directory", before->directory, after->directory, out);
+    compare_texts("current directory", before->directory, after->directory, out);
     if (before->umask != after->umask)
-        add(out, "the umask has changed");
+        add(out, "changed the umask");
+    if (after->has_child && !before->has_child)
+        add(out, "left a child process");
     compare_signals(before, after, out);
+    compare_files(before, after, out);
     compare_counts("open files", before->descriptors, after->descriptors, out);
     compare_counts("threads", before->threads, after->threads, out);
     compare_counts("OpenMP runtimes", before->openmp, after->openmp, out);
     if (before->environment != after->environment)
-        add(out, "an environment variable has changed");
+        add(out, "changed an environment variable");
 }
+
+/* ---- the guard ---- */
+
+void guard_start(struct guard *g)
+{
+    g->pid = getpid();
+    read_quickly(&g->was);
+}
+
+void guard_look(struct guard *g, const char *where)
+{
+    if (getpid() != g->pid)
+        _exit(1);
+    struct state now = g->was;
+    struct strbuf what;
+    strbuf_init(&what);
+    read_quickly(&now);
+    state_compare(&g->was, &now, &what);
+    if (what.n && !g->where[0]) {
+        snprintf(g->where, sizeof(g->where), "%s", where);
+        snprintf(g->what, sizeof(g->what), "%s", what.text);
+    }
+    strbuf_release(&what);
+}
+
+peat_status guard_verdict(struct guard *g, struct error *err)
+{
+    if (!g->where[0])
+        return PEAT_OK;
+    restore_rounding(g->was.rounding);
+    if (g->was.directory[0] && chdir(g->was.directory) < 0)
+        return error_set(err, PEAT_FAILED, "%s %s, and '%s' cannot be gone back to: %s", g->where,
+                         g->what, g->was.directory, strerror(errno));
+    return error_set(err, PEAT_FAILED, "%s %s", g->where, g->what);
+}
+
+/* ---- memory ---- */
 
 #ifdef BASE_ADDRESS_SANITIZER
 size_t state_memory(void)

@@ -116,11 +116,9 @@ void trail_beat(struct trail *t)
 
 void trail_step(struct trail *t, int64_t step)
 {
-    struct trail_page *p = page_of(t);
-    if (!p)
-        return;
-    p->step = step;
-    p->beats++;
+    if (page_of(t))
+        t->page->step = step;
+    trail_beat(t);
 }
 
 void trail_cell(struct trail *t, const char *label)
@@ -141,15 +139,19 @@ void trail_forget_plugins(struct trail *t)
         t->page->n_plugin = 0;
 }
 
-void trail_plugin(struct trail *t, const char *id, const char *file, const char *at)
+static void name_plugin(struct trail_plugin *plugin, const char *id, const char *file,
+                        const char *at)
 {
-    struct trail_page *p = page_of(t);
-    if (!p || p->n_plugin < 0 || p->n_plugin >= TRAIL_PLUGINS)
-        return;
-    struct trail_plugin *plugin = &p->plugin[p->n_plugin++];
     COPY(plugin->id, id);
     COPY(plugin->file, file);
     COPY(plugin->at, at);
+}
+
+void trail_plugin(struct trail *t, const char *id, const char *file, const char *at)
+{
+    struct trail_page *p = page_of(t);
+    if (p && p->n_plugin >= 0 && p->n_plugin < TRAIL_PLUGINS)
+        name_plugin(&p->plugin[p->n_plugin++], id, file, at);
 }
 
 void trail_say(struct trail *t, const struct error *err)
@@ -165,12 +167,8 @@ void trail_say(struct trail *t, const struct error *err)
 
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT])
 {
-    where[0] = '\0';
-    if (!page)
-        return;
-    const char *text = page->kernel[0] ? page->kernel : page->hook;
-    memcpy(where, text, TRAIL_TEXT);
-    where[TRAIL_TEXT - 1] = '\0';
+    const char *text = !page ? "" : page->kernel[0] ? page->kernel : page->hook;
+    copy(where, TRAIL_TEXT, text);
 }
 
 void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT])
@@ -188,8 +186,7 @@ bool trail_said(const struct trail_page *page, struct error *err)
     if (!page || !page->said[0])
         return false;
     err->status = (peat_status)page->status;
-    memcpy(err->text, page->said, sizeof(page->said));
-    err->text[sizeof(page->said) - 1] = '\0';
+    COPY(err->text, page->said);
     return true;
 }
 
@@ -197,10 +194,8 @@ bool trail_find(const struct trail_page *page, const char *where, struct trail_p
 {
     size_t n = strcspn(where, ".");
     for (int i = 0; page && i < page->n_plugin && i < TRAIL_PLUGINS; i++) {
-        *plugin = page->plugin[i];
-        plugin->id[sizeof(plugin->id) - 1] = '\0';
-        plugin->file[sizeof(plugin->file) - 1] = '\0';
-        plugin->at[sizeof(plugin->at) - 1] = '\0';
+        const struct trail_plugin *p = &page->plugin[i];
+        name_plugin(plugin, p->id, p->file, p->at);
         if (strlen(plugin->id) == n && strncmp(plugin->id, where, n) == 0)
             return true;
     }

@@ -2,6 +2,7 @@
 /* test_trail.c: what a dead process leaves behind, and what a plugin changed in a live one. */
 #include <fcntl.h>
 #include <fenv.h>
+#include <fnmatch.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "process/apart.h"
-#include "process/guard.h"
+#include "process/state.h"
 #include "process/trail.h"
 #include "support/support.h"
 
@@ -147,9 +148,9 @@ static const struct {
     const char *what;
 } changes[] = {
     {nothing, ""},
-    {to_root, "changed the current directory"},
-    {to_utf8, "changed the locale"},
-    {round_up, "changed how numbers are rounded"},
+    {to_root, "changed the current directory from '*' to '/'"},
+    {to_utf8, "changed the locale from 'C' to 'C.UTF-8'"},
+    {round_up, "changed how numbers are rounded, or the treatment of denormals"},
     {ignore_sigterm, "changed what SIGTERM does"},
     {block_sigint, "changed what SIGINT does"},
     {close_input, "closed file descriptor 0"},
@@ -181,7 +182,7 @@ START_TEST(guard_names_each_change_and_who_made_it)
                   err.text);
     const char *what = changes[_i].what;
     snprintf(expected, sizeof(expected), "%s|%s", *what ? "x.y" : "", what);
-    ck_assert_str_eq(out.text, expected);
+    ck_assert_msg(fnmatch(expected, out.text, 0) == 0, "%s, not %s", out.text, expected);
     strbuf_release(&out);
 }
 END_TEST
