@@ -48,7 +48,7 @@ static peat_status multiply(const peat_gemm_product *p)
 
 /* --- bf16 --------------------------------------------------------------------------------- */
 
-/* What a primitive is made for; compared as bytes, so it has no gaps. */
+/* The key of a primitive; compared as bytes, so it has no padding. */
 struct shape {
     int64_t m, n, k;
     int64_t lda, ldb, ldc;
@@ -184,7 +184,7 @@ static bool is_fast(const_dnnl_primitive_desc_t plan)
     return strncmp(name, "ref", 3) != 0;
 }
 
-/* PEAT_OK without a primitive: there is no fast one. */
+/* PEAT_OK without a primitive: the library has no fast kernel for the shape. */
 static peat_status make(struct product *p, dnnl_engine_t engine)
 {
     dnnl_primitive_desc_t plan = NULL;
@@ -254,7 +254,7 @@ static float widened(uint16_t x)
     return y;
 }
 
-/* What the library would get wrong: a row or a column with gaps, which few products have. */
+/* For rows or columns with gaps, which the library gets wrong and few products have. */
 static void multiply_plainly(const peat_gemm_product *p)
 {
     const uint16_t *a = p->a, *b = p->b;

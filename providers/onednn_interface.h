@@ -46,7 +46,7 @@ static inline dnnl_status_t describe(dnnl_memory_desc_t *desc, const struct layo
 #endif
 }
 
-/* The product is added to scale times what is there. */
+/* result = product + scale * result */
 static inline dnnl_status_t append_sum(dnnl_post_ops_t ops, float scale)
 {
 #if ONEDNN_INTERFACE >= 3

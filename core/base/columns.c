@@ -132,8 +132,7 @@ void columns_print(const struct columns *given, const char *indent, FILE *out)
 {
     const struct columns shown = shown_columns(given), *t = &shown;
     const struct widths *w = measure_columns(t, false);
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     for (int i = 0; i < t->n_row; i++) {
         strbuf_clear(&line);
         add_cells(t, w, i, 0, t->n - 1, false, &line);

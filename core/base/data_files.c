@@ -66,7 +66,7 @@ static peat_status read_into(const char *path, struct arena *a, const unsigned c
     return status;
 }
 
-/* Remembers what was read, or compares it with what is remembered. */
+/* Records the hash of a file that was read, or compares it with the one recorded before. */
 static peat_status settle(struct data_files *f, const char *path, const unsigned char *byte,
                           size_t bytes, bool keep, struct error *err)
 {

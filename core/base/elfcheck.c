@@ -8,7 +8,7 @@
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 
-/* The program's own header, where the linker has put it in memory: it says what the machine is. */
+/* The program's own header, which the linker puts into memory: its machine is this one. */
 extern const elf_header __ehdr_start __attribute__((weak, visibility("hidden")));
 
 static bool same_machine(const elf_header *header)

@@ -21,8 +21,7 @@
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    struct strbuf b;
-    strbuf_init(&b);
+    struct strbuf b = STRBUF_NEW;
     if (!slash)
         strbuf_add(&b, ".");
     else
@@ -181,8 +180,7 @@ static peat_status make_one(const char *path, struct error *err)
 
 peat_status dir_make(const char *path, struct error *err)
 {
-    struct strbuf prefix;
-    strbuf_init(&prefix);
+    struct strbuf prefix = STRBUF_NEW;
     peat_status status = PEAT_OK;
     for (const char *end = path; status == PEAT_OK && *end;) {
         end += strspn(end, "/");
@@ -242,8 +240,7 @@ peat_status dir_remove(const char *path, struct error *err)
 char *path_beside(const char *beside, const char *path)
 {
     const char *slash = strrchr(beside, '/');
-    struct strbuf b;
-    strbuf_init(&b);
+    struct strbuf b = STRBUF_NEW;
     if (slash && path[0] != '/')
         strbuf_add_bytes(&b, beside, (size_t)(slash - beside) + 1);
     strbuf_add(&b, path);
@@ -252,8 +249,7 @@ char *path_beside(const char *beside, const char *path)
 
 char *path_join(const char *a, const char *b)
 {
-    struct strbuf path;
-    strbuf_init(&path);
+    struct strbuf path = STRBUF_NEW;
     strbuf_add(&path, a);
     if (path.n && path.text[path.n - 1] != '/')
         strbuf_add_bytes(&path, "/", 1);

@@ -8,9 +8,9 @@
 #include "base/error.h"
 
 enum { FILE_WORDS = 128 };
-/* What the system says of an errno; with the limit, where the user has set one to files. */
+/* The system's text for an errno, with `ulimit -f` where it is the reason. */
 const char *file_words(int reason, char words[FILE_WORDS]);
-/* "cannot <verb> '<path>': <what the system says>", from errno; PEAT_NOTFOUND for ENOENT. */
+/* "cannot <verb> '<path>': <the system's text>", from errno; PEAT_NOTFOUND for ENOENT. */
 peat_status file_failure(struct error *err, const char *verb, const char *path);
 /* "'<path>' is a named pipe, not a regular file" */
 peat_status file_refused(struct error *err, peat_status status, const char *path, mode_t mode);

@@ -86,8 +86,8 @@ static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
 }
 
 /* Locked until it is closed. `old`: the file that is replaced, NULL: none. Its mode stays; a file
- * system that has none may refuse that. 0 or -1 with errno; without a name when there is no such
- * file to be removed. */
+ * system that has none may refuse that. 0 or -1 with errno; with an empty name when no
+ * file is left to be removed. */
 static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct strbuf *name)
 {
@@ -112,8 +112,7 @@ static peat_status replace(const char *path, const struct stat *old, const void 
                            struct error *err)
 {
     enum { TRIES = 100 };
-    struct strbuf name;
-    strbuf_init(&name);
+    struct strbuf name = STRBUF_NEW;
     int bad = -1;
     bool gone = true;
     struct stops_held held;

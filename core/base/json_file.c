@@ -21,7 +21,6 @@ peat_status json_read(const char *path, const char *name, size_t limit, struct a
     return *v ? PEAT_OK : error_set(err, PEAT_CORRUPT, "%s", why.text);
 }
 
-/* The seal is not part of what the file says. */
 static void drop_seal(struct value *v)
 {
     if (v->kind == VALUE_MAP && v->n && !strcmp(v->key[v->n - 1], SEAL_KEY))
@@ -71,9 +70,8 @@ peat_status json_write_file(const char *dir, const char *name, const struct valu
                             struct error *err)
 {
     struct arena a;
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     arena_init(&a, "json file", 4096);
-    strbuf_init(&text);
     json_print(sealed(&a, map), JSON_INDENTED, &text);
     strbuf_add(&text, "\n");
     char *path = path_join(dir, name);

@@ -185,16 +185,14 @@ void json_print(const struct value *v, enum json_style style, struct strbuf *out
 
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     json_print(v, style, &text);
     return strbuf_keep(&text, a);
 }
 
 void json_hash(const struct value *v, char hex[HASH_HEX])
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     json_print(v, JSON_CANONICAL, &text);
     hash_bytes(text.text, text.n, hex);
     strbuf_release(&text);

@@ -6,9 +6,7 @@
 
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
 {
-    struct strbuf text, line;
-    strbuf_init(&text);
-    strbuf_init(&line);
+    struct strbuf text = STRBUF_NEW, line = STRBUF_NEW;
     strbuf_addv(&text, fmt, args);
     strbuf_add(&line, before);
     shown_add(&line, text.text, "\t");

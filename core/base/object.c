@@ -100,7 +100,7 @@ static peat_status open_object(const char *what, const char *path, int *fd, stru
     return status;
 }
 
-/* Reads the file once, for its hash and for what is wrong with it. `seen`: the file it was. */
+/* Reads the file once, for its hash and to check it. `seen`: the file that was read. */
 static peat_status read_object(struct object *o, const char *what, const char *path,
                                enum object_hash hash, struct stat *seen, struct arena *a,
                                struct error *err)

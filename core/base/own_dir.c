@@ -24,8 +24,7 @@ static const char *place(void)
 
 char *own_dir_pattern(const char *kind)
 {
-    struct strbuf path;
-    strbuf_init(&path);
+    struct strbuf path = STRBUF_NEW;
     strbuf_addf(&path, "%s/peat-%s-XXXXXX", place(), kind);
     return strbuf_detach(&path);
 }

@@ -50,8 +50,7 @@ void shown_add(struct strbuf *out, const char *text, const char *keep)
 
 const char *shown_text(struct arena *a, const char *text)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     shown_add(&out, text, "");
     const char *shown = strcmp(out.text, text) ? arena_strdup(a, out.text) : text;
     strbuf_release(&out);
@@ -60,9 +59,7 @@ const char *shown_text(struct arena *a, const char *text)
 
 void shown_vprint(FILE *out, const char *fmt, va_list args)
 {
-    struct strbuf text, shown;
-    strbuf_init(&text);
-    strbuf_init(&shown);
+    struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
     strbuf_addv(&text, fmt, args);
     shown_add_bytes(&shown, text.text, text.n, "\n\t");
     fwrite(shown.text, 1, shown.n, out);

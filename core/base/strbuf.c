@@ -12,12 +12,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* room 0 marks text that was not allocated: it points here and is never written to. */
-static const char empty_text[1] = "";
-
 void strbuf_init(struct strbuf *b)
 {
-    *b = (struct strbuf){.text = (char *)empty_text};
+    *b = STRBUF_NEW;
 }
 
 void strbuf_release(struct strbuf *b)

@@ -58,7 +58,7 @@ static void summarise(const struct subspace *x, const struct subspace *y, const 
 {
     const double rounding = 1e-5; /* degrees: two that fill the whole space */
     double mean = g->found.mean;
-    const struct spread *base = &g->random.mean;
+    const struct quantiles *base = &g->random.mean;
     if (g->found.n == 0) {
         put_summary(v, "one of the two does not vary, so there are no angles");
         return;

@@ -75,11 +75,6 @@ static double signflip_tail(const double *d, int n, bool both)
     return n <= EXACT_MAX ? exact_p(d, n, limit, both) : drawn_p(d, n, limit, both);
 }
 
-double signflip_p(const double *d, int n)
-{
-    return signflip_tail(d, n, true);
-}
-
 /* ---- Wilcoxon's signed ranks ---- */
 
 enum { COUNTED_MAX = 200 };
@@ -150,11 +145,6 @@ static double wilcoxon_tail(const double *d, int n, bool both)
     return both ? fmin(1.0, 2.0 * p) : p;
 }
 
-double wilcoxon_p(const double *d, int n)
-{
-    return wilcoxon_tail(d, n, true);
-}
-
 /* ---- Student's t and effect sizes ---- */
 
 /* NaN when the spread is nothing, or nothing but rounding. */
@@ -170,11 +160,6 @@ static double t_tail(const double *d, int n, bool both)
 {
     double t = standardised(d, n) * sqrt(n);
     return both ? student_t_p(t, n - 1) : student_t_below(-t, n - 1);
-}
-
-double paired_t_p(const double *d, int n)
-{
-    return t_tail(d, n, true);
 }
 
 double effect_dz(const double *d, int n)

@@ -8,7 +8,7 @@
 
 /* ---- given the sample's spread ---- */
 
-/* What is integrated over s, the sample's standard deviation over the true one. */
+/* The integrand over s, the sample's standard deviation over the true one. */
 struct sample {
     const struct paired_design *d;
     double root_n, df, critical;

@@ -15,18 +15,6 @@
 
 static const int ask = -1;
 
-/* PEAT_FAILED: there is none. */
-static peat_status find_lapack(const struct team *team, const peat_gemm_lapack **lapack,
-                               struct error *err)
-{
-    *lapack = gemm_lapack(team);
-    return *lapack != NULL ? PEAT_OK
-                           : error_set(err, PEAT_FAILED,
-                                       "gemm '%s' has no eigenvalues or singular values; "
-                                       "'openblas' has",
-                                       gemm_name(team));
-}
-
 /* info < 0 is our mistake. */
 static peat_status converged(int info, const char *what, int64_t rows, int64_t columns,
                              struct error *err)
@@ -50,6 +38,19 @@ static peat_status check_finite(const double *x, int64_t rows, int64_t columns, 
                                  (long long)rows, (long long)columns, x[i * columns + j],
                                  (long long)i, (long long)j);
     return PEAT_OK;
+}
+
+/* Checks x and finds the functions for it. PEAT_FAILED: the provider has none. */
+static peat_status prepare(const struct team *team, const double *x, int64_t rows, int64_t columns,
+                           bool triangle, const peat_gemm_lapack **lapack, struct error *err)
+{
+    peat_status status = check_finite(x, rows, columns, triangle, err);
+    *lapack = gemm_lapack(team);
+    if (status == PEAT_OK && !*lapack)
+        status = error_set(err, PEAT_FAILED,
+                           "gemm '%s' has no eigenvalues or singular values; 'openblas' has",
+                           gemm_name(team));
+    return status;
 }
 
 static int lapack_int(int64_t n)
@@ -78,15 +79,11 @@ peat_status spectrum_symmetric(const struct team *team, double *x, int64_t n, bo
 {
     if (n == 0)
         return PEAT_OK;
-    peat_status status = check_finite(x, n, n, true, err);
-    if (status != PEAT_OK)
-        return status;
     const peat_gemm_lapack *lapack;
-    status = find_lapack(team, &lapack, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_symmetric(lapack, x, lapack_int(n), vectors, value, a, err);
+    peat_status status = prepare(team, x, n, n, true, &lapack, err);
+    if (status == PEAT_OK)
+        status = run_symmetric(lapack, x, lapack_int(n), vectors, value, a, err);
     arena_rewind(a, mark);
     return status;
 }
@@ -111,15 +108,11 @@ peat_status spectrum_singular(const struct team *team, double *x, int64_t rows, 
 {
     if (rows == 0 || columns == 0)
         return PEAT_OK;
-    peat_status status = check_finite(x, rows, columns, false, err);
-    if (status != PEAT_OK)
-        return status;
     const peat_gemm_lapack *lapack;
-    status = find_lapack(team, &lapack, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena_mark mark = arena_mark(a);
-    status = run_singular(lapack, x, lapack_int(columns), lapack_int(rows), value, a, err);
+    peat_status status = prepare(team, x, rows, columns, false, &lapack, err);
+    if (status == PEAT_OK)
+        status = run_singular(lapack, x, lapack_int(columns), lapack_int(rows), value, a, err);
     arena_rewind(a, mark);
     return status;
 }
@@ -146,17 +139,13 @@ peat_status spectrum_orthonormal(const struct team *team, double *x, int64_t row
     BUG_UNLESS(rows <= columns);
     if (rows == 0)
         return PEAT_OK;
-    peat_status status = check_finite(x, rows, columns, false, err);
-    if (status != PEAT_OK)
-        return status;
     const peat_gemm_lapack *lapack;
-    status = find_lapack(team, &lapack, err);
-    if (status != PEAT_OK)
-        return status;
     struct arena_mark mark = arena_mark(a);
-    run_orthonormal(lapack, x, lapack_int(columns), lapack_int(rows), a);
+    peat_status status = prepare(team, x, rows, columns, false, &lapack, err);
+    if (status == PEAT_OK)
+        run_orthonormal(lapack, x, lapack_int(columns), lapack_int(rows), a);
     arena_rewind(a, mark);
-    return PEAT_OK;
+    return status;
 }
 
 /* ---- covariance ---- */

@@ -60,7 +60,7 @@ static void covary(const double *x, int n, int k, double *level, double *cov)
         }
 }
 
-/* Takes the means of rows and columns away: what is left is of the differences between strata. */
+/* Subtracts the means of rows and columns, so that differences between strata remain. */
 static void centre_twice(double *cov, int k, double *row)
 {
     double all = 0.0;

@@ -78,16 +78,10 @@ peat_status subspace_find(const struct team *team, struct subspace *s, const str
 
 static struct angle_summary summarise(const double *angle, int64_t n)
 {
-    struct angle_summary s = {.n = n,
-                              .smallest = (double)NAN,
-                              .mean = (double)NAN,
-                              .largest = (double)NAN,
-                              .overlap = (double)NAN};
+    const double nan = (double)NAN;
     if (n == 0)
-        return s;
-    s.smallest = angle[0];
-    s.largest = angle[n - 1];
-    s.mean = s.overlap = 0.0;
+        return (struct angle_summary){0, nan, nan, nan, nan};
+    struct angle_summary s = {.n = n, .smallest = angle[0], .largest = angle[n - 1]};
     for (int64_t i = 0; i < n; i++) {
         double c = cos(angle[i] / degrees);
         s.mean += angle[i] / (double)n;
@@ -162,11 +156,11 @@ static double quantile(const double *sorted, int64_t n, double p)
     return sorted[below] + (at - (double)below) * (sorted[above] - sorted[below]);
 }
 
-struct spread spread_of(double *x, int64_t n)
+struct quantiles quantiles_of(double *x, int64_t n)
 {
     if (n == 0)
-        return (struct spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    struct spread s = {.mean = 0.0};
+        return (struct quantiles){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    struct quantiles s = {.mean = 0.0};
     for (int64_t i = 0; i < n; i++)
         s.mean += x[i] / (double)n;
     sort_reals(x, n);
@@ -227,10 +221,10 @@ peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int
     *b = (struct angle_baseline){.draws = draws};
     peat_status status = draw_all(team, large, small, b, d, stream, seen, a, err);
     if (status == PEAT_OK) {
-        b->smallest = spread_of(seen[0], draws);
-        b->mean = spread_of(seen[1], draws);
-        b->largest = spread_of(seen[2], draws);
-        b->overlap = spread_of(seen[3], draws);
+        b->smallest = quantiles_of(seen[0], draws);
+        b->mean = quantiles_of(seen[1], draws);
+        b->largest = quantiles_of(seen[2], draws);
+        b->overlap = quantiles_of(seen[3], draws);
     }
     arena_rewind(a, mark);
     return status;

@@ -192,7 +192,7 @@ static peat_status check_interface(const peat_plugin *desc, struct error *err)
     return check_task(desc->interface, err);
 }
 
-/* What the headers of this program have, and nothing yet of what it says. */
+/* A descriptor as long as in this program's headers, not yet checked. */
 static peat_status whole_descriptor(struct arena *a, const peat_plugin *given, peat_plugin *whole,
                                     struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramread.c: how a parameter of each type is read from what the user wrote. */
+/* paramread.c: reads parameters of each type from the user's settings. */
 #include "paramread.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static peat_status read_path(const struct filling *f, const peat_param *row, con
     return status;
 }
 
-/* "" means not given: what is required cannot be "", nor can a path in a list. */
+/* "" means not given: it is refused for a required parameter and for a path in a list. */
 static peat_status read_text(const struct filling *f, const peat_param *row, bool item,
                              const struct value *v, void *field)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramrefuse.c: what is wrong with what the user wrote, in words. */
+/* paramrefuse.c: messages about parameters that are refused. */
 #include "paramrefuse.h"
 
 #include <errno.h>
@@ -109,8 +109,7 @@ static void add_hint(struct strbuf *out, const peat_param *row, const struct val
 peat_status refuse_value(const struct filling *f, const peat_param *row, bool item,
                          const struct value *v)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     if (item)
         strbuf_add(&out, "each item of ");
     add_subject(&out, f, row);
@@ -128,8 +127,7 @@ peat_status refuse_value(const struct filling *f, const peat_param *row, bool it
 peat_status refuse_path(const struct filling *f, const peat_param *row, const struct value *v,
                         const char *looked_for, int error)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     add_subject(&out, f, row);
     strbuf_add(&out, " names ");
     add_quoted(&out, v->text);

@@ -20,8 +20,7 @@ static peat_status refuse_key(const struct filling *f, const char *key, struct p
     int n;
     const char **name = known_keys(f, &n);
     const char *near = suggest_name(key, name, n);
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     strbuf_add(&out, is_plugin(f->what) ? "unknown parameter " : "unknown key ");
     add_quoted(&out, key);
     strbuf_addf(&out, is_plugin(f->what) ? " of %s" : " in %s", f->what);
@@ -76,8 +75,7 @@ static peat_status fill_given(const struct filling *f, const struct value *given
 static peat_status refuse_missing(const struct filling *f, const peat_param *row,
                                   const struct value *given)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     strbuf_addf(&out, "%s needs %s '%s': %s", f->what, is_plugin(f->what) ? "parameter" : "key",
                 row->key, row->doc);
     return refuse(f, given ? given->at : (struct place){NULL, 0, 0}, &out);
@@ -85,8 +83,7 @@ static peat_status refuse_missing(const struct filling *f, const peat_param *row
 
 static peat_status refuse_kind(const struct filling *f, const struct value *given)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     strbuf_addf(&out, "%s must be a map of keys and values, not ", f->what);
     add_found(&out, given);
     return refuse(f, given->at, &out);

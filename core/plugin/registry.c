@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registry.c: from what the user wrote to one file, and from directories to a list. */
+/* registry.c: finds the file of a plugin, and lists the plugins of all directories. */
 #include "plugin/registry.h"
 
 #include <stdio.h>
@@ -94,7 +94,7 @@ static peat_status expect_kind(const struct plugin *plugin, peat_kind kind, stru
 
 /* ---- names ---- */
 
-/* What the user wrote, taken apart. */
+/* The user's name for a plugin, in its parts. */
 struct request {
     bool is_path;
     bool has_kind; /* "scheme/rotary" */
@@ -198,8 +198,7 @@ static bool exists_as(struct registry *r, peat_kind kind, const char *name)
 static peat_status not_found(struct registry *r, peat_kind kind, const char *name,
                              struct error *err)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     strbuf_addf(&text, "there is no %s '%s'", kind_name(kind), name);
     const char *near = nearest_plugin(r, kind, name);
     const char *other = NULL;
@@ -252,8 +251,7 @@ peat_status registry_find(struct registry *r, peat_kind kind, const char *name, 
 
 static peat_status unknown_anywhere(struct registry *r, const char *name, struct error *err)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     strbuf_addf(&text, "there is no plugin '%s'", name);
     for (int i = 0; i < KINDS; i++) {
         const char *near = nearest_plugin(r, kinds[i], name);
@@ -315,8 +313,7 @@ struct walk {
 /* False when it was claimed before. */
 static bool claim(struct walk *w, peat_kind kind, const char *file)
 {
-    struct strbuf key;
-    strbuf_init(&key);
+    struct strbuf key = STRBUF_NEW;
     strbuf_addf(&key, "|%s/%.*s|", kind_name(kind), (int)strlen(file) - 3, file);
     bool fresh = !strstr(w->claimed.text, key.text);
     if (fresh)

@@ -106,9 +106,8 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
     struct watchman watchman = {.page = page};
     struct trail trail = {page, look, &watchman};
     struct error err = {0};
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     direct_output(job->prints);
-    strbuf_init(&out);
     guard_start(&watchman.guard);
     peat_status status = job->work(job->ctx, &trail, &out, &err);
     if (watchman.found.status != PEAT_OK)
@@ -246,8 +245,7 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
 static peat_status explain(const struct inquiry *q, struct trail_plugin *died, struct error *err)
 {
     char where[TRAIL_TEXT], hint[TRAIL_HINT];
-    struct strbuf how;
-    strbuf_init(&how);
+    struct strbuf how = STRBUF_NEW;
     trail_where(q->child.trail, where);
     describe_end(q, &how);
     trail_hint(q->child.trail, q->child.signal, hint);
@@ -268,8 +266,7 @@ static bool has_answered(const struct inquiry *q)
 static peat_status await_answer(struct inquiry *q, struct strbuf *out, struct trail_plugin *died,
                                 struct error *err)
 {
-    struct strbuf got;
-    strbuf_init(&got);
+    struct strbuf got = STRBUF_NEW;
     receive(q, &got);
     end_work(q);
     peat_status status = PEAT_OK;

@@ -211,8 +211,7 @@ void guard_look(struct guard *g, const char *where)
     if (getpid() != g->pid)
         _exit(1);
     struct state now = g->was;
-    struct strbuf what;
-    strbuf_init(&what);
+    struct strbuf what = STRBUF_NEW;
     read_quickly(&now);
     state_compare(&g->was, &now, &what);
     if (what.n && !g->where[0]) {

@@ -3,9 +3,9 @@
 #include "tensor/levels.h"
 
 #if PEAT_VECTOR_LEVELS
-/* What is asked for is what cmake/PeatRoom.cmake compiles with. The answers were found once, when
- * the process started. */
-enum level level_here(void)
+/* The instructions that cmake/PeatRoom.cmake compiles with. The compiler's library asks the
+ * processor once, when the process starts. */
+enum cpu_level level_here(void)
 {
     if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
@@ -17,7 +17,7 @@ enum level level_here(void)
     return LEVEL_V4;
 }
 #else
-enum level level_here(void)
+enum cpu_level level_here(void)
 {
     return LEVEL_BASE;
 }

@@ -86,8 +86,7 @@ const char *providers_missing(const struct providers *p)
 
 static peat_status refuse_empty(const struct providers *p, struct error *err)
 {
-    struct strbuf where;
-    strbuf_init(&where);
+    struct strbuf where = STRBUF_NEW;
     plugin_dirs_add(&p->dirs, &where);
     peat_status status = error_set(
         err, PEAT_INVALID, "no provider of matrix products is installed: there is no gemm/*.so%s",
@@ -116,7 +115,7 @@ static bool fits_bf16(const peat_gemm_bf16 *b)
     return b->size == offsetof(peat_gemm_bf16, adds_bias) || b->size == sizeof(*b);
 }
 
-/* NULL, or what is wrong with it. */
+/* The fault of a descriptor, or NULL. */
 static const char *fault_of(const peat_gemm_provider *d, const char *name)
 {
     if (!d || d->magic != PEAT_GEMM_MAGIC)

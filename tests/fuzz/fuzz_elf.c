@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     const char *text = (const char *)bytes;
     peat_status status = elf_check("input", text, n, n, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);
-    /* The table alone tells what the whole file does. */
+    /* The table alone gives the same answer as the whole file. */
     size_t part = n < 4096 ? n : 4096;
     if (elf_check_head("input", text, n, NULL) == PEAT_OK && elf_has_table(text, part))
         BUG_UNLESS(elf_check("input", text, part, n, NULL) == status);

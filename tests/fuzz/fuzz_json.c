@@ -9,9 +9,8 @@
 
 static void check_again(struct arena *a, const struct value *v, enum json_style style)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&text);
     json_print(v, style, &text);
     const struct value *again = json_parse(a, text.text, text.n, "again", &err);
     if (!again)
@@ -23,8 +22,7 @@ static void check_again(struct arena *a, const struct value *v, enum json_style 
 /* A seal is good however the file is written. */
 static void check_seal(struct arena *a, const struct value *v)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     json_print(sealed(a, v), JSON_INDENTED, &text);
     const struct value *again = json_parse(a, text.text, text.n, "sealed", NULL);
     BUG_UNLESS(again && seal_check(again) == SEAL_GOOD);

@@ -81,8 +81,7 @@ static void show(char *dir, struct arena *a)
     struct results r;
     const struct results_options options = {.metric = NULL};
     struct error err = {0};
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     char *const dirs[] = {dir};
     peat_status status = results_read(&r, 1, dirs, &options, a, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);

@@ -40,9 +40,8 @@ static void remove_directory(void)
 
 static void put_state(struct arena *a, const char *path, const uint8_t *bytes, size_t n)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     const struct value *v = json_parse(a, (const char *)bytes, n, "input", NULL);
-    strbuf_init(&text);
     if (v && v->kind == VALUE_MAP)
         json_print(sealed(a, v), JSON_LINE, &text);
     else

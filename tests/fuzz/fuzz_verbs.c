@@ -85,7 +85,7 @@ static void put(const char *name, const void *text, size_t n)
 
 static pid_t maker;
 
-/* A sanitized process that a verb starts ends through what is registered here, too. */
+/* A sanitized process that a verb starts runs the handlers registered here, too. */
 static void remove_directory(void)
 {
     if (getpid() == maker)

@@ -13,8 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     peat_status status = yaml_parse(&arena, (const char *)bytes, n, "exp.yaml", &root, &error);
     BUG_UNLESS(status ? !root && error.text[0] : root != NULL);
     if (root) {
-        struct strbuf text;
-        strbuf_init(&text);
+        struct strbuf text = STRBUF_NEW;
         json_print(root, JSON_CANONICAL, &text);
         BUG_UNLESS(value_equal(root, value_merge(&arena, root, root)));
         strbuf_release(&text);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "maths/spectrum.h"
 
-/* A fixture: the arena in which the tables stand, and the error of what is asked about them. */
+/* A fixture: the arena of the tables, and the error of calls about them. */
 extern struct arena arena;
 extern struct error err;
 void table_open(void);

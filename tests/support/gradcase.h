@@ -40,8 +40,8 @@ struct gradcase {
 
 /* The outcome of the gradient check at 1e-7, for rows that are meant to fail. */
 peat_status gradcase_check(const struct gradcase *c, struct error *err);
-/* Asserts that the gradient check passes, that gradients are added to what is there, and that they
- * do not read what the operations call unread. */
+/* Asserts that the gradient check passes, that gradients are added to those before, and that they
+ * do not read operands that operations mark unread. */
 void gradcase_run(const struct gradcase *c);
 /* Asserts that the F32 result is the F64 one up to a relative squared error of 1e-10. */
 void gradcase_f32(const struct gradcase *c);

@@ -60,7 +60,7 @@ void modelcheck_build(struct modelcheck *m)
     ck_assert_msg(status == PEAT_OK, "%s", m->err.text);
 }
 
-/* *classes: what a model tells beside; NULL: nothing. */
+/* *classes: the class logits of a model with two heads, or NULL. */
 static peat_node *forward(struct modelcheck *m, struct graph *g, peat_node **classes)
 {
     struct pass pass = {0};

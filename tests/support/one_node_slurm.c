@@ -167,12 +167,11 @@ static bool write_files(const struct one_node_slurm *s)
     static const char *const folder[] = {"munge", "state", "spool"};
     char key[KEY_BYTES], path[128];
     bool written = getrandom(key, sizeof(key), 0) == (ssize_t)sizeof(key);
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     for (size_t i = 0; i < sizeof(folder) / sizeof(*folder); i++) {
         snprintf(path, sizeof(path), "%s/%s", s->dir, folder[i]);
         written = written && mkdir(path, 0755) == 0;
     }
-    strbuf_init(&text);
     write_configuration(s, &text);
     written = written && write_one(s->dir, "munge/key", key, sizeof(key)) &&
               write_one(s->dir, "slurm.conf", text.text, text.n);

@@ -122,8 +122,7 @@ static void read_tag(struct reader *r, const char *tag)
 void page_text(const char *html, struct strbuf *shown)
 {
     struct reader r = {.out = shown};
-    struct strbuf tag;
-    strbuf_init(&tag);
+    struct strbuf tag = STRBUF_NEW;
     for (const char *at = html; *at;) {
         if (*at == '<') {
             size_t n = strcspn(at, ">");

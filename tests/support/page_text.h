@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 
 /*
- * What the page shows: a line for each heading, paragraph and item, one for each row of a table
+ * The text of the page: a line for each heading, paragraph and item, one for each row of a table
  * with its cells joined by " | ", and "[title]" for a drawing. Spaces run together; a line that is
  * broken inside goes on with " / ". The test fails when elements are not closed in order.
  */

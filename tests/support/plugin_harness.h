@@ -48,7 +48,7 @@ void harness_train(struct harness *h, uint64_t seed, int64_t step, struct batch 
 void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch *b);
 
 /* A call of a new forward pass over B rows of T positions; pos [pos_B, T] (NULL: 0 .. T-1). Runs
- * prepare where there is one. What the call before gave is dead. */
+ * prepare where there is one. Nodes of the call before are dead. */
 const peat_call *harness_call(struct harness *h, int64_t B, int64_t T, int64_t pos_B,
                               const double *pos);
 /* The same pass once more, where a test has put tokens, documents, padding, a phase or a step into

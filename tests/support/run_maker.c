@@ -141,8 +141,7 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
                 "\"attention_path\":\"fused\",\"injection\":\"%s: acts\",\"matched\":null,"
                 "\"baseline\":null}",
                 scheme);
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     strbuf_addf(&text,
                 "{\"format\":1,\"hash\":\"%08d\",\"label\":\"%s.%s.s%" PRId64
                 "\",\"task\":{\"plugin\":\"%s\"%s},\"model\":{\"arch\":\"%s\",\"d_model\":%" PRId64
@@ -173,8 +172,7 @@ static void add_measure(struct strbuf *out, const char *metric, int length, doub
 static void add_result(struct run_maker *m, int cell, const char *state, double at_128,
                        double at_256)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     bool diverged = strcmp(state, "diverged") == 0;
     strbuf_addf(&out, "{\"format\":1,\"hash\":\"%08d\",\"state\":\"%s\",\"diverged\":%s,", cell,
                 state, diverged ? "{\"step\":12,\"what\":\"loss is not finite\"}" : "null");
@@ -250,9 +248,8 @@ void run_maker_claim(struct run_maker *m, const char *claims, int results)
 
 static void write_claims(const struct run_maker *m)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     char path[128];
-    strbuf_init(&out);
     strbuf_addf(&out, "{\"format\":1,\"versions\":[%s]}", m->claims.text);
     snprintf(path, sizeof(path), "%s/claims.json", m->dir);
     write_file(path, out.text);
@@ -263,9 +260,8 @@ void run_maker_finish(struct run_maker *m)
 {
     if (m->claims.n)
         write_claims(m);
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     char path[128];
-    strbuf_init(&out);
     strbuf_addf(&out,
                 "{\"format\":1,\"experiment\":\"%s\",\"axes\":%s,\"seeds\":[0,1,2],"
                 "\"report\":%s,\"cells\":[%s],\"dropped\":%s}",

@@ -43,8 +43,7 @@ void shell_keep_signals(void)
 
 static int run(const char *fmt, va_list args)
 {
-    struct strbuf command;
-    strbuf_init(&command);
+    struct strbuf command = STRBUF_NEW;
     strbuf_addf(
         &command,
         "unset PEAT_PLUGIN_PATH; HOME=/nonexistent; PATH=\"${PEAT%%/*}:$PATH\"; cd %s && { ",

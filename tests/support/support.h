@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* support.h: what the tests share. */
+/* support.h: helpers for all tests. */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 
@@ -15,7 +15,7 @@ struct repeated {
     int n;
 };
 
-/* What the tests of a file have in common. */
+/* The settings of the tests of a file. */
 struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */

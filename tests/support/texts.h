@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* texts.h: what a text has in it. */
+/* texts.h: questions about the content of a text. */
 #ifndef TESTS_TEXTS_H
 #define TESTS_TEXTS_H
 

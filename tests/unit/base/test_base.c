@@ -63,8 +63,7 @@ END_TEST
 START_TEST(error_is_cut_between_characters)
 {
     struct error err;
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     for (size_t shift = 0; shift < 3; shift++) {
         strbuf_clear(&text);
         strbuf_add_bytes(&text, "xx", shift);
@@ -144,8 +143,7 @@ END_TEST
 
 START_TEST(strbuf_grows)
 {
-    struct strbuf b;
-    strbuf_init(&b);
+    struct strbuf b = STRBUF_NEW;
     ck_assert_str_eq(b.text, "");
     strbuf_clear(&b);
     for (int i = 0; i < 1000; i++)
@@ -167,8 +165,7 @@ END_TEST
 
 START_TEST(strbuf_detach_hands_over_the_text)
 {
-    struct strbuf b;
-    strbuf_init(&b);
+    struct strbuf b = STRBUF_NEW;
     char *none = strbuf_detach(&b);
     ck_assert_str_eq(none, "");
     strbuf_add(&b, "text");
@@ -187,9 +184,8 @@ START_TEST(items_of_a_list_have_commas_between_them)
 {
     static const char *const name[] = {"alibi", "rotary", "none"};
     struct arena a;
-    struct strbuf b;
+    struct strbuf b = STRBUF_NEW;
     arena_init(&a, "test", 4096);
-    strbuf_init(&b);
     strbuf_item(&b, "%d", 1);
     strbuf_item(&b, "%s", "two");
     ck_assert_str_eq(b.text, "1, two");

@@ -168,7 +168,7 @@ START_TEST(writer_whose_temporary_file_is_tidied_away_writes_again)
 }
 END_TEST
 
-/* What is no regular file, in the folder of the test. */
+/* A file that is not regular, in the folder of the test. */
 static void plant_strange_files(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_record.c: what a record says is of the kinds that its rows allow, or damage with a place. */
+/* test_record.c: fields of a record have the kinds of their rows, or are damage with a place. */
 #include <string.h>
 
 #include "base/json.h"

@@ -27,8 +27,7 @@ static struct value *parse(const char *text)
 
 static const char *sealed_text(const char *text)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     json_print(sealed(&arena, parse(text)), JSON_INDENTED, &out);
     const char *copy = arena_strdup(&arena, out.text);
     strbuf_release(&out);
@@ -82,8 +81,7 @@ END_TEST
 
 START_TEST(every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers)
 {
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     strbuf_add(&line, "{\"step\":10,\"value\":1.25}");
     size_t covered = line.n - 1;
     seal_line(&line);

@@ -51,8 +51,7 @@ END_TEST
 
 START_TEST(bytes_with_nul_and_kept_characters_are_shown)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     shown_add_bytes(&out, "a\0\n\tb\r", 6, "\n\t");
     ck_assert_str_eq(out.text, "a\\x00\n\tb\\r");
     strbuf_release(&out);

@@ -341,7 +341,7 @@ START_TEST(equality_is_of_content)
         struct value *a = json(row[i].a), *b = json(row[i].b);
         ck_assert_msg(value_equal(a, b) == row[i].equal, "%s and %s", row[i].a, row[i].b);
         ck_assert(value_equal(b, a) == row[i].equal);
-        /* What is equal has one canonical text: it names cells. */
+        /* Equal values have one canonical text: it names cells. */
         ck_assert_int_eq(!strcmp(canonical(a), canonical(b)), row[i].equal);
     }
     ck_assert(value_equal(scalar(".nan"), scalar(".NaN")));
@@ -432,7 +432,7 @@ START_TEST(json_texts_survive)
 }
 END_TEST
 
-/* Stray, cut, overlong, surrogate, beyond the last: what is written can always be read. */
+/* Stray, cut, overlong, surrogate, beyond the last: text that was written can be read. */
 START_TEST(bytes_that_are_not_utf8_are_replaced)
 {
     static const char *const bad[] = {

@@ -211,9 +211,9 @@ static const struct {
 START_TEST(signflip_p_is_the_share_of_sign_patterns)
 {
     for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++)
-        assert_near(signflip_p(paired[i].d, paired[i].n), paired[i].expected[0], 1e-15,
-                    paired[i].name);
-    ck_assert_double_nan(signflip_p(paired[0].d, 0));
+        assert_near(paired_p(TEST_SIGN_FLIP, paired[i].d, paired[i].n), paired[i].expected[0],
+                    1e-15, paired[i].name);
+    ck_assert_double_nan(paired_p(TEST_SIGN_FLIP, paired[0].d, 0));
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(signflip_p_of_a_clear_difference_is_two_over_two_to_the_n)
     double d[20];
     for (int n = 1; n <= 20; n++) {
         d[n - 1] = 0.1 + 0.01 * n;
-        ck_assert_double_eq(signflip_p(d, n), 2.0 / (double)(1 << n));
+        ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, n), 2.0 / (double)(1 << n));
     }
 }
 END_TEST
@@ -232,7 +232,7 @@ START_TEST(signflip_p_does_not_depend_on_order_or_sign)
     double d[] = {0.1, 0.7, -0.3, 0.2, 0.2, -0.4}, other[6];
     for (int i = 0; i < 6; i++)
         other[i] = -d[5 - i];
-    ck_assert_double_eq(signflip_p(d, 6), signflip_p(other, 6));
+    ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, 6), paired_p(TEST_SIGN_FLIP, other, 6));
 }
 END_TEST
 
@@ -242,12 +242,12 @@ START_TEST(drawn_signflip_p_is_near_the_exact_one_and_always_the_same)
     double d[25];
     for (int i = 0; i < 25; i++)
         d[i] = i < 17 ? 1.0 : -1.0;
-    double p = signflip_p(d, 25);
+    double p = paired_p(TEST_SIGN_FLIP, d, 25);
     ck_assert_double_eq_tol(p, 0.1077521, 0.004);
-    ck_assert_double_eq(signflip_p(d, 25), p);
+    ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, 25), p);
     for (int i = 0; i < 25; i++)
         d[i] = 1.0 + i;
-    ck_assert_double_eq_tol(signflip_p(d, 25), 1.0 / 100001.0, 1e-12);
+    ck_assert_double_eq_tol(paired_p(TEST_SIGN_FLIP, d, 25), 1.0 / 100001.0, 1e-12);
 }
 END_TEST
 
@@ -279,18 +279,16 @@ END_TEST
 
 START_TEST(wilcoxon_t_and_effect_sizes_are_scipys)
 {
-    static double (*const figure[])(const double *d, int n) = {wilcoxon_p, paired_t_p, effect_dz,
-                                                               effect_gz};
     for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++) {
         const double *d = paired[i].d;
         int n = paired[i].n;
+        const double figure[] = {paired_p(TEST_WILCOXON, d, n), paired_p(TEST_T, d, n),
+                                 effect_dz(d, n), effect_gz(d, n)};
         for (int k = 0; k < 4; k++)
-            assert_same(figure[k](d, n), paired[i].expected[1 + k], k ? 1e-12 : 1e-13,
-                        paired[i].name);
-        ck_assert_double_eq(paired_p(TEST_WILCOXON, d, n), wilcoxon_p(d, n));
+            assert_same(figure[k], paired[i].expected[1 + k], k ? 1e-12 : 1e-13, paired[i].name);
     }
-    ck_assert_double_nan(wilcoxon_p(paired[0].d, 0));
-    ck_assert_double_nan(paired_t_p(paired[0].d, 0));
+    ck_assert_double_nan(paired_p(TEST_WILCOXON, paired[0].d, 0));
+    ck_assert_double_nan(paired_p(TEST_T, paired[0].d, 0));
 }
 END_TEST
 
@@ -307,7 +305,7 @@ START_TEST(wilcoxon_of_many_differences_is_scipys)
     for (int i = 0; i < 250; i++)
         d[i] = ((37 * i) % 101 - 40) / 16.0 + i / 1024.0;
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
-        assert_near(wilcoxon_p(d, one[i].n), one[i].p, 1e-9, "p");
+        assert_near(paired_p(TEST_WILCOXON, d, one[i].n), one[i].p, 1e-9, "p");
 }
 END_TEST
 
@@ -315,7 +313,7 @@ START_TEST(sizes_that_differ_by_rounding_share_their_rank)
 {
     const double exact[] = {0.5, -0.5, 0.5, 1.0, 0.75},
                  rounded[] = {0.7 - 0.2, -0.5, 0.9 - 0.4, 1.0, 0.75};
-    ck_assert_double_eq(wilcoxon_p(rounded, 5), wilcoxon_p(exact, 5));
+    ck_assert_double_eq(paired_p(TEST_WILCOXON, rounded, 5), paired_p(TEST_WILCOXON, exact, 5));
 }
 END_TEST
 

@@ -264,12 +264,12 @@ END_TEST
 START_TEST(quantiles_lie_between_order_statistics)
 {
     double x[] = {3.0, 1.0, 2.0, 5.0};
-    struct spread s = spread_of(x, 4);
+    struct quantiles s = quantiles_of(x, 4);
     ck_assert_double_eq_tol(s.mean, 2.75, 1e-15);
     ck_assert_double_eq_tol(s.q05, 1.15, 1e-15);
     ck_assert_double_eq_tol(s.q50, 2.5, 1e-15);
     ck_assert_double_eq_tol(s.q95, 4.7, 1e-14);
-    ck_assert(isnan(spread_of(x, 0).mean));
+    ck_assert(isnan(quantiles_of(x, 0).mean));
 }
 END_TEST
 

@@ -32,7 +32,7 @@ static void close_directory(void)
 
 /* ---- programs ---- */
 
-/* What a shell command would be started with; all that it prints is in the log. */
+/* A shell command as a child; its output is in the log. */
 static struct child shell_child(const char *command)
 {
     char **argv = ARENA_ARRAY(&arena, 4, char *);
@@ -118,10 +118,8 @@ END_TEST
 
 START_TEST(output_is_read_back_together_or_apart)
 {
-    struct strbuf out, said;
+    struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
     struct child c = shell_child("cat; echo one; echo two >&2; pwd");
-    strbuf_init(&out);
-    strbuf_init(&said);
     c.log = NULL;
     c.dir = "/";
     ck_assert_int_eq(child_run(&c, &out, &said, &err), PEAT_OK);

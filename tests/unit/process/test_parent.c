@@ -57,7 +57,7 @@ static bool is_gone(pid_t pid)
     return !state || state[2] == 'Z' || state[2] == 'X';
 }
 
-/* What a plugin can do at its worst: nothing ends it but SIGKILL. */
+/* The worst that a plugin can do: only SIGKILL ends it. */
 _Noreturn static void endure(void)
 {
     for (int signal = 1; signal < 32; signal++)
@@ -212,9 +212,8 @@ static void run_a_sleeper(int number)
     snprintf(name, sizeof(name), "%d", number);
     char *argv[] = {sh, c, command, name, NULL};
     struct child sleeper = {.argv = argv};
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&out);
     stops_end_process();
     child_run(&sleeper, &out, NULL, &err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_trail.c: what a dead process leaves behind, and what a plugin changed in a live one. */
+/* test_trail.c: the trail of a dead process, and changes that a plugin made to a live one. */
 #include <fcntl.h>
 #include <fenv.h>
 #include <fnmatch.h>
@@ -174,10 +174,9 @@ static peat_status change(void *ctx, struct trail *trail, struct strbuf *out, st
 
 START_TEST(guard_names_each_change_and_who_made_it)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
     char expected[128];
-    strbuf_init(&out);
     ck_assert_msg(apart_run(change, &_i, 20, APART_ASIDE, &out, NULL, &err) == PEAT_OK, "%s",
                   err.text);
     const char *what = changes[_i].what;
@@ -217,9 +216,8 @@ static peat_status die_apart(void *ctx, struct trail *trail, struct strbuf *out,
 
 START_TEST(error_of_the_work_comes_back_and_nothing_else)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&out);
     ck_assert_int_eq(apart_run(refuse, NULL, 1, APART_ASIDE, &out, NULL, &err), PEAT_REFUSED);
     ck_assert_str_eq(err.text, "no");
     ck_assert_str_eq(out.text, "");
@@ -239,9 +237,8 @@ static peat_status wait_for_ever(void *ctx, struct trail *trail, struct strbuf *
 
 START_TEST(child_that_stands_still_outside_of_plugins_is_ended_and_named)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&out);
     ck_assert_int_eq(apart_run(wait_for_ever, NULL, 0.1, APART_ASIDE, &out, NULL, &err),
                      PEAT_FAILED);
     ck_assert_ptr_nonnull(strstr(err.text, "the process that runs plugins stood still outside of "
@@ -253,9 +250,8 @@ END_TEST
 
 START_TEST(limit_of_a_plugin_is_not_the_engines_and_all_bytes_come)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&out);
     ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.3, APART_ASIDE, &out, NULL, &err),
                      PEAT_OK);
     ck_assert_uint_eq(out.n, 1 << 20);
@@ -265,9 +261,8 @@ END_TEST
 
 START_TEST(child_that_prints_may_wait_for_its_reader)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
-    strbuf_init(&out);
     ck_assert_int_eq(apart_run(hang_in_the_engine, NULL, 0.05, APART_PRINTS, &out, NULL, &err),
                      PEAT_OK);
     strbuf_release(&out);
@@ -276,10 +271,9 @@ END_TEST
 
 START_TEST(death_of_the_child_names_the_plugin)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
     struct trail_plugin died;
-    strbuf_init(&out);
     ck_assert_int_eq(apart_run(die_apart, NULL, 1, APART_ASIDE, &out, &died, &err), PEAT_FAILED);
     ck_assert_str_eq(err.text, "e.yaml:1:2: 'mine' (/mine.so) was ended by SIGKILL in its setup");
     ck_assert_str_eq(died.file, "/mine.so");

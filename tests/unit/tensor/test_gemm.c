@@ -223,7 +223,7 @@ START_TEST(beta_zero_does_not_read_the_result)
 }
 END_TEST
 
-/* What it leaves to another decides bits as well. */
+/* The library for the rest decides bits as well. */
 START_TEST(every_library_that_multiplies_is_named_with_its_version_and_kernels)
 {
     struct team team = team_by(words()[_i], 1);

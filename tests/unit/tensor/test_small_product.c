@@ -99,7 +99,7 @@ START_TEST(every_level_has_the_bits_of_the_definition)
             for (int64_t at = 0; at < d.p.m * d.p.n; at++)
                 wanted[at / d.p.n * d.p.ldc + at % d.p.n] =
                     defined_number(&d.p, at / d.p.n, at % d.p.n);
-            small_product_at((enum level)level)->multiply(&d.p);
+            small_product_at((enum cpu_level)level)->multiply(&d.p);
             ck_assert_mem_eq(d.c, wanted, bytes);
             drawn_free(&d);
             free(wanted);

@@ -280,7 +280,7 @@ START_TEST(every_level_gives_the_same_bits)
         run_all(vec_rows_f32_at(LEVEL_BASE), x, base, n);
         for (int level = LEVEL_BASE + 1; level <= (int)level_here(); level++) {
             memset(y, 0, sizeof(y));
-            run_all(vec_rows_f32_at((enum level)level), x, y, n);
+            run_all(vec_rows_f32_at((enum cpu_level)level), x, y, n);
             for (int i = 0; i < ALL; i++)
                 ck_assert_msg(memcmp(&y[i], &base[i], sizeof(*y)) == 0 ||
                                   (isnan(y[i]) && isnan(base[i])),

@@ -53,14 +53,14 @@ char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
  * room for one more, else a copy of twice the room. The element after the n is cleared. */
 void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each);
 
-/* The same for what a model or its data asks for: NULL when the system has no more, for the caller
- * to report as PEAT_NOMEM. */
+/* The same for sizes that a model or its data sets: NULL when memory has run out, which the caller
+ * reports as PEAT_NOMEM. */
 void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
 void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
 
 /* From now on each block has so many bytes behind it, and a few before it, that are nobody's. For
- * checks of what is handed to code that may write beyond its ends. */
+ * checks of code that may write beyond the ends of a block. */
 void arena_guard(struct arena *a, size_t bytes);
 /* The owner of the oldest block around which something was written ("" when nobody was named);
  * NULL: there is none. */

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 
 struct data_files {
-    struct arena *a;  /* of what is remembered */
+    struct arena *a;  /* of the table and its bytes */
     size_t keep_most; /* bytes; 0: files are hashed, and not read as data */
     size_t kept;
     int n, room;

@@ -43,8 +43,8 @@ void error_add_nearest(struct error *err, const char *word, const char *const *n
 /* Adds the n names, separated by commas, and the nearest one. */
 void error_add_names(struct error *err, const char *word, const char *const *name, int n);
 
-/* Ends the process with status 1 and one line, without flushing what was half printed. For texts,
- * settings and whatever else has a size that follows from what the user wrote. */
+/* Ends the process with status 1 and one line, without flushing unfinished output. For texts,
+ * settings and others whose size follows from the user's words. */
 _Noreturn void out_of_memory(const char *what);
 
 /* Ends the process with status 1 and the line of err, likewise: for a failure of the environment in

@@ -47,9 +47,7 @@ peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err);
 /* ---- reading ---- */
 
 /* The whole file, with a terminating 0 after n bytes; freed by the caller. Refuses files beyond
- * limit bytes (0: no limit), and those that are not regular. PEAT_NOTFOUND when there is no such
- * file.
- */
+ * limit bytes (0: no limit), and those that are not regular. PEAT_NOTFOUND when it is missing. */
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err);
 /* The same, and also what an open descriptor named by path gives until its end, as /dev/stdin or a
  * shell's <(command): a pipe or a terminal, whose writer decides how long that takes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_kind.h: what the first bytes of a file say that it is.
+ * file_kind.h: the format of a file, recognised by its first bytes.
  *
  * The one table of formats that name themselves. Whoever reads text or plain numbers asks it first:
  * a picture or a packed file is made of numbers too.

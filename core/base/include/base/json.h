@@ -38,7 +38,7 @@ struct value *json_parse(struct arena *a, const char *text, size_t n, const char
 
 /* ---- building ---- */
 
-/* A map or a list under construction: a handle, passed by value. What it holds has no place. */
+/* A map or a list under construction: a handle, passed by value. Its members have no place. */
 struct json {
     struct arena *a;
     struct value *v;
@@ -82,7 +82,7 @@ double json_get_number(const struct value *map, const char *key);
 bool json_get_bool(const struct value *map, const char *key);
 /* Items of the list under key; 0 when there is none. */
 int json_get_count(const struct value *map, const char *key);
-/* The i-th item of the list under key; NULL behind the last, and when there is no list. */
+/* The i-th item of the list under key; NULL behind the last, and without a list. */
 const struct value *json_get_item(const struct value *map, const char *key, int i);
 /* Both are there and equal. */
 bool same_text(const char *a, const char *b);
@@ -90,7 +90,7 @@ bool same_text(const char *a, const char *b);
 /* ---- files ---- */
 
 /* The file as a tree, its seal not looked at. `name` stands for it in messages about its content.
- * limit: bytes (0: none). PEAT_NOTFOUND when there is no such file, PEAT_CORRUPT when it is no
+ * limit: bytes (0: none). PEAT_NOTFOUND when the file is missing, PEAT_CORRUPT when it is not
  * JSON. */
 peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
                       struct value **v, struct error *err);

@@ -41,7 +41,7 @@ struct record {
     const struct field *field;
 };
 
-/* PEAT_MISMATCH: a newer program wrote it. PEAT_CORRUPT: it is no such record; the text says why.
+/* PEAT_MISMATCH: a newer program wrote it. PEAT_CORRUPT: it is damaged; the text says where.
  * path names it in messages. */
 peat_status record_check(const struct record *r, const struct value *v, const char *path,
                          struct error *err);

@@ -11,7 +11,7 @@
  * and counts 0. */
 int times_said(const char *const *text, int n, int i);
 
-/* "name", or "name and 3 rows more" with kind "row", for what is said so many times. In `a`. */
+/* "name", or "name and 3 rows more" with kind "row" where 4 rows share a sentence. In `a`. */
 const char *name_and_more(struct arena *a, const char *name, const char *kind, int times);
 
 /* "s" unless n is 1: %d cell%s. */

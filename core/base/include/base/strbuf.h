@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strbuf.h: growable text. text is always terminated and never NULL, also after strbuf_init.
+ * strbuf.h: growable text. text is always terminated and never NULL.
  * Running out of memory ends the process with one line, as in arena.h.
  */
 #ifndef BASE_STRBUF_H
@@ -17,6 +17,8 @@ struct strbuf {
     size_t n, room;
 };
 
+/* Empty: struct strbuf line = STRBUF_NEW; room 0 marks text that was not allocated. */
+#define STRBUF_NEW ((struct strbuf){.text = (char *)""})
 void strbuf_init(struct strbuf *b);
 /* Frees the memory and leaves an empty, usable buffer. */
 void strbuf_release(struct strbuf *b);

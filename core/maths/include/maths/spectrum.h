@@ -5,8 +5,7 @@
  * LAPACK rather than own code: OpenBLAS brings it, and with it eigenvectors and singular values
  * that keep their digits. Its functions (dsyevd, dgesdd, dgeqrf, dorgqr) run on the calling thread:
  * a result has the same bits at any -t. gemm_start was called for the team. All matrices are
- * row-major and without gaps. What a call needs besides its arguments comes from the arena and is
- * given back to it.
+ * row-major and without gaps. Work space comes from the arena and is given back to it.
  */
 #ifndef MATHS_SPECTRUM_H
 #define MATHS_SPECTRUM_H

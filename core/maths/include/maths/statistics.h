@@ -2,8 +2,8 @@
 /*
  * statistics.h: the formulas of a results table; each is tested against scipy's values.
  *
- * statistics.c has moments and distributions, paired_tests.c what is said of differences d_1 .. d_n
- * of two rows at the same seeds, rank_tests.c what is said of k methods over N tasks. strata.h goes
+ * statistics.c has moments and distributions, paired_tests.c the tests of differences d_1 .. d_n
+ * of two rows at the same seeds, rank_tests.c those of k methods over N tasks. strata.h goes
  * on to several pairs of rows, power.h to what so many seeds can show.
  */
 #ifndef MATHS_STATISTICS_H
@@ -44,8 +44,18 @@ double chi2_tail(double x, double df);
 
 /* ---- paired differences ---- */
 
-enum paired_test { TEST_SIGN_FLIP, TEST_WILCOXON, TEST_T };
-enum { PAIRED_TESTS = TEST_T + 1 };
+enum paired_test {
+    /* The share of sign patterns s with |sum s_i d_i| >= |sum d_i|: exact for n <= 20; beyond,
+     * Monte Carlo with 100,000 draws from a fixed stream: (1 + b) / (1 + B). */
+    TEST_SIGN_FLIP,
+    /* Wilcoxon's signed ranks: zeros are dropped, ties share their mean rank, and the null
+     * distribution of the sum of positive ranks is counted exactly with those ranks up to n = 200
+     * (beyond, a normal with ties and continuity correction). 1 when every difference is 0. */
+    TEST_WILCOXON,
+    /* Student's t of the mean difference; NaN when the differences have no spread. */
+    TEST_T,
+    PAIRED_TESTS
+};
 
 /* Two-sided p; NaN for n == 0 and where the test is not defined. */
 double paired_p(enum paired_test test, const double *d, int n);
@@ -68,16 +78,6 @@ int paired_pairs_needed(enum paired_test test, int tails, int m, double level);
 /* "sign-flip", and "exact sign-flip test" for sentences. */
 const char *paired_test_word(enum paired_test test);
 const char *paired_test_name(enum paired_test test);
-
-/* The share of sign patterns s with |sum s_i d_i| >= |sum d_i|: exact for n <= 20; beyond, Monte
- * Carlo with 100,000 draws from a fixed stream: (1 + b) / (1 + B). */
-double signflip_p(const double *d, int n);
-/* Wilcoxon's signed ranks: zeros are dropped, ties share their mean rank, and the null distribution
- * of the sum of positive ranks is counted exactly with those ranks up to n = 200 (beyond, a normal
- * with ties and continuity correction). 1 when every difference is 0. */
-double wilcoxon_p(const double *d, int n);
-/* Student's t of the mean difference; NaN when the differences have no spread. */
-double paired_t_p(const double *d, int n);
 
 /* Cohen's d_z = mean(d) / sd(d); NaN when the differences have no spread. */
 double effect_dz(const double *d, int n);

@@ -4,8 +4,8 @@
  *
  * The rows of a table [n, d] less their mean have covariance C [d, d] with eigenvalues l_1 >= l_2
  * >= ... The subspace of a table for an energy share s is spanned by its first k eigenvectors, k
- * the smallest number with l_1 + .. + l_k >= s (l_1 + .. + l_d). The mean is no part of it: a
- * vector that all rows share tells no two of them apart.
+ * the smallest number with l_1 + .. + l_k >= s (l_1 + .. + l_d). The mean is left out: a
+ * vector that all rows share does not distinguish them.
  */
 #ifndef MATHS_SUBSPACE_H
 #define MATHS_SUBSPACE_H
@@ -51,7 +51,7 @@ peat_status principal_angles(const struct team *team, const struct subspace *x,
                              struct arena *a, struct error *err);
 
 /* One number over draws. */
-struct spread {
+struct quantiles {
     double mean, q05, q50, q95;
 };
 
@@ -59,7 +59,7 @@ struct spread {
  * `overlap` is max(k_a, k_b) / d exactly. */
 struct angle_baseline {
     int64_t draws;
-    struct spread smallest, mean, largest, overlap;
+    struct quantiles smallest, mean, largest, overlap;
 };
 
 /* stream: of rng_stream(); the same stream gives the same baseline. k_a, k_b in 1 .. d. Each draw
@@ -70,6 +70,6 @@ peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int
                           struct error *err);
 
 /* Quantiles as numpy's default (linear between order statistics); sorts x. NaN for n == 0. */
-struct spread spread_of(double *x, int64_t n);
+struct quantiles quantiles_of(double *x, int64_t n);
 
 #endif

@@ -32,7 +32,7 @@ _Static_assert(sizeof(struct param_list) == sizeof(peat_strings) &&
                    sizeof(struct param_list) == sizeof(peat_reals),
                "a list is a number and a pointer");
 
-/* NULL: there is no such type, which params_check refuses. */
+/* NULL: the type is unknown, and params_check refuses it. */
 const struct param_type *row_type(const peat_param *row);
 
 /* What one value, or one item of a list, may be: params_allowed without unit and auto. */

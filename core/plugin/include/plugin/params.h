@@ -16,8 +16,8 @@
  * Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
  * VALUE_NULL: nothing given). Strings and lists are copied into the arena. Unknown key, wrong
  * type, out of bounds, missing required key: PEAT_INVALID placed at the key's or the value's
- * file:line:column, naming what is allowed and the nearest key. `what` names the thing in
- * messages: "scheme 'rotary'", "train". Keys in `reserved` (NULL-terminated, may be NULL) are
+ * file:line:column, with the allowed values and the nearest key. `what` names the owner of the rows
+ * in messages: "scheme 'rotary'", "train". Keys in `reserved` (NULL-terminated, may be NULL) are
  * passed over. BOOL takes true/false alone; INT takes whole numbers, REAL also integers; `auto` is
  * accepted where PEAT_AUTO is set. PATH values are resolved beside the file they were written in
  * (values of the command line: from the current directory) and must exist.

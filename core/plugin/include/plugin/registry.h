@@ -18,7 +18,7 @@
 
 struct plugin {
     const peat_plugin *desc;
-    const char *name;      /* what the file is called, without .so: how it is asked for */
+    const char *name;      /* of its file without .so: a user writes it */
     const char *path;      /* absolute */
     char sha256[HASH_HEX]; /* empty: loaded for a listing */
 };

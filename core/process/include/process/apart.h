@@ -17,7 +17,7 @@ enum { APART_SECONDS = 30 };
 /* The same, or what PEAT_PLUGIN_SECONDS in the environment says. */
 double apart_seconds(void);
 
-/* In the child: what it adds to `out` is what the parent gets. The trail is to be handed to
+/* In the child: `out` is sent to the parent. The trail is to be handed to
  * whatever calls plugins. */
 typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err);
@@ -30,7 +30,7 @@ enum apart_prints {
 };
 
 /* Outside of plugins the engine may work as long as it takes, and wait, using no processor, for
- * this many times what a plugin function may take; where it prints, as long as its reader likes. */
+ * this many times what a plugin function may take; where it prints, as long as its reader does. */
 enum { APART_WAITS = 4 };
 
 /* seconds: how long one plugin function may take; 0: any time. An error of `work` is given back as

@@ -23,8 +23,8 @@ struct child {
     const char *dir;   /* its current directory; NULL: this process's */
     const char *log;   /* both outputs are appended to it, it is made when absent; NULL: out, err */
     int out, err;      /* descriptors of its outputs; 0: this process's */
-    /* It leads a group of its own: a terminal's Ctrl-C does not reach it, and what it starts ends
-     * with it. */
+    /* It leads a group of its own: a terminal's Ctrl-C does not reach it, and the processes that it
+     * starts end with it. */
     bool own_group;
     bool has_trail;
     double grace; /* seconds from SIGTERM to SIGKILL */
@@ -40,12 +40,12 @@ struct child {
 };
 
 /* Standard input is empty, and signals are as in a fresh process, but that an ignored SIGHUP stays
- * ignored. PEAT_NOTFOUND when there is no such program. */
+ * ignored. PEAT_NOTFOUND: no program has that name. */
 peat_status child_start(struct child *c, struct error *err);
 /* A copy of this process, in its own group, with a trail, that ends with this process and dies of
  * signals as a fresh one. Like fork, it returns in both: in the child, c->pid is 0. */
 peat_status child_fork(struct child *c, struct error *err);
-/* Starts it, waits for its end (a stop ends it, and then this process), and adds what it printed to
+/* Starts it, waits for its end (a stop ends it, and then this process), and adds its output to
  * `out` and `said`; when `said` is NULL, all of it to `out`. */
 peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, struct error *err);
 
@@ -66,7 +66,7 @@ void child_wait(struct child *c);
 /* Seconds of processors that it has used; 0 once it has ended. */
 double child_cpu(const struct child *c);
 enum { CHILD_DOING = 96 };
-/* What it is doing, in words of the kernel: "sleeping in futex_wait_queue", "running". */
+/* Its state in words of the kernel: "sleeping in futex_wait_queue", "running". */
 void child_doing(const struct child *c, char text[CHILD_DOING]);
 /* This process has a child, whoever has started it, that was not waited for. */
 bool child_is_left(void);

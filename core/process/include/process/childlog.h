@@ -10,7 +10,7 @@
 /* The last line that starts with `prefix` ("": the last that is not empty), from byte `from` on and
  * without the prefix; NULL when there is none near the log's end. */
 const char *log_last_line(const char *path, off_t from, const char *prefix, struct arena *a);
-/* The first line, from byte `from` on, in which a sanitizer says what is wrong; NULL: none. */
+/* The first line, from byte `from` on, of a sanitizer's report; NULL: none. */
 const char *log_sanitizer_line(const char *path, off_t from, struct arena *a);
 
 #endif

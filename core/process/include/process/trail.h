@@ -29,7 +29,7 @@ struct trail_page {
     char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
     char cell[256];            /* the cell that is set up or trained, when there are several   */
     char missing[160];         /* tensors that the hook does not declare, so that it gets NULL */
-    char notice[TRAIL_NOTICE]; /* before the first step: what the user should know; "": nothing */
+    char notice[TRAIL_NOTICE]; /* a warning for the user before the first step; "": none      */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
     int32_t status;  /* peat_status: why the process is about to end ... */

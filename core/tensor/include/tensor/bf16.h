@@ -21,8 +21,8 @@ static inline float bf16_value(bf16 x)
     return value;
 }
 
-/* To the nearest, of two equally near the even one. NaN stays NaN, what is too large becomes inf,
- * and what is too small for a normal number of F32 becomes 0: the CPU's products would take it so.
+/* To the nearest, of two equally near the even one. NaN stays NaN, numbers that are too
+ * large become inf, and those below the normal numbers of F32 become 0, as in the CPU's products.
  */
 void bf16_round(bf16 *to, const float *from, int64_t n);
 /* scale * from: rows of `cols` elements, `step` apart, to rows without gaps. */

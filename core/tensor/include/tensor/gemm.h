@@ -22,7 +22,7 @@
 peat_status gemm_check(const char *name, struct error *err);
 /* Gives the team the provider of that name (tensor/provider.h; "auto": the fastest that is
  * installed), ready for its first product: loads its library. After parallel_start; may be called
- * again. PEAT_INVALID: there is no such provider; else what is wrong with it. */
+ * again. PEAT_INVALID: no provider has that name; other errors say why it did not start. */
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
 
 /* The provider's own name, where "auto" was asked for too. */
@@ -36,11 +36,11 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
 /* LAPACK of the team's provider, or of the one it leaves products to; NULL: neither has it. */
 const peat_gemm_lapack *gemm_lapack(const struct team *team);
 
-/* PEAT_INVALID, with what is missing, where a team with the provider of that name can't have bf16
- * products here. Loads it. */
+/* PEAT_INVALID, with the reason, where the provider of that name has no bf16 products on this
+ * machine. Loads it. */
 peat_status gemm_check_bf16(const char *name, struct error *err);
-/* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: what is
- * missing. */
+/* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: as
+ * gemm_check_bf16. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
 /* Frees what gemm_start_bf16 allocated; the provider stays open. */
 void gemm_stop(struct team *team);
@@ -57,8 +57,8 @@ struct gemm {
     void *c;
     int64_t lda, ldb, ldc;
     const void *bias; /* [n], added to every row of the product, with beta 0; NULL: none */
-    /* A and B rounded before, for a team that rounds; NULL: not yet. alpha is 1 where a16 is given;
-     * what is rounded may itself be NULL. */
+    /* A and B rounded before, for a team that rounds; NULL: not yet. alpha is 1 where a16 is given,
+     * and a or b may be NULL then. */
     const void *a16, *b16;
     int64_t lda16, ldb16;
 };

@@ -23,7 +23,7 @@ VEC_INLINE real lane_fold(const real *lane)
     return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* term is an expression in i; what is beyond the last whole group of lanes goes to the first
+/* term is an expression in i; numbers beyond the last whole group of lanes are added to the first
  * lanes. Half a group is common: heads of 8 dimensions. */
 #define LANE_SUM(term)                                                                             \
     real lane[LANES] = {0};                                                                        \

@@ -20,18 +20,18 @@
 
 /* PEAT_VECTOR_LEVELS: whether the build makes more than the first. */
 #if PEAT_VECTOR_LEVELS
-enum level { LEVEL_BASE, LEVEL_V3, LEVEL_V4, LEVELS }; /* of x86-64, as its ABI numbers them */
+enum cpu_level { LEVEL_BASE, LEVEL_V3, LEVEL_V4, LEVELS }; /* of x86-64, as its ABI numbers them */
 #define LEVEL_NAMES(name) name##_base, name##_v3, name##_v4
 #define LEVEL_CHOICE(name, level)                                                                  \
     ((level) == LEVEL_V4 ? &name##_v4 : (level) == LEVEL_V3 ? &name##_v3 : &name##_base)
 #else
-enum level { LEVEL_BASE, LEVELS };
+enum cpu_level { LEVEL_BASE, LEVELS };
 #define LEVEL_NAMES(name)         name##_base
 #define LEVEL_CHOICE(name, level) ((void)(level), &name##_base)
 #endif
 
 /* The highest that this processor has and the build made. */
-enum level level_here(void);
+enum cpu_level level_here(void);
 
 #define LEVEL_PASTE(name, level)       LEVEL_PASTE_AGAIN(name, level)
 #define LEVEL_PASTE_AGAIN(name, level) name##_##level
@@ -50,7 +50,7 @@ typedef double real;
  * level that this processor has, name_here() at the highest. */
 #define LEVEL_TABLE(type, name)                                                                    \
     extern const struct type LEVEL_NAMES(name);                                                    \
-    static inline const struct type *name##_at(enum level level)                                   \
+    static inline const struct type *name##_at(enum cpu_level level)                               \
     {                                                                                              \
         return LEVEL_CHOICE(name, level);                                                          \
     }                                                                                              \

@@ -3,8 +3,8 @@
  * parallel.h: the only way to use more than one core; parallel.c alone includes omp.h.
  *
  * Work is cut into tiles whose number and size never depend on the number of threads, and each
- * tile owns what it writes. Sums over tiles are combined in tile order by the caller. So the same
- * bits come out at any thread count.
+ * tile writes to memory of its own. Sums over tiles are combined in tile order by the caller. So
+ * the same bits come out at any thread count.
  */
 #ifndef TENSOR_PARALLEL_H
 #define TENSOR_PARALLEL_H
@@ -14,8 +14,8 @@
 /* What one cell computes with. */
 struct team {
     int threads;
-    /* Multiplies matrices, and what it leaves to another; NULL: before gemm_start; nothing is left.
-     */
+    /* gemm multiplies matrices (NULL before gemm_start), rest those that gemm refuses (NULL: it
+     * refuses none). */
     const struct peat_gemm_provider *gemm, *rest;
     struct bf16_products *bf16; /* some products round their operands; NULL: none do */
 };

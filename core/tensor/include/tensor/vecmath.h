@@ -2,8 +2,8 @@
 /*
  * vecmath.h: exp and its relatives over rows, fast in F32 and exact (libm) in F64.
  *
- * The F32 functions are polynomials in plain C that the compiler vectorises. There is no sum in
- * them, so the result for an element does not depend on its place in the row. y may be x, and dx
+ * The F32 functions are polynomials in plain C that the compiler vectorises. They have no
+ * sums, so the result for an element does not depend on its place in the row. y may be x, and dx
  * may be dy, but they may not overlap otherwise; n may be 0. NaN gives NaN.
  *
  * Largest errors: exp 2e-7 relative; the others 5e-7 absolute per unit of |x| where they grow.
