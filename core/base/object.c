@@ -207,8 +207,7 @@ void *object_symbol(const struct object *o, const char *name)
 
 bool object_is_named(const char *path)
 {
-    size_t n = strlen(path);
-    return n > 3 && !strcmp(path + n - 3, ".so");
+    return path_ends_in(path, ".so");
 }
 
 const char *object_stem(struct arena *a, const char *path)

@@ -273,34 +273,34 @@ bool value_equal(const struct value *a, const struct value *b)
     }
 }
 
-static peat_status place_text(struct error *err, struct place at, const char *text)
+static void place_args(struct error *err, struct place at, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void place_args(struct error *err, struct place at, const char *fmt, va_list args)
 {
-    if (!at.file)
-        return error_set(err, PEAT_INVALID, "%s", text);
-    if (at.line <= 0)
-        return error_set(err, PEAT_INVALID, "%s: %s", at.file, text);
-    if (at.column <= 0)
-        return error_set(err, PEAT_INVALID, "%s:%d: %s", at.file, at.line, text);
-    return error_set(err, PEAT_INVALID, "%s:%d:%d: %s", at.file, at.line, at.column, text);
+    error_set_args(err, PEAT_INVALID, fmt, args);
+    if (at.file && at.line > 0 && at.column > 0)
+        error_prefix(err, "%s:%d:%d", at.file, at.line, at.column);
+    else if (at.file && at.line > 0)
+        error_prefix(err, "%s:%d", at.file, at.line);
+    else if (at.file)
+        error_prefix(err, "%s", at.file);
 }
 
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)
 {
-    struct error inner = {0};
     va_list args;
     va_start(args, fmt);
-    error_set_args(&inner, PEAT_INVALID, fmt, args);
+    place_args(err, at, fmt, args);
     va_end(args);
-    return place_text(err, at, inner.text);
+    return PEAT_INVALID;
 }
 
 bool mistake(struct error *err, struct place at, const char *fmt, ...)
 {
-    struct error inner = {0};
     va_list args;
     va_start(args, fmt);
-    error_set_args(&inner, PEAT_INVALID, fmt, args);
+    place_args(err, at, fmt, args);
     va_end(args);
-    place_text(err, at, inner.text);
     return false;
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "interface.h"
 #include "nn/hooks.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
@@ -18,15 +17,24 @@ static const uint32_t known_traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING
                                      PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT |
                                      PEAT_NO_TRAINABLE | PEAT_ACROSS | PEAT_STORABLE;
 
-static peat_status refuse(struct error *err, const char *text)
+/* A step of a check: false, with the message, unless the rule is kept. */
+static bool rule(struct error *err, bool kept, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool rule(struct error *err, bool kept, const char *fmt, ...)
 {
-    return error_set(err, PEAT_INVALID, "%s", text);
+    va_list args;
+    va_start(args, fmt);
+    if (!kept)
+        error_set_args(err, PEAT_INVALID, fmt, args);
+    va_end(args);
+    return kept;
 }
 
 /* Non-empty, lower case, digits, underscore. */
 static bool is_name(const char *text)
 {
-    size_t n = strlen(text);
+    size_t n = text ? strlen(text) : 0;
     return n > 0 && n <= ID_MAX_LENGTH &&
            strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == n;
 }
@@ -36,52 +44,42 @@ static bool is_line(const char *text)
     return text && *text && !strchr(text, '\n');
 }
 
-static peat_status check_bits(const char *field, uint32_t bits, uint32_t known, struct error *err)
+static bool bits_are_known(const char *field, uint32_t bits, uint32_t known, struct error *err)
 {
-    if ((bits & ~known) == 0)
-        return PEAT_OK;
-    return error_set(err, PEAT_INVALID, "%s has unknown bits 0x%" PRIx32, field, bits & ~known);
+    return rule(err, !(bits & ~known), "%s has unknown bits 0x%" PRIx32, field, bits & ~known);
 }
 
 /* The fields that never change. Nothing after them is read before they fit. */
-static peat_status check_header(const peat_plugin *desc, struct error *err)
+static bool check_header(const peat_plugin *desc, struct error *err)
 {
-    if (!desc)
-        return refuse(err, "peat_entry returned no descriptor");
-    if (desc->magic != PEAT_MAGIC)
-        return error_set(err, PEAT_INVALID,
-                         "its descriptor starts with 0x%08" PRIx32 ", not with 0x%08" PRIx32,
-                         desc->magic, PEAT_MAGIC);
-    if (desc->abi_major != PEAT_ABI_MAJOR || desc->abi_minor != PEAT_ABI_MINOR)
-        return error_set(err, PEAT_MISMATCH,
-                         "built for ABI %" PRIu32 ".%" PRIu32 ", this program speaks %s",
-                         desc->abi_major, desc->abi_minor, PEAT_ABI);
-    if (desc->size < sizeof(*desc))
-        return error_set(err, PEAT_INVALID,
-                         "its descriptor has %" PRIu32 " bytes, that of ABI %s has %zu", desc->size,
-                         PEAT_ABI, sizeof(*desc));
-    return PEAT_OK;
+    if (!rule(err, desc, "peat_entry returned no descriptor") ||
+        !rule(err, desc->magic == PEAT_MAGIC,
+              "its descriptor starts with 0x%08" PRIx32 ", not with 0x%08" PRIx32, desc->magic,
+              PEAT_MAGIC))
+        return false;
+    if (desc->abi_major != PEAT_ABI_MAJOR || desc->abi_minor != PEAT_ABI_MINOR) {
+        error_set(err, PEAT_MISMATCH,
+                  "built for ABI %" PRIu32 ".%" PRIu32 ", this program speaks %s", desc->abi_major,
+                  desc->abi_minor, PEAT_ABI);
+        return false;
+    }
+    return rule(err, desc->size >= sizeof(*desc),
+                "its descriptor has %" PRIu32 " bytes, that of ABI %s has %zu", desc->size,
+                PEAT_ABI, sizeof(*desc));
 }
 
-static peat_status check_texts(const peat_plugin *desc, struct error *err)
+static bool check_texts(const peat_plugin *desc, struct error *err)
 {
-    if (!is_line(desc->version))
-        return refuse(err, "the version is missing");
-    if (!is_line(desc->summary))
-        return refuse(err, "the summary must be one line");
-    if (!is_line(desc->licence))
-        return refuse(err, "the licence is missing");
-    if (!desc->citation || strchr(desc->citation, '\n'))
-        return refuse(err, "the citation must be one line, or \"\"");
-    return PEAT_OK;
+    return rule(err, is_line(desc->version), "the version is missing") &&
+           rule(err, is_line(desc->summary), "the summary must be one line") &&
+           rule(err, is_line(desc->licence), "the licence is missing") &&
+           rule(err, desc->citation && !strchr(desc->citation, '\n'),
+                "the citation must be one line, or \"\"");
 }
 
-static peat_status check_params(const peat_plugin *desc, struct error *err)
-{
-    return desc->param ? params_check(desc->param, desc->config_size, err) : PEAT_OK;
-}
+/* ---- the interface ---- */
 
-/* Whether a hook that this bit is for is there. */
+/* Whether the interface has a hook that this bit is for. */
 static bool need_has_hook(const peat_scheme *s, uint32_t need)
 {
     for (const struct hook *h = hook_table(); h->name; h++)
@@ -90,149 +88,182 @@ static bool need_has_hook(const peat_scheme *s, uint32_t need)
     return false;
 }
 
-static peat_status check_scheme(const peat_scheme *s, struct error *err)
-{
-    peat_status status = check_bits("needs", s->needs, known_needs, err);
-    if (status == PEAT_OK)
-        status = check_bits("traits", s->traits, known_traits, err);
-    if (status != PEAT_OK)
-        return status;
-    if (s->max_axes < 0 || s->max_axes > PEAT_MAX_AXES)
-        return error_set(err, PEAT_INVALID, "max_axes must be from 0 to %d, not %" PRId32,
-                         PEAT_MAX_AXES, s->max_axes);
-    if (s->own_axes < 0 || s->own_axes > PEAT_MAX_AXES)
-        return error_set(err, PEAT_INVALID, "own_axes must be from 0 to %d, not %" PRId32,
-                         PEAT_MAX_AXES, s->own_axes);
-    if (s->own_axes > 0 && !s->own_positions)
-        return refuse(err, "own_axes is set, but own_positions is not");
-    if (s->scale != PEAT_SCALE_SQRT && s->scale != PEAT_SCALE_ONE)
-        return error_set(err, PEAT_INVALID, "scale has the unknown value %d", (int)s->scale);
-    if (s->score_terms < 0)
-        return error_set(err, PEAT_INVALID, "score_terms is negative: %" PRId32, s->score_terms);
-    if (s->score_terms > 0 && s->scale == PEAT_SCALE_ONE)
-        return refuse(err, "score_terms must be 0 with PEAT_SCALE_ONE");
-    if (s->score_terms > 0 && !s->score_add)
-        return refuse(err, "score_terms is set, but score_add is not");
-    for (const struct hook *h = hook_table(); h->name; h++)
-        if (s->needs & h->need && !need_has_hook(s, h->need))
-            return error_set(err, PEAT_INVALID, "%s is for the %s hook, which is missing",
-                             h->need_name, h->name);
-    if (s->reach && !s->residual && !s->hidden)
-        return refuse(err, "reach is set, but neither residual nor hidden is");
-    if (s->width && !s->encode)
-        return refuse(err, "width is set, but encode is not");
-    return PEAT_OK;
-}
-
-static peat_status check_required(peat_kind kind, const void *interface, struct error *err)
+static bool needs_have_hooks(const peat_scheme *s, struct error *err)
 {
     for (const struct hook *h = hook_table(); h->name; h++)
-        if (h->kind == kind && h->required && !hook_is_in(h, interface))
-            return error_set(err, PEAT_INVALID, "a %s needs %s, which is missing", kind_name(kind),
-                             h->name);
-    return PEAT_OK;
+        if (!rule(err, !(s->needs & h->need) || need_has_hook(s, h->need),
+                  "%s is for the %s hook, which is missing", h->need_name, h->name))
+            return false;
+    return true;
 }
 
-static peat_status check_combine(const peat_combine *c, struct error *err)
+static bool axes_fit(const char *field, int32_t n, struct error *err)
 {
-    peat_status status = check_bits("needs", c->needs, known_needs, err);
-    if (status == PEAT_OK)
-        status = check_bits("traits", c->traits, PEAT_STORABLE, err);
-    if (status == PEAT_OK)
-        status = check_required(PEAT_COMBINE, c, err);
-    if (status != PEAT_OK)
-        return status;
-    if (c->min_streams < 1)
-        return error_set(err, PEAT_INVALID, "min_streams must be at least 1, not %" PRId32,
-                         c->min_streams);
-    if (c->max_streams != 0 && c->max_streams < c->min_streams)
-        return error_set(err, PEAT_INVALID, "max_streams %" PRId32 " is below min_streams %" PRId32,
-                         c->max_streams, c->min_streams);
-    return PEAT_OK;
+    return rule(err, n >= 0 && n <= PEAT_MAX_AXES, "%s must be from 0 to %d, not %" PRId32, field,
+                PEAT_MAX_AXES, n);
 }
 
-static peat_status check_metrics(const peat_metric *metric, struct error *err)
+static bool check_scheme(const peat_scheme *s, struct error *err)
 {
-    if (!metric || !metric->name)
-        return refuse(err, "a task needs a metric, and has none");
-    for (int i = 0; metric[i].name; i++) {
-        if (i == METRICS_MAX)
-            return error_set(err, PEAT_INVALID,
-                             "more than %d metrics; does a NULL name end the list?", METRICS_MAX);
-        if (!is_name(metric[i].name))
-            return error_set(err, PEAT_INVALID,
-                             "the metric name '%s' is not of lower case, digits and underscores",
-                             metric[i].name);
-        if (!is_line(metric[i].doc))
-            return error_set(err, PEAT_INVALID, "metric '%s' has no doc", metric[i].name);
-        if (!metric[i].value)
-            return error_set(err, PEAT_INVALID, "metric '%s' has no value function",
-                             metric[i].name);
-        for (int j = 0; j < i; j++)
-            if (!strcmp(metric[i].name, metric[j].name))
-                return error_set(err, PEAT_INVALID, "two metrics are called '%s'", metric[i].name);
+    const bool terms = s->score_terms > 0;
+    return bits_are_known("needs", s->needs, known_needs, err) &&
+           bits_are_known("traits", s->traits, known_traits, err) &&
+           axes_fit("max_axes", s->max_axes, err) && axes_fit("own_axes", s->own_axes, err) &&
+           rule(err, s->own_axes == 0 || s->own_positions,
+                "own_axes is set, but own_positions is not") &&
+           rule(err, s->scale == PEAT_SCALE_SQRT || s->scale == PEAT_SCALE_ONE,
+                "scale has the unknown value %d", (int)s->scale) &&
+           rule(err, s->score_terms >= 0, "score_terms is negative: %" PRId32, s->score_terms) &&
+           rule(err, !terms || s->scale != PEAT_SCALE_ONE,
+                "score_terms must be 0 with PEAT_SCALE_ONE") &&
+           rule(err, !terms || s->score_add, "score_terms is set, but score_add is not") &&
+           needs_have_hooks(s, err) &&
+           rule(err, !s->reach || s->residual || s->hidden,
+                "reach is set, but neither residual nor hidden is") &&
+           rule(err, !s->width || s->encode, "width is set, but encode is not");
+}
+
+static bool check_required(peat_kind kind, const void *interface, struct error *err)
+{
+    for (const struct hook *h = hook_table(); h->name; h++)
+        if (!rule(err, h->kind != kind || !h->required || hook_is_in(h, interface),
+                  "a %s needs %s, which is missing", kind_name(kind), h->name))
+            return false;
+    return true;
+}
+
+static bool check_combine(const peat_combine *c, struct error *err)
+{
+    return bits_are_known("needs", c->needs, known_needs, err) &&
+           bits_are_known("traits", c->traits, PEAT_STORABLE, err) &&
+           check_required(PEAT_COMBINE, c, err) &&
+           rule(err, c->min_streams >= 1, "min_streams must be at least 1, not %" PRId32,
+                c->min_streams) &&
+           rule(err, c->max_streams == 0 || c->max_streams >= c->min_streams,
+                "max_streams %" PRId32 " is below min_streams %" PRId32, c->max_streams,
+                c->min_streams);
+}
+
+static bool check_metric(const peat_metric *metric, int i, struct error *err)
+{
+    const char *name = metric[i].name;
+    bool kept = rule(err, i < METRICS_MAX, "more than %d metrics; does a NULL name end the list?",
+                     METRICS_MAX) &&
+                rule(err, is_name(name),
+                     "the metric name '%s' is not of lower case, digits and underscores", name) &&
+                rule(err, is_line(metric[i].doc), "metric '%s' has no doc", name) &&
+                rule(err, metric[i].value, "metric '%s' has no value function", name);
+    for (int j = 0; kept && j < i; j++)
+        kept = rule(err, strcmp(name, metric[j].name) != 0, "two metrics are called '%s'", name);
+    return kept;
+}
+
+static bool check_task(const peat_task *t, struct error *err)
+{
+    const peat_metric *metric = t->metric;
+    bool kept = bits_are_known("needs", t->needs, known_needs, err) &&
+                rule(err, metric && metric->name, "a task needs a metric, and has none");
+    for (int i = 0; kept && metric[i].name; i++)
+        kept = check_metric(metric, i, err);
+    return kept && check_required(PEAT_TASK, t, err);
+}
+
+/* ---- a copy of this program's size ---- */
+
+/* `first`: up to the last field that ABI 0.1 began with. Later fields stand behind it. */
+struct layout {
+    const char *type;
+    size_t first, now;
+};
+
+#define LAYOUT(type, last)                                                                         \
+    {                                                                                              \
+#type, offsetof(type, last) + sizeof(((type *)0)->last), sizeof(type)                      \
     }
-    return PEAT_OK;
+
+static const struct layout layouts[] = {
+    [PEAT_SCHEME] = LAYOUT(peat_scheme, context),
+    [PEAT_COMBINE] = LAYOUT(peat_combine, merge),
+    [PEAT_TASK] = LAYOUT(peat_task, evaluate),
+};
+
+static bool all_zero(const unsigned char *byte, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (byte[i])
+            return false;
+    return true;
 }
 
-static peat_status check_task(const peat_task *t, struct error *err)
+static bool check_size(const struct layout *l, const void *given, uint32_t size, struct error *err)
 {
-    peat_status status = check_bits("needs", t->needs, known_needs, err);
-    if (status == PEAT_OK)
-        status = check_metrics(t->metric, err);
-    return status == PEAT_OK ? check_required(PEAT_TASK, t, err) : status;
+    if (!rule(err, size > 0, "its %s does not set size", l->type) ||
+        !rule(err, size >= l->first,
+              "its %s has %" PRIu32 " bytes, that of ABI %s has at least %zu", l->type, size,
+              PEAT_ABI, l->first))
+        return false;
+    if (size <= l->now || all_zero((const unsigned char *)given + l->now, size - l->now))
+        return true;
+    error_set(err, PEAT_MISMATCH,
+              "its %s sets what this program does not know: it has %" PRIu32
+              " bytes, here %zu; a newer PEAT is needed",
+              l->type, size, l->now);
+    return false;
 }
 
-static peat_status check_interface(const peat_plugin *desc, struct error *err)
+/* An interface grows only at its end: fields that the plugin's headers lack are zero, and those
+ * that these headers lack must be. */
+static bool copy_interface(struct arena *a, peat_plugin *whole, struct error *err)
 {
-    if (desc->kind == PEAT_SCHEME)
-        return check_scheme(desc->interface, err);
-    if (desc->kind == PEAT_COMBINE)
-        return check_combine(desc->interface, err);
-    return check_task(desc->interface, err);
+    const struct layout *l = &layouts[whole->kind];
+    const uint32_t now = (uint32_t)l->now;
+    uint32_t size;
+    memcpy(&size, whole->interface, sizeof(size)); /* the first field of each */
+    if (!check_size(l, whole->interface, size, err))
+        return false;
+    unsigned char *copy = ARENA_ARRAY(a, (int64_t)l->now, unsigned char);
+    memcpy(copy, whole->interface, size < l->now ? size : l->now);
+    memcpy(copy, &now, sizeof(now));
+    whole->interface = copy;
+    return true;
 }
 
-/* A descriptor as long as in this program's headers, not yet checked. */
-static peat_status whole_descriptor(struct arena *a, const peat_plugin *given, peat_plugin *whole,
-                                    struct error *err)
+/* ---- all of it ---- */
+
+static bool check_interface(const peat_plugin *desc, struct error *err)
 {
-    if (!given->interface)
-        return refuse(err, "the interface is missing");
-    if (given->kind != PEAT_SCHEME && given->kind != PEAT_COMBINE && given->kind != PEAT_TASK)
-        return error_set(err, PEAT_INVALID, "the kind %d is unknown", (int)given->kind);
-    *whole = *given;
-    whole->size = sizeof(*whole);
-    return interface_whole(a, given->kind, given->interface, &whole->interface, err);
+    return desc->kind == PEAT_SCHEME    ? check_scheme(desc->interface, err)
+           : desc->kind == PEAT_COMBINE ? check_combine(desc->interface, err)
+                                        : check_task(desc->interface, err);
 }
 
-static peat_status check_named(struct arena *a, const peat_plugin *given, peat_plugin *whole,
-                               struct error *err)
+static bool check_named(struct arena *a, peat_plugin *desc, struct error *err)
 {
-    peat_status status = check_texts(given, err);
-    if (status == PEAT_OK)
-        status = check_params(given, err);
-    if (status == PEAT_OK)
-        status = whole_descriptor(a, given, whole, err);
-    if (status == PEAT_OK)
-        status = check_interface(whole, err);
-    if (status != PEAT_OK)
-        error_prefix(err, "plugin '%s'", given->id);
-    return status;
+    bool known = desc->kind == PEAT_SCHEME || desc->kind == PEAT_COMBINE || desc->kind == PEAT_TASK;
+    return check_texts(desc, err) && params_check(desc->param, desc->config_size, err) == PEAT_OK &&
+           rule(err, desc->interface, "the interface is missing") &&
+           rule(err, known, "the kind %d is unknown", (int)desc->kind) &&
+           copy_interface(a, desc, err) && check_interface(desc, err);
 }
 
 peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
                             struct error *err)
 {
-    peat_status status = check_header(given, err);
-    if (status != PEAT_OK)
-        return status;
-    if (!given->id || !is_name(given->id))
-        return error_set(err, PEAT_INVALID,
-                         "the id '%s' is not of lower case, digits and underscores",
-                         given->id ? given->id : "");
+    struct error why = {0};
     peat_plugin *desc = ARENA_NEW(a, peat_plugin);
-    status = check_named(a, given, desc, err);
-    if (status == PEAT_OK)
-        *whole = desc;
-    return status;
+    bool kept =
+        check_header(given, &why) &&
+        rule(&why, is_name(given->id), "the id '%s' is not of lower case, digits and underscores",
+             given->id ? given->id : "");
+    if (kept) {
+        *desc = *given;
+        desc->size = sizeof(*desc);
+        kept = check_named(a, desc, &why);
+        if (!kept)
+            error_prefix(&why, "plugin '%s'", given->id);
+    }
+    if (!kept)
+        return error_set(err, why.status, "%s", why.text);
+    *whole = desc;
+    return PEAT_OK;
 }

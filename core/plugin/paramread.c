@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* paramread.c: reads parameters of each type from the user's settings. */
-#include "paramread.h"
+#include "paramrefuse.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramrefuse.h: what is wrong with what the user wrote, in words; for params.c and paramread.c. */
+/* paramrefuse.h: reading and refusing one parameter; for params.c and paramread.c. */
 #ifndef PLUGIN_PARAMREFUSE_H
 #define PLUGIN_PARAMREFUSE_H
 
@@ -23,6 +23,10 @@ const char *value_written(const struct value *v);
 const char *suggest_name(const char *word, const char *const *name, int n);
 void add_quoted(struct strbuf *out, const char *text);
 void add_found(struct strbuf *out, const struct value *v);
+
+/* paramread.c: reads v into the row's field of f->config; PEAT_INVALID: f->err has the allowed
+ * values. */
+peat_status param_read(const struct filling *f, const peat_param *row, const struct value *v);
 
 /* Places the text in out, which it releases. */
 peat_status refuse(const struct filling *f, struct place at, struct strbuf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* params.c: from a map of settings to a config, key by key. */
-#include "paramread.h"
+#include "paramrefuse.h"
 
 /* Every name a key could have been meant as; *n of them. */
 static const char **known_keys(const struct filling *f, int *n)
@@ -28,10 +28,9 @@ static peat_status refuse_key(const struct filling *f, const char *key, struct p
         strbuf_addf(&out, "; did you mean '%s'?", near);
     } else if (n > 0) {
         strbuf_add(&out, "; allowed: ");
-        /* A plugin is told of its own; what goes beside them is the engine's. */
-        if (is_plugin(f->what) && rows_count(f->row) > 0)
-            name[rows_count(f->row)] = NULL;
-        names_add(&out, name);
+        /* The engine's keys are not listed beside those of a plugin. */
+        bool own = is_plugin(f->what) && rows_count(f->row) > 0;
+        strbuf_join(&out, name, own ? rows_count(f->row) : n);
     } else {
         strbuf_addf(&out, "; %s takes none", f->what);
     }

@@ -37,7 +37,7 @@ void row_allowed_one(const peat_param *row, struct strbuf *out)
 {
     const struct param_type *type = row_type(row);
     strbuf_add(out, row->flags & PEAT_PATH ? "a path" : type->word);
-    names_add(out, row->labels);
+    strbuf_join(out, row->labels, names_count(row->labels));
     if (type->number)
         add_range(out, row);
 }

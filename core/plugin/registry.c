@@ -170,12 +170,10 @@ static void names_collect(struct names *names, const char *dir)
     int n;
     if (dir_list(dir, &entry, &n, NULL) != PEAT_OK)
         return;
-    for (int i = 0; i < n; i++) {
-        size_t length = strlen(entry[i]);
+    for (int i = 0; i < n; i++)
         if (object_is_named(entry[i]))
             *ARENA_APPEND(names->arena, names->item, names->n, names->room) =
-                arena_printf(names->arena, "%.*s", (int)length - 3, entry[i]);
-    }
+                object_stem(names->arena, entry[i]);
     names_free(entry, n);
 }
 
@@ -195,16 +193,12 @@ static bool exists_as(struct registry *r, peat_kind kind, const char *name)
     return search(r, kind, name, &plugin, NULL) == PEAT_OK && plugin;
 }
 
-static peat_status not_found(struct registry *r, peat_kind kind, const char *name,
-                             struct error *err)
+/* `other`: a kind that has the name; `near`: the nearest name; NULL: none. */
+static peat_status not_found(const struct registry *r, const char *kind, const char *name,
+                             const char *other, const char *near, struct error *err)
 {
     struct strbuf text = STRBUF_NEW;
-    strbuf_addf(&text, "there is no %s '%s'", kind_name(kind), name);
-    const char *near = nearest_plugin(r, kind, name);
-    const char *other = NULL;
-    for (int i = 0; i < KINDS && !other; i++)
-        if (kinds[i] != kind && exists_as(r, kinds[i], name))
-            other = kind_name(kinds[i]);
+    strbuf_addf(&text, "there is no %s '%s'", kind, name);
     if (other)
         strbuf_addf(&text, ", but there is a %s of that name", other);
     else if (near)
@@ -213,6 +207,24 @@ static peat_status not_found(struct registry *r, peat_kind kind, const char *nam
     peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
     strbuf_release(&text);
     return status;
+}
+
+static peat_status not_of_kind(struct registry *r, peat_kind kind, const char *name,
+                               struct error *err)
+{
+    const char *other = NULL;
+    for (int i = 0; i < KINDS && !other; i++)
+        if (kinds[i] != kind && exists_as(r, kinds[i], name))
+            other = kind_name(kinds[i]);
+    return not_found(r, kind_name(kind), name, other, nearest_plugin(r, kind, name), err);
+}
+
+static peat_status not_anywhere(struct registry *r, const char *name, struct error *err)
+{
+    const char *near = NULL;
+    for (int i = 0; i < KINDS && !near; i++)
+        near = nearest_plugin(r, kinds[i], name);
+    return not_found(r, "plugin", name, NULL, near, err);
 }
 
 /* ---- one plugin ---- */
@@ -232,7 +244,7 @@ static peat_status find(struct registry *r, peat_kind kind, const char *text, co
     }
     peat_status status = search(r, kind, request.name, plugin, err);
     if (status == PEAT_OK && !*plugin)
-        status = not_found(r, kind, request.name, err);
+        status = not_of_kind(r, kind, request.name, err);
     return status;
 }
 
@@ -246,23 +258,6 @@ peat_status registry_find(struct registry *r, peat_kind kind, const char *name, 
         *plugin = found;
     else if (at.file && err)
         place_error(err, at, "%s", err->text);
-    return status;
-}
-
-static peat_status unknown_anywhere(struct registry *r, const char *name, struct error *err)
-{
-    struct strbuf text = STRBUF_NEW;
-    strbuf_addf(&text, "there is no plugin '%s'", name);
-    for (int i = 0; i < KINDS; i++) {
-        const char *near = nearest_plugin(r, kinds[i], name);
-        if (near) {
-            strbuf_addf(&text, "; did you mean '%s'?", near);
-            break;
-        }
-    }
-    plugin_dirs_add(&r->dirs, &text);
-    peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
-    strbuf_release(&text);
     return status;
 }
 
@@ -284,7 +279,7 @@ static peat_status find_in_all_kinds(struct registry *r, const char *name,
             found = hit;
     }
     if (!found)
-        return unknown_anywhere(r, name, err);
+        return not_anywhere(r, name, err);
     *plugin = found;
     return PEAT_OK;
 }

@@ -84,10 +84,4 @@ static inline const peat_param *rows_find(const peat_param *row, const char *key
     return NULL;
 }
 
-static inline void names_add(struct strbuf *out, const char *const *name)
-{
-    for (int i = 0; name && name[i]; i++)
-        strbuf_addf(out, "%s%s", i > 0 ? ", " : "", name[i]);
-}
-
 #endif

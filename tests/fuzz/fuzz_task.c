@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fuzz_pairs.c: data files of the task 'pairs'. */
-#include "../../plugins/task/pairs/pairs.c"
+/* fuzz_task.c: data files of the task whose source is TASK. */
+#include TASK
 
 #include "fuzz/task_data.h"
 
