@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* startapply.c: values of files and of other cells into the weights of a model. */
+/* startapply.c: copies the numbers of files and of other cells into the weights of a model. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "cell/start.h"
 #include "model/foreign_numbers.h"
 #include "model/safetensors.h"
-#include "tokenwords.h"
 
 /* One start while it is applied. */
 struct starting {
@@ -61,7 +60,7 @@ static peat_status choose_weights(struct starting *x)
     return status;
 }
 
-/* Of what holds one table. */
+/* `tensor` is the name of one table. */
 static peat_status need_one(const struct starting *x, const char *why)
 {
     if (x->n == 1)
@@ -99,26 +98,6 @@ static peat_status start_set(struct weight *w, const char *path, const char *nam
     return PEAT_OK;
 }
 
-static peat_status from_npy(struct starting *x)
-{
-    struct npy f;
-    struct tensor t;
-    peat_status status = need_one(x, "a file of NumPy's has one array");
-    if (status == PEAT_OK && *x->s->tensor)
-        return error_set(x->err, PEAT_INVALID,
-                         "'tensor' is for files with names; a file of NumPy's has one array");
-    if (status == PEAT_OK)
-        status = npy_open(&f, x->byte, x->bytes, x->s->from, x->err);
-    if (status == PEAT_OK)
-        status = numbers_of_npy(&f, &x->arena, &t, x->err);
-    if (status == PEAT_OK)
-        status = start_set(x->weight[0], x->s->from, "the array", &t, x->err);
-    x->said = status == PEAT_OK
-                  ? arena_printf(&x->arena, "%s from %s", x->weight[0]->name, origin(x->s))
-                  : NULL;
-    return status;
-}
-
 /* The name that this weight has in the file. */
 static const char *name_in(const struct starting *x, const struct safetensors *f,
                            const struct weight *w)
@@ -152,39 +131,12 @@ static peat_status from_tensors(struct starting *x)
     return status;
 }
 
-static peat_status from_words(struct starting *x)
-{
-    struct model *m = &x->assembly->model;
-    struct token_words t = {.task = &x->assembly->task, .weight = x->weight[0], .arena = &x->arena};
-    if (x->n != 1 || x->weight[0] != m->token)
-        return error_set(x->err, PEAT_INVALID,
-                         "vectors of words are for 'token.weight' alone, and 'to' names %s%s",
-                         x->n > 1 ? "others too, as " : "",
-                         x->n > 1 ? x->weight[x->weight[0] == m->token]->name : x->weight[0]->name);
-    if (*x->s->tensor)
-        return error_set(x->err, PEAT_INVALID,
-                         "'tensor' is for files with names of tensors; '%s' has words", x->s->from);
-    peat_status status = token_words_take(&t, x->byte, x->bytes, x->s->from, x->err);
-    x->said = arena_printf(&x->arena,
-                           "token.weight: %" PRId64 " of %" PRId64 " tokens found among %" PRId64
-                           " words of %s",
-                           t.found, t.weight->value.dim[0], t.words, origin(x->s));
-    return status;
-}
-
-/* ---- one start ---- */
-
-/* By name, so that a damaged file is called what it should be; else by what it begins with. */
-static peat_status take(struct starting *x)
+/* By its name, so that a damaged one is refused as such, or by how its header begins. */
+static bool is_safetensors(const struct starting *x)
 {
     enum { HEADER_AT = 8 };
-    bool header = x->bytes > HEADER_AT && x->byte[HEADER_AT] == '{';
-    bool npy = path_ends_in(x->s->file, ".npy"), tensors = path_ends_in(x->s->file, ".safetensors");
-    if (npy || (!tensors && npy_is(x->byte, x->bytes)))
-        return from_npy(x);
-    if (tensors || (header && memchr(x->byte, 0, HEADER_AT)))
-        return from_tensors(x);
-    return from_words(x);
+    return path_ends_in(x->s->file, ".safetensors") ||
+           (x->bytes > HEADER_AT && x->byte[HEADER_AT] == '{');
 }
 
 static peat_status start_one(struct starting *x)
@@ -196,7 +148,12 @@ static peat_status start_one(struct starting *x)
     peat_status status = choose_weights(x);
     if (status == PEAT_OK)
         status = data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err);
-    return status == PEAT_OK ? take(x) : status;
+    if (status == PEAT_OK && !is_safetensors(x))
+        status = error_set(x->err, PEAT_INVALID,
+                           "'%s' is not a safetensors file: `python3 -m peat.convert` makes one of "
+                           "a NumPy array or of word vectors",
+                           x->s->file);
+    return status == PEAT_OK ? from_tensors(x) : status;
 }
 
 peat_status start_apply(struct assembly *s, const struct cell_config *c, struct error *err)

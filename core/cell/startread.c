@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* startread.c: from `glove.txt` or {from: runs/a, cell: learned.sum.s0, ...} to a weight_start. */
+/* startread.c: from `words.safetensors` or {from: runs/a, cell: learned.sum.s0, ...} to a
+ * weight_start. */
 #include "startread.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ const peat_param start_rows[] = {
     {.key = "from",
      .type = PEAT_STRING,
      .offset = START(from),
-     .doc = "safetensors, npy or word vectors; or a directory",
+     .doc = "a safetensors file, or a directory",
      .flags = PEAT_REQUIRED | PEAT_PATH},
     {.key = "cell",
      .type = PEAT_STRING,

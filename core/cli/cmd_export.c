@@ -29,6 +29,7 @@ struct exporter {
     int64_t step; /* of the weights */
     const struct value *resolved;
     const char *length_unit;
+    const struct value *tokens; /* list of texts; NULL: not known, or the task has none */
 };
 
 /* ---- the model built again ---- */
@@ -51,6 +52,15 @@ static peat_status build(struct exporter *x, bool shape_only, struct assembly *s
     return PEAT_OK;
 }
 
+/* What each token is to a reader, null where it has no text. */
+static const struct value *token_texts(const struct exporter *x, const struct task *t)
+{
+    struct json list = json_list(x->arena);
+    for (int64_t id = 0; t->hooks->token_text && id < t->plan.vocab; id++)
+        json_add_text(list, task_token_text(t, (int32_t)id, x->arena));
+    return list.v->n ? list.v : NULL;
+}
+
 static peat_status take_initial_weights(struct exporter *x)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -58,6 +68,7 @@ static peat_status take_initial_weights(struct exporter *x)
     if (status != PEAT_OK)
         return status;
     const struct weights *w = &s->model.weights;
+    x->tokens = token_texts(x, &s->task);
     x->n = w->n;
     x->tensor = ARENA_ARRAY(x->arena, w->n, struct named_tensor);
     for (int i = 0; i < w->n; i++)
@@ -111,6 +122,7 @@ static const struct value *metadata_of(const struct exporter *x)
         {"peat_step", arena_printf(a, "%" PRId64, x->step)},
         {"peat_hash", json_get_text(cell->config, "hash")},
         {"length_unit", x->length_unit},
+        {"peat_tokens", x->tokens ? json_to_text(x->tokens, JSON_CANONICAL, a) : NULL},
     };
     struct json map = json_map(a);
     for (size_t i = 0; i < sizeof(entry) / sizeof(*entry); i++)

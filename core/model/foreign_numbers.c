@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* foreign_numbers.c: numbers of files of others as tensors. */
+/* foreign_numbers.c: numbers in the files of other programs, as tensors. */
 #include "model/foreign_numbers.h"
 
 #include <math.h>
@@ -38,27 +38,6 @@ struct tensor numbers_read(enum number_kind k, int rank, const int64_t *dim, con
         ((float *)t.data)[i] = k == NUMBERS_F16 ? f16_value(x) : bf16_value(x);
     }
     return t;
-}
-
-peat_status numbers_of_npy(const struct npy *f, struct arena *a, struct tensor *t,
-                           struct error *err)
-{
-    static const struct {
-        const char *word;
-        enum number_kind kind;
-    } known[] = {{"<f2", NUMBERS_F16}, {"<f4", NUMBERS_F32}, {"<f8", NUMBERS_F64}};
-    enum { N = sizeof(known) / sizeof(*known) };
-    int i = 0;
-    while (i < N && strcmp(f->dtype, known[i].word) != 0)
-        i++;
-    if (i == N)
-        return error_set(err, PEAT_INVALID,
-                         "'%s' has numbers of dtype '%s'; weights are made of '<f2', '<f4' and "
-                         "'<f8' (float16, float32 and float64, little-endian)",
-                         f->path, f->dtype);
-    *t = numbers_read(known[i].kind, f->rank, f->dim, f->data, a);
-    return t->data ? PEAT_OK
-                   : error_set(err, PEAT_NOMEM, "no memory for the numbers of '%s'", f->path);
 }
 
 int64_t numbers_not_finite(const struct tensor *t)

@@ -53,21 +53,6 @@ static float *elements(int64_t n)
     return x;
 }
 
-static void put_npy(const char *name, int64_t rows, int64_t cols)
-{
-    char header[128];
-    size_t n = (size_t)(rows * cols) * sizeof(float);
-    int text = snprintf(header, sizeof(header),
-                        "{'descr': '<f4', 'fortran_order': False, 'shape': (%lld, %lld), }",
-                        (long long)rows, (long long)cols);
-    char *file = ARENA_ARRAY(&arena, 10 + (size_t)text + n, char);
-    memcpy(file, "\x93NUMPY\1\0", 8);
-    file[8] = (char)text;
-    memcpy(file + 10, header, (size_t)text);
-    memcpy(file + 10 + text, elements(rows * cols), n);
-    put(name, file, 10 + (size_t)text + n);
-}
-
 static struct named_tensor table(const char *name, int64_t rows, int64_t cols)
 {
     struct named_tensor t = {name, tensor_shape(PEAT_F32, 2, (int64_t[]){rows, cols})};
@@ -78,6 +63,13 @@ static struct named_tensor table(const char *name, int64_t rows, int64_t cols)
 static void put_tensors(const char *name, int n, const struct named_tensor *t)
 {
     ck_assert_int_eq(safetensors_write(path_of(name), t, n, NULL, &err), PEAT_OK);
+}
+
+/* One table, as most tests start from. */
+static void put_table(const char *name, int64_t rows)
+{
+    const struct named_tensor t = table("any", rows, D);
+    put_tensors(name, 1, &t);
 }
 
 /* Of the final weights of a run's one cell. */
@@ -133,35 +125,50 @@ static void assert_is_file(const char *run, const char *name)
 
 START_TEST(a_table_by_rows_is_the_file_and_stays_it_when_frozen)
 {
-    put_npy("v.npy", V, D);
+    put_table("v.f", V);
     put_tensors("v.safetensors", 2,
                 (struct named_tensor[]){table("wte", V, D), table("other", 3, 5)});
-    put_tensors("one.safetensors", 1, (struct named_tensor[]){table("any", V, D)});
-    shell_says(0, "start: learned.sum.s0: token.weight from v.npy",
-               "peat plan x.yaml 'model.embedding={from: v.npy, frozen: true}'");
+    put_tensors("one.f", 2,
+                (struct named_tensor[]){table("other", 3, 5), table("token.weight", V, D)});
+    shell_says(0, "start: learned.sum.s0: token.weight from any of v.f",
+               "peat plan x.yaml 'model.embedding={from: v.f, frozen: true}'");
     assert_printed("parameters: learned.sum.s0: 7,536 trained, 4,096 frozen");
-    make_run("a", "'model.embedding={from: v.npy, frozen: true}'");
+    make_run("a", "'model.embedding={from: v.f, frozen: true}'");
     assert_is_file("a", "token.weight");
     make_run("b", "'model.embedding={from: v.safetensors, tensor: wte, frozen: true}'");
     assert_is_file("b", "token.weight");
-    make_run("c", "'model.embedding={from: one.safetensors, frozen: true}'");
+    make_run("c", "'model.embedding={from: one.f, frozen: true}'");
     assert_is_file("c", "token.weight");
-    make_run("d", "'model.embedding=v.npy' train.lr=1e-30");
+    make_run("d", "'model.embedding=v.f' train.lr=1e-30");
     assert_is_file("d", "token.weight");
-    make_run("e", "'model.start={from: v.npy, to: head.weight, frozen: true}'");
+    make_run("e", "'model.start={from: v.f, to: head.weight, frozen: true}'");
     assert_is_file("e", "head.weight");
     shell_expect(0, "peat export d 0 --start -o start.safetensors");
     shell_expect(0, "mkdir -p s/cells/d/ckpt/0 && mv start.safetensors "
                     "s/cells/d/ckpt/0/model.safetensors");
     assert_is_file("s", "token.weight");
-    shell_says(0, "\"started\": \"head.weight from v.npy\"", "cat e/cells/*/result.json");
+    shell_says(0, "\"started\": \"head.weight from any of v.f\"", "cat e/cells/*/result.json");
 }
 END_TEST
 
+/* ---- files of other programs ---- */
+
+#define CONVERT "PYTHONPATH=\"$PEAT_SOURCE/python\" /usr/bin/python3 -m peat.convert "
+
+static bool has_numpy(void)
+{
+    bool has = shell_run("/usr/bin/python3 -c 'import numpy'") == 0;
+    if (!has)
+        puts("skipped: python3-numpy is not installed");
+    return has;
+}
+
 START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
 {
-    static const char *const word[] = {"a", "b", "zebra", "h", "a"};
+    static const char *const word[] = {"a", "b", "ze bra", "h", "a"};
     struct strbuf text;
+    if (!has_numpy())
+        return;
     strbuf_init(&text);
     strbuf_add(&text, "5 16\n");
     for (int w = 0; w < 5; w++) {
@@ -172,10 +179,11 @@ START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
     }
     put("words.txt", text.text, text.n);
     strbuf_release(&text);
-    shell_says(0, "token.weight: 3 of 256 tokens found among 5 words of words.txt",
-               "peat plan x.yaml model.embedding=words.txt");
     make_run("drawn", "'model.freeze=token.*'");
-    make_run("words", "'model.embedding={from: words.txt, frozen: true}'");
+    shell_expect(0, "peat export drawn 0 --start -o start.f");
+    shell_says(0, "token.weight: 3 of 256 tokens found among 5 words of words.txt",
+               CONVERT "words.txt words.f --tokens start.f");
+    make_run("words", "'model.embedding={from: words.f, frozen: true}'");
     struct tensor drawn = final_tensor("drawn", "token.weight");
     struct tensor words = final_tensor("words", "token.weight");
     for (int64_t id = 0; id < V; id++)
@@ -185,6 +193,61 @@ START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
             ck_assert_double_eq(own, w < 0 ? tensor_get(&drawn, id * D + i)
                                            : 10.0 * w + (double)i + 0.25);
         }
+}
+END_TEST
+
+START_TEST(an_array_of_numpys_is_converted)
+{
+    if (!has_numpy())
+        return;
+    shell_expect(0, "/usr/bin/python3 -c \"import numpy as n; i = n.arange(256 * 16) %% 1000; "
+                    "n.save('v.npy', (n.float32(0.001) * i.astype('>f4') - n.float32(0.5))"
+                    ".reshape(256, 16))\" && " CONVERT "v.npy v.f");
+    make_run("a", "'model.embedding={from: v.f, frozen: true}'");
+    assert_is_file("a", "token.weight");
+}
+END_TEST
+
+static const struct {
+    const char *make, *words, *says;
+} unconverted[] = {
+    {": > e.txt", "e.txt f --tokens start.f", "none of the 0 words of 'e.txt' is one of the 256"},
+    {"printf '2 16\\nthe 1\\n' > c.txt", "c.txt f --tokens start.f",
+     "line 2: 1 numbers where 16 are expected"},
+    {"printf '3 2\\na 1 2\\n' > c.txt", "c.txt f --tokens start.f",
+     "are 2 wide, and token.weight is"},
+    {"printf '3 2\\nthe 1 2\\n' > c.txt", "c.txt f --tokens start.f", "are 2 wide"},
+    {"printf '2 16\\na 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6\\n' > c.txt", "c.txt f --tokens start.f",
+     "has 1 words, and its first line says 2: is it cut?"},
+    {"printf '\\377\\376t\\000' > u.txt", "u.txt f --tokens start.f", "is not text in UTF-8"},
+    {"printf 'wordless 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6\\n' > w.txt", "w.txt f --tokens start.f",
+     "none of the 1 words of"},
+    {"printf 'a 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 1e300\\n' > h.txt", "h.txt f --tokens start.f",
+     "a number is not finite in fp32"},
+    {"printf 'a 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 x\\n' > h.txt", "h.txt f --tokens start.f",
+     "line 1: could not convert string to float"},
+    {"printf 'a 1\\n' > h.txt", "h.txt f --tokens v.f", "'v.f' has no token.weight"},
+    {"printf 'a 1\\n' > h.txt", "h.txt f --tokens copied.f", "'copied.f' has no texts of tokens"},
+    {"printf x > x.npy", "x.npy f", "peat.convert: "},
+    {"/usr/bin/python3 -c 'import numpy as n; n.save(\"i.npy\", n.arange(3))'", "i.npy f",
+     "weights are float16, float32 or float64, not int64"},
+};
+
+START_TEST(what_is_not_converted_is_refused_with_one_line)
+{
+    if (!has_numpy())
+        return;
+    put_table("v.f", V);
+    shell_expect(0, "peat plan x.yaml -o a --write && peat export a 0 --start -o start.f && "
+                    "peat plan x.yaml -o c --write task=copy eval.lengths=2 && "
+                    "peat export c 0 --start -o copied.f");
+    for (size_t i = 0; i < sizeof(unconverted) / sizeof(*unconverted); i++) {
+        shell_expect(0, "%s", unconverted[i].make);
+        ck_assert_int_eq(shell_run(arena_printf(&arena, CONVERT "%s", unconverted[i].words)), 1);
+        assert_printed(unconverted[i].says);
+        ck_assert_ptr_eq(strchr(shell.printed.text, '\n'), strrchr(shell.printed.text, '\n'));
+        shell_expect(0, "test ! -e f");
+    }
 }
 END_TEST
 
@@ -328,13 +391,13 @@ END_TEST
 
 START_TEST(the_bytes_and_not_the_path_make_the_cell)
 {
-    put_npy("v.npy", V, D);
-    shell_expect(0, "cp v.npy w.npy; peat plan x.yaml --ids > drawn; "
-                    "peat plan x.yaml model.embedding=v.npy --ids > v; "
-                    "peat plan x.yaml model.embedding.from=w.npy --ids > w; cmp v w; "
-                    "! cmp -s v drawn; printf x | dd of=w.npy bs=1 seek=1000 conv=notrunc 2>&1; "
-                    "peat plan x.yaml model.embedding=w.npy --ids > w; ! cmp -s v w; "
-                    "peat plan x.yaml model.embedding=v.npy model.embedding.frozen=true --ids > f; "
+    put_table("v.f", V);
+    shell_expect(0, "cp v.f w.f; peat plan x.yaml --ids > drawn; "
+                    "peat plan x.yaml model.embedding=v.f --ids > v; "
+                    "peat plan x.yaml model.embedding.from=w.f --ids > w; cmp v w; "
+                    "! cmp -s v drawn; printf x | dd of=w.f bs=1 seek=1000 conv=notrunc 2>&1; "
+                    "peat plan x.yaml model.embedding=w.f --ids > w; ! cmp -s v w; "
+                    "peat plan x.yaml model.embedding=v.f model.embedding.frozen=true --ids > f; "
                     "! cmp -s v f; peat plan x.yaml model.embedding=null --ids > n; cmp n drawn");
     make_run("first", "");
     shell_expect(0, "cp -r first moved; for r in first moved; do peat plan x.yaml --ids "
@@ -346,19 +409,19 @@ END_TEST
 
 START_TEST(a_grid_varies_file_cell_and_frozen)
 {
-    put_npy("v.npy", V, D);
-    put_npy("w.npy", V, D);
+    put_table("v.f", V);
+    put_table("w.f", V);
     make_run("first", "seeds=2");
-    shell_expect(0, "printf 'matrix:\\n  tokens: {drawn: {}, file: {model.embedding: v.npy}, cell: "
+    shell_expect(0, "printf 'matrix:\\n  tokens: {drawn: {}, file: {model.embedding: v.f}, cell: "
                     "{model.embedding: "
                     "{from: first, cell: learned.sum.s1}}}\\n  how: {free: {}, fixed: "
                     "{model.freeze: token.*}}\\n' > m; "
                     "cat x.yaml m > g.yaml");
     shell_says(0, "6 cells: 6 rows x 1 seed", "peat plan g.yaml");
     shell_expect(0, "printf 'matrix:\\n  model.embedding.frozen: [true, false]\\n"
-                    "  model.embedding.from: [v.npy, first]\\n' > m; sed 's/n_head: 2/&, embedding:"
-                    " {from: v.npy}/' x.yaml | cat - m > g.yaml; "
-                    "sed -i 's/first.$/w.npy]/' g.yaml");
+                    "  model.embedding.from: [v.f, first]\\n' > m; sed 's/n_head: 2/&, embedding:"
+                    " {from: v.f}/' x.yaml | cat - m > g.yaml; "
+                    "sed -i 's/first.$/w.f]/' g.yaml");
     shell_says(0, "4 cells: 4 rows x 1 seed", "peat plan g.yaml");
     shell_expect(0, "printf 'matrix:\\n  model.start.cell: [learned.sum.s0, learned.sum.s1]\\n' > "
                     "m; sed 's/n_head: 2/&, start: {from: first, cell: x}/' x.yaml | cat - m > "
@@ -367,17 +430,17 @@ START_TEST(a_grid_varies_file_cell_and_frozen)
                "peat run g.yaml -o grid -q --dry-run || "
                "peat plan g.yaml");
     shell_says(2, "unknown key 'model.embedding.form'; did you mean 'model.embedding.from'?",
-               "peat plan x.yaml model.embedding.form=v.npy");
+               "peat plan x.yaml model.embedding.form=v.f");
     shell_says(2, "'model.start.cell' cannot be set: 'model.start' is a list here",
-               "peat plan x.yaml 'model.start=[{from: v.npy}]' model.start.cell=3");
+               "peat plan x.yaml 'model.start=[{from: v.f}]' model.start.cell=3");
 }
 END_TEST
 
 START_TEST(what_changes_between_plan_and_cell_ends_the_cell_with_one_line)
 {
-    put_npy("v.npy", V, D);
-    shell_expect(0, "peat plan x.yaml -o a --write model.embedding=v.npy; "
-                    "printf x | dd of=v.npy bs=1 seek=1000 conv=notrunc 2>&1");
+    put_table("v.f", V);
+    shell_expect(0, "peat plan x.yaml -o a --write model.embedding=v.f; "
+                    "printf x | dd of=v.f bs=1 seek=1000 conv=notrunc 2>&1");
     shell_says(1, "the data or a plugin has changed since the cell was planned", "peat cell a 0");
     make_run("first", "");
     shell_expect(0, "peat plan x.yaml -o b --write "
@@ -390,27 +453,26 @@ END_TEST
 
 START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
 {
-    put_npy("v.npy", V, D);
+    put_table("v.f", V);
     make_run("first", "");
-    shell_expect(0, "sed 's/n_head: 2/&, embedding: v.npy, start: {from: first, cell: "
+    shell_expect(0, "sed 's/n_head: 2/&, embedding: v.f, start: {from: first, cell: "
                     "learned.sum.s0}/' x.yaml > y.yaml; peat run y.yaml -q -o kept");
     shell_says(0, "\"run\": ", "cat kept/cells/*/meta.json");
     shell_expect(0,
-                 "for f in v.npy first/cells/*/ckpt/*/model.safetensors; do "
+                 "for f in v.f first/cells/*/ckpt/*/model.safetensors; do "
                  "grep -q $(sha256sum < $f | cut -c1-64) kept/cells/*/meta.json || exit 1; done");
     shell_expect(0,
                  "mkdir far; cd far; peat plan ../kept --ids > ids; ls ../kept/cells | cmp - ids");
     shell_says(0, "1 finished, 0 problems", "peat verify kept");
     shell_says(0, "1 the same", "peat verify kept --retrain 1");
-    shell_expect(0,
-                 "mkdir there && cp -r v.npy first data there && cd there && sed 's/n_head: 2/&, "
-                 "embedding: v.npy, start: {from: first, cell: learned.sum.s0}/' ../x.yaml > "
-                 "y.yaml && peat run y.yaml -q -o kept");
+    shell_expect(0, "mkdir there && cp -r v.f first data there && cd there && sed 's/n_head: 2/&, "
+                    "embedding: v.f, start: {from: first, cell: learned.sum.s0}/' ../x.yaml > "
+                    "y.yaml && peat run y.yaml -q -o kept");
     shell_expect(0,
                  "for d in kept there/kept; do peat verify $d | grep -o 'hash.*' > $(echo $d | tr "
                  "/ .).hash; done; cmp kept.hash there.kept.hash; test -s kept.hash");
-    shell_expect(0, "printf x | dd of=v.npy bs=1 seek=1000 conv=notrunc 2>&1");
-    shell_says(1, "v.npy' differs from the file that it was made with", "peat verify kept");
+    shell_expect(0, "printf x | dd of=v.f bs=1 seek=1000 conv=notrunc 2>&1");
+    shell_says(1, "v.f' differs from the file that it was made with", "peat verify kept");
 }
 END_TEST
 
@@ -426,8 +488,8 @@ END_TEST
 
 START_TEST(an_interrupted_cell_ends_with_the_same_bits)
 {
-#define LONG "'model.embedding={from: v.npy, frozen: true}' train.steps=2000"
-    put_npy("v.npy", V, D);
+#define LONG "'model.embedding={from: v.f, frozen: true}' train.steps=2000"
+    put_table("v.f", V);
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
     shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
@@ -445,51 +507,26 @@ END_TEST
 static const struct {
     const char *make, *model, *says;
 } mistakes[] = {
-    {"", "embedding: none.npy", "x.yaml:9:16: 'from' in embedding in model names"},
-    {": > e.npy", "embedding: e.npy", "e.npy' is not a NumPy array: it begins otherwise"},
-    {": > e.txt", "embedding: e.txt", "e.txt' is empty"},
+    {"", "embedding: none.f", "x.yaml:9:16: 'from' in embedding in model names"},
     {": > e.safetensors", "embedding: e.safetensors", "too short for a safetensors file"},
-    {"head -c 9000 v.npy > c.npy", "embedding: c.npy", "its shape takes 16384: is it cut?"},
+    {"head -c 9000 v.f > c.f", "embedding: c.f", "ends beyond the file"},
     {"head -c 9000 v.safetensors > c.safetensors", "embedding: c.safetensors",
      "ends beyond the file"},
-    {"printf '2 16\\nthe 1\\n' > c.txt", "embedding: c.txt", "line 2: 1 numbers where 16"},
-    {"printf 'the 1 2 3\\n' > n.txt", "embedding: n.txt",
-     "n.txt' are 3 wide, and 'token.weight' of the model has shape [256, 16]"},
-    {"printf '\\377\\376t\\000' > u.txt", "embedding: u.txt", "u.txt' is text in UTF-16"},
-    {"gzip -c v.npy > v.gz", "embedding: v.gz", "v.gz' is packed with gzip: unpack it first"},
-    {"printf 'wordless 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\\n' > w.txt", "embedding: w.txt",
-     "none of the 1 words of"},
-    {"printf 'a 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 1e300\\n' > h.txt", "embedding: h.txt",
-     "'1e300' is no finite number"},
-    {"truncate -s 8T t.npy", "embedding: t.npy", "has 8192 GiB, more than the memory"},
-    {"sed 's/<f4/<i4/' v.npy > i.npy", "embedding: i.npy", "numbers of dtype '<i4'"},
-    {"sed 's/(256/(255/' v.npy > s.npy", "embedding: s.npy", "its shape takes 16320"},
-    {"", "embedding: small.npy", "the array of '/"},
-    {"", "embedding: small.npy",
-     "has shape [3, 16], and 'token.weight' of the model has [256, 16]"},
-    {"sed 's/(256, 16)/(9223372036854775807, 16)/' v.npy > h.npy; printf '\\150' | dd of=h.npy "
-     "bs=1 "
-     "seek=8 conv=notrunc",
-     "embedding: h.npy", "is not a NumPy array"},
-    {"sed 's/.shape.: (256, 16), }/\\x27shape\\x27: (9<<62,1)   }/' v.npy > h.npy",
-     "embedding: h.npy", "'shape' is not of whole numbers"},
+    {"truncate -s 8T t.f", "embedding: t.f", "has 8192 GiB, more than the memory"},
+    {"", "embedding: small.f", "has shape [3, 16], and 'token.weight' of the model has [256, 16]"},
     {"printf '\\377\\377\\377\\377\\377\\377\\377\\177{' > h.safetensors",
      "embedding: h.safetensors", "a header of 9223372036854775807 bytes, the limit is"},
     {"", "embedding: {from: two.safetensors, tensor: c}", "has no tensor 'c'; it has a, b"},
     {"", "embedding: two.safetensors", "has no tensor 'token.weight'; it has a, b"},
-    {"", "embedding: {from: v.npy, tensor: c}", "'tensor' is for files with names"},
-    {"", "embedding: {from: v.npy, cell: c}", "'cell' is given, but '"},
+    {"", "embedding: {from: v.f, cell: c}", "'cell' is given, but '"},
     {"", "embedding: {frozen: true}", "x.yaml:9:16: embedding in model needs key 'from'"},
-    {"", "embedding: {form: v.npy}",
+    {"", "embedding: {form: v.f}",
      "unknown key 'form' in embedding in model; did you mean 'from'?"},
-    {"", "embedding: [v.npy]", "x.yaml:9:16: embedding in model must be a map"},
-    {"", "start: {from: v.npy}", "a file of NumPy's has one array: 'to' has to name one parameter"},
-    {"", "start: {from: v.npy, to: tokens.weight}",
+    {"", "embedding: [v.f]", "x.yaml:9:16: embedding in model must be a map"},
+    {"", "start: {from: v.f, to: tokens.weight}",
      "no parameter of the model is called 'tokens.weight'; did you mean 'token.weight'?"},
-    {"", "start: {from: v.npy, to: token.weight, as: other}", "'as' in start in model"},
+    {"", "start: {from: v.f, to: token.weight, as: other}", "'as' in start in model"},
     {"", "start: {from: v.safetensors, as: sum_of_concat}", "as: sum_of_concat was removed"},
-    {"printf 'a 1 2\\n' > w.txt", "start: {from: w.txt, to: head.weight}",
-     "vectors of words are for 'token.weight' alone, and 'to' names head.weight"},
     {"mkdir d", "embedding: d", "is a directory: 'cell' must name a cell or a file of it"},
     {"mkdir d", "embedding: {from: d, cell: c}", "is not a run directory: it has no cells"},
     {"", "embedding: {from: first, cell: lerned.sum.s0}",
@@ -506,14 +543,20 @@ static const struct {
     {"sed -i s/blas/bals/ first/cells/*/meta.json", "start: {from: first, cell: learned.sum.s0}",
      "meta.json"},
     {"printf '2 2\\na 1\\n' > x.safetensors", "embedding: x.safetensors", "x.safetensors"},
-    {"mkfifo p.npy", "embedding: p.npy", "is a named pipe, not a regular file"},
+    {"mkfifo p.f", "embedding: p.f", "is a named pipe, not a regular file"},
     {"ln -s /dev/zero z", "embedding: z", "is a device"},
+    {": > e.txt", "embedding: e.txt",
+     "e.txt' is not a safetensors file: `python3 -m peat.convert`"},
+    {"printf 'a 1 2\\n' > w.txt", "start: {from: w.txt, to: head.weight}",
+     "is not a safetensors file"},
+    {"gzip -c v.f > v.gz", "embedding: v.gz", "v.gz' is not a safetensors file"},
+    {"", "start: {from: v.safetensors, tensor: t}", "'tensor' is one: 'to' has to name one"},
 };
 
 START_TEST(mistakes_are_one_line_before_training)
 {
-    put_npy("v.npy", V, D);
-    put_npy("small.npy", 3, D);
+    put_table("v.f", V);
+    put_table("small.f", 3);
     put_tensors("v.safetensors", 1, (struct named_tensor[]){table("t", V, D)});
     put_tensors("two.safetensors", 2, (struct named_tensor[]){table("a", V, D), table("b", V, D)});
     if (strstr(mistakes[_i].model, "first"))
@@ -532,23 +575,21 @@ START_TEST(mistakes_are_one_line_before_training)
 }
 END_TEST
 
-START_TEST(tasks_without_texts_of_tokens_take_no_words)
+START_TEST(a_model_of_patches_has_no_table_of_tokens)
 {
-    shell_expect(0, "printf 'a 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6\\n' > w.txt");
-    shell_says(2, "the tokens of task 'copy' have no texts that words could be",
-               "peat plan x.yaml task=copy eval.lengths=2 model.embedding=w.txt");
+    put_table("w.f", V);
     shell_says(2, "no parameter of the model is called 'token.weight'",
                "peat plan x.yaml 'task={plugin: images}' model.input=patches model.arch=encoder "
-               "model.head=class model.embedding=w.txt eval.lengths=auto train.seq_len=64");
+               "model.head=class model.embedding=w.f eval.lengths=auto train.seq_len=64");
 }
 END_TEST
 
 START_TEST(rows_of_another_shape_are_left_out_of_a_grid)
 {
-    put_npy("v.npy", V, D);
+    put_table("v.f", V);
     shell_expect(0, "printf 'matrix:\\n  position.combine: [sum, concat_split]\\n' >> x.yaml");
-    shell_says(0, "skipped: learned.concat_split.s0: command line:1: the array of '",
-               "peat plan x.yaml model.embedding=v.npy");
+    shell_says(0, "skipped: learned.concat_split.s0: command line:1: tensor 'any' of '",
+               "peat plan x.yaml model.embedding=v.f");
     assert_printed("has shape [256, 16], and 'token.weight' of the model has [256, 12]");
 }
 END_TEST
@@ -566,6 +607,7 @@ int main(void)
                                        (int)(sizeof(unlike) / sizeof(*unlike))})},
         TESTS(a_table_by_rows_is_the_file_and_stays_it_when_frozen,
               words_are_found_by_their_tokens_and_others_keep_their_draw,
+              an_array_of_numpys_is_converted, what_is_not_converted_is_refused_with_one_line,
               a_cell_is_started_from_by_its_names,
               a_position_table_is_transplanted_into_another_schemes,
               every_seed_starts_from_the_cell_of_its_seed,
@@ -576,6 +618,6 @@ int main(void)
               what_was_read_is_kept_and_a_run_is_made_again_elsewhere,
               what_started_from_something_gone_is_not_comparable,
               an_interrupted_cell_ends_with_the_same_bits,
-              tasks_without_texts_of_tokens_take_no_words,
+              a_model_of_patches_has_no_table_of_tokens,
               rows_of_another_shape_are_left_out_of_a_grid));
 }

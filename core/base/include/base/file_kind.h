@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_kind.h: the format of a file, recognised by its first bytes.
+ * file_kind.h: recognises the format of a file by its first bytes.
  *
- * The one table of formats that name themselves. Whoever reads text or plain numbers asks it first:
- * a picture or a packed file is made of numbers too.
+ * Whoever reads text or plain numbers asks here first: the bytes of a picture or of a packed file
+ * are numbers too.
  */
 #ifndef BASE_FILE_KIND_H
 #define BASE_FILE_KIND_H
 
 #include <stddef.h>
 
-/* What follows "'path' is": "packed with gzip: unpack it first", "a PNG image". NULL: no format
- * that names itself, as text and plain numbers are. */
+/* A text to follow "'path' is": "packed with gzip: unpack it first", "a PNG image". NULL: the
+ * format is not known, as of text and plain numbers. */
 const char *file_kind(const void *bytes, size_t n);
 
 #endif

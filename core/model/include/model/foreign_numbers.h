@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* foreign_numbers.h: kinds of real numbers that files of others are made of. */
+/* foreign_numbers.h: kinds of real numbers in the files of other programs. */
 #ifndef MODEL_FOREIGN_NUMBERS_H
 #define MODEL_FOREIGN_NUMBERS_H
 
-#include "base/npy.h"
+#include "base/arena.h"
 #include "tensor/tensor.h"
 
 /* Little-endian. */
@@ -14,10 +14,6 @@ size_t number_bytes(enum number_kind k);
  * exactly. Its data is NULL when there is no memory. */
 struct tensor numbers_read(enum number_kind k, int rank, const int64_t *dim, const void *bytes,
                            struct arena *a);
-/* Likewise from an array of NumPy's, of little-endian reals of 16, 32 and 64 bits. PEAT_INVALID
- * says what is wrong, after f->path. */
-peat_status numbers_of_npy(const struct npy *f, struct arena *a, struct tensor *t,
-                           struct error *err);
 /* The first element that is not finite, or too large for the fp32 that weights are; -1: none. */
 int64_t numbers_not_finite(const struct tensor *t);
 
