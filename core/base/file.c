@@ -212,6 +212,14 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+bool dir_has(const char *dir, const char *name)
+{
+    char *path = path_join(dir, name);
+    bool exists = file_exists(path);
+    free(path);
+    return exists;
+}
+
 peat_status file_remove(const char *dir, const char *name, struct error *err)
 {
     char *path = path_join(dir, name);

@@ -57,9 +57,8 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
 peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t *n,
                     struct error *err);
 bool file_exists(const char *path);
-/* Bytes of a file of a run directory, weights excepted: more than a grid writes. A file that never
- * ends is not read to its end. */
-enum { RUN_FILE_MOST = 1 << 30 };
+/* dir/name exists. */
+bool dir_has(const char *dir, const char *name);
 
 /* ---- directories and paths ---- */
 

@@ -37,8 +37,9 @@ void strbuf_join(struct strbuf *b, const char *const *text, int n);
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
 char *strbuf_detach(struct strbuf *b);
-/* The text, moved into the arena; the buffer is empty afterwards. */
-char *strbuf_keep(struct strbuf *b, struct arena *a);
+/* The text in the arena; the buffer is released. */
+struct arena;
+const char *strbuf_keep(struct strbuf *b, struct arena *a);
 
 /* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
  * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends
