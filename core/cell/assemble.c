@@ -23,21 +23,15 @@ peat_status place_failure(struct error *err, struct place at, const struct error
     return inner->status;
 }
 
-static void note_plugin(struct trail *t, const struct plugin_use *use)
-{
-    struct error at = {0};
-    place_error(&at, use->at, "%s", "");
-    trail_plugin(t, use->plugin->desc->id, use->plugin->path, at.text);
-}
-
 static void note_plugins(struct trail *t, const struct cell_config *c)
 {
+    const struct plugin_use *use;
+    struct error at = {0};
     trail_forget_plugins(t);
-    note_plugin(t, &c->task);
-    for (int i = 0; i < c->n_scheme; i++)
-        note_plugin(t, &c->scheme[i]);
-    if (c->has_combine)
-        note_plugin(t, &c->combine);
+    for (int i = 0; (use = cell_plugin(c, i)); i++) {
+        place_error(&at, use->at, "%s", "");
+        trail_plugin(t, use->plugin->desc->id, use->plugin->path, at.text);
+    }
 }
 
 static peat_status assemble_task(struct assembly *s, const struct cell_config *c,
@@ -83,7 +77,7 @@ static void fill_positional(struct positional *p, const struct cell_config *c, s
     p->combine = c->combine.plugin->desc->interface;
 }
 
-/* Of the model, and what starts frozen. */
+/* Patterns of the model, and those of starts that are frozen. */
 static peat_strings freeze_of(const struct cell_config *c, struct arena *arena)
 {
     int64_t n = c->model.freeze.n, most = n;

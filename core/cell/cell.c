@@ -305,6 +305,13 @@ static bool read_position(const struct cell_reader *r, struct cell_config *c,
            read_combine(r, c, value_get(position, "combine"), dropped);
 }
 
+const struct plugin_use *cell_plugin(const struct cell_config *c, int i)
+{
+    if (i <= c->n_scheme)
+        return i == 0 ? &c->task : &c->scheme[i - 1];
+    return i == c->n_scheme + 1 && c->has_combine ? &c->combine : NULL;
+}
+
 /* ---- resolved values and identity ---- */
 
 static void put_arithmetic(struct json all, const struct cell_config *c)

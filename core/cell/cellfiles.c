@@ -125,7 +125,7 @@ const struct record result_record = {"result.json", "format", 2, false, result_f
 
 static const char metrics_name[] = "metrics.jsonl";
 
-/* Of a regular file; -1: there is none. */
+/* The size of a regular file; -1: there is none. */
 static int64_t size_of(const char *path)
 {
     struct stat st;
@@ -173,7 +173,7 @@ static const char *meta_fault(const struct value *meta, const char *sealed)
 {
     char hex[HASH_HEX];
     if (!meta)
-        return "meta.json is missing: nothing tells what made it";
+        return "meta.json is missing: the programs that made the result are unknown";
     json_hash(meta, hex);
     return strcmp(hex, sealed) == 0 ? NULL
                                     : "meta.json is not the one that result.json was sealed with";
@@ -200,7 +200,7 @@ static const char *file_fault(const char *dir, const char *name, const struct va
                               bool whole, bool may_miss, struct arena *a)
 {
     if (!is_inside(name))
-        return arena_printf(a, "'%s' is no file of a cell", name);
+        return arena_printf(a, "'%s' is not a file of a cell", name);
     char hex[HASH_HEX];
     const char *path = arena_printf(a, "%s/%s", dir, name);
     int64_t bytes = size_of(path);

@@ -37,11 +37,9 @@ static void add_plugin(struct json list, const struct plugin_use *use)
 static void put_plugins(struct json meta, const struct cell_config *c)
 {
     struct json list = json_put_list(meta, "plugins");
-    add_plugin(list, &c->task);
-    for (int i = 0; i < c->n_scheme; i++)
-        add_plugin(list, &c->scheme[i]);
-    if (c->has_combine)
-        add_plugin(list, &c->combine);
+    const struct plugin_use *use;
+    for (int i = 0; (use = cell_plugin(c, i)); i++)
+        add_plugin(list, use);
 }
 
 static peat_status add_file(struct json list, struct data_files *f, const char *path,
@@ -62,20 +60,13 @@ static peat_status add_files(struct json files, const struct plugin_use *use, st
 {
     peat_status status = PEAT_OK;
     for (const peat_param *row = use->plugin->desc->param; row && row->key; row++) {
-        const void *field = (const char *)use->config + row->offset;
         if (!(row->flags & PEAT_PATH))
             continue;
-        if (row->type == PEAT_STRING) {
-            const char *path = *(const char *const *)field;
-            if (path && *path)
-                status = add_file(files, f, path, err);
-        } else {
-            const peat_strings *paths = field;
-            for (int64_t i = 0; status == PEAT_OK && i < paths->n; i++)
+        const void *field = (const char *)use->config + row->offset;
+        const peat_strings one = {1, field}, *paths = row->type == PEAT_STRING ? &one : field;
+        for (int64_t i = 0; status == PEAT_OK && i < paths->n; i++)
+            if (paths->item[i] && *paths->item[i])
                 status = add_file(files, f, paths->item[i], err);
-        }
-        if (status != PEAT_OK)
-            return status;
     }
     return status;
 }
@@ -94,11 +85,10 @@ peat_status cell_data(const struct cell_config *c, struct arena *a, struct value
                       struct error *err)
 {
     struct json files = json_list(a);
-    peat_status status = add_files(files, &c->task, c->files, err);
-    for (int i = 0; status == PEAT_OK && i < c->n_scheme; i++)
-        status = add_files(files, &c->scheme[i], c->files, err);
-    if (status == PEAT_OK && c->has_combine)
-        status = add_files(files, &c->combine, c->files, err);
+    const struct plugin_use *use;
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && (use = cell_plugin(c, i)); i++)
+        status = add_files(files, use, c->files, err);
     for (int i = 0; status == PEAT_OK && i < c->n_start; i++)
         add_start(files, &c->start[i]);
     *list = files.v;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +187,7 @@ peat_status metrics_sync(const struct cell_metrics *m, struct error *err)
     return PEAT_OK;
 }
 
-/* Of the first n bytes of <dir>/metrics.jsonl; PEAT_CORRUPT when it has fewer. */
+/* The hash of the first n bytes of <dir>/metrics.jsonl; PEAT_CORRUPT when it has fewer. */
 static peat_status hash_prefix(const char *dir, int64_t n, char hex[HASH_HEX], struct error *err)
 {
     char *text = NULL;

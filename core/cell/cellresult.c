@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cellresult.c: what a cell came to, with everything needed to trust or to doubt it. */
+/* cellresult.c: a cell's result.json, with what a reader needs to trust or to doubt it. */
 #include "cellresult.h"
 
 #include <math.h>
@@ -57,8 +57,8 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
 
 /* ---- hashes and ratios ---- */
 
-/* Of the first and the last training batch: two cells with equal hashes saw the same data in the
- * same order, since batches are a function of seed and step. */
+/* The hash of the first and the last training batch: two cells with equal hashes saw the same data
+ * in the same order, since batches are a function of seed and step. */
 static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], struct error *err)
 {
     struct trainer *t = o->trainer;
@@ -79,8 +79,8 @@ static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], 
     return status;
 }
 
-/* Of the weights as trained, on the last batch made; NaN when the input cannot be run. A lack of
- * memory is no such case: with more of it the result would be another. */
+/* The ratio with trained weights on the last batch; NaN when the input cannot be run. A lack of
+ * memory is an error: with more memory there would be a ratio. */
 static peat_status trained_ratio(const struct cell_outcome *o, double *ratio, struct error *err)
 {
     struct trainer *t = o->trainer;

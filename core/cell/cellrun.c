@@ -2,7 +2,6 @@
 /* cellrun.c: one cell from its config.json to its result.json. */
 #include "cell/cellrun.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,7 +93,7 @@ static peat_status refuse_hash(const struct cell *c, struct error *err)
                      "`peat run` again to plan it anew");
 }
 
-/* A cell that an earlier peat planned would get other bits than its hash stands for. */
+/* A cell that an earlier peat planned has the hash of other bits than this peat would compute. */
 static peat_status check_arithmetic(const struct cell *c, struct error *err)
 {
     if (c->config.arithmetic == CELL_ARITHMETIC || c->options->allow_drift)
@@ -106,18 +105,18 @@ static peat_status check_arithmetic(const struct cell *c, struct error *err)
         c->config.arithmetic, CELL_ARITHMETIC);
 }
 
-static peat_status read_config(struct cell *c, struct error *err)
+static bool read_config(struct cell *c, struct error *err)
 {
-    peat_status status = record_read(c->dir, &config_record, c->arena, &c->config_json, err);
-    if (status == PEAT_OK)
-        status = registry_init(&c->registry, c->arena, err);
-    if (status != PEAT_OK)
-        return status;
+    if (record_read(c->dir, &config_record, c->arena, &c->config_json, err) != PEAT_OK ||
+        registry_init(&c->registry, c->arena, err) != PEAT_OK)
+        return false;
     c->registry.trail = c->options->trail;
-    status = cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err);
-    if (status == PEAT_OK && !json_text_is(c->config_json, "hash", c->config.hash))
-        return refuse_hash(c, err);
-    return status == PEAT_OK ? check_arithmetic(c, err) : status;
+    if (cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err) !=
+        PEAT_OK)
+        return false;
+    return json_text_is(c->config_json, "hash", c->config.hash)
+               ? check_arithmetic(c, err) == PEAT_OK
+               : refuse_hash(c, err) == PEAT_OK;
 }
 
 static peat_status write_running(const struct cell *c, struct error *err)
@@ -132,34 +131,14 @@ static peat_status write_running(const struct cell *c, struct error *err)
     return json_write_file(c->dir, "running.json", v.v, err);
 }
 
-static void remove_running(const struct cell *c)
-{
-    char *path = path_join(c->dir, "running.json");
-    unlink(path);
-    free(path);
-}
-
-/* The result goes first when the files that it is sealed with are about to change. */
-static peat_status forget_result(struct cell *c, struct error *err)
-{
-    return file_remove(c->dir, "result.json", err);
-}
-
+/* The result goes first: the files that it is sealed with are about to change. */
 static peat_status write_meta(struct cell *c, struct error *err)
 {
-    peat_status status = forget_result(c, err);
+    peat_status status = file_remove(c->dir, "result.json", err);
     return status == PEAT_OK ? json_write_file(c->dir, "meta.json", c->meta, err) : status;
 }
 
-static bool has_result(const struct cell *c)
-{
-    char *path = path_join(c->dir, "result.json");
-    bool exists = file_exists(path);
-    free(path);
-    return exists;
-}
-
-/* ---- what plugins leave behind ---- */
+/* ---- changes that plugins leave behind ---- */
 
 static void look_after(void *ctx, const char *hook)
 {
@@ -178,14 +157,11 @@ static void watch_closely(struct cell *c, bool closely)
 
 static void name_plugins(struct cell *c)
 {
-    const struct cell_config *k = &c->config;
-    char *text = c->plugins;
+    const struct plugin_use *use;
     size_t room = sizeof(c->plugins);
-    int n = snprintf(text, room, "one of the plugins %s", k->task.plugin->desc->id);
-    for (int i = 0; i < k->n_scheme && n < (int)room; i++)
-        n += snprintf(text + n, room - (size_t)n, ", %s", k->scheme[i].plugin->desc->id);
-    if (k->has_combine && n < (int)room)
-        snprintf(text + n, room - (size_t)n, ", %s", k->combine.plugin->desc->id);
+    for (int i = 0, n = 0; n < (int)room && (use = cell_plugin(&c->config, i)); i++)
+        n += snprintf(c->plugins + n, room - (size_t)n, "%s%s", i ? ", " : "one of the plugins ",
+                      use->plugin->desc->id);
 }
 
 static peat_status look(struct cell *c, struct error *err)
@@ -194,7 +170,7 @@ static peat_status look(struct cell *c, struct error *err)
     return guard_verdict(&c->guard, err);
 }
 
-/* ---- what the trainer reports ---- */
+/* ---- events of the trainer ---- */
 
 static peat_status on_check(void *ctx, struct error *err)
 {
@@ -310,7 +286,8 @@ static peat_status accept_checkpoint(void *ctx, const struct value *stored, cons
                          may_drift ? "; --allow-drift goes on with it" : "");
     const struct value *curve = value_get(stored, "metrics");
     if (!metrics_are_whole(kept ? kept : c->dir, curve))
-        return error_set(why, PEAT_CORRUPT, "metrics.jsonl is not what it was when it was saved");
+        return error_set(why, PEAT_CORRUPT,
+                         "metrics.jsonl has changed since the checkpoint was saved");
     c->curve = json_get_int(curve, "bytes", 0);
     c->drift = identity_drift(stored, now, c->arena);
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
@@ -326,22 +303,19 @@ static bool shared_weight(const char *name)
            strncmp(name, "head", 4) == 0;
 }
 
-static peat_status set_up(struct cell *c, struct error *err)
+static bool set_up(struct cell *c, struct error *err)
 {
     const struct cell_config *k = &c->config;
     name_plugins(c);
     c->assembly.trail = c->options->trail;
-    peat_status status = assemble(&c->assembly, k, c->arena, PEAT_F32, false, err);
-    if (status == PEAT_OK)
-        status = look(c, err);
-    if (status != PEAT_OK)
-        return status;
-    /* As drawn: cells that start otherwise, because they were told to, are still paired. */
+    if (assemble(&c->assembly, k, c->arena, PEAT_F32, false, err) != PEAT_OK ||
+        look(c, err) != PEAT_OK)
+        return false;
+    /* Before weights start from files: cells that differ in that alone are still paired. */
     weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
     weights_shape_hash(&c->assembly.model.weights, shared_weight, c->init_shapes);
-    status = start_apply(&c->assembly, k, err);
-    if (status != PEAT_OK)
-        return status;
+    if (start_apply(&c->assembly, k, err) != PEAT_OK)
+        return false;
     c->trainer = (struct trainer){
         .model = &c->assembly.model,
         .task = &c->assembly.task,
@@ -358,10 +332,10 @@ static peat_status set_up(struct cell *c, struct error *err)
                    .stop = on_stop,
                    .save = on_save},
     };
-    return trainer_init(&c->trainer, err);
+    return trainer_init(&c->trainer, err) == PEAT_OK;
 }
 
-static peat_status restore(struct cell *c, struct error *err)
+static bool restore(struct cell *c, struct error *err)
 {
     bool found = false;
     char *dir = checkpoint_dir(c), *curve = path_join(c->dir, "metrics.jsonl");
@@ -380,36 +354,31 @@ static peat_status restore(struct cell *c, struct error *err)
         c->drift = NULL;
         c->curve = 0;
     }
-    return status;
+    return status == PEAT_OK;
 }
 
-/* Trains what is left. A finished run whose result was not written, or whose evaluation lengths
- * have changed, is evaluated again from its final weights. */
-static peat_status train(struct cell *c, enum run_end *end, struct error *err)
+/* Trains the steps that are left. A finished run whose result was not written, or whose evaluation
+ * lengths have changed, is evaluated again from its final weights. */
+static bool train(struct cell *c, enum run_end *end, struct error *err)
 {
     bool finished = trainer_has_ended(&c->trainer) && !c->trainer.diverged.step;
-    peat_status status = finished ? PEAT_OK : write_meta(c, err);
-    if (status == PEAT_OK)
-        status = metrics_open(&c->metrics, c->dir, c->curve, finished, err);
-    if (status == PEAT_OK && !finished)
-        status = metrics_each(c->dir, NULL, keep_line, c, err);
-    if (status == PEAT_OK && c->options->tensorboard)
-        status = tensorboard_open(&c->tensorboard, c->dir, c->arena, err);
-    if (status == PEAT_OK)
-        status = look(c, err);
-    if (status != PEAT_OK)
-        return status;
+    bool ok = (finished || write_meta(c, err) == PEAT_OK) &&
+              metrics_open(&c->metrics, c->dir, c->curve, finished, err) == PEAT_OK &&
+              (finished || metrics_each(c->dir, NULL, keep_line, c, err) == PEAT_OK) &&
+              (!c->options->tensorboard ||
+               tensorboard_open(&c->tensorboard, c->dir, c->arena, err) == PEAT_OK) &&
+              look(c, err) == PEAT_OK;
+    if (!ok)
+        return false;
     guard_start(&c->guard); /* the files just opened */
-    status = trainer_run(&c->trainer, end, err);
-    if (status == PEAT_OK && *end == RUN_DONE && finished)
-        status = trainer_evaluate(&c->trainer, err);
-    if (status == PEAT_OK)
-        status = metrics_sync(&c->metrics, err);
+    ok = trainer_run(&c->trainer, end, err) == PEAT_OK &&
+         (*end != RUN_DONE || !finished || trainer_evaluate(&c->trainer, err) == PEAT_OK) &&
+         metrics_sync(&c->metrics, err) == PEAT_OK;
     tensorboard_close(c->tensorboard);
-    return status;
+    return ok;
 }
 
-static peat_status finish(struct cell *c, struct error *err)
+static bool finish(struct cell *c, struct error *err)
 {
     const struct cell_outcome o = {
         .dir = c->dir,
@@ -427,38 +396,25 @@ static peat_status finish(struct cell *c, struct error *err)
         .last_loss = c->last_loss,
     };
     struct value *result;
-    peat_status status = write_meta(c, err);
-    if (status == PEAT_OK)
-        status = metrics_publish(&c->metrics, c->dir, err);
-    if (status == PEAT_OK)
-        status = cell_result(&o, c->arena, &result, err);
-    return status == PEAT_OK ? json_write_file(c->dir, "result.json", result, err) : status;
+    return write_meta(c, err) == PEAT_OK && metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
+           cell_result(&o, c->arena, &result, err) == PEAT_OK &&
+           json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
 }
 
-static peat_status run(struct cell *c, enum cellrun_end *end, struct error *err)
+static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
 {
     enum run_end ran = RUN_DONE;
-    peat_status status = read_config(c, err);
-    if (status == PEAT_OK && c->config.train.precision == PRECISION_BF16)
-        status = gemm_start_bf16(&c->team, err);
-    if (status == PEAT_OK)
-        status = write_running(c, err);
-    if (status == PEAT_OK)
-        status = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
-    if (status == PEAT_OK && !has_result(c))
-        status = write_meta(c, err);
-    if (status == PEAT_OK)
-        status = set_up(c, err);
-    if (status == PEAT_OK)
-        status = restore(c, err);
-    if (status == PEAT_OK)
-        status = train(c, &ran, err);
+    bool ok = read_config(c, err) &&
+              (c->config.train.precision != PRECISION_BF16 ||
+               gemm_start_bf16(&c->team, err) == PEAT_OK) &&
+              write_running(c, err) == PEAT_OK &&
+              cell_meta(&c->config, &c->team, c->arena, &c->meta, err) == PEAT_OK &&
+              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err) &&
+              restore(c, err) && train(c, &ran, err);
     *end = ran == RUN_DONE       ? CELLRUN_DONE
            : ran == RUN_DIVERGED ? CELLRUN_DIVERGED
                                  : CELLRUN_INTERRUPTED;
-    if (status == PEAT_OK && ran != RUN_INTERRUPTED)
-        status = finish(c, err);
-    return status;
+    return ok && (ran == RUN_INTERRUPTED || finish(c, err));
 }
 
 /* When memory runs out the kernel should end this process and not its parent. Raising one's own
@@ -476,6 +432,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
                      struct error *err)
 {
     struct arena arena;
+    struct error why = {0};
     int lock = -1;
     struct team team = {options->threads, NULL};
     if (options->has_parent)
@@ -503,8 +460,9 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
     stop_open(&c->stop, options->has_parent);
     guard_start(&c->guard);
     watch_closely(c, true);
-    status = run(c, end, err);
-    remove_running(c);
+    if (!run(c, end, &why))
+        status = error_set(err, why.status, "%s", why.text);
+    file_remove(dir, "running.json", NULL);
     metrics_close(&c->metrics);
     trainer_release(&c->trainer);
     gemm_stop(&c->team);

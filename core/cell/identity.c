@@ -9,8 +9,8 @@
 
 static const char plugin_set[] = "plugin_set";
 
-/* The configuration with its precision, plugins' names and data is in the hash, which makes the
- * cell what it is; then the plugins' files, and the keys of meta.json. NULL: no more. */
+/* The hash of the configuration, which covers precision, plugins' names and data; the plugins'
+ * files; then keys of meta.json. NULL: no more. */
 static const char *key_at(int i)
 {
     return i == 0 ? "hash" : i == 1 ? plugin_set : deciding_keys[i - 2];

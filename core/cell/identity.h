@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity.h: what decides the bits of a cell, as its checkpoints remember it, and what has
- * drifted.
+ * identity.h: the settings and programs that decide the bits of a cell, as its checkpoints keep
+ * them, and how they drifted.
  *
  * A drift is a change that the user allowed: {"step", "key", "from", "to"}, in a list that grows
  * with each one.
@@ -12,14 +12,14 @@
 #include "base/json.h"
 #include "base/log.h"
 
-/* Of a run with this meta.json and configuration. */
+/* The identity of a run with this meta.json and configuration. */
 struct json identity_of(const struct value *meta, const char *hash, struct arena *a);
 /* "its libm is 'a', and this run's is 'b'": where they differ first; NULL: nowhere. *may_drift: in
  * none that makes it another cell, and in no plugin file that is known. */
 const char *identity_difference(const struct value *stored, const struct value *now,
                                 bool *may_drift, struct arena *a);
-/* What had drifted before, as a copy, and an entry without a step for each difference to now; NULL:
- * nothing. */
+/* A copy of the stored drifts, and an entry without a step for each difference to now; NULL: there
+ * are neither. */
 struct value *identity_drift(const struct value *stored, const struct value *now, struct arena *a);
 /* Gives entries without a step this one, and says so. */
 void identity_drifted_at(struct value *drift, int64_t step, const struct log *log, struct arena *a);

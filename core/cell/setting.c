@@ -96,7 +96,7 @@ static const struct section {
 };
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
 
-/* NULL: a plugin alone knows its keys, or there is no such section. */
+/* NULL: only a plugin knows the section's keys, or the section does not exist. */
 static const struct section *find_section(const char *name)
 {
     for (int i = 0; i < SECTIONS; i++)
@@ -183,7 +183,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 
 /* ---- setting one ---- */
 
-/* What may be written as a text, and is a map with that text under `key` when more is said. */
+/* Settings that may be a text, and are a map with that text under `key` when a key below is set. */
 static const struct opened {
     const char *prefix, *key, *list, *other;
 } opened[] = {{"task", "plugin", "a list of plugins", "no plugin"},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* startapply.c: copies the numbers of files and of other cells into the weights of a model. */
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -16,7 +15,7 @@ struct starting {
     const struct cell_config *c;
     const struct weight_start *s;
     struct assembly *assembly;
-    struct arena arena; /* of the file and what is made of it */
+    struct arena arena; /* of the file and its tensors */
     const unsigned char *byte;
     size_t bytes;
     int n; /* weights that start so */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis.c: one axis of a grid: its values, their labels, and what the command line takes of them. */
+/* axis.c: one axis of a grid: its values, their labels, and those that the command line chooses. */
 #include <string.h>
 
 #include "base/json.h"
@@ -302,7 +302,7 @@ static bool only_values(struct reading *r, const struct axis *axis, const struct
 }
 
 /* A word that names the axis replaces its values, and matrix.only chooses among them; the file's
- * stay known, so that what names them elsewhere in the file is no mistake. */
+ * stay known, since other parts of the file may name them. */
 static bool narrow(struct reading *r, struct axis *axis)
 {
     struct word *w = word_of(r, axis);

@@ -44,7 +44,7 @@ const char *best_over_seeds(const struct best_over *b, struct arena *a)
 
 /* ---- from the file ---- */
 
-/* What params_fill reads; the rest names axes and seeds, and is read by hand. */
+/* Read by params_fill; axes and seeds are read by hand. */
 struct words {
     int64_t by, length;
     const char *metric;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* claims.c: the section `claims`: what an experiment says before it is run. */
+/* claims.c: the section `claims`, written before an experiment is run. */
 #include <string.h>
 
 #include "base/json.h"
@@ -12,7 +12,7 @@ const char *const claim_directions[] = {"less", "greater", "equal", NULL};
 /* As paired_test_word has them. */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
 
-/* What params_fill reads; the rest is of rows, and read by hand. */
+/* Read by params_fill; the rows that a claim compares are read by hand. */
 struct numbers {
     const char *text;
     int64_t direction, test;
@@ -50,7 +50,7 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-/* ---- what is compared ---- */
+/* ---- the rows that are compared ---- */
 
 static bool no_such_contrast(struct reading *r, const struct value *v)
 {
@@ -99,7 +99,7 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
                        "a claim is about 'contrast' or about 'rows': it needs one of them");
     bool ok = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
     ok = ok && comparison_measure(r, out, v);
-    /* What the report shows may change later, a claim may not. */
+    /* The report's metric may change later, a claim may not. */
     if (ok && !value_get(out, "metric") && r->e->report.metric[0])
         value_set(r->a, out, "metric", r->e->report.metric_at,
                   value_text(r->a, r->e->report.metric_at, r->e->report.metric));

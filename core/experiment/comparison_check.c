@@ -165,9 +165,9 @@ static bool check_comparisons(struct planning *p)
     return ok;
 }
 
-/* ---- what is chosen ---- */
+/* ---- best_over ---- */
 
-/* The best of two is asked for what both measure alike. */
+/* The best of two values is chosen by a metric that both measure alike. */
 static bool check_measured_alike(struct planning *p, const struct plan_row *row)
 {
     static const char *const decides[] = {"task", "eval", "model.arch"};

@@ -168,7 +168,7 @@ static void pair_by_factor(const struct matching *m)
         }
 }
 
-/* Of the two sides one row each. */
+/* Each of the two sides must match one row. */
 static void pair_rows(const struct matching *m)
 {
     int row[2] = {-1, -1}, n[2] = {0, 0};

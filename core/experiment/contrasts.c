@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contrasts.c: what `report.contrasts` and claims say of rows, checked and in its normal form. */
+/* contrasts.c: `report.contrasts` and the contrasts of claims, checked and in their normal form. */
 #include <string.h>
 
 #include "cell/setting.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cost.c: what a cell will cost, from its real set-up without memory for weights. */
+/* cost.c: the costs of a cell, from its real set-up without memory for weights. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     return strtod(digits, NULL);
 }
 
-/* The costs of a cell, and what a set-up without memory for weights shows beside them. */
+/* Costs and properties of a cell that its set-up shows. */
 struct look {
     struct model_cost cost;
     struct evaluation_cost evaluation;

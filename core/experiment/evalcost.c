@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evalcost.c: what the evaluations of a cell's training will cost. */
-#include "base/number.h"
+/* evalcost.c: the costs of evaluations during a cell's training. */
 #include "planning.h"
 #include "train/trainer.h"
 
@@ -30,7 +29,7 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
  * newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
 static const double rows_beside = 4.0;
 
-/* What generating costs, given the FLOPs of one pass over rows of `T` places in batches of B. With
+/* The cost of generating, given the FLOPs of one pass over rows of `T` places in batches of B. With
  * stored rows the prompt is one pass and each later token one over B rows; otherwise there are at
  * most as many passes as the answer has tokens. */
 static void add_generation(const struct model *m, const peat_task_plan *plan, int i, int64_t B,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c: sizes cells so that what is compared costs the same. */
+/* match.c: sizes cells so that those that are compared cost the same. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cell/setting.h"

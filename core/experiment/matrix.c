@@ -195,7 +195,7 @@ static bool read_include(struct reading *r, const struct value *v)
     return true;
 }
 
-/* What the axes made of it is checked; here, that it names nothing else. */
+/* axis.c has checked the labels; here, that every key is an axis. */
 static bool check_only(struct reading *r, const struct value *only)
 {
     if (only && only->kind != VALUE_NULL && only->kind != VALUE_MAP)

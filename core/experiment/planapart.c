@@ -22,11 +22,9 @@ static void add_plugin(struct json list, const struct plugin_use *use)
 static void add_rest(struct json cell, const struct plan_cell *c)
 {
     struct json plugins = json_put_list(cell, "plugins");
-    add_plugin(plugins, &c->config.task);
-    for (int i = 0; i < c->config.n_scheme; i++)
-        add_plugin(plugins, &c->config.scheme[i]);
-    if (c->config.has_combine)
-        add_plugin(plugins, &c->config.combine);
+    const struct plugin_use *use;
+    for (int i = 0; (use = cell_plugin(&c->config, i)); i++)
+        add_plugin(plugins, use);
     json_put(cell, "resolved", c->config.resolved);
     json_put_text(cell, "first_tokens", c->first_tokens);
 }

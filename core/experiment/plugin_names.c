@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin_names.c: what plugins given by path are called. */
+/* plugin_names.c: names of plugins that are given by path. */
 #include "experiment/plugin_names.h"
 
 #include <stdlib.h>
@@ -115,7 +115,8 @@ static void keep_names(struct plugin_names *names, const struct mentions *all,
     }
 }
 
-/* As long as a plan may take for a function of a plugin; a mistake in it is told where it is read.
+/* As long as a plan may take for a function of a plugin; a mistake in it is reported where it is
+ * read.
  */
 static double seconds_allowed(struct reading *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* points.c: the product of the axes, without what is excluded, plus what is included. */
+/* points.c: the product of the axes without `exclude`, plus the cells of `include`. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -26,7 +26,7 @@ struct reading {
 extern const char *const experiment_keys[]; /* of the top level, ended by NULL */
 bool words_read(struct reading *r, int n, char *const *text);
 bool words_to_root(struct reading *r);
-/* What is left becomes e->command_line. */
+/* The other words become e->command_line. */
 bool words_to_settings(struct reading *r);
 
 /* plugin_names.c: e->names, from all of the file and the words. */

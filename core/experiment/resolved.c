@@ -236,14 +236,10 @@ static void add_plugin(struct json list, const struct plugin_use *use)
 
 static void add_plugins(struct json list, const struct plan *p)
 {
-    for (int i = 0; i < p->n; i++) {
-        const struct cell_config *c = &p->cell[i].config;
-        add_plugin(list, &c->task);
-        for (int k = 0; k < c->n_scheme; k++)
-            add_plugin(list, &c->scheme[k]);
-        if (c->has_combine)
-            add_plugin(list, &c->combine);
-    }
+    const struct plugin_use *use;
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; (use = cell_plugin(&p->cell[i].config, k)); k++)
+            add_plugin(list, use);
 }
 
 /* The words of all that were said since the file was written by hand. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* yamldoc.c: from libyaml's events to a tree of settings, refusing what a setting cannot be. */
+/* yamldoc.c: from libyaml's events to a tree of settings. */
 #include "experiment/yamldoc.h"
 
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static struct mark *find_mark(struct reader *r, const void *owner, const char *n
     return m;
 }
 
-/* Refuses a name its owner already has; `noun` says what it is. */
+/* Refuses a name its owner already has; noun: "key" or "anchor". */
 static bool add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
                      struct place at, struct mark **added)
 {
@@ -214,7 +214,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e)
 
 /* ---- tags ---- */
 
-/* Escapes in a tag can spell anything; only what is visible is repeated. */
+/* Escapes in a tag can spell anything: invisible characters are not repeated. */
 static bool refuse_tag(struct reader *r, struct place at, const char *tag)
 {
     size_t core = strlen(CORE_TAG);

@@ -5,7 +5,7 @@
 
 #include "base/value.h"
 
-/* A map, key by key; what is small stands in one line. Numbers stand as they were written, and
+/* A map, key by key; a small value on one line. Numbers are printed as they were written, and
  * texts in quotes, so that reading gives the same tree. */
 void yaml_text(const struct value *map, struct strbuf *out);
 

@@ -33,7 +33,7 @@ static const char **list_leftovers(const struct plan *p, char *const *name, int 
     return left;
 }
 
-/* By the start of the hash in its name, then by all of it. */
+/* Compares the start of the hash in its name, then the whole hash. */
 static bool is_cell(const char *cells, const char *name, const struct plan_cell *c, struct arena *a)
 {
     const char *dash = strrchr(name, '-');

@@ -162,7 +162,7 @@ static bool more_is_better(const struct value *result, const char *metric)
     return false;
 }
 
-/* What best_over names, else the report's, else the task's main one. */
+/* The metric of best_over, else the report's, else the task's main one. */
 static void find_metric(struct best *b, int i, const struct value *report)
 {
     struct best_row *row = &b->row[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle.c: what of a run directory goes into a bundle, and tar, which makes it. */
+/* bundle.c: the files of a run directory that go into a bundle, and tar, which makes it. */
 #include "grid/bundle.h"
 
 #include <errno.h>
@@ -37,50 +37,43 @@ struct bundling {
 /* ---- files ---- */
 
 /* At the first n bytes of path, which are the file or a folder on the way to it. */
-static peat_status look(const struct bundling *b, const char *path, int n, bool *there)
+static bool look(const struct bundling *b, const char *path, int n, bool *there)
 {
     const char *part = arena_printf(b->a, "%s/%.*s", b->r->path, n, path);
     bool is_file = path[n] == '\0';
     struct stat st;
     *there = lstat(part, &st) == 0;
     if (!*there)
-        return errno == ENOENT
-                   ? PEAT_OK
-                   : error_set(b->err, PEAT_IO, "cannot read '%s': %s", part, strerror(errno));
+        return errno == ENOENT ||
+               error_set(b->err, PEAT_IO, "cannot read '%s': %s", part, strerror(errno)) == PEAT_OK;
     if (is_file ? !S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode))
         return error_set(b->err, PEAT_INVALID,
                          "'%s' is not a %s: links and special files are not bundled", part,
-                         is_file ? "regular file" : "folder");
-    if (is_file && st.st_size > RUN_FILE_MOST && !path_ends_in(path, GENERATION_MODEL))
-        return error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
-                         (int64_t)st.st_size, RUN_FILE_MOST);
-    return PEAT_OK;
+                         is_file ? "regular file" : "folder") == PEAT_OK;
+    return !is_file || st.st_size <= FILE_MOST || path_ends_in(path, GENERATION_MODEL) ||
+           error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
+                     (int64_t)st.st_size, FILE_MOST) == PEAT_OK;
 }
 
 /* Files of the directory, if they exist. */
-static peat_status add_file(struct bundling *b, const char *path)
+static bool add_files(struct bundling *b, const char *in, const char *const *name)
 {
-    bool there = true;
-    peat_status status = PEAT_OK;
-    for (const char *end = path; *end && there && status == PEAT_OK;) {
-        end += 1 + strcspn(end + 1, "/");
-        status = look(b, path, (int)(end - path), &there);
+    bool ok = true;
+    for (; *name && ok; name++) {
+        bool there = true;
+        const char *path = arena_printf(b->a, "%s%s", in, *name);
+        for (const char *end = path; *end && there && ok;) {
+            end += 1 + strcspn(end + 1, "/");
+            ok = look(b, path, (int)(end - path), &there);
+        }
+        if (there && ok)
+            strbuf_add_bytes(&b->files, path, strlen(path) + 1);
     }
-    if (there && status == PEAT_OK)
-        strbuf_add_bytes(&b->files, path, strlen(path) + 1);
-    return status;
-}
-
-static peat_status add_files(struct bundling *b, const char *in, const char *const *name)
-{
-    peat_status status = PEAT_OK;
-    for (; *name && status == PEAT_OK; name++)
-        status = add_file(b, arena_printf(b->a, "%s%s", in, *name));
-    return status;
+    return ok;
 }
 
 /* The weights that the result is sealed with, and the state beside them. */
-static peat_status add_weights(struct bundling *b, const struct cell_files *c)
+static bool add_weights(struct bundling *b, const struct cell_files *c)
 {
     static const char *const names[] = {GENERATION_MODEL, GENERATION_STATE, NULL};
     char generation[GENERATION_NAME];
@@ -88,12 +81,12 @@ static peat_status add_weights(struct bundling *b, const struct cell_files *c)
     return add_files(b, arena_printf(b->a, "cells/%s/ckpt/%s/", c->id, generation), names);
 }
 
-static peat_status add_cell(struct bundling *b, const struct cell_files *c)
+static bool add_cell(struct bundling *b, const struct cell_files *c)
 {
     static const char *const names[] = {"config.json",   "diagnose.json", "end.json",   "meta.json",
                                         "metrics.jsonl", "result.json",   "stale.json", NULL};
-    peat_status status = add_files(b, arena_printf(b->a, "cells/%s/", c->id), names);
-    return status == PEAT_OK && b->weights && c->result ? add_weights(b, c) : status;
+    return add_files(b, arena_printf(b->a, "cells/%s/", c->id), names) &&
+           (!b->weights || !c->result || add_weights(b, c));
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -103,7 +96,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* *cells: how many there are. */
-static peat_status list_files(struct bundling *b, int *cells)
+static bool list_files(struct bundling *b, int *cells)
 {
     static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
                                         RESOLVED_FILE, "schemes.json",    NULL};
@@ -113,11 +106,11 @@ static peat_status list_files(struct bundling *b, int *cells)
         if (b->r->cell[i].planned)
             cell[n++] = &b->r->cell[i];
     qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
-    peat_status status = add_files(b, "", names);
-    for (int i = 0; i < n && status == PEAT_OK; i++)
-        status = add_cell(b, cell[i]);
+    bool ok = add_files(b, "", names);
+    for (int i = 0; i < n && ok; i++)
+        ok = add_cell(b, cell[i]);
     *cells = n;
-    return status;
+    return ok;
 }
 
 /* ---- bundle.json ---- */
@@ -160,7 +153,7 @@ static peat_status write_about(struct bundling *b, int cells)
 
 /* ---- tar ---- */
 
-/* Of this process's environment PATH alone: other variables carry options of these programs. */
+/* Only PATH of this environment: other variables carry options of these programs. */
 static char **tar_environment(struct arena *a)
 {
     char **env = ARENA_ARRAY(a, 3, char *);
@@ -244,60 +237,53 @@ static peat_status find_whole(const char *path, char **whole, struct error *err)
                   : error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
 }
 
-static peat_status pack_in(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
+static bool pack_in(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
     char *list = path_join(b->scratch, "files"), *dir = NULL;
-    peat_status status = find_whole(b->r->path, &dir, b->err);
-    if (status == PEAT_OK)
-        status = write_about(b, cells);
-    if (status == PEAT_OK)
-        status = file_write(list, b->files.text, b->files.n, b->err);
-    if (status == PEAT_OK)
-        status = run_tar(b, dir, packing, out);
+    bool ok = find_whole(b->r->path, &dir, b->err) == PEAT_OK && write_about(b, cells) == PEAT_OK &&
+              file_write(list, b->files.text, b->files.n, b->err) == PEAT_OK &&
+              run_tar(b, dir, packing, out) == PEAT_OK;
     free(dir);
     free(list);
-    return status;
+    return ok;
 }
 
 /* Its folder is put away before a stop ends this process. */
-static peat_status pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
+static bool pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
     const char *tmp = getenv("TMPDIR");
     char *made = arena_printf(b->a, "%s/peat-bundle-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char *scratch = NULL;
     struct stops_held held;
     stops_hold(&held);
-    peat_status status = mkdtemp(made)
-                             ? find_whole(made, &scratch, b->err)
-                             : error_set(b->err, PEAT_IO, "cannot make a directory like '%s': %s",
-                                         made, strerror(errno));
-    if (status == PEAT_OK) {
+    bool ok = mkdtemp(made) ? find_whole(made, &scratch, b->err) == PEAT_OK
+                            : error_set(b->err, PEAT_IO, "cannot make a directory like '%s': %s",
+                                        made, strerror(errno)) == PEAT_OK;
+    if (ok) {
         b->scratch = scratch;
-        status = pack_in(b, cells, packing, out);
+        ok = pack_in(b, cells, packing, out);
         dir_remove(scratch, NULL);
     }
     stops_let(&held);
     free(scratch);
-    return status;
+    return ok;
 }
 
 peat_status bundle_make(const struct verification *v, enum packing packing, struct strbuf *out,
                         struct error *err)
 {
+    struct error why = {0};
     struct bundling b = {.r = &v->dir,
                          .name = json_get_text(v->dir.plan, "experiment"),
                          .weights = !v->without_weights,
                          .a = v->arena,
-                         .err = err};
+                         .err = &why};
     int cells = 0;
     strbuf_init(&b.files);
-    peat_status status = check_whole(v, err);
-    if (status == PEAT_OK)
-        status = list_files(&b, &cells);
-    if (status == PEAT_OK)
-        status = pack(&b, cells, packing, out);
+    bool ok =
+        check_whole(v, &why) == PEAT_OK && list_files(&b, &cells) && pack(&b, cells, packing, out);
     strbuf_release(&b.files);
-    return status;
+    return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
 
 bool bundle_lacks_weights(const char *dir, struct arena *a)

@@ -114,7 +114,7 @@ static void end_without_result(struct cell_end *end, peat_status why)
     end->reason = why == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
 }
 
-/* What could not be written is nobody's fault and can be once there is room. */
+/* A cell that ran out of disk has not failed: it goes on once there is room. */
 static void check_room(struct cell_end *end)
 {
     static const struct {
@@ -246,10 +246,6 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
 
 void cell_end_forget(const char *dir)
 {
-    static const char *const left[] = {"end.json", "running.json"};
-    for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
-        char *path = path_join(dir, left[i]);
-        unlink(path);
-        free(path);
-    }
+    file_remove(dir, "end.json", NULL);
+    file_remove(dir, "running.json", NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cellstate.c: what can have become of a cell. */
+/* cellstate.c: the states of a cell. */
 #include "grid/cellstate.h"
 
 static const char *const state_names[CELL_STATES] = {

@@ -54,22 +54,13 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
 
 /* ---- writing ---- */
 
-static bool has_result(const char *cells, const char *name)
-{
-    char *cell = path_join(cells, name), *path = path_join(cell, "result.json");
-    bool there = file_exists(path);
-    free(path);
-    free(cell);
-    return there;
-}
-
-static int count_results(const char *dir)
+static int count_results(const char *dir, struct arena *a)
 {
     char *cells = path_join(dir, "cells"), **name = NULL;
     int n = 0, results = 0;
     if (dir_list(cells, &name, &n, NULL) == PEAT_OK) {
         for (int i = 0; i < n; i++)
-            results += has_result(cells, name[i]);
+            results += dir_has(cells, arena_printf(a, "%s/result.json", name[i]));
         names_free(name, n);
     }
     free(cells);
@@ -110,6 +101,6 @@ peat_status claims_keep(const char *dir, const struct experiment *e, struct aren
     if (status != PEAT_OK || same || (first && claims->n == 0))
         return status;
     clock_utc(utc, sizeof(utc));
-    const struct claims_version last = {hex, utc, count_results(dir), claims};
+    const struct claims_version last = {hex, utc, count_results(dir, a), claims};
     return write_versions(dir, &kept, &last, a, err);
 }

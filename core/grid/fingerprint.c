@@ -36,7 +36,7 @@ static void add_file(struct print *p, const char *path, const char *file)
         add_hash(p, path, hex);
 }
 
-/* ---- what is left out ---- */
+/* ---- parts of files that count ---- */
 
 static bool is_among(const char *key, const char *const *name)
 {
@@ -67,7 +67,7 @@ static struct value *lasting_part(const struct value *map, struct arena *a)
     return rest.v;
 }
 
-/* What took part, without where it lies and which machine it ran on. */
+/* Engine, plugins and data, without paths and the machine. */
 static struct value *meta_part(const struct value *meta, struct arena *a)
 {
     static const char *const kept[] = {"engine", "arithmetic", "abi", "precision", NULL};
@@ -83,7 +83,7 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     return part.v;
 }
 
-/* What was claimed and whether in advance, without when. */
+/* The claims and whether they were made in advance, without times. */
 static struct value *claims_part(const struct claims_kept *kept, struct arena *a)
 {
     struct json list = json_list(a);

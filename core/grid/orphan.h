@@ -10,7 +10,7 @@
 
 #include "grid/rundir.h"
 
-/* Of a running cell: *ended when it was an orphan, which had `grace` seconds to save its state.
+/* Ends a running cell that is an orphan, which has `grace` seconds to save its state: *ended.
  * Otherwise `who` names the process that runs it: "process 12 on host h". */
 peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
                        struct error *err);

@@ -114,7 +114,6 @@ static const char *end_word(const struct cell_end *end)
     return end->state == CELL_PARTIAL ? "stopped" : cell_state_name(end->state);
 }
 
-/* In one write. */
 static void print_ended(struct progress *p, bool bad, const char *word, const struct strbuf *rest)
 {
     struct strbuf line;
@@ -207,7 +206,7 @@ static int64_t due(const struct job *job, int64_t step)
     return evaluations_until(step, job->steps, job->eval_every);
 }
 
-/* Of the evaluations, the one that is due at this step is taken as half done while it runs. */
+/* The share of evaluations; the one that is due at this step counts half while it runs. */
 static double evaluated(const struct job *job, const struct metrics_tail *tail)
 {
     double half = tail->evaluated ? 0.5 : 0;

@@ -5,7 +5,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -161,7 +160,7 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
 
 /* ---- training ---- */
 
-/* What multiplied then, or else the fastest that is installed. */
+/* The provider that multiplied then, or else the fastest that is installed. */
 static const char *gemm_of(const struct cell_files *c)
 {
     struct error missing = {0};
@@ -169,7 +168,7 @@ static const char *gemm_of(const struct cell_files *c)
     return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
 }
 
-/* The same settings hash to the same cell: where data lie is no part of it, what is in them is. */
+/* The cell's settings with other paths of data: its hash covers the contents alone. */
 static const struct value *settled(const struct cell_files *c, const struct value *moved,
                                    struct arena *a)
 {

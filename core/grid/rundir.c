@@ -208,7 +208,7 @@ peat_status rundir_check_sources(const char *dir, struct error *err)
 
 /* ---- writing ---- */
 
-/* What stands in YAML beside plan.json. */
+/* The YAML files beside plan.json. */
 struct sources {
     char *written; /* experiment.yaml; NULL: there is none */
     size_t n_written;

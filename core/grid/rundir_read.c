@@ -17,14 +17,6 @@
 
 /* ---- one cell ---- */
 
-static bool has_file(const char *dir, const char *name)
-{
-    char *path = path_join(dir, name);
-    bool exists = file_exists(path);
-    free(path);
-    return exists;
-}
-
 /* Asking takes the lock for an instant. Behind a link stands the lock of another directory. */
 bool lock_is_held(const char *dir)
 {
@@ -43,7 +35,7 @@ bool lock_is_held(const char *dir)
  * that asking cannot get in the way of a process that starts. */
 bool cell_is_running(const char *dir)
 {
-    return has_file(dir, "running.json") && lock_is_held(dir);
+    return dir_has(dir, "running.json") && lock_is_held(dir);
 }
 
 static bool was_started(const char *dir)
@@ -51,12 +43,12 @@ static bool was_started(const char *dir)
     static const char *const trace[] = {"log.txt",   "metrics.jsonl", "running.json",
                                         "meta.json", "result.json",   "ckpt"};
     for (size_t i = 0; i < sizeof(trace) / sizeof(*trace); i++)
-        if (has_file(dir, trace[i]))
+        if (dir_has(dir, trace[i]))
             return true;
     return false;
 }
 
-/* "interrupted" and what is not known: partial. */
+/* "interrupted" and unknown states: partial. */
 static enum cell_state end_state(const struct value *end)
 {
     const char *name = json_get_text(end, "state");
@@ -77,51 +69,37 @@ static const char *result_fault(const struct cell_files *c)
     return c->hash && strcmp(c->hash, hash) != 0 ? "it is of another cell than the plan's" : NULL;
 }
 
-/* Of a cell's damages the first is kept. */
+/* The first damage of a cell is kept. */
 static void note(struct cell_files *c, struct arena *a, const char *damage)
 {
     if (!c->damage)
         c->damage = arena_strdup(a, damage);
 }
 
-/* *v: NULL when there is no such file, or none that can be used. A failure is one of memory, or
- * that a newer program has been here: then nothing in this directory is for this one. */
-static peat_status read_file(struct cell_files *c, const struct record *r, struct value **v,
-                             struct arena *a, struct error *err)
+/* *v: NULL when there is no such file, or none that can be used. False for a failure of memory, or
+ * when a newer program wrote it: then this program can use nothing in this directory. */
+static bool read_file(struct cell_files *c, const struct record *r, struct value **v,
+                      struct arena *a, struct error *err)
 {
     struct error why = {0};
     *v = NULL;
     peat_status status = record_read(c->dir, r, a, v, &why);
     if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
-        return error_set(err, status, "%s", why.text);
-    if (status != PEAT_OK && status != PEAT_NOTFOUND)
+        return error_set(err, status, "%s", why.text) == PEAT_OK;
+    if (r == &stale_record) /* a damaged one is a mark all the same */
+        c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
+    if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)
         note(c, a, why.text);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status read_result(struct cell_files *c, struct arena *a, struct error *err)
+static void check_result(struct cell_files *c, struct arena *a)
 {
-    peat_status status = read_file(c, &result_record, &c->result, a, err);
     const char *fault = c->result ? result_fault(c) : NULL;
-    if (fault) {
-        note(c, a, arena_printf(a, "'%s/result.json' is damaged: %s", c->dir, fault));
-        c->result = NULL;
-    }
-    return status;
-}
-
-/* A damaged stale.json is a mark all the same. */
-static peat_status read_stale(struct cell_files *c, struct arena *a, struct error *err)
-{
-    struct error why = {0};
-    struct value *v;
-    peat_status status = record_read(c->dir, &stale_record, a, &v, &why);
-    c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
-    if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
-        return error_set(err, status, "%s", why.text);
-    if (!c->marked_stale && status != PEAT_NOTFOUND)
-        note(c, a, why.text);
-    return PEAT_OK;
+    if (!fault)
+        return;
+    note(c, a, arena_printf(a, "'%s/result.json' is damaged: %s", c->dir, fault));
+    c->result = NULL;
 }
 
 /* The result is that of all the files beside it. */
@@ -135,7 +113,7 @@ static void check_files(struct cell_files *c, struct arena *a)
 
 static enum cell_state state_of(const struct cell_files *c)
 {
-    if (c->damage && has_file(c->dir, "result.json"))
+    if (c->damage && dir_has(c->dir, "result.json"))
         return CELL_DAMAGED;
     if (c->result && c->marked_stale)
         return CELL_STALE;
@@ -146,39 +124,41 @@ static enum cell_state state_of(const struct cell_files *c)
     return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
 }
 
-static peat_status read_files(struct cell_files *c, struct arena *a, struct error *err)
+static bool read_files(struct cell_files *c, struct arena *a, struct error *err)
 {
+    struct value *mark;
     bool runs = cell_is_running(c->dir);
-    peat_status status = read_file(c, &config_record, &c->config, a, err);
-    if (status == PEAT_OK)
-        status = read_result(c, a, err);
-    if (status == PEAT_OK)
-        status = read_file(c, &meta_record, &c->meta, a, err);
-    if (status == PEAT_OK)
-        status = c->result ? read_stale(c, a, err) : read_file(c, &end_record, &c->end, a, err);
-    if (status == PEAT_OK && c->result && !runs)
+    bool ok = read_file(c, &config_record, &c->config, a, err) &&
+              read_file(c, &result_record, &c->result, a, err);
+    if (ok)
+        check_result(c, a);
+    ok = ok && read_file(c, &meta_record, &c->meta, a, err) &&
+         (c->result ? read_file(c, &stale_record, &mark, a, err)
+                    : read_file(c, &end_record, &c->end, a, err));
+    if (ok && c->result && !runs)
         check_files(c, a);
     c->state = runs ? CELL_RUNNING : state_of(c);
-    return status;
+    return ok;
 }
 
-/* What looks damaged is looked at again: a process may just have put new files there. */
+/* A cell that looks damaged is read again: a process may just have put new files there. */
 static peat_status read_cell(struct cell_files *c, struct arena *a, struct error *err)
 {
+    struct error why = {0};
     struct cell_files empty = *c;
-    peat_status status = read_files(c, a, err);
-    if (status == PEAT_OK && c->damage) {
+    bool ok = read_files(c, a, &why);
+    if (ok && c->damage) {
         *c = empty;
-        status = read_files(c, a, err);
+        ok = read_files(c, a, &why);
     }
     if (!c->label)
         c->label = json_get_text(c->config, "label");
     if (!c->label)
         c->label = c->id;
-    return status;
+    return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
 
-/* A damaged file is told, and is no failure. */
+/* A damaged file is reported, and is not a failure. */
 static void tell(const struct cell_files *c, struct error *err)
 {
     if (c->damage && err && err->status == PEAT_OK)
@@ -192,7 +172,7 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
         .id = arena_strdup(a, id),
         .dir = arena_printf(a, "%s/cells/%s", path, id),
     };
-    if (!cell_is_id(id) || !has_file(c->dir, "config.json"))
+    if (!cell_is_id(id) || !dir_has(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
     peat_status status = read_cell(c, a, err);
     if (status == PEAT_OK)
@@ -272,7 +252,7 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     return status;
 }
 
-/* ---- what best_over makes of them ---- */
+/* ---- best_over ---- */
 
 static enum cell_state waiting_state(enum best_role role)
 {

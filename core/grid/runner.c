@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* runner.c: which cells of a plan are to be run, and what came of them. */
+/* runner.c: chooses the cells of a plan that are to be run, and reports how they ended. */
 #include "grid/runner.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -36,6 +34,7 @@ struct run {
     const struct cell_files **old;
     bool *taken; /* of the plan's cells: chosen to be run, or seen to need nothing */
     struct arena *arena;
+    struct error *err; /* never NULL; steps return whether they succeeded */
 };
 
 /* ---- choosing ---- */
@@ -61,25 +60,20 @@ peat_status runner_check(const struct plan *p, const struct runner_options *o, s
 }
 
 /* Back to step 0. The result goes first: without it nothing counts as done. */
-static peat_status start_over(const struct run *r, const char *dir, struct error *err)
+static bool start_over(const struct run *r, const char *dir)
 {
     static const char *const made[] = {"result.json", "stale.json", "end.json", "metrics.jsonl"};
-    peat_status status = PEAT_OK;
+    bool ok = true;
     if (r->options->dry)
-        return PEAT_OK;
-    for (size_t i = 0; i < sizeof(made) / sizeof(*made) && status == PEAT_OK; i++)
-        status = file_remove(dir, made[i], err);
-    char *checkpoints = path_join(dir, "ckpt");
-    if (status == PEAT_OK)
-        status = dir_remove(checkpoints, err);
-    free(checkpoints);
-    return status;
+        return true;
+    for (size_t i = 0; i < sizeof(made) / sizeof(*made) && ok; i++)
+        ok = file_remove(dir, made[i], r->err) == PEAT_OK;
+    return ok && dir_remove(arena_printf(r->arena, "%s/ckpt", dir), r->err) == PEAT_OK;
 }
 
-static peat_status mark_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f,
-                              struct error *err)
+static bool mark_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f)
 {
-    return r->options->dry ? PEAT_OK : stale_mark(f, &c->config, r->arena, err);
+    return r->options->dry || stale_mark(f, &c->config, r->arena, r->err) == PEAT_OK;
 }
 
 static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
@@ -102,65 +96,47 @@ static void add_job(struct run *r, const struct plan_cell *c, const struct cell_
         job->begun = job_done(job, &tail);
 }
 
-static peat_status choose_stale(struct run *r, const struct plan_cell *c,
-                                const struct cell_files *f, struct error *err)
+static bool choose_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f)
 {
     if (r->options->rerun_stale) {
-        peat_status status = start_over(r, f->dir, err);
         add_job(r, c, f);
-        return status;
+        return start_over(r, f->dir);
     }
     r->end->stale++;
     progress_say(&r->progress, "%s is stale: %s; --rerun-stale runs it again", c->label,
                  stale_reason(f, &c->config, r->arena));
-    return mark_stale(r, c, f, err);
+    return mark_stale(r, c, f);
 }
 
-/* The cell itself sees whether there is a checkpoint to go on from: each holds the sums of its own
- * files and of the curve up to it. */
-static peat_status choose_damaged(struct run *r, const struct plan_cell *c,
-                                  const struct cell_files *f, struct error *err)
-{
-    progress_say(&r->progress, "%s; the cell is run again", f->damage);
-    peat_status status = r->options->dry ? PEAT_OK : file_remove(f->dir, "result.json", err);
-    if (status == PEAT_OK)
-        add_job(r, c, f);
-    return status;
-}
-
-static peat_status choose(struct run *r, int i, struct error *err)
+static bool choose(struct run *r, int i)
 {
     const struct plan_cell *c = &r->plan->cell[i];
     const struct cell_files *f = &r->dir.cell[i];
+    bool failed = cell_has_failed(f->state) && !r->options->retry_failed;
     switch (f->state) {
     case CELL_RUNNING:
         r->end->left++;
-        return PEAT_OK;
+        return true;
     case CELL_STALE:
-        return choose_stale(r, c, f, err);
-    case CELL_DAMAGED:
-        return choose_damaged(r, c, f, err);
+        return choose_stale(r, c, f);
+    case CELL_DAMAGED: /* the cell itself finds a checkpoint that is whole */
+        progress_say(&r->progress, "%s; the cell is run again", f->damage);
+        add_job(r, c, f);
+        return r->options->dry || file_remove(f->dir, "result.json", r->err) == PEAT_OK;
     case CELL_DONE:
     case CELL_DIVERGED:
         if (cell_lacks_evaluation(f->config, f->result))
             add_job(r, c, f);
         else
             r->end->skipped++;
-        return mark_stale(r, c, f, err);
-    case CELL_FAILED:
-    case CELL_CRASHED:
-    case CELL_TIMEOUT:
-    case CELL_OOM:
-        if (r->options->retry_failed) {
-            add_job(r, c, f);
-        } else {
-            r->end->failed++;
-            r->old[r->n_old++] = f;
-        }
-        return PEAT_OK;
+        return mark_stale(r, c, f);
     default:
-        add_job(r, c, f);
-        return PEAT_OK;
+        if (failed)
+            r->old[r->n_old++] = f;
+        else
+            add_job(r, c, f);
+        r->end->failed += failed;
+        return true;
     }
 }
 
@@ -185,14 +161,14 @@ static int count_waiting(const struct run *r, const bool *waits)
 }
 
 /* Every cell but those that wait for a choice, and those that were taken before. */
-static peat_status choose_all(struct run *r, struct error *err)
+static bool choose_all(struct run *r)
 {
     const struct plan *p = r->plan;
     bool *waits = ARENA_ARRAY(r->arena, p->n + 1, bool);
     int n = 0;
-    peat_status status = PEAT_OK;
+    bool ok = true;
     r->n_fit = 0;
-    for (int i = 0, ordinal = 0; i < p->n && status == PEAT_OK; i++) {
+    for (int i = 0, ordinal = 0; i < p->n && ok; i++) {
         if (!fits_glob(r->options, &p->cell[i]))
             continue;
         r->n_fit++;
@@ -200,45 +176,47 @@ static peat_status choose_all(struct run *r, struct error *err)
             continue;
         waits[i] = has_role(r, i, BEST_WAITS);
         if (!waits[i] && !r->taken[i])
-            status = choose(r, i, err);
+            ok = choose(r, i);
         r->taken[i] = r->taken[i] || !waits[i];
         n += r->taken[i];
     }
     r->end->waiting = count_waiting(r, waits);
     r->progress.total = n + r->end->waiting;
-    return status;
+    return ok;
 }
 
 /* ---- the first cells ---- */
 
-static peat_status choose_first(struct run *r, struct error *err)
+static bool choose_first(struct run *r)
 {
     const struct plan *p = r->plan;
     r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
     r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
     r->taken = ARENA_ARRAY(r->arena, p->n + 1, bool);
-    peat_status status = choose_all(r, err);
+    bool ok = choose_all(r);
     r->progress.failed = r->n_old;
     r->progress.finished = r->end->skipped + r->end->stale + r->n_old;
-    return status;
+    return ok;
 }
 
 /* ---- the directory ---- */
 
-static peat_status read_dir(struct run *r, const char *dir, struct error *err)
+static bool read_dir(struct run *r)
 {
     struct error damaged = {0};
+    const char *dir = r->jobs.dir;
     peat_status status = rundir_read(dir, &r->dir, r->arena, &damaged);
     if (status != PEAT_OK)
-        return error_set(err, status, "%s", damaged.text);
+        return error_set(r->err, status, "%s", damaged.text) == PEAT_OK;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
-            return error_set(err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir);
-    return PEAT_OK;
+            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir) ==
+                   PEAT_OK;
+    return true;
 }
 
 /* *again: a cell has ended, its files have changed. */
-static peat_status end_orphans(struct run *r, bool *again, struct error *err)
+static bool end_orphans(struct run *r, bool *again)
 {
     *again = false;
     for (int i = 0; i < r->dir.n; i++) {
@@ -247,9 +225,8 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
         bool ended = false;
         if (c->state != CELL_RUNNING)
             continue;
-        peat_status status = orphan_end(c, grace_seconds, &ended, who, err);
-        if (status != PEAT_OK)
-            return status;
+        if (orphan_end(c, grace_seconds, &ended, who, r->err) != PEAT_OK)
+            return false;
         *again = *again || ended;
         if (!ended)
             progress_say(&r->progress, "%s is being run by %s", c->label, who);
@@ -259,14 +236,14 @@ static peat_status end_orphans(struct run *r, bool *again, struct error *err)
                          "it was stopped",
                          c->label);
     }
-    return PEAT_OK;
+    return true;
 }
 
-/* The cells of the plan as they are where an earlier plan may be, or nothing. */
-static void peek_dir(struct run *r, const char *dir)
+/* The cells of the plan as they are in a directory that may be another plan's, or missing. */
+static bool peek_dir(struct run *r)
 {
+    const char *dir = r->jobs.dir;
     const struct plan *p = r->plan;
-    struct error none = {0};
     r->dir = (struct rundir){.path = dir, .n = p->n};
     r->dir.cell = ARENA_ARRAY(r->arena, p->n + 1, struct cell_files);
     for (int i = 0; i < p->n; i++) {
@@ -274,29 +251,23 @@ static void peek_dir(struct run *r, const char *dir)
         r->dir.cell[i].config = plan_cell_value(p, &p->cell[i], r->arena);
     }
     stale_find(&r->dir, p, r->arena);
-    rundir_choose(&r->dir, plan_value(p, r->arena), r->arena, &none);
+    rundir_choose(&r->dir, plan_value(p, r->arena), r->arena, NULL);
+    return true;
 }
 
 /* A cell that is stale by the plugins of today does not count for a choice. */
-static peat_status choose_again(struct run *r, struct error *err)
+static bool choose_again(struct run *r)
 {
     stale_find(&r->dir, r->plan, r->arena);
-    return rundir_choose(&r->dir, r->dir.plan, r->arena, err);
+    return rundir_choose(&r->dir, r->dir.plan, r->arena, r->err) == PEAT_OK;
 }
 
-static peat_status open_dir(struct run *r, const char *dir, struct error *err)
+static bool open_dir(struct run *r)
 {
     bool again;
-    if (r->options->dry) {
-        peek_dir(r, dir);
-        return PEAT_OK;
-    }
-    peat_status status = read_dir(r, dir, err);
-    if (status == PEAT_OK)
-        status = end_orphans(r, &again, err);
-    if (status == PEAT_OK && again)
-        status = read_dir(r, dir, err);
-    return status == PEAT_OK ? choose_again(r, err) : status;
+    if (r->options->dry)
+        return peek_dir(r);
+    return read_dir(r) && end_orphans(r, &again) && (!again || read_dir(r)) && choose_again(r);
 }
 
 /* ---- skipped cells ---- */
@@ -467,7 +438,7 @@ static void say_choice(struct run *r, const struct best *b, int i)
                  best_over_seeds(&b->over, r->arena));
 }
 
-/* Of the rows that had none before. Rows stand in the order of the plan in both. */
+/* For rows that had no choice before. Both list rows in the order of the plan. */
 static void say_choices(struct run *r, const struct best *before)
 {
     const struct best *now = r->dir.best;
@@ -477,29 +448,26 @@ static void say_choices(struct run *r, const struct best *before)
 }
 
 /* The cells that waited for those that have just ended. */
-static peat_status run_chosen(struct run *r, struct error *err)
+static bool run_chosen(struct run *r)
 {
     const struct best *before = r->dir.best;
     r->jobs.first = r->jobs.n;
-    peat_status status = read_dir(r, r->jobs.dir, err);
-    if (status == PEAT_OK)
-        status = choose_again(r, err);
-    if (status == PEAT_OK)
+    bool ok = read_dir(r) && choose_again(r);
+    if (ok)
         say_choices(r, before);
-    if (status == PEAT_OK)
-        status = choose_all(r, err);
+    ok = ok && choose_all(r);
     share_and_run(r);
-    return status;
+    return ok;
 }
 
 /* Each task of a batch system has the processors that it asks for. */
-static peat_status launch(struct run *r, struct error *err)
+static bool launch(struct run *r)
 {
     const struct slurm_settings *slurm = &r->plan->experiment->run.slurm;
     struct jobs *j = &r->jobs;
     j->threads = r->options->threads ? r->options->threads : slurm->cpus ? slurm->cpus : 1;
     r->end->launched = j->n;
-    return j->n ? r->options->launch(r->options->launch_ctx, j, err) : PEAT_OK;
+    return !j->n || r->options->launch(r->options->launch_ctx, j, r->err) == PEAT_OK;
 }
 
 static bool is_stopped(const struct jobs *j)
@@ -507,21 +475,20 @@ static bool is_stopped(const struct jobs *j)
     return j->interrupted || j->no_room || (j->stop_on_failure && j->failed);
 }
 
-static peat_status run_jobs(struct run *r, struct error *err)
+static bool run_jobs(struct run *r)
 {
     struct jobs *j = &r->jobs;
-    struct error why = {0};
     if (r->options->launch)
-        return launch(r, err);
+        return launch(r);
     share_and_run(r);
-    if (r->end->waiting && !is_stopped(j) && run_chosen(r, &why) != PEAT_OK)
-        progress_say(&r->progress, "%s", why.text);
+    if (r->end->waiting && !is_stopped(j) && !run_chosen(r))
+        progress_say(&r->progress, "%s", r->err->text);
     r->end->done += j->done;
     r->end->diverged += j->diverged;
     r->end->failed += j->failed;
     r->end->left += j->left;
     r->end->interrupted = j->interrupted;
-    return PEAT_OK;
+    return true;
 }
 
 peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
@@ -529,7 +496,8 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
 {
     struct arena arena;
     const struct run_settings *settings = &p->experiment->run;
-    struct run r = {.plan = p, .options = o, .end = end, .arena = &arena};
+    struct error why = {0};
+    struct run r = {.plan = p, .options = o, .end = end, .arena = &arena, .err = &why};
     arena_init(&arena, "runner", 1 << 18);
     *end = (struct runner_end){0};
     progress_open(&r.progress, stderr, o->quiet);
@@ -548,19 +516,14 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
         .progress = &r.progress,
         .arena = &arena,
     };
-    peat_status status = runner_check(p, o, err);
-    if (status == PEAT_OK)
-        status = open_dir(&r, dir, err);
-    if (status == PEAT_OK)
+    bool ok = runner_check(p, o, r.err) == PEAT_OK && open_dir(&r);
+    if (ok)
         show_skipped(&r);
-    if (status == PEAT_OK)
-        status = choose_first(&r, err);
-    if (status == PEAT_OK)
-        status = run_jobs(&r, err);
-    if (status == PEAT_OK && o->dry)
+    ok = ok && choose_first(&r) && run_jobs(&r);
+    if (ok && o->dry)
         show_waiting(&r);
-    else if (status == PEAT_OK)
+    else if (ok)
         show_end(&r);
     arena_release(&arena);
-    return status;
+    return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }

@@ -28,9 +28,7 @@ static const char *take_text(struct strbuf *text, struct arena *a)
 {
     while (text->n && isspace((unsigned char)text->text[text->n - 1]))
         text->text[--text->n] = '\0';
-    const char *copy = arena_strdup(a, text->text);
-    strbuf_release(text);
-    return copy;
+    return strbuf_keep(text, a);
 }
 
 /* *code: its exit status, -1 for a signal. An error only when it cannot be started. */
@@ -292,11 +290,8 @@ static struct value **forget_ends(const struct jobs *j, struct arena *a)
     for (int i = 0; i < j->n; i++) {
         if (record_read(j->job[i].dir, &end_record, a, &end[i], NULL) != PEAT_OK)
             end[i] = NULL;
-        if (!end[i])
-            continue;
-        char *path = path_join(j->job[i].dir, "end.json");
-        unlink(path);
-        free(path);
+        if (end[i])
+            file_remove(j->job[i].dir, "end.json", NULL);
     }
     return end;
 }

@@ -2,10 +2,8 @@
 /* stale.c: comparing a result's provenance with the present. */
 #include "grid/stale.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -38,15 +36,6 @@ static const char *plugin_change(const struct value *plugins, const struct plugi
     return arena_printf(a, "%s '%s' has changed", kind_name(desc->kind), desc->id);
 }
 
-/* Anything may have made the result. */
-static bool has_made_something(const struct cell_files *c)
-{
-    char *checkpoints = path_join(c->dir, "ckpt");
-    bool made = c->result || file_exists(checkpoints);
-    free(checkpoints);
-    return made;
-}
-
 const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
                          struct arena *a)
 {
@@ -54,19 +43,17 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
     peat_status status = record_read(c->dir, &meta_record, a, &meta, NULL);
     if (status == PEAT_CORRUPT)
         return "its meta.json is damaged, so the plugins that made it are unknown";
-    if (status == PEAT_NOTFOUND && has_made_something(c))
+    if (status == PEAT_NOTFOUND && (c->result || dir_has(c->dir, "ckpt")))
         return "its meta.json is missing, so the plugins that made it are unknown";
     if (status != PEAT_OK)
         return NULL;
     const char *engine = json_get_text(meta, "engine");
     if (engine && strcmp(engine, engine_version()) != 0)
         return arena_printf(a, "made by engine %s, this is %s", engine, engine_version());
-    const struct value *plugins = value_get(meta, "plugins");
-    const char *change = plugin_change(plugins, &present->task, a);
-    for (int i = 0; i < present->n_scheme && !change; i++)
-        change = plugin_change(plugins, &present->scheme[i], a);
-    if (!change && present->has_combine)
-        change = plugin_change(plugins, &present->combine, a);
+    const struct plugin_use *use;
+    const char *change = NULL;
+    for (int i = 0; !change && (use = cell_plugin(present, i)); i++)
+        change = plugin_change(value_get(meta, "plugins"), use, a);
     return change;
 }
 

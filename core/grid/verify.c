@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -75,35 +74,32 @@ static void check_sources(struct verification *v)
 
 /* ---- plan, configuration, result ---- */
 
-/* The keys that plan and configuration share. */
+/* Two files of one cell have the same values under these keys. */
+static void check_both(struct verification *v, const struct cell_files *c, const char *files,
+                       const struct value *one, const struct value *two, const char *const *key)
+{
+    for (; *key; key++) {
+        const struct value *x = value_get(one, *key), *y = value_get(two, *key);
+        if (x && y && !value_equal(x, y))
+            verify_add(&v->problems, v->arena, c->label, "%s are not of one cell: their %s differs",
+                       files, *key);
+    }
+}
+
 static void check_plan(struct verification *v, const struct cell_files *c,
                        const struct value *planned)
 {
     static const char *const both[] = {
-        "id",      "label", "axes",   "scheme",          "combine",       "hash",
-        "setting", "seed",  "params", "flops_per_token", "attention_path"};
-    for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
-        const struct value *plan = value_get(planned, both[i]),
-                           *own = value_get(c->config, both[i]);
-        if (plan && own && !value_equal(plan, own))
-            verify_add(&v->problems, v->arena, c->label,
-                       "plan.json and config.json are not of one cell: their %s differs", both[i]);
-    }
+        "id",      "label", "axes",   "scheme",          "combine",        "hash",
+        "setting", "seed",  "params", "flops_per_token", "attention_path", NULL};
+    check_both(v, c, "plan.json and config.json", planned, c->config, both);
 }
 
-/* The keys that configuration and result share. */
 static void check_result(struct verification *v, const struct cell_files *c)
 {
-    static const char *const both[] = {"id", "params", "flops_per_token", "attention_path"};
-    for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
-        const struct value *own = value_get(c->config, both[i]),
-                           *in = value_get(c->result, both[i]);
-        if (own && in && !value_equal(own, in))
-            verify_add(&v->problems, v->arena, c->label,
-                       "config.json and result.json are not of one cell: their %s differs",
-                       both[i]);
-    }
+    static const char *const both[] = {"id", "params", "flops_per_token", "attention_path", NULL};
     const char *dash = strrchr(c->id, '-'), *hash = json_get_text(c->config, "hash");
+    check_both(v, c, "config.json and result.json", c->config, c->result, both);
     if (!dash || strncmp(hash, dash + 1, strlen(dash + 1)) != 0)
         verify_add(&v->problems, v->arena, c->label, "its directory '%s' has another cell's hash",
                    c->id);

@@ -24,7 +24,7 @@ struct curve {
     bool *found;                  /* by measure: in a line */
     bool broken;
     int64_t step;          /* of the last line                        */
-    struct arena here;     /* holds what the lines of that step measure */
+    struct arena here;     /* of the texts of that step */
     const char **measured; /* "bpb (valid, length 32)"                */
     int n, room;
     int64_t evaluated; /* the step of the last evaluation */
@@ -217,7 +217,7 @@ static void compare_end(struct verification *v, const struct cell_files *c,
     }
 }
 
-/* Of the training batch at the last step. */
+/* The loss of the training batch at the last step. */
 static void compare_loss(struct verification *v, const struct cell_files *c,
                          const struct value *identity)
 {

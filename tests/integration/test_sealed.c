@@ -43,7 +43,7 @@ static const struct {
     {"cp $none/metrics.jsonl x && cat x >>$none/metrics.jsonl && rm x",
      "metrics.jsonl is not the "},
     {"rm $none/metrics.jsonl", "metrics.jsonl is missing"},
-    {"rm $none/meta.json", "meta.json is missing: nothing tells what made it"},
+    {"rm $none/meta.json", "meta.json is missing: the programs that made the result are unknown"},
     {"cp $rotary/meta.json $none", "meta.json is not the one"},
     {"cp $rotary/*.json* $none", "none.-.s0-"},
     {"sed -i 's/\"value\": [0-9.]*/\"value\": 0.5/' $none/result.json", "result.json' is damaged"},

@@ -22,8 +22,8 @@ struct assembly {
 peat_status assemble(struct assembly *s, const struct cell_config *c, struct arena *arena,
                      peat_dtype dtype, bool shape_only, struct error *err);
 
-/* What plugins chose for their automatic parameters: {"learned.max_len": 128}; of a scheme that is
- * listed twice, {"position.1.learned.max_len": 64}. */
+/* The values that plugins chose for automatic parameters: {"learned.max_len": 128}; for a scheme
+ * that is listed twice, {"position.1.learned.max_len": 64}. */
 struct value *assembly_resolved(const struct assembly *s, struct arena *a);
 /* place_error with the status of `inner`, which it returns. */
 peat_status place_failure(struct error *err, struct place at, const struct error *inner);

@@ -23,15 +23,15 @@ struct plugin_use {
     struct place at;
 };
 
-/* In which order the engine adds and rounds: raised when cells get other bits. 1: products of any
- * size are a library's. */
+/* The order in which the engine adds and rounds: raised when cells get other bits. 1: a library
+ * computes products of any size. */
 enum { CELL_ARITHMETIC = 2 };
 
 struct weight_start;
 
 struct cell_config {
     struct plugin_use task;
-    struct model_config model;  /* without what the task answers */
+    struct model_config model;  /* without sizes that the task sets */
     const struct value *freeze; /* model.freeze as written; NULL: it is not */
     int n_start;
     struct weight_start *start; /* cell/start.h: in order; later ones go over earlier ones */
@@ -44,12 +44,16 @@ struct cell_config {
     int64_t arithmetic; /* that the cell is planned with; 1 is not written and not hashed */
     int64_t seed;
     struct value *resolved; /* map: task, model, position, train, eval, seed: all values explicit */
-    struct value *identity; /* what the hash is of, but for the seed                            */
+    struct value *identity; /* the hash is of this and the seed */
     char hash[HASH_HEX]; /* of task, model, position, train, seed; files by content, plugins by id
                             (and by content hash when named by path) */
     struct data_files *files; /* what its plugins read */
     char setting[HASH_HEX];   /* the same without the seed: equal for the cells of one row */
 };
+
+/* The plugins of a cell in the order in which meta.json lists them: its task, schemes, combine.
+ * NULL behind the last. */
+const struct plugin_use *cell_plugin(const struct cell_config *c, int i);
 
 /* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The
  * section rows are exported for the reference pages. combine_dropped (may be NULL) is set when the

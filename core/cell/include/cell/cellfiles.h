@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cellfiles.h: what the files of a cell are, and what its result is sealed with.
+ * cellfiles.h: the files of a cell, and the seal of its result over them.
  *
  * result.json is written last. It holds the hash of what meta.json says ("meta_hash"), and bytes
  * and SHA-256 of metrics.jsonl and of the final weights ("files"), so that one of them that was
@@ -18,7 +18,7 @@ extern const struct record config_record, meta_record, result_record;
 peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
                             struct json result, struct error *err);
 
-/* What of a cell's files is looked at. */
+/* Which of a cell's files are checked. */
 enum cell_look {
     LOOK_READ, /* what tables and figures read; of the weights their size, if they are there */
     LOOK_ALL,  /* the weights too, which have to be there                                    */

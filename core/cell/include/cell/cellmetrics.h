@@ -35,11 +35,11 @@ void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double l
 void metrics_measure(struct cell_metrics *m, const struct measure *x);
 /* After the last line: all of it is in the file, on the disk. */
 peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err);
-/* What was written has reached the disk. */
+/* Waits until all lines have reached the disk. */
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err);
 /*
- * What a checkpoint at `step` remembers of the curve, {"bytes", "sha256"}, after metrics_sync. A
- * final one leaves out the evaluations of its own step, which may be made anew.
+ * The seal of the curve that a checkpoint at `step` keeps, {"bytes", "sha256"}, after
+ * metrics_sync. A final one leaves out the evaluations of its own step, which may be made anew.
  */
 peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t step, bool final,
                          struct arena *a, struct value **seal, struct error *err);
@@ -51,7 +51,7 @@ const struct value *metrics_line(struct arena *a, const char *line, size_t n);
  * False: no more. */
 typedef bool (*metrics_fn)(void *ctx, int line, const struct value *v);
 /* Every whole line of <dir>/metrics.jsonl that has the text `with` in it (NULL: all); a last one
- * that was cut short is none. PEAT_NOTFOUND when there is no such file. */
+ * that was cut short is left out. PEAT_NOTFOUND when there is no such file. */
 peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
                          struct error *err);
 void metrics_close(struct cell_metrics *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cellrun.h: what a cell's own process does: set up, resume, train, evaluate, write the result.
+ * cellrun.h: a cell in its own process: set up, resume, train, evaluate, write the result.
  */
 #ifndef CELL_CELLRUN_H
 #define CELL_CELLRUN_H

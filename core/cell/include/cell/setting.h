@@ -34,7 +34,8 @@ peat_status setting_apply(struct value **tree, const char *key, struct place key
 /* "unknown key 'x' in what; did you mean 'y'?" at `at`. */
 peat_status unknown_key(struct error *err, struct place at, const char *key, const char *what,
                         int n, const char *const *known);
-/* Refuses every key of the map that is not in `known` (ended by NULL), and what is no map. */
+/* Refuses every key of the map that is not in `known` (ended by NULL), and a value that is not a
+ * map. */
 peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,
                             struct error *err);
 

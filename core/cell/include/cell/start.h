@@ -3,7 +3,7 @@
  * start.h: weights that start from a file or from a cell of another run.
  *
  * `model.start` is a map or a list of maps; `model.embedding` is one of them for the table of
- * tokens. Each says where from and, by name or pattern, which weights. What is read is data: the
+ * tokens. Each names a file and, by name or pattern, weights. The file is data: the
  * hash of its bytes is part of the cell's identity (base/data_files.h). All weights are drawn
  * first, so that those that start otherwise shift no other.
  */
@@ -28,7 +28,7 @@ struct weight_start {
     bool embedding; /* it is model.embedding */
     struct place at;
     /* found out */
-    const char *file;           /* what is read */
+    const char *file;           /* that is read */
     const char *sha256;         /* of its bytes */
     const struct value *config; /* config.json of the run's cell; NULL: from is a file */
 };

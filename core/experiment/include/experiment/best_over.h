@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * best_over.h: axes whose value is chosen for each row, on what is kept for choosing: some seeds,
- * or one half of the held-out data (eval.halves), whose other half is reported.
+ * best_over.h: axes whose value is chosen for each row, by some seeds or by one half of the
+ * held-out data (eval.halves). The other seeds, or the other half, are reported.
  *
  * `report.best_over`; its normal form, as the run directory keeps it, is a map with axes: [KEY,
  * ...], by: seeds and choose: [SEED, ...], or by: halves, and where given metric and length.
@@ -22,7 +22,7 @@ struct best_over {
     struct place at, metric_at, length_at; /* of the axes; of what was given, or the axes */
 };
 
-/* From its normal form; NULL: nothing is chosen. PEAT_CORRUPT: it is none. */
+/* From its normal form; NULL: nothing is chosen. PEAT_CORRUPT: it is not one. */
 peat_status best_over_from_value(struct best_over *b, const struct value *v, struct arena *a,
                                  struct error *err);
 struct value *best_over_value(const struct best_over *b, struct arena *a);

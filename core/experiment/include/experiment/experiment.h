@@ -45,7 +45,7 @@ struct override {
 
 enum launcher { LAUNCHER_LOCAL, LAUNCHER_SLURM };
 
-/* What `run --launcher slurm` asks of Slurm. */
+/* Options of `run --launcher slurm`. */
 struct slurm_settings {
     const char *partition, *account, *memory; /* "": as the cluster has it         */
     const char *constraint;                   /* features of its nodes; "": any    */
@@ -133,7 +133,7 @@ struct point {
 
 /* A cell of `include` that sets further keys names them in the label of its last axis:
  * "S(n_layer=8)". */
-/* The product without what is excluded, plus what is included, times the seeds; seed-major. The
+/* The product without `exclude`, plus `include`, times the seeds; seed-major. The
  * count is computed with overflow checks before anything is expanded. */
 peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
                               struct error *err);
@@ -153,8 +153,8 @@ const char *label_file_name(struct arena *a, const char *label);
 bool cell_is_called(const char *label, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 
-/* What can name a folder, in a run directory and in an archive, and cannot lead out of it: the name
- * of an experiment, and the id of a cell. */
+/* Whether a text can be the name of an experiment or the id of a cell: both name folders of run
+ * directories and archives, and must not lead out of them. */
 bool experiment_is_name(const char *text);
 bool cell_is_id(const char *text);
 

@@ -48,8 +48,8 @@ struct plan {
  * input (Q_INPUT_RATIO_START; NaN without), for which a library of matrices is loaded. */
 enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
 
-/* Runs plugins: see planapart.h. What is refused is left out of the cells and listed in `skipped`
- * when there is a grid of which another point is accepted; otherwise it is an error. */
+/* Runs plugins: see planapart.h. A point that is refused is left out of the cells and listed in
+ * `skipped` when another point of the grid is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err);
 /* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
@@ -57,7 +57,7 @@ peat_status plan_make(struct plan *p, const struct experiment *e, struct registr
 int plan_baseline(const struct plan *p, int cell);
 /* FLOPs of all its training steps. */
 double plan_training(const struct plan_cell *c);
-/* What they will take, in FLOPs of matrix products that take as long: activations that are written
+/* The time of training, in FLOPs of matrix products that take as long: activations that are written
  * and read, as the composed path of attention has many, take time beside the FLOPs. */
 double plan_training_work(const struct plan_cell *c);
 /* The same with evaluations; a generated token's FLOPs take more time than others. */

@@ -2,9 +2,9 @@
 /*
  * planapart.h: plan_make in a process of its own, for a process that runs no plugin code.
  *
- * The plan comes back as data. Of a cell's configuration there is what the plan's readers need:
- * resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin; no
- * plugin is loaded here, and no function of one can be called.
+ * The plan comes back as data. A cell's configuration has only the parts that readers of the plan
+ * need: resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin;
+ * no plugin is loaded here, and no function of one can be called.
  */
 #ifndef EXPERIMENT_PLANAPART_H
 #define EXPERIMENT_PLANAPART_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin_names.h: what plugins given by path are called in tables, on the command line and in the
+ * plugin_names.h: names of plugins that are given by path, for tables, the command line and the
  * names of files.
  *
  * Such a plugin is called by the id of its descriptor. Where another plugin of the experiment, of
@@ -21,7 +21,7 @@ struct plugin_names {
     struct plugin_name *item;
 };
 
-/* The name of the plugin whose path this text is; NULL: it is no such path. names: NULL for none.
+/* The name of the plugin whose path this text is; NULL: it is not one. names: NULL for none.
  */
 const char *plugin_name_at(const struct plugin_names *names, const struct value *v);
 

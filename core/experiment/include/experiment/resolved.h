@@ -13,11 +13,11 @@
 
 #define RESOLVED_FILE "resolved.yaml"
 
-/* As a tree, and as the text of a YAML file. */
+/* The experiment as a tree, and as the text of a YAML file. */
 struct value *resolved_value(const struct plan *p, struct arena *a);
 void resolved_text(const struct plan *p, struct strbuf *out);
-/* What `made_with` knows and is now another: "scheme 'rotary' is not the file that ..."; NULL: all
- * is as it was, or the experiment is none that was made by resolved_text. */
+/* The first program or plugin that is not the one of `made_with`: "scheme 'rotary' is not the file
+ * that ..."; NULL: all is as it was, or the experiment is none that was made by resolved_text. */
 const char *resolved_change(const struct plan *p, struct arena *a);
 
 #endif

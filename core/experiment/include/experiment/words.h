@@ -5,8 +5,9 @@
 
 #include "base/value.h"
 
-/* As a map of its own keys, dots and all; values are YAML. Word i has the place "command line:i+1".
- * PEAT_INVALID: a word is no key=value, or a key is given twice. *map holds the words before. */
+/* The words as a map whose keys keep their dots; values are YAML. Word i has the place "command
+ * line:i+1". PEAT_INVALID: a word is not key=value, or a key is given twice. *map holds the words
+ * before. */
 peat_status words_map(struct arena *a, int n, char *const *text, struct value **map,
                       struct error *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * best.h: which value of the axes of best_over each row takes, and what that makes of each cell.
+ * best.h: the value that best_over chooses for each row, and the role of each cell in the choice.
  *
  * Cells whose labels are equal on all other axes are one row of the table. Each value in it has a
  * score: the mean of the metric over the seeds kept for choosing. The best score is chosen; of
- * equal ones the smaller value, or the earlier one where values are not numbers. A value of which
- * such a cell diverged, or measured no finite number, is not chosen. While one of these cells has
- * not come to an end, nothing is.
+ * equal ones the smaller value, or the earlier one where values are not numbers. A value with
+ * such a cell that diverged, or measured no finite number, is not chosen. While one of these cells
+ * has not come to an end, nothing is.
  */
 #ifndef GRID_BEST_H
 #define GRID_BEST_H
@@ -18,7 +18,7 @@ enum best_role {
     BEST_CHOOSES,  /* of a seed kept for choosing                     */
     BEST_WAITS,    /* of another seed, and its row has no value yet    */
     BEST_REPORTED, /* of the row's value                              */
-    BEST_UNCHOSEN  /* of another value, or of a row of which every one diverged */
+    BEST_UNCHOSEN  /* of another value, or of a row whose values all diverged */
 };
 extern const char *const best_role_words[]; /* "chooses", "waits", ... */
 

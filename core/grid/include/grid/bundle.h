@@ -5,7 +5,7 @@
  * A .tar.gz or .tar.xz with one folder, named after the experiment: the experiment as written and
  * as resolved, plan, claims, of each planned cell its configuration, provenance, curve and result,
  * with weights when asked for, and bundle.json about the bundle itself. Unpacked it is a run
- * directory. Equal directories give equal bytes: there is no time, owner or place in it. Its
+ * directory. Equal directories give equal bytes: it holds no time, owner or place. Its
  * members are regular files, and their names are made of the experiment's name, ids of cells and
  * names that are fixed.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cellend.h: what became of a cell's process, as its parent sees it.
+ * cellend.h: how a cell's process ended, as its parent sees it.
  *
  *   a new result.json          done, diverged, however the process ended after it
  *   exit 0 and an older one    done, diverged
@@ -44,7 +44,7 @@ struct cell_process {
     int64_t step;
 };
 
-/* Of a child that has ended. */
+/* The end of a child that has ended. */
 struct cell_end cell_end_read(const struct cell_process *p, const struct child *child,
                               struct arena *a);
 /* A cell that could not be started or that ended without a process of its own. */

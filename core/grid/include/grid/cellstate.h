@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cellstate.h: what can have become of a cell. */
+/* cellstate.h: the states of a cell. */
 #ifndef GRID_CELLSTATE_H
 #define GRID_CELLSTATE_H
 
@@ -16,7 +16,7 @@ enum cell_state {
     CELL_TIMEOUT,
     CELL_OOM,
     CELL_STALE,    /* done with another plugin or engine; stale.json says so */
-    CELL_DAMAGED,  /* done, but its files are not what they were then        */
+    CELL_DAMAGED,  /* done, but its files have changed since                 */
     CELL_WAITING,  /* never started: best_over has chosen no value for its row yet */
     CELL_UNCHOSEN, /* never started: best_over has chosen another value           */
     CELL_SKIPPED   /* refused by the plan: no directory, only a line in plan.json */

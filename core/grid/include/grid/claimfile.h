@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claimfile.h: claims.json of a run directory: what was claimed, and when.
+ * claimfile.h: claims.json of a run directory: the claims, and when they were made.
  *
  * It is written at the first start, before any cell is trained. Claims that change later do not
  * replace what stands there: they are added, with how many results there were by then.

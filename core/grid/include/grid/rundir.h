@@ -11,7 +11,7 @@
 #include "experiment/plan.h"
 #include "grid/cellstate.h"
 
-/* Of end.json and stale.json. */
+/* end.json and stale.json. */
 extern const struct record end_record, stale_record;
 
 /* Refuses a directory that belongs to another experiment. One that does not exist is fine. */
@@ -72,8 +72,8 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* A living process holds the lock in this directory: a cell's, or a run directory's own. */
 bool lock_is_held(const char *dir);
-/* What changed in a cell that went on all the same: "step 50: blas_core was 'A' and is 'B'; ...";
- * NULL: nothing. */
+/* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
+ * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);
 /* True when the configuration asks for an evaluation length that the result does not have. */
 bool cell_lacks_evaluation(const struct value *config, const struct value *result);

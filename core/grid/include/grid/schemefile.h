@@ -13,7 +13,7 @@
 
 enum { DRAWING_VALUES_MAX = 1 << 17, DRAWINGS_MAX = 32 };
 
-/* Of one scheme with its parameters. */
+/* The drawing of one scheme with its parameters. */
 struct scheme_drawing {
     const char *title; /* with every parameter: "rotary base=500 fraction=1" */
     const char *name;  /* with those that other drawings of the scheme have differently: "rotary" */

@@ -12,7 +12,7 @@ struct share {
 
 /* Several jobs of one thread use cores better than one job of several, so cells come first: one for
  * each core and as many as memory has room for, `cell_bytes` each; threads take the cores that are
- * left. What is given stays. Neither changes a bit of a result. */
+ * left. Given values stay. Neither changes a bit of a result. */
 struct share share_machine(struct share given, int64_t cells, int64_t cell_bytes,
                            const struct machine *m);
 

@@ -10,9 +10,9 @@
 
 #include "grid/rundir.h"
 
-/* What differs between the cell's meta.json and the present, "scheme 'rotary' has changed"; NULL
- * when nothing does. A damaged meta.json counts as a difference, and so does a missing one where
- * there is a result or a checkpoint. */
+/* The first difference between the cell's meta.json and the present, "scheme 'rotary' has changed";
+ * NULL when nothing does. A damaged meta.json counts as a difference, and so does a missing one
+ * where there is a result or a checkpoint. */
 const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
                          struct arena *a);
 /* Gives finished cells of the plan that are not the present ones the state stale, and those that

@@ -5,8 +5,8 @@
  * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
  * against checkpoint; final values against the curve; the experiment against the plan. Plugins are
- * never loaded. What cannot be looked at, such as data that are not on this machine, is not a
- * problem and is listed.
+ * never loaded. Files that cannot be checked, such as data that are not on this machine, are not
+ * problems and are listed.
  */
 #ifndef GRID_VERIFY_H
 #define GRID_VERIFY_H
@@ -50,7 +50,7 @@ const char *verify_quote(const struct verification *v, const char *hash);
  * fingerprint.c: the SHA-256 of a list of lines "<SHA-256>  <path>", sorted by path: of
  * experiment.yaml, of plan.json, of claims.json, and of config.json, meta.json, metrics.jsonl, the
  * weights and result.json of every planned cell that has a result. JSON is hashed in its canonical
- * form without what a clock, a machine or a place decides (docs/reliability.md has the list), so
+ * form without times, machines and places (docs/reliability.md has the list), so
  * that equal bits have equal hashes wherever and whenever they were made. False: a cell or the
  * claims are damaged, and there is none.
  */
