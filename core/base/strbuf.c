@@ -205,10 +205,3 @@ size_t text_fit(const char *text, size_t columns)
     }
     return fits;
 }
-
-const char *strbuf_keep(struct strbuf *b, struct arena *a)
-{
-    const char *text = arena_strdup(a, b->text);
-    strbuf_release(b);
-    return text;
-}

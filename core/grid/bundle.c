@@ -50,9 +50,9 @@ static bool look(const struct bundling *b, const char *path, int n, bool *there)
         return error_set(b->err, PEAT_INVALID,
                          "'%s' is not a %s: links and special files are not bundled", part,
                          is_file ? "regular file" : "folder") == PEAT_OK;
-    return !is_file || st.st_size <= FILE_MOST || path_ends_in(path, GENERATION_MODEL) ||
+    return !is_file || st.st_size <= RUN_FILE_MOST || path_ends_in(path, GENERATION_MODEL) ||
            error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
-                     (int64_t)st.st_size, FILE_MOST) == PEAT_OK;
+                     (int64_t)st.st_size, RUN_FILE_MOST) == PEAT_OK;
 }
 
 /* Files of the directory, if they exist. */

@@ -59,6 +59,9 @@ peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t
 bool file_exists(const char *path);
 /* dir/name exists. */
 bool dir_has(const char *dir, const char *name);
+/* Bytes of a file of a run directory, weights excepted: more than a grid writes. A file that never
+ * ends is not read to its end. */
+enum { RUN_FILE_MOST = 1 << 30 };
 
 /* ---- directories and paths ---- */
 

@@ -39,7 +39,7 @@ void strbuf_fill(struct strbuf *b, char c, size_t n);
 char *strbuf_detach(struct strbuf *b);
 /* The text in the arena; the buffer is released. */
 struct arena;
-const char *strbuf_keep(struct strbuf *b, struct arena *a);
+char *strbuf_keep(struct strbuf *b, struct arena *a);
 
 /* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
  * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends
