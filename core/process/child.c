@@ -62,10 +62,8 @@ static int set_attributes(posix_spawnattr_t *attributes, bool own_group)
     short group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
     int bad = posix_spawnattr_setflags(
         attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-    if (!bad)
-        bad = posix_spawnattr_setpgroup(attributes, 0);
-    if (!bad)
-        bad = posix_spawnattr_setsigmask(attributes, &none);
+    bad = bad ? bad : posix_spawnattr_setpgroup(attributes, 0);
+    bad = bad ? bad : posix_spawnattr_setsigmask(attributes, &none);
     return bad ? bad : posix_spawnattr_setsigdefault(attributes, &preset);
 }
 
@@ -78,12 +76,10 @@ static int spawn(struct child *c, int trail)
         return bad;
     bad = posix_spawnattr_init(&attributes);
     if (!bad) {
+        char *const *env = c->env ? c->env : environ;
         bad = add_files(&files, c, trail);
-        if (!bad)
-            bad = set_attributes(&attributes, c->own_group);
-        if (!bad)
-            bad = posix_spawnp(&c->pid, c->argv[0], &files, &attributes, c->argv,
-                               c->env ? c->env : environ);
+        bad = bad ? bad : set_attributes(&attributes, c->own_group);
+        bad = bad ? bad : posix_spawnp(&c->pid, *c->argv, &files, &attributes, c->argv, env);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);

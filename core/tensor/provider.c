@@ -78,7 +78,7 @@ const char *providers_missing(const struct providers *p)
     const char *text = NULL;
     for (int i = 0; i < PREFERRED; i++)
         if (!file_of(p, preferred[i]))
-            text = text ? arena_printf(p->arena, "%s, %s", text, preferred[i]) : preferred[i];
+            text = arena_item(p->arena, text, "%s", preferred[i]);
     return text;
 }
 

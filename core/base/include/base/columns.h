@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.h: texts in rows and aligned columns, measured as a terminal shows them. What is printed
- * is safe for one (shown.h).
+ * columns.h: texts in rows and aligned columns, measured as a terminal shows them. Their
+ * output is safe for one (shown.h).
  */
 #ifndef BASE_COLUMNS_H
 #define BASE_COLUMNS_H

@@ -32,8 +32,8 @@ struct data_files {
 
 /* *hex lives as long as f->a. PEAT_NOMEM, here and below: larger than all memory. */
 peat_status data_hash(struct data_files *f, const char *path, const char **hex, struct error *err);
-/* The file, which lives as long as `a`, and f->a when it is kept there. PEAT_INVALID when it is not
- * what it was before. */
+/* The file, which lives as long as `a`, and f->a when it is kept there. PEAT_INVALID when it has
+ * changed since. */
 peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err);
 

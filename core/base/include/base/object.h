@@ -16,12 +16,13 @@ struct object {
 /* To hash a file it is read whole; otherwise only its head and its table of segments. */
 enum object_hash { OBJECT_HASHED, OBJECT_UNHASHED };
 
-/* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. What is no whole shared object
- * for this machine is refused before the dynamic linker sees it, and one that changes how numbers
- * are rounded is refused too, with the rounding put back. `what` is for messages: "plugin". */
+/* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. A file that is not a
+ * whole shared object for this machine is refused before the dynamic linker sees it, and one that
+ * changes how numbers are rounded is refused too, with the rounding put back. `what` is for
+ * messages: "plugin". */
 peat_status object_open(struct object *o, const char *what, const char *path, enum object_hash hash,
                         struct arena *a, struct error *err);
-/* What its file says in a note of `owner` (base/elfcheck.h), without loading it, in *text; NULL: it
+/* The text of its file's note of `owner` (base/elfcheck.h), without loading it, in *text; NULL: it
  * has none. Refuses what object_open does before the dynamic linker. */
 peat_status object_note(const char *what, const char *path, const char *owner, const char **text,
                         struct arena *a, struct error *err);

@@ -29,8 +29,8 @@ enum apart_prints {
     APART_SILENT, /* nowhere, and standard error neither */
 };
 
-/* Outside of plugins the engine may work as long as it takes, and wait, using no processor, for
- * this many times what a plugin function may take; where it prints, as long as its reader does. */
+/* Outside of plugins the engine may work without a limit, and wait, using no processor, for this
+ * many times the seconds of a plugin function; where it prints, as long as its reader does. */
 enum { APART_WAITS = 4 };
 
 /* seconds: how long one plugin function may take; 0: any time. An error of `work` is given back as
