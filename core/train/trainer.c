@@ -124,19 +124,15 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     const peat_batch *b = &t->batch.b;
     struct model_input in = forward_input(b, PEAT_TRAIN);
     in.step = step;
-    peat_node *logits, *classes;
-    peat_status status = forward_both(t, g, &in, !keep, &logits, &classes, what, err);
-    if (status != PEAT_OK)
-        return status;
     int64_t n;
+    peat_node *logits, *classes;
+    forward_both(t, g, &in, !keep, &logits, &classes, what, err);
     peat_node *mean = model_loss(g, logits, task_targets(t->task, b, &n), classes, b->label);
-    status = forward_status(g, what, err);
-    if (status != PEAT_OK)
-        return status;
-    *loss = tensor_get(&mean->value, 0);
+    if (mean)
+        *loss = tensor_get(&mean->value, 0);
     weights_zero_grad(&t->model->weights);
     graph_backward(g, mean);
-    status = forward_status(g, what, err);
+    peat_status status = forward_status(g, what, err);
     if (status == PEAT_OK && step == 1)
         status = weights_reached(&t->model->weights, PEAT_FAILED, err);
     return status;
@@ -232,7 +228,8 @@ static peat_status finish_step(struct trainer *t, const struct step_times *times
     peat_status status = PEAT_OK;
     if (!t->diverged.step && (trainer_has_ended(t) || every(t->step, t->eval->every))) {
         status = trainer_evaluate(t, err);
-        status = status == PEAT_OK ? check(t, err) : status;
+        if (status == PEAT_OK)
+            status = check(t, err);
         watch_patience(t);
     }
     if (status != PEAT_OK)
