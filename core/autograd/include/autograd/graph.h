@@ -182,8 +182,8 @@ void graph_backward(struct graph *g, peat_node *loss);
 /* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
 void graph_reach(struct graph *g, peat_node *loss);
 
-/* The first node whose value is not finite, or with `grads` the first in the order of backward whose
- * gradient is not; NULL: none. */
+/* The first node whose value is not finite, or with `grads` the first in the order of backward
+ * whose gradient is not; NULL: none. */
 peat_node *graph_first_nonfinite(struct graph *g, bool grads);
 
 #endif
