@@ -66,12 +66,12 @@ MUTANTS = [
            "unit.best_over$|integration.best_over$"),
     Mutant("core/base/file_write.c", "bad = fsync(fd);", "(void)!fsync(fd);", "unit.file$|fault.(calls|disk)$"),
     # report, page, plot
-    Mutant("core/report/table_columns.c", "OF_SUMMARY(p_t_holm)", "OF_SUMMARY(p_t)", "unit.(quantities|results)$"),
+    Mutant("core/report/table_columns.c", "OF_SUMMARY(diff.p_t_holm)", "OF_SUMMARY(diff.p_t)", "unit.(quantities|results)$"),
     Mutant("core/report/claim_verdict.c", "-effect - c->margin : effect - c->margin",
            "-effect + c->margin : effect - c->margin", "unit.claims$|integration.claims$"),
-    Mutant("core/page/html_best.c", "s->diff_ci_low > 0.0 || s->diff_ci_high < 0.0",
-           "s->diff_ci_low > 0.0 || s->diff_ci_low < 0.0", "unit.html$"),
-    Mutant("core/page/html_verdict.c", "s->p_holm, s->pairs.n", "s->p, s->pairs.n", "unit.(html|quantities)$"),
+    Mutant("core/page/html_best.c", "s->diff.ci_low > 0.0 || s->diff.ci_high < 0.0",
+           "s->diff.ci_low > 0.0 || s->diff.ci_low < 0.0", "unit.html$"),
+    Mutant("core/page/html_verdict.c", "d->p_holm, d->n", "d->p, d->n", "unit.(html|quantities)$"),
     Mutant("core/plot/plot_cost.c", "return row->q[Q_PARAMS];", "return row->q[Q_FLOPS_PER_TOKEN];", "unit.plot$"),
     # check, diagnose
     Mutant("core/check/check_masked.c", "in->pad[b * in->T + j]", "in->pad[b * in->T + i]",
