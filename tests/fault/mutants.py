@@ -107,9 +107,13 @@ class Copy:
         self.tree, self.jobs = folder / "tree", str(jobs)
         self.log = open(folder / "log", "w", encoding="utf-8")
         names = subprocess.run(["git", "ls-files", "-z"], cwd=TREE, check=True, stdout=subprocess.PIPE, text=True)
-        for name in filter(None, names.stdout.split("\0")):
-            if (TREE / name).is_file():
-                self.put(name, (TREE / name).read_bytes())
+        own = {name for name in names.stdout.split("\0") if (TREE / name).is_file()}
+        for name in own:
+            self.put(name, (TREE / name).read_bytes())
+        for path in self.tree.rglob("*"):  # what an earlier tree had
+            name = path.relative_to(self.tree)
+            if path.is_file() and name.parts[0] != "build" and str(name) not in own:
+                path.unlink()
         self.environment = dict(os.environ, CCACHE_BASEDIR=str(self.tree), CCACHE_NOHASHDIR="1",
                                 CMAKE_BUILD_PARALLEL_LEVEL=self.jobs,
                                 CK_TIMEOUT_MULTIPLIER="10")  # a busy machine notices nothing
