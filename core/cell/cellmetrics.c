@@ -137,8 +137,7 @@ static struct json measure_json(struct arena *a, const struct measure *x)
 
 static void write_line(struct cell_metrics *m, struct json map, double value)
 {
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     if (!isfinite(value))
         json_put_bool(map, "diverged", true);
     json_print(map.v, JSON_DENSE, &line);

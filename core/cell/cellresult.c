@@ -62,8 +62,7 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
 static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], struct error *err)
 {
     struct trainer *t = o->trainer;
-    struct strbuf all;
-    strbuf_init(&all);
+    struct strbuf all = STRBUF_NEW;
     const int64_t step[] = {1, t->train->steps};
     peat_status status = PEAT_OK;
     for (int i = 0; i < 2 && status == PEAT_OK; i++) {

@@ -59,8 +59,7 @@ peat_status unknown_key(struct error *err, struct place at, const char *key, con
         near = key_ending_in(key, n, known);
     if (near)
         return place_error(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
-    struct strbuf list;
-    strbuf_init(&list);
+    struct strbuf list = STRBUF_NEW;
     strbuf_join(&list, known, n < 24 ? n : 24);
     peat_status status =
         place_error(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);

@@ -68,8 +68,7 @@ static void add_bytes_field(struct strbuf *out, int field, const void *bytes, si
 
 static void write_record(struct tensorboard *t, const struct strbuf *event)
 {
-    struct strbuf record;
-    strbuf_init(&record);
+    struct strbuf record = STRBUF_NEW;
     add_little_endian(&record, event->n, 8);
     add_little_endian(&record, masked_crc(record.text, 8), 4);
     strbuf_add_bytes(&record, event->text, event->n);
@@ -89,8 +88,7 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
     peat_status status = file_open(path, O_WRONLY | O_CREAT | O_TRUNC, FILE_OWN, &(*t)->fd, err);
     if (status != PEAT_OK)
         return status;
-    struct strbuf event;
-    strbuf_init(&event);
+    struct strbuf event = STRBUF_NEW;
     add_double_field(&event, 1, clock_wall());
     add_bytes_field(&event, 3, "brain.Event:2", 13);
     write_record(*t, &event);
@@ -106,10 +104,7 @@ void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, doubl
     float simple = (float)value;
     uint32_t bits;
     memcpy(&bits, &simple, sizeof(bits));
-    struct strbuf event, summary, scalar;
-    strbuf_init(&event);
-    strbuf_init(&summary);
-    strbuf_init(&scalar);
+    struct strbuf event = STRBUF_NEW, summary = STRBUF_NEW, scalar = STRBUF_NEW;
     add_bytes_field(&scalar, 1, tag, strlen(tag));
     add_varint(&scalar, 2 << 3 | 5);
     add_little_endian(&scalar, bits, 4);

@@ -63,8 +63,7 @@ void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t 
 const char *case_text(const struct check_case *c, struct arena *a)
 {
     struct check_case copy = *c;
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     strbuf_addf(&out, "%s %s", property_name(c->property), arch_words[c->arch]);
     for (int i = 0; i < NUMBERS; i++)
         strbuf_addf(&out, " %s=%" PRId64, numbers[i].name, *number_of(&copy, &numbers[i]));

@@ -5,8 +5,7 @@
 static void compare(const struct checked *s, const char *when, struct check_outcome *o)
 {
     struct state now;
-    struct strbuf changed;
-    strbuf_init(&changed);
+    struct strbuf changed = STRBUF_NEW;
     state_read(&now);
     state_compare(s->unloaded, &now, &changed);
     if (now.openmp > 1 && !changed.n)

@@ -26,8 +26,7 @@ static const char *stand_in_file(const struct checked *s, const peat_param *row)
     static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
     const peat_sample *sample = sample_of(s, row);
     const char *path = arena_printf(s->arena, "%s/%s", s->scratch, row->key);
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     for (int32_t i = 0; sample && i < sample->times; i++)
         strbuf_add_bytes(&text, sample->byte, sample->n);
     for (int line = 0; !sample && line < 2000; line++) {

@@ -99,8 +99,7 @@ struct rig_input trial_input(const struct trial *t)
 void trial_fail(const struct trial *t, const char *fmt, ...)
 {
     const char *claim = t->c->property->claim;
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     va_list args;
     va_start(args, fmt);
     strbuf_addv(&text, fmt, args);

@@ -12,8 +12,7 @@
 /* A file or a pipe gets the log's own bytes, because another program may read them. */
 static void print_bytes(const char *text, size_t n)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     if (isatty(STDOUT_FILENO))
         shown_add_bytes(&shown, text, n, "\n\t");
     else

@@ -181,8 +181,7 @@ static void print_totals(struct loaded_plan *l, const char *const *state)
     const struct plan *p = &l->plan;
     int rows = p->n / l->experiment.n_seed;
     struct plan_runs runs;
-    struct strbuf counts;
-    strbuf_init(&counts);
+    struct strbuf counts = STRBUF_NEW;
     plan_runs_count(p, &runs, &l->arena);
     plan_states_count(state, p->n, &counts);
     cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs.n, plural(runs.n), runs.rows,

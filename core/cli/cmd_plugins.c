@@ -24,8 +24,7 @@ static void put_words(struct json map, const char *key, const struct plugin *p,
                       void (*words)(const peat_plugin *desc, struct strbuf *out))
 {
     struct json list = json_put_list(map, key);
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     words(p->desc, &text);
     for (const char *word = text.text; *word;) {
         size_t n = strcspn(word, ",");

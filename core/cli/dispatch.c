@@ -90,10 +90,9 @@ static int run_apart(void *ctx, struct trail *trail)
 static int run_command(const struct cli_command *command, int argc, char **argv)
 {
     struct arena arena;
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     struct error err = {0};
     arena_init(&arena, command->name, 1 << 16);
-    strbuf_init(&out);
     struct cli cli = {.command = command, .arena = &arena, .err = &err, .out = &out};
     cli.options = arena_zalloc(&arena, command->options_size + 1);
     if (command->defaults)

@@ -156,9 +156,7 @@ static void add_page(struct strbuf *out, const struct cli_command *c)
 
 peat_status cli_write_manual(const struct cli_command *c, const char *dir, struct error *err)
 {
-    struct strbuf page, path;
-    strbuf_init(&page);
-    strbuf_init(&path);
+    struct strbuf page = STRBUF_NEW, path = STRBUF_NEW;
     add_page(&page, c);
     strbuf_addf(&path, "%s/", dir);
     add_page_name(&path, c->name, strlen(c->name));

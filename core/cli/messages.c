@@ -52,8 +52,7 @@ int cli_output(const struct cli *cli, const char *file)
 
 void print_json(const struct value *v)
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     json_print(v, JSON_INDENTED, &text);
     cli_print("%s\n", text.text);
     strbuf_release(&text);

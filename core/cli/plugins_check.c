@@ -75,8 +75,7 @@ static const char *repeat_command(struct checking *c, const char *check)
     const char *cases = t->text ? t->text : c->q.cases;
     char *const *setting = of_case && t->text ? t->setting : c->request.setting;
     int n = of_case && t->text ? t->n_setting : c->request.n_setting;
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     const char *path = subject_text(c, "path");
     strbuf_addf(&out, "peat plugins check %s", *path ? path : c->request.plugin);
     for (int i = 0; i < n; i++)

@@ -51,9 +51,7 @@ static const char *decoding(const struct page *page)
 static void print_facts(const struct page *page)
 {
     const struct plugin *p = page->plugin;
-    struct strbuf hooks, traits;
-    strbuf_init(&hooks);
-    strbuf_init(&traits);
+    struct strbuf hooks = STRBUF_NEW, traits = STRBUF_NEW;
     plugin_hooks(p->desc, &hooks);
     plugin_traits(p->desc, &traits);
     const char *const fact[][2] = {
@@ -89,9 +87,7 @@ static void print_parameters(const struct page *page)
     columns_init(&table, page->arena, 6);
     const char *const head[] = {"parameter", "type", "default", "allowed", "unit", "meaning"};
     columns_add(&table, head);
-    struct strbuf preset, allowed;
-    strbuf_init(&preset);
-    strbuf_init(&allowed);
+    struct strbuf preset = STRBUF_NEW, allowed = STRBUF_NEW;
     for (; row->key; row++) {
         strbuf_clear(&preset);
         strbuf_clear(&allowed);
@@ -135,8 +131,7 @@ static void add_parameter(struct json list, const peat_param *row, const struct 
 {
     struct json map = json_add_map(list);
     bool required = row->flags & PEAT_REQUIRED;
-    struct strbuf allowed;
-    strbuf_init(&allowed);
+    struct strbuf allowed = STRBUF_NEW;
     params_allowed(row, &allowed);
     json_put_text(map, "key", row->key);
     json_put_text(map, "type", row_type(row)->name);

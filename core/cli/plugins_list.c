@@ -44,8 +44,7 @@ static bool is_listed(const struct list *l, const struct plugin *p)
 static void add_row(struct json rows, const struct plugin *p)
 {
     struct json row = json_list(rows.a);
-    struct strbuf hooks;
-    strbuf_init(&hooks);
+    struct strbuf hooks = STRBUF_NEW;
     plugin_hooks(p->desc, &hooks);
     json_add(rows, row.v);
     json_add_text(row, kind_name(p->desc->kind));
@@ -99,9 +98,8 @@ static void take(struct list *l, const struct value *all)
 static peat_status read_all(struct list *l, struct error *err)
 {
     struct trail_plugin died;
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     peat_status status;
-    strbuf_init(&text);
     do {
         strbuf_clear(&text);
         status = apart_run(walk, l, apart_seconds(), APART_ASIDE, &text, &died, err);

@@ -77,9 +77,7 @@ static peat_status copy_file(struct making *m, const char *file, struct error *e
 {
     char *from = path_join(m->from, file), *text = NULL;
     size_t n;
-    struct strbuf path, renamed;
-    strbuf_init(&path);
-    strbuf_init(&renamed);
+    struct strbuf path = STRBUF_NEW, renamed = STRBUF_NEW;
     strbuf_addf(&path, "%s/", m->to);
     add_renamed(m, file, &path);
     peat_status status = file_read(from, 0, &text, &n, err);

@@ -35,8 +35,7 @@ enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
  * cell. */
 static void add_text(struct strbuf *out, const char *text)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     shown_add(&shown, text, "");
     for (const char *c = shown.text; *c; c++) {
         bool tag = *c == '<' && c[1] != ' ' && c[1] != '=', link = *c == ']' && c[1] == '(';
@@ -58,8 +57,7 @@ static void add_cell(struct strbuf *out, const char *text)
 
 static void add_name(struct strbuf *out, const char *name)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     shown_add(&shown, name, "");
     for (char *c = shown.text; *c; c++)
         *c = *c == '`' || *c == '|' ? '?' : *c;
@@ -79,9 +77,7 @@ static void add_default(struct strbuf *out, const peat_param *row, const void *c
 
 static void add_row(struct strbuf *out, const peat_param *row, const void *config)
 {
-    struct strbuf preset, allowed;
-    strbuf_init(&preset);
-    strbuf_init(&allowed);
+    struct strbuf preset = STRBUF_NEW, allowed = STRBUF_NEW;
     add_default(&preset, row, config);
     params_allowed(row, &allowed);
     add_name(out, row->key);
@@ -133,8 +129,7 @@ static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struc
 static void add_words(struct strbuf *out, const char *name, const peat_plugin *desc,
                       void (*words)(const peat_plugin *desc, struct strbuf *out))
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     words(desc, &text);
     if (text.n)
         strbuf_addf(out, "; %s: %s", name, text.text);
@@ -165,9 +160,8 @@ static peat_status add_plugin(struct strbuf *out, const struct plugin *p, struct
 static peat_status write_page(const struct page *page, const struct registry *r, const char *dir,
                               struct arena *a, struct error *err)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     peat_status status = PEAT_OK;
-    strbuf_init(&out);
     strbuf_addf(&out,
                 "# %s\n\n%s\n\nMade by `peat plugins reference` from the plugins themselves: do "
                 "not edit.\n",

@@ -25,8 +25,7 @@ peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const cha
 static void print_script(const struct run_slurm *s, const char *name,
                          void (*script)(const struct slurm_array *, struct strbuf *))
 {
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     script(&s->array, &text);
     cli_print("==> %s/slurm/%s <==\n%s", s->array.dir, name, text.text);
     strbuf_release(&text);

@@ -110,8 +110,7 @@ int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx)
 {
     struct command_body job = {body, ctx};
     struct error err = {0};
-    struct strbuf code;
-    strbuf_init(&code);
+    struct strbuf code = STRBUF_NEW;
     peat_status status =
         apart_run(run_body, &job, apart_seconds(), APART_PRINTS, &code, NULL, &err);
     int end = status == PEAT_OK ? atoi(code.text) : cli_refuse(&err);

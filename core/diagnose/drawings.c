@@ -37,8 +37,7 @@ static void add_parameter(struct strbuf *out, const char *key, const struct valu
 static void read_parameters(const struct value *scheme, struct arena *a, struct shown_scheme *look)
 {
     struct json given = json_map(a);
-    struct strbuf title;
-    strbuf_init(&title);
+    struct strbuf title = STRBUF_NEW;
     strbuf_add(&title, look->request.scheme);
     for (int i = 0; i < scheme->n; i++) {
         const char *key = scheme->key[i];
@@ -93,8 +92,7 @@ static bool differs(const struct shown_scheme *x, const struct shown_scheme *y, 
 static void name_look(const struct shown_scheme *all, int n, struct shown_scheme *one,
                       struct arena *a)
 {
-    struct strbuf name;
-    strbuf_init(&name);
+    struct strbuf name = STRBUF_NEW;
     strbuf_add(&name, one->request.scheme);
     const struct value *given = one->request.given;
     for (int i = 0; i < given->n; i++) {
@@ -170,8 +168,7 @@ static void add_drawing(const struct shown_scheme *look, const struct scheme_tab
                         struct scheme_drawing *d)
 {
     struct scheme_table shown = *t, earlier = before ? *before : *t;
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     shown.heads = earlier.heads = t->heads > HEADS_MAX ? HEADS_MAX : t->heads;
     if (describe_page(team, &shown, look->request.scheme, &text, a, NULL) != PEAT_OK)
         strbuf_clear(&text);
@@ -281,12 +278,11 @@ static peat_status ask(const struct shown_scheme *look, struct strbuf *sent, str
 /* Where a cell brings the process down, from initial weights. */
 static const struct value *drawing_of(const struct shown_scheme *look, struct arena *a)
 {
-    struct strbuf sent;
+    struct strbuf sent = STRBUF_NEW;
     struct error err = {0};
     struct shown_scheme alone = *look;
     struct json missing = json_map(a);
     alone.cell = NULL;
-    strbuf_init(&sent);
     peat_status status = ask(look, &sent, &err);
     if (status == PEAT_FAILED && look->cell)
         status = ask(&alone, &sent, &err);

@@ -122,8 +122,7 @@ const struct value *use_label(const struct value *v)
 
 const char *label_file_name(struct arena *a, const char *label)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     add_part(&out, label);
     return strbuf_keep(&out, a);
 }
@@ -154,8 +153,7 @@ static void add_pattern(struct strbuf *out, const char *glob)
 
 bool cell_fits(const char *glob, const char *label, const char *id)
 {
-    struct strbuf spelled;
-    strbuf_init(&spelled);
+    struct strbuf spelled = STRBUF_NEW;
     add_pattern(&spelled, glob);
     bool fits = fnmatch(glob, id, 0) == 0 || fnmatch(spelled.text, id, 0) == 0;
     if (label)
@@ -166,8 +164,7 @@ bool cell_fits(const char *glob, const char *label, const char *id)
 
 bool cell_is_called(const char *label, const char *word)
 {
-    struct strbuf spelled;
-    strbuf_init(&spelled);
+    struct strbuf spelled = STRBUF_NEW;
     add_pattern(&spelled, word);
     bool is = strcmp(label, word) == 0 || strcmp(label, spelled.text) == 0;
     strbuf_release(&spelled);
@@ -176,8 +173,7 @@ bool cell_is_called(const char *label, const char *word)
 
 const char *cell_label(struct arena *a, int n, const char *const *axis_label, int64_t seed)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     for (int i = 0; i < n && out.n < LABEL_BYTES - PART_BYTES; i++) {
         add_part(&out, axis_label[i]);
         strbuf_add(&out, ".");

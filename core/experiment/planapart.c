@@ -178,8 +178,7 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum pla
                             struct arena *a, struct error *err)
 {
     struct request q = {.experiment = e, .depth = depth};
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     *p = (struct plan){.experiment = e};
     peat_status status = apart_run(make, &q, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
     if (status == PEAT_OK) {

@@ -131,14 +131,13 @@ static double seconds_allowed(struct reading *r)
 bool plugin_names_read(struct reading *r)
 {
     struct mentions all = {.a = r->a}, m = {.a = r->a};
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     collect(&all, "", r->root);
     for (int i = 0; i < r->n_word; i++)
         collect(&all, r->word[i].key, r->word[i].value);
     keep_paths(&m, &all);
     if (m.n == 0)
         return true;
-    strbuf_init(&text);
     bool ok = apart_run(ask, &m, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) == PEAT_OK;
     const struct value *answers = ok ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
     if (answers)

@@ -140,9 +140,8 @@ static bool add_product(struct points *p)
 /* "S" and {model.n_layer: 8} -> "S(n_layer=8)". */
 static const char *label_with(struct points *p, const char *label, const struct value *cell)
 {
-    struct strbuf out;
+    struct strbuf out = STRBUF_NEW;
     const char *between = "(";
-    strbuf_init(&out);
     strbuf_add(&out, label);
     for (int i = 0; i < cell->n; i++) {
         if (axis_find(p->e, cell->key[i]) >= 0)

@@ -123,8 +123,7 @@ static void list_drops(struct planning *p, const struct value *drops)
 {
     p->plan->dropped = ARENA_ARRAY(p->a, drops->n + 1, const char *);
     for (int i = 0; i < drops->n; i++) {
-        struct strbuf line;
-        strbuf_init(&line);
+        struct strbuf line = STRBUF_NEW;
         strbuf_addf(&line, "%s x ", drops->key[i]);
         for (int j = 0; j < drops->item[i]->n; j++)
             strbuf_addf(&line, "%s%s", j ? ", " : "", drops->item[i]->item[j]->text);

@@ -71,8 +71,7 @@ static void add_block(struct strbuf *out, const struct value *v, int indent);
 /* Behind "key:" or "-". */
 static void add_item(struct strbuf *out, const struct value *v, int indent)
 {
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     add_line(&line, v);
     bool nested = (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && v->n > 0;
     if (!nested || line.n <= ONE_LINE) {

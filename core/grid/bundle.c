@@ -202,8 +202,7 @@ static peat_status run_tar(const struct bundling *b, const char *dir, enum packi
 {
     struct child tar = {
         .argv = tar_arguments(b, dir, packing), .env = tar_environment(b->a), .own_group = true};
-    struct strbuf said;
-    strbuf_init(&said);
+    struct strbuf said = STRBUF_NEW;
     peat_status status = child_run(&tar, out, &said, b->err);
     if (status == PEAT_NOTFOUND)
         status =

@@ -135,8 +135,7 @@ static int compare_lines(const void *a, const void *b)
 /* As sha256sum has it: the hash first. */
 static void hash_lines(struct print *p, char hex[HASH_HEX])
 {
-    struct strbuf all;
-    strbuf_init(&all);
+    struct strbuf all = STRBUF_NEW;
     if (p->n)
         qsort(p->line, (size_t)p->n, sizeof(*p->line), compare_lines);
     for (int i = 0; i < p->n; i++) {

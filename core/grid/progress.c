@@ -116,8 +116,7 @@ static const char *end_word(const struct cell_end *end)
 
 static void print_ended(struct progress *p, bool bad, const char *word, const struct strbuf *rest)
 {
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     strbuf_addf(&line, "%s%s%s", bad && p->colour ? RED : "", word, bad && p->colour ? PLAIN : "");
     shown_add(&line, rest->text, "\n");
     fwrite(line.text, 1, line.n, p->out);
@@ -130,13 +129,12 @@ void progress_ended(struct progress *p, const struct job *job)
     const struct cell_end *end = &job->end;
     bool bad = cell_has_failed(end->state) || end->no_room;
     char time[32];
-    struct strbuf line;
+    struct strbuf line = STRBUF_NEW;
     bool left = end->state == CELL_PARTIAL || end->state == CELL_RUNNING;
     p->finished += !left || end->no_room;
     p->failed += bad;
     if (p->quiet && !bad)
         return;
-    strbuf_init(&line);
     duration_text(job->seconds, time);
     strbuf_addf(&line, "  %s", job->label);
     if (end->result)
@@ -256,10 +254,8 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
 {
     if (!p->live || p->quiet || !n_active)
         return;
-    struct strbuf line, shown;
+    struct strbuf line = STRBUF_NEW, shown = STRBUF_NEW;
     char eta[32];
-    strbuf_init(&line);
-    strbuf_init(&shown);
     strbuf_addf(&line, "[%*d/%d] %d running",
                 p->total > 99  ? 3
                 : p->total > 9 ? 2

@@ -74,9 +74,7 @@ static bool add_line(void *ctx, int line, const struct value *v)
  * identity. */
 static bool same_curve(const char *one, const char *two)
 {
-    struct strbuf a, b;
-    strbuf_init(&a);
-    strbuf_init(&b);
+    struct strbuf a = STRBUF_NEW, b = STRBUF_NEW;
     bool same = metrics_each(one, "\"train\"", add_line, &a, NULL) == PEAT_OK &&
                 metrics_each(two, "\"train\"", add_line, &b, NULL) == PEAT_OK && a.n == b.n &&
                 memcmp(a.text, b.text, a.n) == 0;

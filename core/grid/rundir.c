@@ -113,12 +113,11 @@ static peat_status held_by_another(const char *dir, struct error *err)
 static peat_status sign_lock(int fd, struct error *err)
 {
     struct arena a;
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     char host[256] = "unknown", utc[32];
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
     arena_init(&a, "lock", 1 << 12);
-    strbuf_init(&text);
     struct json v = json_map(&a);
     json_put_int(v, "pid", getpid());
     json_put_text(v, "host", host);

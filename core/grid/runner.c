@@ -325,8 +325,7 @@ static void show_counts(struct run *r)
                 {e->launched, "submitted"},
                 {e->waiting, "waiting"},
                 {r->plan->n_skipped, "skipped"}};
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     int total = r->progress.total + r->plan->n_skipped;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         if (part[i].n)

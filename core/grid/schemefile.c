@@ -36,9 +36,8 @@ static const struct record schemes_record = {"schemes.json", "format", 1, false,
 
 static void put_values(struct json map, const char *key, const float *value, int64_t n)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     char number[NUMBER_TEXT];
-    strbuf_init(&text);
     for (int64_t i = 0; i < n; i++) {
         number_text_single(value[i], number);
         strbuf_addf(&text, i ? " %s" : "%s", number);

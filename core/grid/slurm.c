@@ -36,9 +36,7 @@ static peat_status run_program(const char *const *word, int *code, struct printe
                                struct arena *a, struct error *err)
 {
     struct child c = {.argv = (char *const *)(uintptr_t)word};
-    struct strbuf out, said;
-    strbuf_init(&out);
-    strbuf_init(&said);
+    struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
     peat_status status = child_run(&c, &out, &said, err);
     if (status == PEAT_NOTFOUND)
         error_set(err, status, "there is no '%s' here: is Slurm installed?", *word);
@@ -51,8 +49,7 @@ static peat_status run_program(const char *const *word, int *code, struct printe
 static const char *one_line(const char *text, struct arena *a)
 {
     char *copy = arena_strdup(a, *text ? text : "it said nothing"), *rest = copy;
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     for (char *part; (part = strtok_r(rest, "\n", &rest));) {
         char *error = strstr(part, "error: ");
         strbuf_addf(&line, "%s%s", line.n ? "; " : "", error ? error + strlen("error: ") : part);
@@ -98,8 +95,7 @@ static peat_status write_file(const char *dir, const char *name, struct strbuf *
 static peat_status write_scripts(const struct slurm_array *s, struct error *err)
 {
     char *dir = slurm_dir(s->dir);
-    struct strbuf text;
-    strbuf_init(&text);
+    struct strbuf text = STRBUF_NEW;
     peat_status status = dir_make(dir, err);
     dir_tidy(dir);
     for (int i = 0; i < s->jobs->n; i++)
@@ -141,7 +137,7 @@ static const char *count_states(const char *states, struct arena *a)
     char *copy = arena_strdup(a, states), *rest = copy;
     const char *name[STATES_MAX];
     int n = 0, count[STATES_MAX];
-    struct strbuf line;
+    struct strbuf line = STRBUF_NEW;
     for (char *word; (word = strtok_r(rest, " \n", &rest));) {
         int i = 0;
         while (i < n && strcmp(name[i], word) != 0)
@@ -152,7 +148,6 @@ static const char *count_states(const char *states, struct arena *a)
         name[i] = word;
         n += i == n;
     }
-    strbuf_init(&line);
     for (int i = 0; i < n; i++) {
         strbuf_item(&line, "%d ", count[i]);
         for (const char *c = name[i]; *c; c++)

@@ -119,8 +119,7 @@ void scheme_table_npy(const struct scheme_table *t, struct strbuf *out)
     enum { PREFIX = 10, BLOCK = 64 };
     const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
     int64_t n = scheme_table_values(t), heads = heads_of_row(t);
-    struct strbuf head;
-    strbuf_init(&head);
+    struct strbuf head = STRBUF_NEW;
     strbuf_addf(&head, "{'descr': '%cf4', 'fortran_order': False, 'shape': (", order);
     if (heads)
         strbuf_addf(&head, "%" PRId64 ", %" PRId64 ", ", t->batch, heads);

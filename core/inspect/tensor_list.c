@@ -47,8 +47,7 @@ static void add_size(struct strbuf *out, int64_t size)
 
 static const char *shape_text(const struct tensor *t, struct arena *a)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     for (int i = 0; i < t->rank; i++) {
         strbuf_add(&out, i ? ", " : "[");
         add_size(&out, t->dim[i]);

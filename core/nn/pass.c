@@ -203,8 +203,7 @@ peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_
     if (!node || shape_fits(&node->value, rank, dim, either))
         return node;
     char got[96];
-    struct strbuf want;
-    strbuf_init(&want);
+    struct strbuf want = STRBUF_NEW;
     for (int i = 0; i < rank; i++)
         strbuf_item(&want, "%s%lld", either >> i & 1 && dim[i] > 1 ? "1|" : "", (long long)dim[i]);
     graph_fail(pass->g, "the hook returned shape %s, expected [%s]",

@@ -40,8 +40,7 @@ static peat_status check_mixer(const struct scheme_part *s, const char *mixer, s
                          s->part.id, mixer);
     if (!scheme_acts_on(s->hooks, INSIDE))
         return PEAT_OK;
-    struct strbuf hooks;
-    strbuf_init(&hooks);
+    struct strbuf hooks = STRBUF_NEW;
     hooks_list(PEAT_SCHEME, s->hooks, INSIDE, &hooks);
     error_set(err, PEAT_REFUSED,
               "scheme '%s' works inside attention (%s), and model.mixer: %s has none", s->part.id,

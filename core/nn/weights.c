@@ -263,8 +263,7 @@ static void hash_by_name(const struct weights *w, bool (*keep)(const char *name)
                          void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {
     struct weight **sorted = mem_array((size_t)w->n, sizeof(*sorted), "the names of weights");
-    struct strbuf all;
-    strbuf_init(&all);
+    struct strbuf all = STRBUF_NEW;
     int n = 0;
     for (int i = 0; i < w->n; i++)
         if (!keep || keep(w->item[i]->name))

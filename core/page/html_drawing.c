@@ -77,11 +77,10 @@ static void add_drawing(struct strbuf *out, const char *svg, int n, const char *
 void html_figure(struct html_page *p, const struct figure *f, const char *title,
                  const char *caption)
 {
-    struct strbuf svg;
+    struct strbuf svg = STRBUF_NEW;
     struct error err = {0};
     if (p->no_gnuplot)
         return;
-    strbuf_init(&svg);
     peat_status status = figure_draw(f, FIGURE_SVG, &svg, &err);
     p->no_gnuplot = status == PEAT_NOTFOUND;
     if (status == PEAT_OK) {

@@ -200,13 +200,11 @@ static void add_run(struct strbuf *out, const char *dir, const char *word, struc
 
 void html_reproduce(struct html_page *p)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     html_fold(p->out, "reproduce", "Make it again", false);
-    strbuf_init(&text);
     for (int d = 0; d < p->o->n_dir; d++) {
         const char *dir = p->o->dir[d];
-        struct strbuf word;
-        strbuf_init(&word);
+        struct strbuf word = STRBUF_NEW;
         char *absolute = realpath(dir, NULL); /* the commands work from any folder */
         add_word(&word, absolute ? absolute : dir);
         free(absolute);

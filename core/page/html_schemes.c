@@ -120,9 +120,8 @@ static void add_notes(struct html_page *p, const struct strbuf *notes)
 void html_schemes(struct html_page *p)
 {
     struct scheme_drawings *all = ARENA_ARRAY(p->a, p->r->n_dir, struct scheme_drawings);
-    struct strbuf notes;
+    struct strbuf notes = STRBUF_NEW;
     int n = 0;
-    strbuf_init(&notes);
     for (int k = 0; k < p->r->n_dir; k++) {
         read_dir(p, p->r->dir[k].path, &all[k], &notes);
         n += all[k].n;

@@ -10,8 +10,7 @@ static void add_text(struct strbuf *out, const char *text, const char *keep)
 {
     static const char special[] = "&<>\"'";
     static const char *const escape[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     shown_add(&shown, text, keep);
     for (const char *c = shown.text; *c; c++) {
         const char *at = strchr(special, *c);
@@ -35,9 +34,8 @@ void html_lines(struct strbuf *out, const char *text, const char *after)
 
 void html_textf(struct strbuf *out, const char *fmt, ...)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_NEW;
     va_list args;
-    strbuf_init(&text);
     va_start(args, fmt);
     strbuf_addv(&text, fmt, args);
     va_end(args);

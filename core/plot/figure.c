@@ -43,8 +43,7 @@ static void add_escaped(struct strbuf *out, const char *text)
 
 void figure_quote(struct strbuf *out, const char *text)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     shown_add(&shown, text, "");
     bool single = !strchr(shown.text, '\'');
     strbuf_add(out, single ? "'" : "\"");
@@ -81,8 +80,7 @@ struct target {
 
 static char *joined(const char *stem, size_t n, const char *end)
 {
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     strbuf_add_bytes(&out, stem, n);
     strbuf_add(&out, end);
     return strbuf_detach(&out);
@@ -112,8 +110,7 @@ static void target_free(struct target *t)
 static void add_terminals(struct strbuf *out, const struct figure *f, enum figure_format format,
                           bool paper)
 {
-    struct strbuf line;
-    strbuf_init(&line);
+    struct strbuf line = STRBUF_NEW;
     for (enum figure_format i = FIGURE_SVG; i <= FIGURE_PNG; i++) {
         strbuf_clear(&line);
         if (i == FIGURE_SVG)
@@ -194,8 +191,7 @@ static peat_status run_gnuplot(const struct target *t, struct error *err)
     char program[] = "gnuplot", plain[] = "-d", *script = joined("./", 2, t->script);
     char *const argv[] = {program, plain, script, NULL};
     struct child gnuplot = {.argv = argv, .dir = t->dir};
-    struct strbuf said;
-    strbuf_init(&said);
+    struct strbuf said = STRBUF_NEW;
     peat_status status = child_run(&gnuplot, &said, NULL, err);
     if (status == PEAT_NOTFOUND) {
         error_set(err, status, "gnuplot is not installed (Debian: apt-get install gnuplot-nox)");
@@ -250,8 +246,7 @@ peat_status figure_save(const struct figure *f, const char *path, enum file_owne
                         enum figure_format format, struct error *err)
 {
     struct target t = target_of(path);
-    struct strbuf image;
-    strbuf_init(&image);
+    struct strbuf image = STRBUF_NEW;
     peat_status status = write_parts(f, &t, owner, format, true, err);
     if (status == PEAT_OK) {
         status = draw_apart(f, t.name, format, true, &image, err);
@@ -282,8 +277,7 @@ static void add_sharp(struct strbuf *out, const char *svg)
 peat_status figure_draw(const struct figure *f, enum figure_format format, struct strbuf *out,
                         struct error *err)
 {
-    struct strbuf image;
-    strbuf_init(&image);
+    struct strbuf image = STRBUF_NEW;
     peat_status status = draw_apart(f, "figure", format, false, &image, err);
     if (status == PEAT_OK && format == FIGURE_SVG)
         add_sharp(out, image.text);

@@ -235,8 +235,7 @@ static void add_panel(const struct heatmap *h, const struct panels *p, int64_t s
                       struct strbuf *out)
 {
     bool left = sheet % p->across == 0, bottom = sheet + p->across >= h->sheets;
-    struct strbuf title;
-    strbuf_init(&title);
+    struct strbuf title = STRBUF_NEW;
     if (h->title)
         strbuf_add(&title, h->title[sheet]);
     else

@@ -106,14 +106,13 @@ static void add_range(const struct plotter *p, struct strbuf *out)
 
 peat_status plot_bars(struct plotter *p)
 {
-    struct strbuf setting;
+    struct strbuf setting = STRBUF_NEW;
     struct points x = points_of(p);
     bool any = false;
     for (int i = 0; i < x.n; i++)
         any = any || isfinite(x.point[i].mean);
     if (!any)
         return error_set(p->err, PEAT_INVALID, "no row has a value at this length");
-    strbuf_init(&setting);
     add_states(p, &setting);
     add_baseline(p, &setting);
     add_range(p, &setting);

@@ -63,8 +63,7 @@ static bool read_point(void *ctx, int line, const struct value *v)
 /* Lines of other metrics, often many, are skipped before they are parsed. */
 static void read_cell(const struct result_cell *c, const struct wanted *w, point_fn fn, void *ctx)
 {
-    struct strbuf name;
-    strbuf_init(&name);
+    struct strbuf name = STRBUF_NEW;
     strbuf_addf(&name, "\"%s\"", w->metric);
     metrics_each(c->dir, name.text, read_point, &(struct reading){w, fn, ctx}, NULL);
     strbuf_release(&name);
@@ -222,7 +221,7 @@ peat_status plot_curves(struct plotter *p)
     struct series_set s;
     struct curve *c = ARENA_NEW(p->a, struct curve);
     struct heights h = {(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
-    struct strbuf setting;
+    struct strbuf setting = STRBUF_NEW;
     peat_status status = choose_metric(p, &w, &e);
     if (status != PEAT_OK)
         return status;
@@ -233,7 +232,6 @@ peat_status plot_curves(struct plotter *p)
         add_heights(c, e.last, &h);
     }
     bool loss = strcmp(w.split, "train") == 0;
-    strbuf_init(&setting);
     strbuf_addf(&setting, "set xrange [0:%" PRId64 "]\n", e.last);
     add_range(p, &h, &setting);
     lines_draw(

@@ -193,12 +193,11 @@ static void add_places(const struct places *at, struct strbuf *setting)
 static void draw_lines(struct drawing *d, const struct series_set *s, struct places *at,
                        const char *x_label)
 {
-    struct strbuf setting;
+    struct strbuf setting = STRBUF_NEW;
     int n = d->p.r->n_row;
     bool chance = add_chance(d, at);
     const char *grey =
         arena_printf(d->p.a, "data index %d using 1:2 with lines dt 2 lw 1.5 lc rgb '#888888'", n);
-    strbuf_init(&setting);
     add_places(at, &setting);
     lines_draw(&d->p, s,
                &(struct lines){.x_label = x_label,

@@ -67,7 +67,7 @@ peat_status plot_length(struct plotter *p)
 {
     const struct results *r = p->r;
     struct series_set s;
-    struct strbuf setting, x_label;
+    struct strbuf setting = STRBUF_NEW, x_label = STRBUF_NEW;
     if (r->n_length < 2)
         return error_set(p->err, PEAT_INVALID,
                          "%s was evaluated at one length only: list more in eval.lengths",
@@ -82,8 +82,6 @@ peat_status plot_length(struct plotter *p)
     }
     if (!lines_have_value(p))
         return error_set(p->err, PEAT_INVALID, "no row has a value yet");
-    strbuf_init(&setting);
-    strbuf_init(&x_label);
     add_setting(r, &setting);
     add_range(r, &setting);
     add_x_label(r, &x_label);

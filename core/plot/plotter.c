@@ -72,8 +72,7 @@ static const char *tic_label(struct plotter *p, const char *label, int most)
     const char *text = plot_short(p, label, most);
     if (!strchr(text, '%'))
         return text;
-    struct strbuf out;
-    strbuf_init(&out);
+    struct strbuf out = STRBUF_NEW;
     for (text = shorten_text(p, label, most, FORMAT_BYTES); *text; text++)
         strbuf_addf(&out, *text == '%' ? "%%%%" : "%c", *text);
     const char *kept = arena_strdup(p->a, out.text);

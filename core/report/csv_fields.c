@@ -24,8 +24,7 @@ static bool is_formula(const char *text)
 
 void csv_field(struct strbuf *out, const char *text)
 {
-    struct strbuf shown;
-    strbuf_init(&shown);
+    struct strbuf shown = STRBUF_NEW;
     strbuf_add(&shown, is_formula(text) ? "'" : "");
     shown_add(&shown, text, "");
     bool quoted = strpbrk(shown.text, ",\"") != NULL;
