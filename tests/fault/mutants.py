@@ -42,7 +42,7 @@ MUTANTS = [
            "last >= 0 && (!m->doc_k || m->doc_k[t] == m->doc_k[last]);", "last >= 0;",
            "unit.(ops|mixers)$|grad.(ops|mixers)$"),
     # nn
-    Mutant("core/nn/front.c", "return op_pad(g, term, 3, pass->span.front, 0);",
+    Mutant("core/nn/stored.c", "return op_pad(g, term, 3, pass->span.front, 0);",
            "return op_pad(g, term, 3, 0, pass->span.front);", "unit.attention$|grad.(class|hooks|freeze)$"),
     Mutant("core/nn/pass.c", "from + (i + 1) * T - side->T", "from + i * T",
            "unit.attention$|grad.hooks$|plugin.(path|token_shift|cope)$|integration.decode$|contract.check$"),
@@ -50,7 +50,7 @@ MUTANTS = [
     Mutant("core/train/decode.c", "bool higher = x > top;", "bool higher = x >= top;", "unit.trainer$|integration.decode$"),
     Mutant("core/train/evaluate.c", 'i ? "report" : "choose"', 'i ? "choose" : "report"',
            "unit.(trainer|best_over)$|integration.best_over$"),
-    Mutant("core/train/rows/adamw_rows.c", "(sqrt(v_scale * v[i]) + eps)", "sqrt(v_scale * v[i] + eps)", "unit.adamw$"),
+    Mutant("core/train/rows/optimiser_rows.c", "(sqrt(v_scale * v[i]) + eps)", "sqrt(v_scale * v[i] + eps)", "unit.adamw$"),
     # cell, experiment, grid, base
     Mutant("core/cell/cellresult.c", "q[Q_WALL_S] = t->train_seconds;\n    q[Q_EVAL_S] = t->eval_seconds;",
            "q[Q_WALL_S] = t->eval_seconds;\n    q[Q_EVAL_S] = t->train_seconds;",
