@@ -32,15 +32,20 @@ static const char *listed_content(const struct recorded *r, const char *path)
     return NULL;
 }
 
+static bool names_folder(const char *path)
+{
+    return path && strchr(path, '/');
+}
+
 /* The content of the file that a plugin's setting names; NULL: it names none. Data may have moved
  * since the cell was trained, when config.json was written anew: then the next file that meta.json
  * lists has this name in another folder. */
 static const char *content_of(struct recorded *r, const char *path)
 {
     const struct value *next = json_get_item(r->meta, "data", r->n_data);
-    const char *listed = json_get_text(next, "path"),
-               *name = path && strchr(path, '/') ? path_name(path) : NULL;
-    bool moved = name && listed && same_text(path_name(listed), name);
+    const char *listed = json_get_text(next, "path");
+    bool moved = names_folder(path) && names_folder(listed) &&
+                 strcmp(path_name(listed), path_name(path)) == 0;
     if (!moved && !same_text(listed, path))
         return listed_content(r, path);
     r->n_data++;
