@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cellresult.c: a cell's result.json, with what a reader needs to trust or to doubt it. */
+/* cellresult.c: writes a cell's result.json, with hashes of its batches and weights and the drift
+ * of its checkpoints, by which a reader can judge it. */
 #include "cellresult.h"
 
 #include <math.h>

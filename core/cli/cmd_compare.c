@@ -21,8 +21,8 @@ struct compared {
     struct row_pair rows;
 };
 
-/* The only axis of which text names a label, and the number of rows that have it; -1: there is
- * none. */
+/* The only axis that has `text` as a label, and the number of rows with this label; -1: no axis has
+ * it, or several. */
 static int only_axis(const struct results *r, const char *text, const char **label, int *rows,
                      struct arena *a)
 {
