@@ -15,6 +15,13 @@ struct bench_sizes {
     bool bf16;
 };
 
+/* The sizes that are timed unless others are asked for. */
+#define BENCH_SIZES                                                                                \
+    {                                                                                              \
+        .d = 128, .heads = 4, .layers = 4, .T = 128, .B = 16, .V = 256, .threads = 1, .steps = 20, \
+        .warmup = 3, .scheme = "learned", .gemm = "auto"                                           \
+    }
+
 /* A model with one scheme and the combination `sum`. */
 struct bench_model {
     struct registry registry;

@@ -27,16 +27,7 @@ static bool set_size(struct bench_sizes *s, const char *name, const char *word)
 
 struct bench_sizes tool_sizes(int argc, char **argv)
 {
-    struct bench_sizes s = {.d = 128,
-                            .heads = 4,
-                            .layers = 4,
-                            .T = 128,
-                            .B = 16,
-                            .V = 256,
-                            .threads = 1,
-                            .steps = 20,
-                            .scheme = "learned",
-                            .gemm = "auto"};
+    struct bench_sizes s = BENCH_SIZES;
     for (int i = 1; i < argc; i += 2) {
         const char *word = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--scheme"))
