@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Results of PEAT's run directories in Python: tables of pandas, weights as NumPy arrays. Reads files alone; docs/python.md.
+
+  import peat
+  peat.cells("runs/NAME")            a row for each planned cell: labels, axes, seed, state, sizes, times, folder
+  peat.results("runs/NAME")          a row for each value: metric, split, length; columns as of `peat results -f csv`
+  peat.curve("runs/NAME", "CELL")    a row for each line of metrics.jsonl
+  peat.weights("runs/NAME", "CELL")  {name: array} of the newest checkpoint; peat.weights(FILE): of a safetensors file
+
+A cell is named by its id, its label or the start of its hash. peat.torch, which needs PyTorch, and peat.convert are
+modules of their own.
+"""
+import hashlib
+import json
+import os
+import struct
+
+__all__ = ["cells", "results", "curve", "weights", "Refused"]
+
+
+class Refused(Exception):
+    """A directory or a file that cannot be read; its text says why."""
+
+
+# ---- files of a run directory ----
+
+def _json(path, needed=True):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except FileNotFoundError:
+        if needed:
+            raise Refused(f"'{path}' does not exist") from None
+        return None
+    except ValueError as e:
+        raise Refused(f"'{path}' is not JSON: {e}") from None
+
+
+def _plan(folder):
+    if not os.path.isdir(folder):
+        raise Refused(f"there is no directory '{folder}'")
+    if not os.path.exists(os.path.join(folder, "plan.json")):
+        raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
+    return _json(os.path.join(folder, "plan.json"))
+
+
+def _find(folder, name):
+    """The folder of a cell by its id, label or the start of its hash."""
+    planned = _plan(folder)["cells"]
+    fit = [c for c in planned if name in (c["id"], c["label"])]
+    fit = fit or [c for c in planned if len(name) >= 4 and c["hash"].startswith(name)]
+    if len(fit) != 1:
+        known = ", ".join(c["label"] for c in planned[:5]) + (", ..." if len(planned) > 5 else "")
+        raise Refused(f"{len(fit) or 'no'} cells of '{folder}' are called '{name}'; there are {known}")
+    return os.path.join(folder, "cells", fit[0]["id"])
+
+
+def _whole(folder, result):
+    """Whether metrics.jsonl is the one that the result was sealed with."""
+    seal = (result.get("files") or {}).get("metrics.jsonl")
+    if not seal:
+        return True
+    try:
+        with open(os.path.join(folder, "metrics.jsonl"), "rb") as f:
+            data = f.read()
+    except OSError:
+        return False
+    return len(data) == seal["bytes"] and hashlib.sha256(data).hexdigest() == seal["sha256"]
+
+
+def _state(folder, planned, result):
+    if result:
+        damaged = result.get("hash") != planned["hash"] or not _whole(folder, result)
+        return "damaged" if damaged else result["state"]
+    end = _json(os.path.join(folder, "end.json"), needed=False)
+    if end:
+        return end["state"]
+    return "running" if os.path.exists(os.path.join(folder, "running.json")) else "todo"
+
+
+class _Cell:
+    def __init__(self, folder, plan, planned):
+        self.planned = planned
+        self.folder = os.path.join(folder, "cells", planned["id"])
+        self.result = _json(os.path.join(self.folder, "result.json"), needed=False)
+        self.meta = _json(os.path.join(self.folder, "meta.json"), needed=False) or {}
+        self.state = _state(self.folder, planned, self.result)
+        self.head = {"experiment": plan["experiment"], "cell": planned["id"], "label": planned["label"],
+                     "scheme": planned["scheme"], "combine": planned["combine"], "task": planned["task"]}
+        axes = planned.get("axes") or {}
+        self.head.update((k, v) for k, v in axes.items()
+                         if k not in ("position.scheme", "position.combine") and k not in self.head)
+        self.head["seed"] = planned["seed"]
+
+
+def _all(folders):
+    if not folders:
+        raise Refused("no run directory was named")
+    for folder in folders:
+        plan = _plan(folder)
+        for planned in plan["cells"]:
+            yield _Cell(folder, plan, planned)
+
+
+#: Numbers of a result with their columns, as `peat results --format csv` calls them.
+_NUMBERS = {"params": "params", "params_positional": "params_pe", "params_frozen": "params_frozen",
+            "flops_per_token": "flops_per_token", "input_ratio_start": "input_ratio_start",
+            "input_ratio": "input_ratio", "tokens_per_s": "tokens_per_s", "step_ms_median": "step_ms_median",
+            "peak_rss_kib": "peak_rss_kib", "wall_s": "wall_s", "eval_s": "eval_s", "cpu_s": "cpu_s",
+            "flops_per_s": "flops_per_s"}
+
+
+def _numbers(cell):
+    known = dict(cell.planned, **(cell.result or {}))
+    return {column: known[key] for key, column in _NUMBERS.items() if key in known}
+
+
+# ---- tables ----
+
+def cells(*folders):
+    """A table with a row for each planned cell of run directories, finished or not."""
+    import pandas
+    rows = []
+    for c in _all(folders):
+        rows.append({**c.head, "status": c.state, "config_sha256": c.planned["hash"], **_numbers(c),
+                     "trained_by": c.meta.get("trained_by"), "folder": c.folder})
+    return pandas.DataFrame(rows)
+
+
+def results(*folders):
+    """A table with a row for each value that a finished cell has: its last evaluation. Cells that diverged are there
+    with their status; those that failed, are damaged or not finished are not: cells() has them."""
+    import pandas
+    rows, columns = [], ["metric", "split", "length", "step", "value", "status", "goal"]
+    for c in _all(folders):
+        if c.state not in ("done", "diverged"):
+            continue
+        goal = {m["name"]: m["goal"] for m in c.result["metrics"]}
+        for m in c.result["measures"]:
+            rows.append({**c.head, "metric": m["metric"], "split": m["split"], "length": m["length"], "step": m["step"],
+                         "value": m["value"], "status": c.state, "goal": goal.get(m["metric"], "min"), **_numbers(c),
+                         "trained_by": c.meta.get("trained_by")})
+    table = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=columns)
+    return table.astype({"value": float})
+
+
+def curve(folder, cell=None):
+    """A table of metrics.jsonl: losses of training with rate and norm of the gradient, and evaluations. folder is a
+    run directory, or without `cell` the folder of a cell."""
+    import pandas
+    path = os.path.join(_find(folder, cell) if cell else folder, "metrics.jsonl")
+    rows = []
+    try:
+        with open(path, encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                if not line.endswith("\n"):
+                    break  # a process is writing it
+                rows.append(json.loads(line))
+    except FileNotFoundError:
+        raise Refused(f"'{path}' does not exist: the cell has not begun") from None
+    except ValueError as e:
+        raise Refused(f"'{path}': line {number} is not JSON: {e}") from None
+    columns = ["step", "metric", "split", "length", "value", "lr", "grad_norm"]
+    return pandas.DataFrame(rows, columns=columns).astype({"value": float})
+
+
+# ---- weights ----
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+
+
+def weights(path, cell=None):
+    """{name: array} of a cell's newest checkpoint, or of a safetensors file."""
+    if cell or os.path.isdir(path):
+        path = _newest(_find(path, cell) if cell else path)
+    import numpy
+    with open(path, "rb") as f:
+        data = f.read()
+    try:
+        n = struct.unpack("<Q", data[:8])[0]
+        header = json.loads(data[8:8 + n])
+        header.pop("__metadata__", None)
+        out = {}
+        for name, entry in header.items():
+            begin, end = (8 + n + x for x in entry["data_offsets"])
+            out[name] = numpy.frombuffer(data[begin:end], _DTYPES[entry["dtype"]]).reshape(entry["shape"]).copy()
+        return out
+    except (struct.error, KeyError, TypeError, ValueError, AttributeError) as e:
+        raise Refused(f"'{path}' is not a safetensors file of PEAT: {e!r}") from None
+
+
+def _newest(folder):
+    kept = os.path.join(folder, "ckpt")
+    steps = [n for n in (os.listdir(kept) if os.path.isdir(kept) else ()) if n.startswith("step-") and n[5:].isdigit()]
+    if not steps:
+        raise Refused(f"'{folder}' has no checkpoint")
+    return os.path.join(kept, max(steps, key=lambda n: int(n[5:])), "model.safetensors")
