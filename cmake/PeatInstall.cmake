@@ -7,6 +7,8 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/peat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 if(TARGET peat)
@@ -22,15 +24,21 @@ if(TARGET peat)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME peat)
 endif()
 
+# The package of Python. Debian's python3 looks there below /usr; elsewhere PYTHONPATH has to name it.
+set(PEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the package of Python is installed")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/peat DESTINATION ${PEAT_PYTHON_DIR}
+  FILES_MATCHING PATTERN "*.py")
+install(FILES ${PROJECT_SOURCE_DIR}/python/results.ipynb DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/peat)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/peatConfig.cmake.in ${PROJECT_BINARY_DIR}/peatConfig.cmake
   INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR PEAT_PLUGIN_DIR
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-# Before 1.0 the minor is the ABI.
+# Plugins ask for the version of the ABI, whose minor they need before its 1.0.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  VERSION ${PEAT_ABI} COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/peatConfig.cmake ${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
   DESTINATION ${package_dir})
 
@@ -54,6 +62,11 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR})
   set(PEAT_PC_BIN_DIR ${CMAKE_INSTALL_BINDIR})
 else()
   set(PEAT_PC_BIN_DIR "\${prefix}/${CMAKE_INSTALL_BINDIR}")
+endif()
+if(IS_ABSOLUTE ${PEAT_PYTHON_DIR})
+  set(PEAT_PC_PYTHON_DIR ${PEAT_PYTHON_DIR})
+else()
+  set(PEAT_PC_PYTHON_DIR "\${prefix}/${PEAT_PYTHON_DIR}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/peat.pc.in ${PROJECT_BINARY_DIR}/peat.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/peat.pc DESTINATION ${pkgconfig_dir})

@@ -50,8 +50,6 @@ struct arena_guard {
     _Alignas(ALIGNMENT) unsigned char before[ALIGNMENT]; /* the block */
 };
 
-enum { GUARD_MARK = 0x5a };
-
 static unsigned char *chunk_bytes_of(struct arena_chunk *c)
 {
     return (unsigned char *)(c + 1);
@@ -140,30 +138,31 @@ static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t byt
                                   .used_before = a->used,
                                   .owner = a->owner && *a->owner ? *a->owner : ""};
     ASAN_UNPOISON_MEMORY_REGION(guard->zone, guard->bytes);
-    memset(guard->zone, GUARD_MARK, guard->bytes);
-    memset(guard->before, GUARD_MARK, sizeof(guard->before));
+    memset(guard->zone, a->guard_mark, guard->bytes);
+    memset(guard->before, a->guard_mark, sizeof(guard->before));
     a->guard = guard;
     return block;
 }
 
-static bool is_marked(const unsigned char *zone, size_t bytes)
+static bool is_marked(const struct arena *a, const unsigned char *zone, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        if (zone[i] != GUARD_MARK)
+        if (zone[i] != a->guard_mark)
             return false;
     return true;
 }
 
-void arena_guard(struct arena *a, size_t bytes)
+void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark)
 {
     a->guard_bytes = round_up(bytes);
+    a->guard_mark = (unsigned char)mark;
 }
 
 const char *arena_overrun(const struct arena *a)
 {
     const char *owner = NULL;
     for (const struct arena_guard *g = a->guard; g; g = g->older)
-        if (!is_marked(g->zone, g->bytes) || !is_marked(g->before, sizeof(g->before)))
+        if (!is_marked(a, g->zone, g->bytes) || !is_marked(a, g->before, sizeof(g->before)))
             owner = g->owner;
     return owner;
 }

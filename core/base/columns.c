@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/shown.h"
+#include "base/wrap.h"
 
 enum { GAP = 2 };
 
@@ -132,13 +134,19 @@ void columns_print(const struct columns *given, const char *indent, FILE *out)
 {
     const struct columns shown = shown_columns(given), *t = &shown;
     const struct widths *w = measure_columns(t, false);
-    struct strbuf line = STRBUF_NEW;
+    struct strbuf line = STRBUF_NEW, shown_line = STRBUF_NEW;
     for (int i = 0; i < t->n_row; i++) {
         strbuf_clear(&line);
         add_cells(t, w, i, 0, t->n - 1, false, &line);
-        fprintf(out, "%s%s%s\n", indent, line.text, cell_at(t, i, t->n - 1)->text);
+        strbuf_addf(&line, "%s\n", cell_at(t, i, t->n - 1)->text);
+        strbuf_clear(&shown_line);
+        strbuf_addf(&shown_line, "%s%s", indent, line.text);
+        strbuf_clear(&line);
+        wrap_add(&line, shown_line.text, terminal_columns(out));
+        fwrite(line.text, 1, line.n, out);
     }
     strbuf_release(&line);
+    strbuf_release(&shown_line);
 }
 
 /* ---- blocks ---- */
@@ -172,4 +180,21 @@ void columns_add_blocks(const struct columns *given, int n_label, int apart, siz
         }
         strbuf_add(out, "\n");
     }
+}
+
+void columns_print_blocks(const struct columns *given, int n_label, FILE *out)
+{
+    struct columns t = *given;
+    struct table_column *column = ARENA_ARRAY(t.arena, t.n, struct table_column);
+    struct strbuf text = STRBUF_NEW;
+    size_t width = terminal_columns(out);
+    BUG_UNLESS(t.n_row > 0);
+    for (int k = 0; k < t.n; k++)
+        column[k] = (struct table_column){t.cell[k].text, false};
+    t.column = column;
+    t.cell += t.n;
+    t.n_row--;
+    columns_add_blocks(&t, n_label, 0, width ? width : SIZE_MAX / 2, false, &text);
+    fwrite(text.text, 1, text.n ? text.n - 1 : 0, out); /* without the last empty line */
+    strbuf_release(&text);
 }

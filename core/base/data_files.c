@@ -9,6 +9,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/file.h"
+#include "base/strbuf.h"
 
 static struct data_file *find(const struct data_files *f, const char *path)
 {
@@ -32,28 +33,17 @@ static bool has_room_for(const struct data_files *f, const char *path)
     return stat(path, &st) == 0 && (uint64_t)st.st_size <= f->keep_most - f->kept;
 }
 
-/* Data are read whole: what no memory can hold is refused before it is looked at. */
-static peat_status check_size(const char *path, struct error *err)
+static bool is_large(const char *path)
 {
     struct stat st;
-    struct sysinfo machine;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || sysinfo(&machine) != 0)
-        return PEAT_OK;
-    uint64_t memory = ((uint64_t)machine.totalram + machine.totalswap) * machine.mem_unit;
-    if ((uint64_t)st.st_size <= memory)
-        return PEAT_OK;
-    return error_set(err, PEAT_NOMEM,
-                     "'%s' has %jd GiB, more than the memory of this machine, and is read whole",
-                     path, (intmax_t)(st.st_size >> 30));
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= DATA_MAPPED_FROM;
 }
 
 static peat_status read_into(const char *path, struct arena *a, const unsigned char **byte,
                              size_t *bytes, struct error *err)
 {
     char *text;
-    peat_status status = check_size(path, err);
-    if (status == PEAT_OK)
-        status = file_read(path, 0, &text, bytes, err);
+    peat_status status = file_read(path, 0, &text, bytes, err);
     if (status != PEAT_OK)
         return status;
     unsigned char *copy = arena_try_alloc(a, *bytes + 1);
@@ -66,25 +56,86 @@ static peat_status read_into(const char *path, struct arena *a, const unsigned c
     return status;
 }
 
-/* Records the hash of a file that was read, or compares it with the one recorded before. */
-static peat_status settle(struct data_files *f, const char *path, const unsigned char *byte,
-                          size_t bytes, bool keep, struct error *err)
+/* Data may be larger than memory. What is larger and nearly all hole was never written as data, and
+ * would be hashed for hours. */
+static peat_status refuse_holes(const struct mapped_file *m, const char *path, struct error *err)
 {
-    char hex[HASH_HEX];
-    struct data_file *d = find(f, path);
-    hash_bytes(byte, bytes, hex);
-    if (d && strcmp(d->hex, hex) != 0)
+    enum { BLOCK = 512, COMPRESSED = 16 };
+    struct sysinfo machine;
+    if (sysinfo(&machine) != 0)
+        return PEAT_OK;
+    uint64_t memory = ((uint64_t)machine.totalram + machine.totalswap) * machine.mem_unit;
+    uint64_t stored = (uint64_t)m->was.st_blocks * BLOCK;
+    if (m->bytes <= memory || stored >= m->bytes / COMPRESSED)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' has %zu GiB, more than the memory of this machine, and nearly all of "
+                     "it is a hole",
+                     path, m->bytes >> 30);
+}
+
+/* Records the hash of a file that was read, or compares it with the one recorded before. */
+static peat_status settle(struct data_files *f, const char *path, const char *hex,
+                          struct data_file **d, struct error *err)
+{
+    *d = find(f, path);
+    if (*d && strcmp((*d)->hex, hex) != 0)
         return error_set(err, PEAT_INVALID,
                          "'%s' has changed since it was first read: its SHA-256 was %.8s..., and "
                          "now is %.8s...; run again when nothing writes it any more",
-                         path, d->hex, hex);
-    if (!d)
-        d = add(f, path, hex);
-    if (keep) {
-        d->byte = byte;
-        d->bytes = bytes;
-        f->kept = bytes < f->keep_most - f->kept ? f->kept + bytes : f->keep_most;
+                         path, (*d)->hex, hex);
+    if (!*d)
+        *d = add(f, path, hex);
+    return PEAT_OK;
+}
+
+static void keep_bytes(struct data_file *d, const unsigned char *byte, size_t bytes)
+{
+    d->byte = byte;
+    d->bytes = bytes;
+}
+
+static peat_status read_small(struct data_files *f, const char *path, struct arena *a,
+                              const unsigned char **byte, size_t *bytes, struct error *err)
+{
+    char hex[HASH_HEX];
+    struct data_file *d;
+    bool keep = has_room_for(f, path);
+    peat_status status = read_into(path, keep ? f->a : a, byte, bytes, err);
+    if (status != PEAT_OK)
+        return status;
+    hash_bytes(*byte, *bytes, hex);
+    status = settle(f, path, hex, &d, err);
+    if (status == PEAT_OK && keep) {
+        keep_bytes(d, *byte, *bytes);
+        f->kept = *bytes < f->keep_most - f->kept ? f->kept + *bytes : f->keep_most;
     }
+    return status;
+}
+
+/* The map is kept whatever keep_most says: it takes addresses and not memory. Opened before the
+ * file is hashed, it tells whether anybody wrote in between. */
+static peat_status map_large(struct data_files *f, const char *path, const unsigned char **byte,
+                             size_t *bytes, struct error *err)
+{
+    char hex[HASH_HEX];
+    struct data_file *d;
+    struct mapped_file *m = ARENA_NEW(f->a, struct mapped_file);
+    peat_status status = mapped_file_open(m, path, err);
+    if (status == PEAT_OK)
+        status = refuse_holes(m, path, err);
+    if (status == PEAT_OK)
+        status = hash_file(path, hex, err);
+    if (status == PEAT_OK)
+        status = mapped_file_check(m, path, err);
+    if (status == PEAT_OK)
+        status = settle(f, path, hex, &d, err);
+    if (status != PEAT_OK)
+        return status;
+    d->map = m;
+    keep_bytes(d, m->byte, m->bytes);
+    *byte = d->byte;
+    *bytes = d->bytes;
     return PEAT_OK;
 }
 
@@ -92,14 +143,21 @@ peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err)
 {
     const struct data_file *d = find(f, path);
-    if (d && d->byte) {
-        *byte = d->byte;
-        *bytes = d->bytes;
-        return PEAT_OK;
-    }
-    bool keep = has_room_for(f, path);
-    peat_status status = read_into(path, keep ? f->a : a, byte, bytes, err);
-    return status == PEAT_OK ? settle(f, path, *byte, *bytes, keep, err) : status;
+    if (!d || !d->byte)
+        return is_large(path) ? map_large(f, path, byte, bytes, err)
+                              : read_small(f, path, a, byte, bytes, err);
+    *byte = d->byte;
+    *bytes = d->bytes;
+    return PEAT_OK;
+}
+
+peat_status data_check(const struct data_files *f, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < f->n; i++)
+        if (f->item[i].map)
+            status = mapped_file_check(f->item[i].map, f->item[i].path, err);
+    return status;
 }
 
 /* Without the memory for bytes that are not kept. */
@@ -112,16 +170,36 @@ static peat_status hash_alone(struct data_files *f, const char *path, struct err
     return status;
 }
 
+static peat_status hash_folder(struct data_files *f, const char *dir, struct error *err)
+{
+    static const char *const names[] = {DATA_FOLDER_IDS, DATA_FOLDER_PIECES};
+    struct strbuf lines = STRBUF_NEW;
+    char hex[HASH_HEX];
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < 2; i++) {
+        const char *one = "";
+        char *path = path_join(dir, names[i]);
+        status = data_hash(f, path, &one, err);
+        strbuf_addf(&lines, "%s  %s\n", one, names[i]);
+        free(path);
+    }
+    hash_bytes(lines.text, lines.n, hex);
+    if (status == PEAT_OK)
+        add(f, dir, hex);
+    strbuf_release(&lines);
+    return status;
+}
+
 peat_status data_hash(struct data_files *f, const char *path, const char **hex, struct error *err)
 {
     const unsigned char *byte;
     size_t bytes;
     peat_status status = PEAT_OK;
-    if (find(f, path) == NULL && f->keep_most > 0)
-        status = check_size(path, err);
-    if (status == PEAT_OK && !find(f, path))
-        status = has_room_for(f, path) ? data_read(f, path, f->a, &byte, &bytes, err)
-                                       : hash_alone(f, path, err);
+    bool keep = f->keep_most > 0 && (has_room_for(f, path) || is_large(path));
+    if (!find(f, path) && path_is_directory(path) && dir_has(path, DATA_FOLDER_PIECES))
+        status = hash_folder(f, path, err);
+    else if (!find(f, path))
+        status = keep ? data_read(f, path, f->a, &byte, &bytes, err) : hash_alone(f, path, err);
     if (status == PEAT_OK)
         *hex = arena_strdup(f->a, find(f, path)->hex);
     return status;

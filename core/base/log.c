@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include "base/shown.h"
+#include "base/wrap.h"
 
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
 {
@@ -11,7 +12,9 @@ void line_print(FILE *out, const char *before, const char *fmt, va_list args)
     strbuf_add(&line, before);
     shown_add(&line, text.text, "\t");
     strbuf_add(&line, "\n");
-    fwrite(line.text, 1, line.n, out);
+    strbuf_clear(&text);
+    wrap_add(&text, line.text, terminal_columns(out));
+    fwrite(text.text, 1, text.n, out);
     fflush(out);
     strbuf_release(&text);
     strbuf_release(&line);

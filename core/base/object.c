@@ -129,10 +129,9 @@ static peat_status check_unchanged(const char *path, const struct stat *seen, st
     return error_set(err, PEAT_INVALID, "'%s' was replaced while it was loaded; run again", path);
 }
 
-/* The linker's message without the path it mostly starts with. */
-static const char *linker_text(const char *path)
+/* The linker's message without the path it mostly starts with. `text` NULL: it has none. */
+static const char *linker_text(const char *text, const char *path)
 {
-    const char *text = dlerror();
     size_t n = strlen(path);
     if (!text)
         return "unknown reason";
@@ -147,8 +146,12 @@ static peat_status load(struct object *o, const char *path, struct error *err)
     o->handle = dlopen(o->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     bool changed = rounding_get() != rounding;
     rounding_set(rounding);
+    const char *text = o->handle ? NULL : dlerror();
+    if (text && strstr(text, "position-independent executable"))
+        return error_set(err, PEAT_INVALID, "'%s' is not a shared object but an executable", path);
     if (!o->handle)
-        return error_set(err, PEAT_INVALID, "cannot load '%s': %s", path, linker_text(o->path));
+        return error_set(err, PEAT_INVALID, "cannot load '%s': %s", path,
+                         linker_text(text, o->path));
     if (changed)
         return error_set(err, PEAT_INVALID,
                          "'%s' was linked with -ffast-math: loading it changes how every number "

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/wrap.h"
+
 bool is_shown_as_code(uint32_t code)
 {
     /* First and last: controls, marks and turns of direction, separators of lines, and a byte
@@ -62,7 +64,9 @@ void shown_vprint(FILE *out, const char *fmt, va_list args)
     struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
     strbuf_addv(&text, fmt, args);
     shown_add_bytes(&shown, text.text, text.n, "\n\t");
-    fwrite(shown.text, 1, shown.n, out);
+    strbuf_clear(&text);
+    wrap_add(&text, shown.text, terminal_columns(out));
+    fwrite(text.text, 1, text.n, out);
     strbuf_release(&text);
     strbuf_release(&shown);
 }

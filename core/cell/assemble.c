@@ -51,6 +51,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
                  .n_lengths = c->eval.lengths.n,
                  .length = length,
                  .eval_tokens = c->eval.tokens,
+                 .test = c->eval.test,
                  .seed = (uint64_t)c->seed,
                  .head = (peat_head)c->model.head,
                  .input = (peat_input)c->model.input},

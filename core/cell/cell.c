@@ -9,6 +9,8 @@
 #include "base/json.h"
 #include "base/sort.h"
 #include "cell/setting.h"
+#include "cell/trunk.h"
+#include "identity.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin_use.h"
@@ -51,6 +53,10 @@ static bool check_head(const struct cell_reader *r, const struct model_config *m
                        const struct value *v)
 {
     const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
+    if (m->tie_factored && !m->tie_embeddings)
+        return mistake(r->err, value_get(v, "tie_factored")->at,
+                       "tie_factored needs tie_embeddings: true: its matrix stands before the "
+                       "token table");
     if (m->tie_embeddings && m->input == PEAT_INPUT_PATCHES)
         return mistake(r->err, tie->at,
                        "tie_embeddings needs input: tokens: patches have no table of tokens");
@@ -168,13 +174,31 @@ static struct value *model_value(const struct cell_config *c, bool identity, str
 
 /* ---- train and eval ---- */
 
+/* Fills in the default of schedule: wsd, whose constant part begins where the warm-up ends. */
+static bool check_decay(const struct cell_reader *r, struct train_config *t, const struct value *v)
+{
+    const double share = 0.2;
+    if (t->schedule != SCHEDULE_WSD)
+        return t->decay == 0.0 ||
+               mistake(r->err, value_get(v, "decay")->at, "'decay' in train is for schedule: wsd");
+    if (t->decay == 0.0)
+        t->decay = share;
+    int64_t flat = schedule_flat_until(t);
+    const struct value *at = value_get(v, "warmup");
+    return t->warmup <= flat ||
+           mistake(r->err, (at ? at : value_get(v, "decay"))->at,
+                   "a warm-up of %" PRId64 " steps does not end before the decay, which begins "
+                   "after step %" PRId64 " of %" PRId64,
+                   t->warmup, flat, t->steps);
+}
+
 static bool read_train(const struct cell_reader *r, struct train_config *t, const struct value *v)
 {
     bool ok = params_fill(train_rows, t, v, "train", NULL, r->a, r->err) == PEAT_OK;
     if (!value_get(v, "warmup") || json_text_is(v, "warmup", "auto"))
         t->warmup = -1;
     t->warmup = schedule_warmup(t);
-    return ok;
+    return ok && point_refused(r, check_decay(r, t, v));
 }
 
 static struct value *train_value(const struct train_config *t, struct arena *a)
@@ -354,8 +378,7 @@ static bool identify(const struct cell_reader *r, struct cell_config *c)
     json_put(all, "position", position.v);
     json_put(all, "train", value_get(c->resolved, "train"));
     put_arithmetic(all, c);
-    if (c->train.patience) /* then evaluations decide when training ends */
-        json_put(all, "eval", value_get(c->resolved, "eval"));
+    put_eval_identity(all, c->resolved);
     c->identity = all.v;
     return true;
 }
@@ -372,6 +395,7 @@ static void set_seed(struct cell_config *c, struct arena *a)
         json_put((struct json){a, identity}, "start", starts_hashes(c, a));
     c->resolved = with_seed(c->resolved, c->seed, a);
     json_hash(identity, c->hash);
+    trunk_hash(c, identity, a, c->trunk);
     json_hash(c->identity, c->setting);
 }
 
@@ -397,6 +421,17 @@ static bool check_patience(const struct cell_reader *r, const struct cell_config
                    "'patience' counts evaluations during training: it needs eval.every");
 }
 
+static bool check_halves(const struct cell_reader *r, const struct cell_config *c,
+                         const struct value *tree)
+{
+    if (!c->eval.halves || c->eval.test == 0)
+        return true;
+    return mistake(r->err, value_get_path(tree, "eval.halves")->at,
+                   "'halves' measures the validation data in two parts, and eval.test = %g keeps a "
+                   "part for the report already: leave halves out, or set eval.test: 0",
+                   c->eval.test);
+}
+
 static bool read_sections(const struct cell_reader *r, struct cell_config *c,
                           const struct value *tree, bool *dropped)
 {
@@ -404,8 +439,9 @@ static bool read_sections(const struct cell_reader *r, struct cell_config *c,
     return read_model(r, &c->model, model) && starts_read(r, c, model) &&
            read_train(r, &c->train, value_get(tree, "train")) &&
            read_eval(r, &c->eval, value_get(tree, "eval")) &&
-           point_refused(r, check_patience(r, c, tree)) && read_task(r, c, tree) &&
-           read_position(r, c, tree, dropped) && starts_find(c, r->a, r->err) == PEAT_OK;
+           point_refused(r, check_patience(r, c, tree) && check_halves(r, c, tree)) &&
+           read_task(r, c, tree) && read_position(r, c, tree, dropped) &&
+           starts_find(c, r->a, r->err) == PEAT_OK;
 }
 
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,

@@ -17,7 +17,7 @@ static const char *const place_labels[] = {"before", "after", NULL};
 static const char *const activation_labels[] = {"gelu", "gelu_tanh", "relu", NULL};
 static const char *const path_labels[] = {"auto", "fused", "composed", NULL};
 static const char *const scale_labels[] = {"auto", "sqrt", "none", NULL};
-static const char *const schedule_labels[] = {"cosine", "linear", "constant", NULL};
+static const char *const schedule_labels[] = {"cosine", "linear", "constant", "wsd", NULL};
 static const char *const precision_labels[] = {"fp32", "bf16", NULL};
 
 const peat_param model_rows[] = {
@@ -133,6 +133,12 @@ const peat_param model_rows[] = {
      .type = PEAT_BOOL,
      .offset = MODEL(tie_embeddings),
      .doc = "use the token table for the output too"},
+    {.key = "tie_factored",
+     .type = PEAT_BOOL,
+     .offset = MODEL(tie_factored),
+     .doc = "with tie_embeddings: where tokens are not as wide as the model, a matrix brings its "
+            "output to their width",
+     .flags = CELL_LATER},
     {.key = "embed_scale",
      .type = PEAT_REAL,
      .offset = MODEL(embed_scale),
@@ -211,7 +217,7 @@ const peat_param train_rows[] = {
      .offset = TRAIN(warmup),
      .min = 0,
      .max = 1e9,
-     .automatic = "steps/10, at most 200",
+     .automatic = "steps/10, at most 200; wsd: at most 100",
      .unit = "steps",
      .doc = "steps over which the learning rate rises",
      .flags = PEAT_AUTO},
@@ -219,7 +225,16 @@ const peat_param train_rows[] = {
      .type = PEAT_ENUM,
      .offset = TRAIN(schedule),
      .labels = schedule_labels,
-     .doc = "how the learning rate falls after the warm-up"},
+     .doc = "how the learning rate falls after the warm-up; wsd: constant, then a decay"},
+    /* 0: another schedule, which has no decay of its own; cell.c fills it in. */
+    {.key = "decay",
+     .type = PEAT_REAL,
+     .offset = TRAIN(decay),
+     .min = 0,
+     .max = 1,
+     .automatic = "0.2",
+     .doc = "schedule: wsd: the share of the steps in which the learning rate falls",
+     .flags = PEAT_AUTO | PEAT_OPEN_MIN | CELL_LATER},
     {.key = "lr_min",
      .type = PEAT_REAL,
      .offset = TRAIN(lr_min),
@@ -308,6 +323,16 @@ const peat_param eval_rows[] = {
      .type = PEAT_BOOL,
      .offset = EVAL(halves),
      .doc = "also measure two halves of the held-out data apart, for report.best_over",
+     .flags = CELL_LATER},
+    /* An experiment of version 2 sets it where its file does not: experiment.c. */
+    {.key = "test",
+     .type = PEAT_REAL,
+     .offset = EVAL(test),
+     .min = 0,
+     .max = 0.9,
+     .doc = "share of the held-out data that is the test part: evaluated once, at the end, and "
+            "reported; the rest validates. 0: no test part. In a file of version: 2 the default "
+            "is 0.5",
      .flags = CELL_LATER},
     PEAT_PARAM_END,
 };

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/quantity.h"
+#include "cell/trunk.h"
 #include "train/generation.h"
 
 /* ---- records ---- */
@@ -39,6 +40,7 @@ static const struct field config_fields[] = {
     {"started", FIELD_TEXT},
     {"attention_path", FIELD_TEXT | FIELD_NULL},
     {"injection", FIELD_TEXT | FIELD_NULL},
+    {"trunk", FIELD_MAP, 0, trunk_fields},
     {NULL},
 };
 const struct record config_record = {"config.json", "format", 1, false, config_fields};
@@ -69,6 +71,7 @@ static const struct field meta_fields[] = {
     {"build", FIELD_TEXT},
     {"threads", FIELD_INT},
     {"started_utc", FIELD_TEXT},
+    {"trained_by", FIELD_TEXT},
     {NULL},
 };
 const struct record meta_record = {"meta.json", "format", 1, true, meta_fields};
@@ -81,6 +84,12 @@ static const struct field measure_fields[] = {
     {"step", FIELD_INT},
     {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL | FIELD_NEEDED},
     {"untrained", FIELD_BOOL},
+    {NULL},
+};
+static const struct field stretch_fields[] = {
+    {"length", FIELD_INT | FIELD_NEEDED},
+    {"nll", FIELD_LIST | FIELD_NEEDED, FIELD_NUMBER | FIELD_NULL},
+    {"targets", FIELD_LIST | FIELD_NEEDED, FIELD_INT},
     {NULL},
 };
 static const struct field metric_fields[] = {
@@ -101,6 +110,7 @@ static const struct field result_fields[] = {
     {"steps", FIELD_INT},
     {"stopped", FIELD_BOOL},
     {"measures", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, measure_fields},
+    {"test_stretches", FIELD_LIST, FIELD_MAP, stretch_fields},
     {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
     {"length_unit", FIELD_TEXT},
 #define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD_OR_NULL((files)&IN_RESULT, key, flags)

@@ -129,6 +129,22 @@ static void put_measures(struct json result, const struct cell_outcome *o)
     add_measure(list, o, &loss);
 }
 
+static void put_stretches(struct json result, const struct cell_outcome *o)
+{
+    struct json list = json_put_list(result, "test_stretches");
+    for (int i = 0; i < o->n_tested; i++) {
+        const struct test_stretches *s = &o->tested[i];
+        struct json m = json_add_map(list);
+        json_put_int(m, "length", s->length);
+        struct json nll = json_put_list(m, "nll"), targets = json_put_list(m, "targets");
+        for (int k = 0; k < s->n; k++) {
+            json_add(nll, isfinite(s->nll[k]) ? value_real(list.a, NOWHERE, s->nll[k])
+                                              : value_null(list.a, NOWHERE));
+            json_add_int(targets, s->targets[k]);
+        }
+    }
+}
+
 static void put_metrics(struct json result, const struct cell_outcome *o)
 {
     struct json list = json_put_list(result, "metrics");
@@ -164,6 +180,11 @@ static void put_quantities(struct json r, const struct cell_outcome *o, double r
     q[Q_PEAK_RSS_KIB] = (double)use.ru_maxrss;
     q[Q_WALL_S] = t->train_seconds;
     q[Q_EVAL_S] = t->eval_seconds;
+    if (value_get(o->meta, "trained_by")) { /* of another process, which is not known */
+        q[Q_PEAK_RSS_KIB] = q[Q_CPU_S] = (double)NAN;
+        quantities_put(r, IN_RESULT, q);
+        return;
+    }
     q[Q_CPU_S] = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                  1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
     quantities_put(r, IN_RESULT, q);
@@ -197,6 +218,8 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     if (t->train->patience)
         json_put_bool(r, "stopped", t->patience.stopped);
     put_measures(r, o);
+    if (o->n_tested)
+        put_stretches(r, o);
     put_metrics(r, o);
     json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);
     put_quantities(r, o, ratio);

@@ -18,6 +18,8 @@ struct cell_outcome {
     const struct value *drift;           /* identity.h; NULL: none */
     int n_measure;
     const struct measure *measure;
+    int n_tested;
+    const struct test_stretches *tested; /* by length */
     double last_loss;
 };
 

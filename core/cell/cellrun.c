@@ -14,12 +14,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
 #include "cell/start.h"
+#include "cell/trunk.h"
 #include "cellresult.h"
+#include "foreigntraining.h"
 #include "identity.h"
 #include "process/state.h"
 #include "process/stopsignal.h"
@@ -51,7 +54,12 @@ struct cell {
     int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
     int n_measure, room;
     struct measure *measure; /* of the last evaluation */
+    int n_tested, tested_room;
+    struct test_stretches *tested; /* by length; of the test part */
     double last_loss;
+    const struct value *trunk; /* of config.json; NULL: none */
+    int64_t measured_until;    /* a step, and seconds of the processor: see step_seconds */
+    double measured_from;
     struct guard guard;
     char plugins[256]; /* "the plugins copy, rotary, sum" */
 };
@@ -114,6 +122,7 @@ static bool read_config(struct cell *c, struct error *err)
     if (cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err) !=
         PEAT_OK)
         return false;
+    c->trunk = value_get(c->config_json, "trunk");
     return json_text_is(c->config_json, "hash", c->config.hash)
                ? check_arithmetic(c, err) == PEAT_OK
                : refuse_hash(c, err) == PEAT_OK;
@@ -176,7 +185,8 @@ static peat_status on_check(void *ctx, struct error *err)
 {
     struct cell *c = ctx;
     watch_closely(c, false);
-    return look(c, err);
+    peat_status status = look(c, err);
+    return status == PEAT_OK ? data_check(c->config.files, err) : status;
 }
 
 static void on_step(void *ctx, int64_t step, double loss, double lr, double grad_norm)
@@ -223,20 +233,36 @@ static void on_measure(void *ctx, const struct measure *m)
     tensorboard_add(c->tensorboard, m->step, tag, m->value);
 }
 
+static void on_stretches(void *ctx, const struct test_stretches *s)
+{
+    struct cell *c = ctx;
+    *ARENA_APPEND(c->arena, c->tested, c->n_tested, c->tested_room) = *s;
+}
+
 static bool on_stop(void *ctx)
 {
     struct cell *c = ctx;
     return stop_requested(&c->stop);
 }
 
-static struct json identity(const struct cell *c)
+static void put_trained_by(struct json map, const struct value *from)
 {
-    struct json v = identity_of(c->meta, c->config.hash, c->arena);
+    const char *by = json_get_text(from, "trained_by");
+    if (by)
+        json_put_text(map, "trained_by", by);
+}
+
+/* hash: the cell's, or its trunk's. */
+static struct json identity(const struct cell *c, const char *hash, const struct value *curve)
+{
+    struct json v = identity_of(c->meta, hash, c->arena);
     json_put_real(v, "last_loss", c->last_loss);
+    json_put(v, "metrics", curve);
     if (c->drift)
         json_put(v, "drift", c->drift);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
+    put_trained_by(v, c->meta);
     return v;
 }
 
@@ -255,12 +281,37 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
         return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
-    struct json id = identity(c);
-    json_put(id, "metrics", curve);
     char *dir = checkpoint_dir(c);
-    status = checkpoint_save(dir, &c->trainer, id.v, final, err);
+    status = checkpoint_save(dir, &c->trainer, identity(c, c->config.hash, curve).v, final, err);
     free(dir);
     return status;
+}
+
+/* cells/<id> is the cell's directory. */
+static const char *run_dir(const struct cell *c)
+{
+    return arena_printf(c->arena, "%s/../..", c->dir);
+}
+
+static const char *curve_file(const struct cell *c)
+{
+    return arena_printf(c->arena, "%s/%s", c->dir, line_record.name);
+}
+
+/* Keeps the state for the cells that share the steps so far. */
+static peat_status on_passed(void *ctx, struct error *err)
+{
+    struct cell *c = ctx;
+    struct value *curve;
+    const char *id = json_get_text(c->config_json, "id");
+    if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
+        return PEAT_OK;
+    peat_status status =
+        metrics_seal(&c->metrics, c->dir, c->trainer.step, false, c->arena, &curve, err);
+    if (status != PEAT_OK)
+        return status;
+    return checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
+                            identity(c, c->config.trunk, curve).v, curve_file(c), id, err);
 }
 
 /* The stored tree does not outlive the callback. */
@@ -274,12 +325,12 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-static peat_status accept_checkpoint(void *ctx, const struct value *stored, const char *kept,
-                                     struct error *why)
+/* hash: the cell's, or its trunk's. */
+static peat_status accept_state(struct cell *c, const char *hash, const struct value *stored,
+                                const char *kept, struct error *why)
 {
-    struct cell *c = ctx;
     bool may_drift;
-    const struct value *now = identity_of(c->meta, c->config.hash, c->arena).v;
+    const struct value *now = identity_of(c->meta, hash, c->arena).v;
     const char *difference = identity_difference(stored, now, &may_drift, c->arena);
     if (difference && !(may_drift && c->options->allow_drift))
         return error_set(why, PEAT_REFUSED, "%s%s", difference,
@@ -292,7 +343,22 @@ static peat_status accept_checkpoint(void *ctx, const struct value *stored, cons
     c->drift = identity_drift(stored, now, c->arena);
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
     c->last_loss = json_get_number(stored, "last_loss");
+    put_trained_by((struct json){c->arena, c->meta}, stored);
     return PEAT_OK;
+}
+
+static peat_status accept_checkpoint(void *ctx, const struct value *stored, const char *kept,
+                                     struct error *why)
+{
+    struct cell *c = ctx;
+    return accept_state(c, c->config.hash, stored, kept, why);
+}
+
+static peat_status accept_trunk(void *ctx, const struct value *stored, const char *kept,
+                                struct error *why)
+{
+    struct cell *c = ctx;
+    return accept_state(c, c->config.trunk, stored, kept, why);
 }
 
 /* ---- running ---- */
@@ -328,33 +394,58 @@ static bool set_up(struct cell *c, struct error *err)
         .events = {.ctx = c,
                    .step = on_step,
                    .measure = on_measure,
+                   .stretches = on_stretches,
                    .check = on_check,
                    .stop = on_stop,
+                   .passed = on_passed,
                    .save = on_save},
     };
     return trainer_init(&c->trainer, err) == PEAT_OK;
 }
 
+/* Continues from the steps that another cell of the trunk has trained, where they are more than the
+ * cell's own. */
+static bool branch(struct cell *c, bool *found, struct error *err)
+{
+    *found = false;
+    if (!c->trunk || !c->config.trunk[0] || trainer_has_ended(&c->trainer))
+        return true;
+    const struct checkpoint_gate gate = {accept_trunk, c, curve_file(c)};
+    const struct cell before = *c;
+    peat_status status =
+        checkpoint_branch(trunk_dir(run_dir(c), c->config.trunk, c->arena), trunk_end(&c->config),
+                          &c->trainer, &gate, &c->log, found, err);
+    if (*found) {
+        log_line(&c->log, "continues from step %lld of its trunk", (long long)c->trainer.step);
+    } else {
+        c->curve = before.curve;
+        c->drift = before.drift;
+        c->untrained = before.untrained;
+        c->last_loss = before.last_loss;
+    }
+    return status == PEAT_OK;
+}
+
 static bool restore(struct cell *c, struct error *err)
 {
-    bool found = false;
-    char *dir = checkpoint_dir(c), *curve = path_join(c->dir, "metrics.jsonl");
-    const struct checkpoint_gate gate = {accept_checkpoint, c, curve};
+    bool found = false, branched = false;
+    char *dir = checkpoint_dir(c);
+    const struct checkpoint_gate gate = {accept_checkpoint, c, curve_file(c)};
     peat_status status = checkpoint_load(dir, &c->trainer, &gate, &c->log, &found, err);
     const char *kept = checkpoint_kept(dir, c->arena);
     if (kept)
         trail_notice(c->options->trail, kept);
-    free(curve);
     free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
-    if (found) {
-        identity_drifted_at(c->drift, c->trainer.step, &c->log, c->arena);
-    } else {
+    if (!found) {
         c->drift = NULL;
         c->curve = 0;
     }
-    return status == PEAT_OK;
+    bool ok = status == PEAT_OK && branch(c, &branched, err);
+    if (found || branched)
+        identity_drifted_at(c->drift, c->trainer.step, &c->log, c->arena);
+    return ok;
 }
 
 /* Trains the steps that are left. A finished run whose result was not written, or whose evaluation
@@ -372,10 +463,87 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
         return false;
     guard_start(&c->guard); /* the files just opened */
     ok = trainer_run(&c->trainer, end, err) == PEAT_OK &&
-         (*end != RUN_DONE || !finished || trainer_evaluate(&c->trainer, err) == PEAT_OK) &&
+         (*end != RUN_DONE || !finished ||
+          (trainer_evaluate(&c->trainer, err) == PEAT_OK &&
+           trainer_test(&c->trainer, err) == PEAT_OK)) &&
          metrics_sync(&c->metrics, err) == PEAT_OK;
     tensorboard_close(c->tensorboard);
     return ok;
+}
+
+/* The training that another program did, in the place of one here. */
+static bool take_training(struct cell *c, enum run_end *end, struct error *err)
+{
+    struct foreign_training f;
+    struct json meta = {c->arena, c->meta};
+    if (foreign_training_read(c->options->trained, c->config.hash, &c->trainer, c->arena, &f,
+                              err) != PEAT_OK)
+        return false;
+    json_put_text(meta, "trained_by", f.by);
+    c->last_loss = f.last_loss;
+    *end = c->trainer.diverged.step ? RUN_DIVERGED : RUN_DONE;
+    if (write_meta(c, err) != PEAT_OK ||
+        metrics_open(&c->metrics, c->dir, 0, false, err) != PEAT_OK)
+        return false;
+    guard_start(&c->guard); /* the file just opened */
+    foreign_training_curve(&f, &c->trainer, &c->metrics);
+    return (*end == RUN_DIVERGED || (trainer_evaluate(&c->trainer, err) == PEAT_OK &&
+                                     trainer_test(&c->trainer, err) == PEAT_OK)) &&
+           look(c, err) == PEAT_OK && on_save(c, true, err) == PEAT_OK;
+}
+
+static bool has_measured(void *ctx)
+{
+    const double enough = 0.25;
+    struct cell *c = ctx;
+    bool few = c->trainer.step < c->measured_until;
+    return stop_requested(&c->stop) || !(few || clock_cpu() - c->measured_from < enough);
+}
+
+/* Seconds of the processor that a step takes, by the next ones: at least n of them, and a quarter
+ * of a second; -1: an error. */
+static double step_seconds(struct cell *c, int64_t n, struct error *err)
+{
+    enum run_end end;
+    int64_t first = c->trainer.step;
+    c->measured_from = clock_cpu();
+    c->measured_until = first + n;
+    if (trainer_run(&c->trainer, &end, err) != PEAT_OK)
+        return -1;
+    return (clock_cpu() - c->measured_from) / (double)(c->trainer.step - first);
+}
+
+static double call_seconds(struct trainer *t, peat_status (*call)(struct trainer *, struct error *),
+                           struct error *err)
+{
+    double start = clock_cpu();
+    return call(t, err) == PEAT_OK ? clock_cpu() - start : -1;
+}
+
+/* Times steps, after some that warm caches and arenas, an evaluation and the test. */
+static bool measure_times(struct cell *c, struct error *err)
+{
+    struct trainer *t = &c->trainer;
+    struct eval_config at_end = *t->eval;
+    struct train_config longer = *t->train;
+    longer.steps = INT64_MAX;
+    at_end.every = 0;
+    t->eval = &at_end;
+    t->train = &longer;
+    t->events = (struct train_events){.ctx = c, .stop = has_measured};
+    struct json v = json_map(c->arena);
+    double start = clock_cpu(), step = step_seconds(c, c->options->measure, err), evaluation = 0,
+           test = 0;
+    bool ok = step >= 0 && (step = step_seconds(c, c->options->measure, err)) >= 0 &&
+              (evaluation = call_seconds(t, trainer_evaluate, err)) >= 0 &&
+              (test = call_seconds(t, trainer_test, err)) >= 0;
+    json_put_real(v, "start_s", start);
+    json_put_real(v, "step_s", step);
+    json_put_real(v, "evaluation_s", evaluation);
+    json_put_real(v, "test_s", test);
+    t->eval = &c->config.eval;
+    t->train = &c->config.train;
+    return ok && json_write_file(c->dir, MEASURED_FILE, v.v, err) == PEAT_OK;
 }
 
 static bool finish(struct cell *c, struct error *err)
@@ -393,12 +561,18 @@ static bool finish(struct cell *c, struct error *err)
         .drift = c->drift,
         .n_measure = c->n_measure,
         .measure = c->measure,
+        .n_tested = c->n_tested,
+        .tested = c->tested,
         .last_loss = c->last_loss,
     };
     struct value *result;
-    return write_meta(c, err) == PEAT_OK && metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
-           cell_result(&o, c->arena, &result, err) == PEAT_OK &&
-           json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
+    bool ok = write_meta(c, err) == PEAT_OK &&
+              metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
+              cell_result(&o, c->arena, &result, err) == PEAT_OK &&
+              json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
+    if (ok && c->trunk)
+        trunk_release(run_dir(c), c->trunk);
+    return ok;
 }
 
 static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
@@ -409,8 +583,13 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               write_running(c, err) == PEAT_OK &&
               cell_meta(&c->config, &c->team, c->arena, &c->meta, err) == PEAT_OK &&
-              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err) &&
-              restore(c, err) && train(c, &ran, err);
+              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
+    if (c->options->measure) {
+        *end = CELLRUN_DONE;
+        return ok && measure_times(c, err);
+    }
+    ok = ok && (c->options->trained ? take_training(c, &ran, err)
+                                    : restore(c, err) && train(c, &ran, err));
     *end = ran == RUN_DONE       ? CELLRUN_DONE
            : ran == RUN_DIVERGED ? CELLRUN_DIVERGED
                                  : CELLRUN_INTERRUPTED;

@@ -96,3 +96,12 @@ void identity_drifted_at(struct value *drift, int64_t step, const struct log *lo
                  text_of(m.v, "key"), text_of(m.v, "from"), text_of(m.v, "to"));
     }
 }
+
+void put_eval_identity(struct json identity, const struct value *settings)
+{
+    const struct value *eval = value_get(settings, "eval"), *test = value_get(eval, "test");
+    if (json_get_int(value_get(settings, "train"), "patience", 0))
+        json_put(identity, "eval", eval);
+    else if (test)
+        json_put(json_put_map(identity, "eval"), "test", test);
+}

@@ -57,6 +57,18 @@ static bool check_label(const struct cell_reader *r, peat_kind kind, const struc
     return mistake(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
 }
 
+/* All parameters, without lists that were added later and are empty: the cell is the one that it
+ * was before. */
+static struct value *settings_of(const peat_plugin *desc, const void *config, struct arena *a)
+{
+    const struct value *all = params_value(desc->param, config, a);
+    struct value *kept = value_map(a, all->at);
+    for (int i = 0; i < all->n; i++)
+        if (!(desc->param[i].flags & PEAT_LATER) || all->item[i]->n > 0)
+            value_set(a, kept, all->key[i], all->at, all->item[i]);
+    return kept;
+}
+
 static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                      const struct value *v, const char *const *reserved)
 {
@@ -81,7 +93,7 @@ static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_k
     const char *named = registry_is_path(name->text) ? use->plugin->path : use->plugin->name;
     use->given = value_map(r->a, name->at);
     value_set(r->a, use->given, "plugin", name->at, value_text(r->a, name->at, named));
-    use->given = value_merge(r->a, use->given, params_value(desc->param, use->config, r->a));
+    use->given = value_merge(r->a, use->given, settings_of(desc, use->config, r->a));
     use->given->at = v->at;
     for (int i = 0; i < use->given->n; i++) {
         const struct value *written = value_get(v, use->given->key[i]);
@@ -284,7 +296,8 @@ bool plugin_use_identity(const struct cell_reader *r, const struct plugin_use *u
         json_put_text(own, "sha256", use->plugin->sha256);
     *identity = value_merge(r->a, use->given, own.v);
     for (const peat_param *row = desc->param; row && row->key; row++)
-        if ((row->flags & PEAT_PATH) && !hash_paths(r, use, row, *identity))
+        if ((row->flags & PEAT_PATH) && value_get(use->given, row->key) &&
+            !hash_paths(r, use, row, *identity))
             return false;
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cell/cellfiles.h"
+#include "identity.h"
 
 enum { EMPTY_MOST = 8 };
 
@@ -160,13 +161,11 @@ static bool has_hash(struct recorded *r)
 {
     char hex[HASH_HEX];
     struct json all = json_map(r->a), varying = json_list(r->a);
-    const struct value *train = value_get(r->config, "train");
     put_settings(r, all, varying);
-    json_put(all, "train", train);
+    json_put(all, "train", value_get(r->config, "train"));
     if (value_get(r->config, "arithmetic"))
         json_put(all, "arithmetic", value_get(r->config, "arithmetic"));
-    if (json_get_int(train, "patience", 0))
-        json_put(all, "eval", value_get(r->config, "eval"));
+    put_eval_identity(all, r->config);
     json_put_int(all, "seed", json_get_int(r->config, "seed", -1));
     if (varying.v->n)
         json_put(all, "start", varying.v);

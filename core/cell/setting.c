@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cell/start.h"
+#include "plugin/paramrow.h"
 
 #define KEYS_MAX 128
 
@@ -169,6 +170,20 @@ peat_status setting_check(const char *key, struct place at, int n_other, const c
         return place_error(err, at, "unknown key '%s'; did you mean '%s'?", key, near);
     return place_error(
         err, at, "unknown key '%s'; settings start with task, model, position, train or eval", key);
+}
+
+bool setting_takes_list(const char *key)
+{
+    const char *last = strrchr(key, '.');
+    if (!last)
+        return false;
+    for (int i = 0; i < SECTIONS; i++)
+        if (strlen(sections[i].name) == (size_t)(last - key) &&
+            !strncmp(sections[i].name, key, (size_t)(last - key)))
+            for (const peat_param *row = sections[i].row; row && row->key; row++)
+                if (strcmp(row->key, last + 1) == 0)
+                    return row_type(row)->item != NULL;
+    return strcmp(key, "model.start") == 0;
 }
 
 peat_status setting_check_section(const char *section, const struct value *v, struct error *err)

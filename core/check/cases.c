@@ -14,7 +14,8 @@ static const char *const arch_words[] = {
 enum { ARCHS = sizeof(arch_words) / sizeof(arch_words[0]) };
 
 /* In the order of enum case_flag. */
-static const char *const flag_words[] = {"training", "f32", "moved", "padded", "packed", "guarded"};
+static const char *const flag_words[] = {"training", "f32", "moved",      "padded",    "packed",
+                                         "guarded",  "rms", "some-heads", "some-dims", "wider"};
 enum { FLAGS = sizeof(flag_words) / sizeof(flag_words[0]) };
 
 static const struct number {
@@ -29,9 +30,12 @@ static const struct number {
     {"place", offsetof(struct check_case, place), 0},
     {"shift", offsetof(struct check_case, shift), 0},
     {"streams", offsetof(struct check_case, streams), 0},
+    {"layers", offsetof(struct check_case, layers), 0},
+    {"step", offsetof(struct check_case, step), 0},
+    {"stride", offsetof(struct check_case, stride), 0},
     {"seed", offsetof(struct check_case, seed), 0},
 };
-enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]), SHRUNK = NUMBERS - 1 };
+enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]), SHRUNK = NUMBERS - 1, ALWAYS = 7 };
 
 static int64_t *number_of(struct check_case *c, const struct number *n)
 {
@@ -66,7 +70,8 @@ const char *case_text(const struct check_case *c, struct arena *a)
     struct strbuf out = STRBUF_NEW;
     strbuf_addf(&out, "%s %s", property_name(c->property), arch_words[c->arch]);
     for (int i = 0; i < NUMBERS; i++)
-        strbuf_addf(&out, " %s=%" PRId64, numbers[i].name, *number_of(&copy, &numbers[i]));
+        if (i < ALWAYS || i == SHRUNK || *number_of(&copy, &numbers[i]) > 0)
+            strbuf_addf(&out, " %s=%" PRId64, numbers[i].name, *number_of(&copy, &numbers[i]));
     for (int i = 0; i < FLAGS; i++)
         if (c->flags >> i & 1)
             strbuf_addf(&out, " %s", flag_words[i]);
@@ -103,7 +108,7 @@ static bool read_word(struct check_case *c, const char *word)
 
 peat_status case_read(struct check_case *c, const char *text, size_t n, struct error *err)
 {
-    enum { LARGEST = 64 };
+    enum { LARGEST = 64, LONGEST = 512, FARTHEST = 1 << 20 };
     char copy[256], *rest = copy, *word;
     if (n >= sizeof(copy))
         return error_set(err, PEAT_INVALID, "'%.40s...' is not a case", text);
@@ -113,7 +118,8 @@ peat_status case_read(struct check_case *c, const char *text, size_t n, struct e
         if (*word && !read_word(c, word))
             return error_set(err, PEAT_INVALID, "'%s' is not a part of a case, in '%.*s'", word,
                              (int)n, text);
-    bool sound = c->property && c->place < c->length && c->length <= LARGEST &&
+    bool sound = c->property && c->place < c->length && c->length <= LONGEST &&
+                 c->layers <= CASE_LAYERS && c->length * c->stride <= FARTHEST &&
                  c->rows <= LARGEST && c->heads <= LARGEST && c->width <= LARGEST &&
                  c->streams <= LARGEST;
     return sound ? PEAT_OK : error_set(err, PEAT_INVALID, "'%.*s' is not a case", (int)n, text);

@@ -18,13 +18,19 @@
 
 struct property; /* property.h */
 
+enum { CASE_LAYERS = 8 }; /* at most */
+
 enum case_flag {
     CASE_TRAINING = 1 << 0,
     CASE_F32 = 1 << 1,
-    CASE_MOVED = 1 << 2,  /* a companion moves all positions, by 0 unless the property says more */
-    CASE_PADDED = 1 << 3, /* as case_padding says */
-    CASE_PACKED = 1 << 4, /* a second document begins at `place` */
-    CASE_GUARDED = 1 << 5 /* memory around the plugin's own has a zone that must not change */
+    CASE_MOVED = 1 << 2,   /* a companion moves all positions, by 0 unless the property says more */
+    CASE_PADDED = 1 << 3,  /* as case_padding says */
+    CASE_PACKED = 1 << 4,  /* a second document begins at `place` */
+    CASE_GUARDED = 1 << 5, /* memory around the plugin's own has a zone that must not change */
+    CASE_RMS = 1 << 6,     /* RMS norms                                                         */
+    CASE_HEADS = 1 << 7,   /* the scheme acts on all heads but the first                        */
+    CASE_DIMS = 1 << 8,    /* the scheme acts on the second half of each head's dimensions      */
+    CASE_WIDER = 1 << 9    /* a companion before the scheme makes q and k twice as wide         */
 };
 
 struct check_case {
@@ -36,6 +42,9 @@ struct check_case {
     int64_t place;        /* < length: the change begins there      */
     int64_t shift;        /* of all positions                       */
     int64_t streams;      /* of a combine; 0: as few as it takes    */
+    int64_t layers;       /* 0: 2                                   */
+    int64_t step;         /* of training; 0: 1 to 7, by the seed    */
+    int64_t stride;       /* from one position to the next; 0: 1    */
     int64_t seed;         /* of tokens and of a property's own draws */
 };
 

@@ -1,91 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* check_abi.c: the exported symbols of a plugin; its descriptor was checked when it was loaded. */
+/* check_abi.c: the symbols that a plugin exports and imports; its descriptor was checked when it
+ * was loaded. */
 #include <elf.h>
-#include <link.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "checkelf.h"
 #include "property.h"
 
-typedef ElfW(Ehdr) elf_header;
-typedef ElfW(Shdr) elf_section;
-typedef ElfW(Sym) elf_symbol;
+/* ---- exports ---- */
 
-/* A file in memory; everything read from it is checked against its size. */
-struct image {
-    const char *bytes;
-    size_t n;
+/* Weak ones are left out: templates and inline functions of C++ are weak. Sanitizers add names that
+ * begin with an underscore. */
+static bool is_extra(const void *ctx, const elf_symbol *s, const char *name)
+{
+    unsigned char type = s->st_info & 0xf;
+    bool exported = s->st_info >> 4 == STB_GLOBAL && s->st_shndx != SHN_UNDEF &&
+                    s->st_shndx != SHN_ABS && (type == STT_FUNC || type == STT_OBJECT) &&
+                    (s->st_other & 3) == STV_DEFAULT;
+    (void)ctx;
+    return exported && strcmp(name, PEAT_ENTRY_NAME) != 0 && name[0] != '_';
+}
+
+/* ---- imports ---- */
+
+/* Functions by which a hook's result would depend on more than its arguments. */
+static const struct forbidden {
+    const char *what, *instead, *names;
+} forbidden[] = {
+    {"reads a clock", "hooks are functions of their arguments",
+     " time clock clock_gettime clock_getres gettimeofday timespec_get times ftime "},
+    {"draws from the process", "draw with peat_random, peat_random_row or, in a task, peat_below",
+     " rand rand_r srand random random_r srandom initstate setstate drand48 erand48 lrand48 "
+     "nrand48 "
+     "mrand48 jrand48 srand48 seed48 lcong48 getrandom getentropy arc4random arc4random_uniform "
+     "arc4random_buf "},
+    {"reads the environment", "add a parameter",
+     " getenv secure_getenv __secure_getenv environ __environ "},
+    {"opens files", "declare a parameter with PEAT_PATH and call peat_read_file",
+     " fopen fopen64 freopen freopen64 fdopen open open64 __open_2 __open64_2 openat openat64 "
+     "creat "
+     "creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 "},
 };
 
-static bool read_at(const struct image *f, size_t at, void *out, size_t n)
+static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)
 {
-    if (at > f->n || n > f->n - at)
-        return false;
-    memcpy(out, f->bytes + at, n);
-    return true;
+    const struct forbidden *row = ctx;
+    size_t n = strlen(name);
+    const char *at = s->st_shndx == SHN_UNDEF && n > 0 ? strstr(row->names, name) : NULL;
+    while (at && (at[-1] != ' ' || at[n] != ' '))
+        at = strstr(at + 1, name);
+    return at != NULL;
 }
 
-static bool section_at(const struct image *f, const elf_header *h, size_t i, elf_section *out)
+/* The standard library of Rust, which is linked into a plugin, imports some of them for itself. */
+static void check_imports(const struct elf_image *f, struct check_outcome *o)
 {
-    return i < h->e_shnum && h->e_shentsize == sizeof(*out) &&
-           read_at(f, h->e_shoff + i * sizeof(*out), out, sizeof(*out));
-}
-
-/* Not weak ones: templates and inline functions of C++ are. */
-static bool is_exported(const elf_symbol *symbol)
-{
-    unsigned char type = symbol->st_info & 0xf;
-    return symbol->st_info >> 4 == STB_GLOBAL && symbol->st_shndx != SHN_UNDEF &&
-           symbol->st_shndx != SHN_ABS && (type == STT_FUNC || type == STT_OBJECT) &&
-           (symbol->st_other & 3) == STV_DEFAULT;
-}
-
-/* The name of a symbol that is exported beside the entry; NULL: none. Sanitizers add their own. */
-static const char *extra_symbol(const struct image *f, const elf_section *symbols,
-                                const elf_section *names)
-{
-    elf_symbol symbol;
-    for (size_t at = 0; at + sizeof(symbol) <= symbols->sh_size; at += sizeof(symbol)) {
-        if (!read_at(f, symbols->sh_offset + at, &symbol, sizeof(symbol)) || !is_exported(&symbol))
-            continue;
-        size_t begin = names->sh_offset + symbol.st_name;
-        if (begin >= f->n || !memchr(f->bytes + begin, '\0', f->n - begin))
-            continue;
-        const char *name = f->bytes + begin;
-        if (strcmp(name, PEAT_ENTRY_NAME) != 0 && strncmp(name, "__", 2) != 0 && name[0] != '_')
-            return name;
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
+        const struct forbidden *row = &forbidden[i];
+        const char *name = elf_find_symbol(f, SHT_DYNSYM, is_forbidden, row);
+        if (name && !elf_made_by(f, "rustc"))
+            check_fail(o, "it imports '%s', which %s: %s", name, row->what, row->instead);
     }
-    return NULL;
-}
-
-static const char *find_extra(const struct image *f)
-{
-    elf_header header;
-    elf_section symbols, names;
-    if (!read_at(f, 0, &header, sizeof(header)))
-        return NULL;
-    for (size_t i = 0; section_at(f, &header, i, &symbols); i++)
-        if (symbols.sh_type == SHT_DYNSYM && section_at(f, &header, symbols.sh_link, &names))
-            return extra_symbol(f, &symbols, &names);
-    return NULL;
 }
 
 void abi_whole(const struct checked *s, struct check_outcome *o)
 {
-    char *bytes;
-    size_t n;
+    struct elf_image file;
     struct error err = {0};
-    if (file_read(s->plugin->path, 0, &bytes, &n, &err) != PEAT_OK) {
+    if (elf_image_open(&file, s->plugin->path, &err) != PEAT_OK) {
         check_fail(o, "%s", err.text);
         return;
     }
-    const struct image file = {bytes, n};
-    const char *extra = find_extra(&file);
+    const char *extra = elf_find_symbol(&file, SHT_DYNSYM, is_extra, NULL);
     if (extra)
         check_fail(o,
                    "it exports '%s'; only %s may be seen from outside (compile with "
                    "-fvisibility=hidden)",
                    extra, PEAT_ENTRY_NAME);
-    free(bytes);
+    check_imports(&file, o);
+    elf_image_close(&file);
 }

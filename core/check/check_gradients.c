@@ -2,6 +2,7 @@
 /* check_gradients.c: gradients against central differences, in whole models. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "property.h"
@@ -175,5 +176,40 @@ void gradients_hold(const struct trial *t)
         move_weights(t->rig);
         here.moved = true;
         hold_here(&here);
+    }
+}
+
+/* Whether every element of the gradient is 0 after this step. */
+static bool is_still(const struct trial *t, const struct weight *w, struct rig_input *x,
+                     peat_phase phase)
+{
+    x->in.phase = phase;
+    x->in.step = phase == PEAT_TRAIN;
+    rig_step(t->rig, &x->in, true);
+    for (int64_t i = 0; i < tensor_count(&w->grad); i++)
+        if (tensor_get(&w->grad, i) != 0)
+            return false;
+    return true;
+}
+
+/* A tensor whose gradient is 0 agrees with central differences, and is never trained. With labels
+ * and switches other than given a tensor may rest. */
+void gradients_reach(const struct trial *t)
+{
+    static const int64_t lengths[] = {RIG_T, 1, 33};
+    for (int k = 0; k < t->rig->model.weights.n && !*t->variant->text; k++) {
+        const struct weight *w = t->rig->model.weights.item[k];
+        bool own = strncmp(w->name, t->subject->plugin->desc->id,
+                           strlen(t->subject->plugin->desc->id)) == 0;
+        bool still = own && !w->frozen;
+        for (int i = 0; still && i < 6; i++) {
+            struct rig_input x = rig_input(t->rig, 2, lengths[i / 2]);
+            still = is_still(t, w, &x, i % 2 ? PEAT_EVAL : PEAT_TRAIN);
+        }
+        if (still && t->o->verdict == CHECK_PASSED)
+            trial_fail(t,
+                       "%s: the gradient of every element is 0, in training and in evaluation: it "
+                       "is trained and never changes",
+                       w->name);
     }
 }

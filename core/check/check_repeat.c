@@ -69,14 +69,16 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
         trial_fail(t, "the gradient of %s differs %s", name, what);
 }
 
-static void same_in_twin(const struct trial *t, const struct model_input *in,
-                         const struct step *first)
+static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
+                         const struct step *first, const char *what)
 {
     struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
-    const struct rig_plan plan = trial_plan(t);
-    if (rig_open(twin, t->subject, t->variant, &plan, t->o) == PEAT_OK) {
-        const struct step elsewhere = run_step(twin, in);
-        same_bits(t, first, &elsewhere, "in a second model of the same kind");
+    if (rig_open(twin, t->subject, t->variant, plan, t->o) == PEAT_OK) {
+        struct trial there = *t;
+        there.rig = twin;
+        struct rig_input x = trial_input(&there);
+        const struct step elsewhere = run_step(twin, &x.in);
+        same_bits(t, first, &elsewhere, what);
     } else {
         check_fail(t->o, "%s", twin->err.text);
     }
@@ -92,7 +94,8 @@ void purity_holds(const struct trial *t)
     const struct step later = run_step(r, &x.in);
     same_bits(t, &first, &again, "in two equal calls");
     same_bits(t, &first, &later, "after a call with another batch");
-    same_in_twin(t, &x.in, &first);
+    const struct rig_plan plan = trial_plan(t);
+    same_in_twin(t, &plan, &first, "in a second model of the same kind");
 }
 
 void threads_hold(const struct trial *t)
@@ -224,6 +227,16 @@ void buffers_hold(const struct trial *t)
         graph_backward(&g, loss);
         written_nowhere(t, &x.in, &before);
     }
+}
+
+/* Scratch and what stands around each block are NaN in the second model alone. */
+void reads_hold(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    const struct step first = run_step(t->rig, &x.in);
+    struct rig_plan plan = trial_plan(t);
+    plan.guarded = ARENA_SHOWS_READS;
+    same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
 
 /* After the first steps the arenas have grown: memory that the system gives later is a leak. */

@@ -4,56 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "nn/host.h"
 #include "property.h"
-#include "train/task.h"
-
-enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
-
-struct bench {
-    struct arena arena;
-    struct task task;
-    struct batch train, eval;
-    bool reads_data;
-    struct error err;
-};
-
-/* The rows of a task with data are windows of it, which may overlap. */
-static bool reads_data(const struct checked *s)
-{
-    const peat_param *row = s->plugin->desc->param;
-    for (; row && row->key; row++)
-        if (row->flags & PEAT_PATH)
-            return true;
-    return false;
-}
-
-static peat_status bench_open(struct bench *b, const struct checked *s, const void *config,
-                              peat_arch arch, uint64_t seed, int64_t rows)
-{
-    *b = (struct bench){
-        .task = {.host = host_table(), .hooks = s->plugin->desc->interface, .trail = s->trail},
-        .reads_data = reads_data(s)};
-    arena_init(&b->arena, "check task", 1 << 18);
-    arena_guard(&b->arena, GUARD_BYTES);
-    b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};
-    b->task.plan = (peat_task_plan){
-        .arch = arch, .seq_len = SEQ_LEN, .eval_tokens = EVAL_TOKENS, .seed = seed};
-    peat_status status = task_setup(&b->task, &b->arena, &b->err);
-    if (status != PEAT_OK)
-        return status;
-    int64_t longest = SEQ_LEN;
-    for (int64_t i = 0; i < b->task.plan.n_eval; i++)
-        longest = b->task.plan.eval_T[i] > longest ? b->task.plan.eval_T[i] : longest;
-    status = task_batch_init(&b->task, &b->train, &b->arena, rows, SEQ_LEN);
-    return status == PEAT_OK ? task_batch_init(&b->task, &b->eval, &b->arena, rows, longest)
-                             : status;
-}
-
-static void bench_close(struct bench *b)
-{
-    arena_release(&b->arena);
-}
+#include "taskbench.h"
 
 static bool same_batch(const peat_batch *x, const peat_batch *y)
 {
@@ -79,72 +31,29 @@ static void check_content(struct bench *a, const peat_batch *x, struct check_out
         }
 }
 
+static bool same_tokens(const peat_batch *x, int64_t b, int64_t other)
+{
+    size_t bytes = (size_t)x->T * sizeof(*x->token);
+    return memcmp(x->token + b * x->T, x->token + other * x->T, bytes) == 0;
+}
+
 /* Row `b` again in the row before it. */
 static bool repeats_row(const peat_batch *x, int64_t b)
 {
-    const int32_t *row = x->token + b * x->T;
-    return b > 0 && memcmp(row, row - x->T, (size_t)x->T * sizeof(*row)) == 0;
-}
-
-static int32_t commonest(const int32_t *token, int64_t n)
-{
-    int64_t most = 0;
-    int32_t best = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t times = 0;
-        for (int64_t k = 0; k < n; k++)
-            times += token[k] == token[i];
-        if (times > most) {
-            most = times;
-            best = token[i];
-        }
-    }
-    return best;
-}
-
-/* Whether row b + 1 is row b moved by `lag`, but for its commonest token, which may be padding. */
-static bool continues_row(const peat_batch *x, int64_t b, int64_t lag)
-{
-    enum { ENOUGH = 8 };
-    const int32_t *row = x->token + b * x->T, *next = row + x->T;
-    int32_t common = commonest(next, x->T);
-    int64_t n = 0, equal = 0;
-    for (int64_t t = 0; t + lag < x->T; t++) {
-        n += next[t] != common;
-        equal += next[t] != common && next[t] == row[t + lag];
-    }
-    return n >= ENOUGH && equal == n;
+    return b > 0 && same_tokens(x, b, b - 1);
 }
 
 /* ---- training ---- */
 
-/* True when the batch was made; it is b->train. */
-static bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o)
-{
-    bool made = task_train_batch(&b->task, seed, step, &b->train, &b->err) == PEAT_OK;
-    if (!made)
-        check_fail(o, "%s", b->err.text);
-    return made;
-}
-
 static void check_rows(struct bench *a, struct check_outcome *o)
 {
-    int equal = 0, moved[SEQ_LEN / 2 + 1] = {0};
+    int equal = 0;
     for (int64_t step = 1; step <= STEPS && make_train(a, 1, step, o); step++) {
-        const peat_batch *x = &a->train.b;
-        check_content(a, x, o);
-        equal += !a->reads_data && x->B > 1 && repeats_row(x, 1);
-        for (int64_t lag = 1; x->B > 1 && lag <= x->T / 2; lag++)
-            moved[lag] += continues_row(x, 0, lag);
+        check_content(a, &a->train.b, o);
+        equal += !a->reads_data && a->train.b.B > 1 && repeats_row(&a->train.b, 1);
     }
     if (equal == STEPS)
         check_fail(o, "the rows of a training batch are all the same");
-    for (int lag = 1; !a->reads_data && lag <= SEQ_LEN / 2; lag++)
-        if (moved[lag] == STEPS)
-            check_fail(o,
-                       "a row of a training batch begins as the one before it goes on from place "
-                       "%d: their draws overlap",
-                       lag);
 }
 
 static void train_batches(struct bench *a, struct bench *b, struct check_outcome *o)
@@ -166,26 +75,18 @@ static void train_batches(struct bench *a, struct bench *b, struct check_outcome
 
 /* ---- evaluation ---- */
 
-/* True when the batch was made and has rows; it is b->eval. */
-static bool make_eval(struct bench *b, int64_t which, int64_t index, struct check_outcome *o)
-{
-    bool made = task_eval_batch(&b->task, which, index, &b->eval, &b->err) == PEAT_OK;
-    if (!made)
-        check_fail(o, "%s", b->err.text);
-    return made && b->eval.b.B > 0;
-}
-
 /* All batches of one length by a task of two seeds: equal, and there is an end. */
-static void eval_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
+static void eval_length(struct bench *a, struct bench *b, const struct held_out *part,
+                        int64_t which, struct check_outcome *o)
 {
     int64_t targets = 0, rows = 0, repeated = 0, length = a->task.plan.eval[which];
     for (int64_t index = 0; index < BATCHES_MAX; index++) {
         const peat_batch *x = &a->eval.b;
-        bool some = make_eval(a, which, index, o), other = make_eval(b, which, index, o);
+        bool some = make_eval(a, part, which, index, o);
+        bool other = make_eval(b, part, which, index, o);
         if (some != other || (some && !same_batch(x, &b->eval.b)))
-            check_fail(
-                o, "evaluation batch %" PRId64 " of length %" PRId64 " differs between two seeds",
-                index, length);
+            check_fail(o, "%s batch %" PRId64 " of length %" PRId64 " differs between two seeds",
+                       part->name, index, length);
         if (!some || o->verdict != CHECK_PASSED)
             break;
         check_content(a, x, o);
@@ -201,12 +102,37 @@ static void eval_length(struct bench *a, struct bench *b, int64_t which, struct 
         check_fail(o, "length %" PRId64 " has no target to evaluate", length);
 }
 
+/* The test part has as many sequences as its set-up said, and is not the validation part again. */
+static void test_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
+{
+    int64_t rows = 0, length = a->task.plan.eval[which], said = a->task.plan.test_sequences[which];
+    int equal = 0, batches = 0;
+    bool few = false; /* different questions: then both parts may be the same by chance */
+    while (batches < BATCHES_MAX && make_eval(a, &test_part, which, batches, o)) {
+        rows += a->eval.b.B;
+        for (int64_t i = 1; i < a->eval.b.B; i++)
+            for (int64_t j = 0; j < i; j++)
+                few = few || same_tokens(&a->eval.b, i, j);
+        equal += make_eval(b, &validation_part, which, batches, o) &&
+                 batch_has_rows(&a->eval.b, 0, &b->eval.b);
+        batches++;
+    }
+    if (!a->reads_data && batches > 0 && !few &&
+        equal == batches) /* a sample file may repeat itself */
+        check_fail(o, "the test part of length %" PRId64 " is the validation part", length);
+    if (batches < BATCHES_MAX && rows != said)
+        check_fail(o,
+                   "length %" PRId64 " has %" PRId64
+                   " test sequences, and its set-up answered %" PRId64,
+                   length, rows, said);
+}
+
 /* The first rows are the same whatever the number of rows in a batch. */
 static void eval_rows(struct bench *a, struct bench *single, struct check_outcome *o)
 {
-    int64_t rows = make_eval(a, 0, 0, o) ? a->eval.b.B : 0;
+    int64_t rows = make_eval(a, &validation_part, 0, 0, o) ? a->eval.b.B : 0;
     for (int64_t i = 0; i < rows; i++)
-        if (!make_eval(single, 0, i, o) || single->eval.b.B != 1 ||
+        if (!make_eval(single, &validation_part, 0, i, o) || single->eval.b.B != 1 ||
             !batch_has_rows(&a->eval.b, i, &single->eval.b))
             check_fail(o, "evaluation row %" PRId64 " depends on the number of rows in a batch", i);
 }
@@ -216,8 +142,13 @@ static void try_batches(struct bench *a, struct bench *b, struct bench *single,
 {
     train_batches(a, b, o);
     check_rows(a, o);
-    for (int64_t i = 0; i < a->task.plan.n_eval; i++)
-        eval_length(a, b, i, o);
+    for (int64_t i = 0; i < a->task.plan.n_eval; i++) {
+        eval_length(a, b, &validation_part, i, o);
+        if (a->task.plan.test > 0) {
+            eval_length(a, b, &test_part, i, o);
+            test_length(a, b, i, o);
+        }
+    }
     eval_rows(a, single, o);
 }
 
@@ -242,16 +173,6 @@ void batches_hold(const struct trial *t)
         try_batches(&b[0], &b[1], &b[2], t->o);
     for (int i = 0; i < 3; i++)
         bench_close(&b[i]);
-}
-
-/* For a decoder, or for an encoder where decoders are refused. */
-static peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config)
-{
-    peat_status status = bench_open(b, s, config, PEAT_DECODER, 1, ROWS);
-    if (status != PEAT_REFUSED)
-        return status;
-    bench_close(b);
-    return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
 }
 
 peat_status task_runs(const struct checked *s, struct error *err)
@@ -295,23 +216,28 @@ void task_leaks(const struct checked *s, struct check_outcome *o)
 
 /* ---- metrics ---- */
 
-/* Sums of an evaluation of 1000 targets in which `right` were; less right, larger loss. */
-static peat_sums sums_of(int64_t right)
+/* Sums of an evaluation of 1000 targets in which `right` were; less right, larger loss. Nothing is
+ * generated where batches have no prompt. */
+static peat_sums sums_of(int64_t right, bool generates)
 {
-    return (peat_sums){.size = sizeof(peat_sums),
-                       .nll = 0.01 + 5.0 * (double)(1000 - right),
-                       .targets = 1000,
-                       .correct = right,
-                       .units = 1000,
-                       .sequences = 100,
-                       .matches = right / 10,
-                       .generated = 1000,
-                       .generated_correct = right};
+    peat_sums sums = {.size = sizeof(peat_sums),
+                      .nll = 0.01 + 5.0 * (double)(1000 - right),
+                      .targets = 1000,
+                      .correct = right,
+                      .units = 1000};
+    if (generates) {
+        sums.sequences = 100;
+        sums.matches = right / 10;
+        sums.generated = 1000;
+        sums.generated_correct = right;
+    }
+    return sums;
 }
 
-static void check_metric(const peat_metric *m, struct check_outcome *o)
+static void check_metric(const peat_metric *m, bool generates, struct check_outcome *o)
 {
-    const peat_sums bad = sums_of(0), middle = sums_of(500), good = sums_of(1000);
+    const peat_sums bad = sums_of(0, generates), middle = sums_of(500, generates),
+                    good = sums_of(1000, generates);
     double value[] = {m->value(&bad), m->value(&middle), m->value(&good)};
     for (int i = 0; i < 3; i++)
         if (!isfinite(value[i]))
@@ -326,9 +252,25 @@ static void check_metric(const peat_metric *m, struct check_outcome *o)
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
+/* Whether a decoder, or else an encoder, is evaluated by what it generates. */
+static bool generates(const struct checked *s)
+{
+    struct variant v;
+    struct bench b;
+    struct check_outcome ignored = {CHECK_PASSED};
+    if (!checked_variant(s, &v, &ignored))
+        return true;
+    bool made = bench_open_either(&b, s, v.config) == PEAT_OK &&
+                make_eval(&b, &validation_part, 0, 0, &ignored);
+    bool prompts = !made || b.eval.b.prompt > 0;
+    bench_close(&b);
+    return prompts;
+}
+
 void task_metrics(const struct checked *s, struct check_outcome *o)
 {
     const peat_task *task = s->plugin->desc->interface;
+    bool by_generating = generates(s);
     for (const peat_metric *m = task->metric; m->name; m++)
-        check_metric(m, o);
+        check_metric(m, by_generating, o);
 }

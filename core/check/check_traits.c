@@ -13,7 +13,7 @@ void shift_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *before = rig_logits(t->rig, &x.in);
-    t->rig->shift = (double)t->c->shift;
+    t->rig->moves.by = (double)t->c->shift;
     trial_same(t, before, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
                arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
 }
@@ -50,7 +50,7 @@ void norms_hold(const struct trial *t)
     else
         rig_loss(r, &g, &x.in);
     /* Nothing is recorded of a scheme that is tried without the hook. */
-    for (int l = 0; l < 2 && t->o->verdict == CHECK_PASSED && r->before.q[l]; l++) {
+    for (int l = 0; l < CASE_LAYERS && t->o->verdict == CHECK_PASSED && r->before.q[l]; l++) {
         compare_norms(t, "query", r->before.q[l], r->after.q[l]);
         compare_norms(t, "key", r->before.k[l], r->after.k[l]);
     }

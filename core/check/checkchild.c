@@ -132,6 +132,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .team = &team,
                         .trail = q->trail,
                         .cases = q->cases,
+                        .reference = q->reference,
                         .end = &report->cases};
     registry.trail = q->trail;
     state_read(&unloaded);
@@ -155,6 +156,8 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
     peat_status status = own_program(program, sizeof(program), err);
     if (status != PEAT_OK)
         return status;
+    const char *option = q->cases ? "--case" : q->reference ? "--reference" : NULL;
+    const char *value = q->cases ? q->cases : q->reference;
     const char *const word[] = {program,
                                 "plugins",
                                 "check",
@@ -166,11 +169,11 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
                                 arena_printf(a, "%ld", (long)getpid()),
                                 "--trail",
                                 arena_printf(a, "%d", CHILD_TRAIL),
-                                q->cases ? "--case" : "--",
-                                q->cases ? q->cases : q->plugin,
+                                option ? option : "--",
+                                option ? value : q->plugin,
                                 "--",
                                 q->plugin};
-    const int n = sizeof(word) / sizeof(*word) - (q->cases ? 0 : 2);
+    const int n = sizeof(word) / sizeof(*word) - (option ? 0 : 2);
     char **all = ARENA_ARRAY(a, n + q->n_setting + 1, char *);
     for (int i = 0; i < n; i++)
         all[i] = arena_strdup(a, word[i]);

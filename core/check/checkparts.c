@@ -8,14 +8,24 @@
 
 static peat_status shift_positions(const peat_call *c, double *pos)
 {
-    double by = *(const double *)c->config;
+    const struct moves *moves = c->config;
     for (int64_t i = 0; i < c->q->n_axes * c->q->pos_B * c->q->T; i++)
-        pos[i] += by;
+        pos[i] = pos[i] * moves->stride + moves->by;
     return PEAT_OK;
 }
 
 const peat_scheme part_shift = {
     .size = sizeof(part_shift), .traits = PEAT_STORABLE, .positions = shift_positions};
+
+static peat_status repeat_qk(const peat_call *c, peat_qkv *io)
+{
+    io->q = peat_concat(c->g, 2, (peat_node *[]){io->q, io->q}, -1);
+    io->k = peat_concat(c->g, 2, (peat_node *[]){io->k, io->k}, -1);
+    return PEAT_OK;
+}
+
+const peat_scheme part_twice = {
+    .size = sizeof(part_twice), .traits = PEAT_STORABLE, .qkv = repeat_qk};
 
 static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
 {

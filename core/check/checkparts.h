@@ -5,8 +5,14 @@
 
 #include <peat/plugin.h>
 
-/* positions: adds *(double *)config to all. */
+struct moves {
+    double stride, by;
+};
+
+/* positions: *(struct moves *)config: times the stride, plus `by`. */
 extern const peat_scheme part_shift;
+/* qkv: q and k behind themselves, twice as wide. */
+extern const peat_scheme part_twice;
 /* bias_rel: -|difference| / 2. */
 extern const peat_scheme part_bias;
 /* qkv: remembers q and k in *(struct passed *)config, and changes nothing. */

@@ -8,7 +8,6 @@
 
 #include "autograd/ops.h"
 #include "base/rng.h"
-#include "checkparts.h"
 #include "nn/host.h"
 
 const peat_scheme *checked_scheme(const struct checked *s)
@@ -23,6 +22,16 @@ const peat_combine *checked_combine(const struct checked *s)
     return desc->kind == PEAT_COMBINE ? desc->interface : NULL;
 }
 
+static int64_t rig_heads(const struct rig_plan *plan)
+{
+    return plan->heads ? plan->heads : 2;
+}
+
+static int64_t rig_width(const struct rig_plan *plan)
+{
+    return plan->D ? plan->D : 16;
+}
+
 /* ---- the positional ---- */
 
 static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, const void *config)
@@ -32,16 +41,32 @@ static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, 
         (struct scheme_part){.part = {.id = id, .prefix = id, .config = config}, .hooks = hooks};
 }
 
+static void place(struct where *where, const struct rig_plan *plan)
+{
+    int64_t H = rig_heads(plan), C = rig_width(plan) / H;
+    if (plan->flags & CASE_HEADS && H > 1) {
+        where->head_begin = 1;
+        where->head_end = H;
+    }
+    if (plan->flags & CASE_DIMS && C > 1) {
+        where->dim_begin = C / 2;
+        where->dim_end = C;
+    }
+}
+
 static void add_subject(struct rig *r, const peat_scheme *hooks, const struct variant *v)
 {
     bool records = hooks->qkv != NULL;
     if (hooks->needs & PEAT_NEED_BIAS)
         add_scheme(r, "companion_bias", &part_bias, NULL);
+    if (r->plan.flags & CASE_WIDER)
+        add_scheme(r, "companion_wider", &part_twice, NULL);
     if (records)
         add_scheme(r, "before", &part_record, &r->before);
     add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
-    r->positional.scheme[r->positional.n_scheme - 1].where.across =
-        r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
+    struct scheme_part *part = &r->positional.scheme[r->positional.n_scheme - 1];
+    place(&part->where, &r->plan);
+    part->where.across = r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
     if (records)
         add_scheme(r, "after", &part_record, &r->after);
 }
@@ -59,14 +84,16 @@ static void fill_positional(struct rig *r, const struct variant *v)
     const peat_scheme *scheme = checked_scheme(r->subject);
     const peat_combine *combine = checked_combine(r->subject);
     const char *id = r->subject->plugin->desc->id;
-    r->positional = (struct positional){.host = host_table(), .trail = r->subject->trail};
-    if (r->plan.moved)
-        add_scheme(r, "shift", &part_shift, &r->shift);
+    r->positional = (struct positional){.host = r->plan.host ? r->plan.host : host_table(),
+                                        .trail = r->subject->trail};
+    r->moves.stride = r->plan.stride > 0 ? r->plan.stride : 1;
+    if (r->plan.moved || r->moves.stride != 1)
+        add_scheme(r, "shift", &part_shift, &r->moves);
     if (scheme)
         add_subject(r, r->plan.hooks ? r->plan.hooks : scheme, v);
     if (combine)
         add_streams(r, combine);
-    r->positional.combine = combine ? combine : &part_sum;
+    r->positional.combine = r->plan.merge ? r->plan.merge : combine ? combine : &part_sum;
     r->positional.combine_part = combine
                                      ? (struct part){.id = id, .prefix = id, .config = v->config}
                                      : (struct part){.id = "sum", .prefix = "sum"};
@@ -94,9 +121,10 @@ static peat_status build(struct rig *r)
     const struct rig_plan *plan = &r->plan;
     const struct model_config config = {
         .arch = plan->arch,
-        .d_model = plan->D ? plan->D : 16,
-        .n_layer = 2,
-        .n_head = plan->heads ? plan->heads : 2,
+        .d_model = rig_width(plan),
+        .n_layer = plan->layers ? plan->layers : 2,
+        .n_head = rig_heads(plan),
+        .norm = plan->flags & CASE_RMS ? NORM_RMS : NORM_LAYER,
         .d_ff = 16,
         .vocab = RIG_V,
         .source_T = RIG_T,
@@ -117,8 +145,8 @@ peat_status rig_open(struct rig *r, const struct checked *s, const struct varian
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
     if (plan->guarded) {
-        arena_guard(&r->arena, GUARD_BYTES);
-        arena_guard(&r->step, GUARD_BYTES);
+        arena_guard(&r->arena, GUARD_BYTES, plan->guarded);
+        arena_guard(&r->step, GUARD_BYTES, plan->guarded);
     }
     fill_positional(r, v);
     return build(r);
@@ -258,7 +286,8 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
             return NAN;
     }
     if (backward && isnan(value))
-        check_fail(r->o, "the loss is not a number");
+        check_fail(r->o, "the loss is not a number%s",
+                   r->plan.guarded == ARENA_SHOWS_READS ? " " RIG_READS_NAN : "");
     return value;
 }
 

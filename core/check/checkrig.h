@@ -9,7 +9,9 @@
 #ifndef CHECK_CHECKRIG_H
 #define CHECK_CHECKRIG_H
 
+#include "cases.h"
 #include "check/check.h"
+#include "checkparts.h"
 #include "model/transformer.h"
 
 /* The zone behind each block of memory that a guarded model uses. */
@@ -29,25 +31,34 @@ struct variants {
     struct variant *item;
 };
 
+/* How a failure in a model with ARENA_SHOWS_READS ends. */
+#define RIG_READS_NAN                                                                              \
+    "when memory that was neither given nor written holds NaN: the plugin reads it"
+
 struct rig_plan {
     peat_arch arch; /* of two sequences: the scheme acts in the pass across, unless `apart` */
     peat_dtype dtype;
-    int64_t T_max;            /* 0: RIG_T_MAX */
-    int n_stream;             /* of a combine, tokens included; 0: its fewest */
-    int64_t width;            /* that the positional streams insist on; 0: any */
-    int64_t D;                /* 0: 16 */
-    int64_t heads;            /* 0: 2  */
-    int64_t seed;             /* of tokens */
-    const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
-    bool moved;               /* all positions move by rig.shift, which may be 0 */
+    int64_t T_max;             /* 0: RIG_T_MAX */
+    int n_stream;              /* of a combine, tokens included; 0: its fewest */
+    int64_t width;             /* that the positional streams insist on; 0: any */
+    int64_t D;                 /* 0: 16 */
+    int64_t heads;             /* 0: 2  */
+    int64_t seed;              /* of tokens */
+    int64_t layers;            /* 0: 2  */
+    double stride;             /* from one position to the next; 0: 1 */
+    unsigned flags;            /* CASE_RMS and those behind it */
+    const peat_scheme *hooks;  /* in the place of the scheme's; NULL: its own */
+    const peat_combine *merge; /* in the place of the combine's; NULL: its own */
+    const peat_host *host;     /* that hooks are given; NULL: the engine's     */
+    bool moved;                /* all positions move by rig.moves.by, which may be 0 */
     bool shape_only;
     bool apart;
-    bool guarded; /* every block of memory has a zone behind it: arena_overrun */
+    enum arena_mark_byte guarded; /* every block of memory has a zone behind it; 0: none */
 };
 
 /* Queries and keys of each layer as they passed. */
 struct passed {
-    peat_node *q[2], *k[2];
+    peat_node *q[CASE_LAYERS], *k[CASE_LAYERS];
 };
 
 struct rig {
@@ -55,7 +66,7 @@ struct rig {
     const struct checked *subject;
     struct check_outcome *o; /* a pass that fails makes it fail */
     struct rig_plan plan;
-    double shift;
+    struct moves moves;
     struct passed before, after;
     const void *config; /* of the plugin */
     struct positional positional;

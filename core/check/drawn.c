@@ -133,6 +133,12 @@ static struct value *draw_settings(struct draws *d, const struct checked *s)
     return map;
 }
 
+struct value *drawn_settings(const struct checked *s, int64_t index)
+{
+    struct draws d = {rng_substream(rng_stream(0, "check", "settings"), (uint64_t)index), 0};
+    return draw_settings(&d, s);
+}
+
 static const struct property *draw_property(struct draws *d, const struct checked *s)
 {
     const struct property *fit[128];
@@ -168,6 +174,24 @@ static void draw_width(struct draws *d, const struct checked *s, struct check_ca
         c->streams = combine->max_streams;
 }
 
+/* Depth, late steps and where a scheme acts; one of eight is long or reaches far, which is slow. */
+static void draw_more(struct draws *d, const struct checked *s, struct check_case *c)
+{
+    static const int64_t layers[] = {0, 0, 0, 1, 3, 4}, strides[] = {2, 17, 100, 819};
+    static const int64_t steps[] = {0, 0, 0, 60, 600, 20000, 1000000};
+    static const unsigned flags[] = {0, 0, CASE_HEADS, CASE_DIMS, CASE_WIDER};
+    const peat_scheme *scheme = checked_scheme(s);
+    c->layers = draw_from(d, 6, layers);
+    c->step = draw_from(d, 7, steps);
+    c->flags |= draw(d, 3) ? 0 : CASE_RMS;
+    c->flags |= scheme && scheme_acts_on(scheme, ACTS_ON_HEADS) ? flags[draw(d, 5)] : 0;
+    int64_t kind = draw(d, 16);
+    if (kind == 0 && !c->property->longest)
+        c->length = RIG_T_MAX + draw(d, 100);
+    if (kind == 1 && !(c->property->has & CASE_MOVED))
+        c->stride = draw_from(d, 4, strides);
+}
+
 /* Lengths are mostly short, which is quick, and shifts are such that xpos stays finite. */
 static void draw_case(const struct checked *s, uint64_t seed, int64_t index, struct check_case *c,
                       struct value **settings)
@@ -187,6 +211,7 @@ static void draw_case(const struct checked *s, uint64_t seed, int64_t index, str
     c->place = draw(&d, c->length);
     c->shift = p->has & CASE_MOVED ? draw_from(&d, 13, shifts) + draw(&d, 3) : 0;
     c->seed = draw(&d, 1 << 20);
+    draw_more(&d, s, c);
     *settings = draw_settings(&d, s);
 }
 

@@ -33,9 +33,19 @@ static const char *has_one_path(const struct checked *s)
                 : NULL;
 }
 
+static const char *has_no_reference(const struct checked *s)
+{
+    return s->reference ? NULL : "no --reference FILE";
+}
+
 static const char *reads_length(const struct checked *s)
 {
     return checked_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
+}
+
+static const char *acts_on_no_head(const struct checked *s)
+{
+    return scheme_acts_on(checked_scheme(s), ACTS_ON_HEADS) ? NULL : "it acts on no heads";
 }
 
 /* A scheme that has a period, or acts far out alone, agrees at one shift and not at all of these.
@@ -53,11 +63,31 @@ static const struct property table[] = {
     {"abi", .whole = abi_whole},
     {"parameters", .whole = parameters_whole},
     {"finite", finite_holds, ARCH_BOTH,
-     "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64",
+     "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64; f32 rows=1 "
+     "length=300; f32 rows=1 stride=819; f32 training step=1000000; f32 layers=4 rms; f32 heads=1; "
+     "f32 heads=9 width=4",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
-     "training rows=2; training rows=2 length=1; training rows=2 streams=3", .may = CASE_TRAINING,
-     .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D},
+     "training rows=2; training rows=2 length=1; training rows=2 streams=3; training rows=2 "
+     "layers=4 "
+     "step=1000000 rms; training rows=2 heads=3 width=6; rows=1 length=80; rows=1 stride=819",
+     .may = CASE_TRAINING, .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS,
+     .narrowest = GRADIENT_D},
+    {"gradients", gradients_reach, ARCH_BOTH, .name = "gradients-reach", .once = true},
+    {"where", finite_holds, ARCH_BOTH,
+     "some-heads; some-heads heads=3; some-dims; wider; some-heads some-dims",
+     .name = "where-finite", .may = CASE_TRAINING, .unfit = acts_on_no_head},
+    {"where", gradients_hold, ARCH_BOTH,
+     "some-heads training rows=2; some-dims training rows=2; wider training rows=2",
+     .name = "where-gradients", .may = CASE_TRAINING, .longest = GRADIENT_T,
+     .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D, .unfit = acts_on_no_head},
+    {"where", layers_agree, ARCH_BOTH, .name = "where-layers", .may = CASE_TRAINING,
+     .unfit = acts_on_no_head},
+    {"precision", precision_holds, ARCH_BOTH,
+     "training rows=2; training rows=2 length=40; training rows=2 heads=3 width=6 layers=3",
+     .may = CASE_TRAINING, .narrowest = GRADIENT_D},
+    {"lengths", lengths_agree, ARCH_BOTH, "rows=1; rows=1 training", .once = true,
+     .unfit = reads_length}, /* a grid that is chosen by T_max shows beyond it */
     {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH, SHIFTS("") "; " SHIFTS(" rows=1 length=48"),
      .has = CASE_MOVED, .may = CASE_TRAINING, .traits = PEAT_SHIFT_INVARIANT,
@@ -91,11 +121,16 @@ static const struct property table[] = {
      "seed=1; rows=16 length=48 place=24 seed=2; rows=16 length=48 place=40 seed=3; rows=16 "
      "length=48 place=47 seed=4",
      .name = "causality-token", .most_rows = 32},
-    {"causality", future_holds, ARCH_DECODER, PLACES(" training"), .may = CASE_TRAINING},
-    {"prefix", prefix_holds, ARCH_DECODER, PLACES("")},
+    {"causality", future_holds, ARCH_DECODER,
+     PLACES(" training") "; training place=3 layers=4 step=1000000; training place=3 step=1000; "
+                         "rows=1 "
+                         "length=128 place=70; rows=1 length=300 place=200; rows=1 length=300 "
+                         "place=299 training step=50000; rows=1 place=4 stride=819",
+     .may = CASE_TRAINING},
+    {"prefix", prefix_holds, ARCH_DECODER, PLACES("") "; rows=1 length=300 place=140"},
     {"batch", row_alone_holds, ARCH_BOTH, "rows=3; moved", .may = CASE_MOVED},
-    {"batch", other_rows_hold, ARCH_BOTH, "training; training moved", .name = "batch-others",
-     .may = CASE_TRAINING | CASE_MOVED},
+    {"batch", other_rows_hold, ARCH_BOTH, "training; training moved; training step=100000",
+     .name = "batch-others", .may = CASE_TRAINING | CASE_MOVED},
     {"batch", fewer_rows_hold, ARCH_BOTH, "training; training moved", .name = "batch-fewer",
      .may = CASE_TRAINING | CASE_MOVED},
     {"padding", unpadded_holds, ARCH_BOTH, "seed=0; seed=1; place=1 seed=2", .has = CASE_PADDED,
@@ -109,12 +144,17 @@ static const struct property table[] = {
     {"masked", masked_holds, ARCH_BOTH, "rows=3; padded place=1 seed=2; packed place=2; training",
      .may = CASE_TRAINING | CASE_PADDED | CASE_PACKED, .unfit = keeps_softmax},
     {"paths", paths_hold, ARCH_BOTH, .may = CASE_TRAINING, .unfit = has_one_path},
-    {"purity", purity_holds, ARCH_BOTH, "training", .may = CASE_TRAINING},
+    {"purity", purity_holds, ARCH_BOTH, "training; training step=1000000", .may = CASE_TRAINING},
     {"threads", threads_hold, ARCH_BOTH, "training f32 rows=5 length=17",
      .may = CASE_TRAINING | CASE_F32},
     {"buffers", buffers_hold, ARCH_BOTH, "training length=5", .has = CASE_F32 | CASE_GUARDED,
      .may = CASE_TRAINING},
+    {"buffers", reads_hold, ARCH_BOTH, "rows=2; training length=5 heads=3; rows=2 length=1",
+     .name = "buffers-reads", .has = CASE_F32, .may = CASE_TRAINING},
+    {"statics", .whole = statics_stay},
     {"batches", batches_hold, ARCH_BOTH},
+    {"draws", draws_hold, ARCH_BOTH | ARCH_SEQ2SEQ},
+    {"answers", answers_hold, ARCH_BOTH, .once = true}, /* few lengths may have one answer */
     {"metrics", .whole = task_metrics},
     {"leaks", .whole = task_leaks, .unfit = not_a_task},
     {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true,
@@ -122,6 +162,7 @@ static const struct property table[] = {
     {"environment", .whole = environment_after_load},
     {"environment", environment_after_step, ARCH_BOTH, "training f32", .name = "environment-model",
      .once = true, .unfit = is_a_task},
+    {"reference", .whole = reference_whole, .unfit = has_no_reference},
     {NULL},
 };
 

@@ -19,8 +19,9 @@ struct trial {
     const struct checked *subject;
     const struct variant *variant;
     const struct check_case *c;
-    const peat_scheme *hooks; /* in the place of the scheme's; NULL: its own */
-    struct rig *rig;          /* the model of the case, which is open; NULL: of a task */
+    const peat_scheme *hooks;  /* in the place of the scheme's; NULL: its own */
+    struct recorder *recorder; /* that notes every call of a hook; NULL: none */
+    struct rig *rig;           /* the model of the case, which is open; NULL: of a task */
     struct check_outcome *o;
 };
 
@@ -102,10 +103,22 @@ void buffers_hold(const struct trial *t);
 void no_leak_holds(const struct trial *t);
 void environment_after_load(const struct checked *s, struct check_outcome *o);
 void environment_after_step(const struct trial *t);
+/* reference.c */
+void reference_whole(const struct checked *s, struct check_outcome *o);
 void parameters_whole(const struct checked *s, struct check_outcome *o);
 void widths_whole(const struct checked *s, struct check_outcome *o);
-/* drawn.c: as check_cases says. */
+/* drawn.c: settings of half of the parameters, the same for the same index. */
+struct value *drawn_settings(const struct checked *s, int64_t index);
+/* As check_cases says. */
 void run_drawn_cases(const struct checked *s, struct check_outcome *o);
+void statics_stay(const struct checked *s, struct check_outcome *o);
+void gradients_reach(const struct trial *t);
+void layers_agree(const struct trial *t);
+void precision_holds(const struct trial *t);
+void lengths_agree(const struct trial *t);
+void draws_hold(const struct trial *t);
+void answers_hold(const struct trial *t);
+void reads_hold(const struct trial *t);
 void abi_whole(const struct checked *s, struct check_outcome *o);
 void batches_hold(const struct trial *t);
 void task_metrics(const struct checked *s, struct check_outcome *o);

@@ -4,23 +4,37 @@
 #include <math.h>
 
 #include "property.h"
+#include "recorder.h"
 
 /* Places of a source: another number than those of the decoder. */
 enum { SOURCE_T = 4 };
+
+/* Positions with a stride are within it, so that tables have their rows. 0: as usual. */
+static int64_t longest(const struct check_case *c)
+{
+    int64_t usual = c->property->longest ? c->property->longest : RIG_T_MAX;
+    int64_t needed = c->length * (c->stride > 1 ? c->stride : 1);
+    return needed > usual ? needed : c->property->longest;
+}
 
 struct rig_plan trial_plan(const struct trial *t)
 {
     const struct check_case *c = t->c;
     return (struct rig_plan){.arch = c->arch,
                              .dtype = trial_has(t, CASE_F32) ? PEAT_F32 : PEAT_F64,
-                             .T_max = c->property->longest,
+                             .T_max = longest(c),
                              .n_stream = (int)c->streams,
                              .D = c->heads * c->width,
                              .heads = c->heads,
                              .seed = c->seed,
-                             .hooks = t->hooks,
+                             .layers = c->layers,
+                             .stride = (double)c->stride,
+                             .flags = c->flags,
+                             .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
+                             .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
+                             .host = t->recorder ? &t->recorder->host : NULL,
                              .moved = trial_has(t, CASE_MOVED),
-                             .guarded = trial_has(t, CASE_GUARDED)};
+                             .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};
 }
 
 void trial_run(struct trial *t)
@@ -83,7 +97,7 @@ struct rig_input trial_longer_sources(const struct trial *t, int64_t n)
     struct rig_input x = rig_input(t->rig, c->rows, c->length);
     if (trial_has(t, CASE_TRAINING)) {
         x.in.phase = PEAT_TRAIN;
-        x.in.step = 1 + c->seed % 7;
+        x.in.step = c->step > 0 ? c->step : 1 + c->seed % 7;
     }
     hide(t, &x);
     if (c->arch == PEAT_SEQ2SEQ)

@@ -230,8 +230,11 @@ static int train_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct trail trail = {.page = NULL};
-    if (q->parent && cli->n_operand > 2)
-        return cli_mistake(cmd_cell.name, "with --with-parent one cell can be given");
+    if ((q->parent || q->run.trained || q->run.measure) && cli->n_operand > 2)
+        return cli_mistake(cmd_cell.name, "with %s one cell can be given",
+                           q->parent        ? "--with-parent"
+                           : q->run.trained ? "--trained"
+                                            : "--measure");
     q->run.threads = (int)q->threads;
     q->run.has_parent = q->parent != 0;
     q->run.trail = &trail;
@@ -239,7 +242,7 @@ static int train_cells(const struct cli *cli)
         trail.page = trail_page_open((int)q->trail);
     if (q->parent && !follow_parent(q, &trail))
         return CLI_STOPPED;
-    return q->parent ? run_one(cli) : run_cells(cli);
+    return q->parent || q->run.trained || q->run.measure ? run_one(cli) : run_cells(cli);
 }
 
 static const struct cli_option options[] = {
@@ -253,6 +256,11 @@ static const struct cli_option options[] = {
               "of a cell that stands still (default: 600; 0: none)"),
     CLI_FLAG(0, "allow-drift", run.allow_drift,
              "go on with checkpoints of other kernels or libraries; results are marked"),
+    CLI_TEXT(0, "trained", "FILE", run.trained,
+             "of one cell: evaluate the weights that another program trained"),
+    CLI_WHOLE(0, "measure", "N", 1, INT_MAX, run.measure,
+              "of one cell that was not started: time N steps and an evaluation, and keep nothing "
+              "but measured.json"),
     CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "one cell, in this process; end when its parent PID ends"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_compare.c: peat compare A B DIR: two rows, or two labels of an axis, at each length. */
+/* cmd_compare.c: peat compare DIR A B: two rows, or two labels of an axis, at each length. */
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/comparerows.h"
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"
@@ -87,20 +88,19 @@ static peat_status choose_rows(const struct results *r, char *const *text, struc
 static peat_status choose(const struct cli *cli, const struct results *r, struct compared *c)
 {
     const struct request *q = cli->options;
-    c->labels = names_factor(r, cli->operand, &c->contrast, cli->arena);
+    c->labels = names_factor(r, cli->operand + 1, &c->contrast, cli->arena);
     c->rows = (struct row_pair){.r = r, .arena = cli->arena};
     if (c->labels)
         return choose_over(r, q->over, &c->contrast, cli->arena, cli->err);
     if (q->over)
         return error_set(cli->err, PEAT_INVALID,
                          "option '--over' is for two labels of an axis that several rows have");
-    return choose_rows(r, cli->operand, &c->rows, cli->err);
+    return choose_rows(r, cli->operand + 1, &c->rows, cli->err);
 }
 
 /* Returns whether some seed is paired; so does the next. */
 static bool add_text(const struct cli *cli, const struct compared *c, int length)
 {
-    enum { WIDTH = 100 };
     struct effects x;
     struct table t;
     strbuf_add(cli->out, cli->out->n ? "\n" : "");
@@ -108,7 +108,7 @@ static bool add_text(const struct cli *cli, const struct compared *c, int length
         return rows_text(&c->rows, length, cli->out) > 0;
     effects_compute(&x, c->rows.r, &c->contrast, c->rows.r->length[length], cli->arena);
     effects_table(&t, &x, cli->arena);
-    format_text(&t, WIDTH, false, cli->out);
+    cli_add_wrapped(&t, NULL, false, cli->out);
     return effects_have_pairs(&x);
 }
 
@@ -141,6 +141,16 @@ static void print_json_lengths(const struct compared *c, struct json lengths)
     print_json(m.v);
 }
 
+/* The order of earlier versions is told, not guessed. */
+static bool names_dir_last(const struct cli *cli)
+{
+    if (path_is_directory(cli->operand[0]) || !dir_has(cli->operand[2], "plan.json"))
+        return false;
+    error_set(cli->err, PEAT_INVALID, "the run directory comes first: peat compare %s %s %s",
+              cli->operand[2], cli->operand[0], cli->operand[1]);
+    return true;
+}
+
 static int compare(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -148,7 +158,8 @@ static int compare(const struct cli *cli)
     struct compared c;
     bool paired = false;
     struct json lengths = json_list(cli->arena);
-    if (results_read(&r, 1, &cli->operand[2], &q->read, cli->arena, cli->err) != PEAT_OK ||
+    if (names_dir_last(cli) ||
+        results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
         choose(cli, &r, &c) != PEAT_OK)
         return CLI_USAGE;
     if (q->length >= 0 && r.n_length && results_find_length(&r, q->length) < 0)
@@ -192,8 +203,8 @@ const struct cli_command cmd_compare = {
              "is named by its labels (rotary.sum), by a label that only it has (rotary), or by\n"
              "axis=label[,axis=label]. Two labels of one axis that several rows have (concat sum)\n"
              "are compared in every setting of the other axes, and pooled over them.",
-    .example = "peat compare rotary learned.sum runs/sum-vs-concat",
-    CLI_OPERANDS("A B DIR", 3, 3, "two rows and a run directory are needed"),
+    .example = "peat compare runs/quickstart rotary learned.sum",
+    CLI_OPERANDS("DIR A B", 3, 3, "a run directory and two rows are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.length = -1),
     .run = compare,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c: peat export DIR CELL -o FILE. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/assemble.h"
+#include "cell/batchexport.h"
 #include "cell/reopen.h"
 #include "cell/start.h"
 #include "cli/verbs.h"
@@ -16,35 +18,46 @@
 #include "train/generation.h"
 
 struct request {
-    const char *file;
-    bool start;
+    const char *file, *feed;
+    bool start, batch;
+    int64_t steps; /* 0: weights that are there */
 };
 
 struct exporter {
     const struct cli *cli;
     struct arena *arena;
     const struct cell_files *cell;
-    struct named_tensor *tensor;
-    int n;
+    struct tensor_list list;
     int64_t step; /* of the weights */
     const struct value *resolved;
     const char *length_unit;
-    const struct value *tokens; /* list of texts; NULL: not known, or the task has none */
+    const struct value *tokens;   /* list of texts; NULL: not known, or the task has none */
+    const struct value *training; /* how tensors are trained; NULL: not known */
 };
 
 /* ---- the model built again ---- */
 
-static peat_status build(struct exporter *x, bool shape_only, struct assembly *s)
+/* The option that needs the plugins and the data. */
+static const char *needed_by(const struct exporter *x)
+{
+    const struct request *q = x->cli->options;
+    return q->feed    ? "--feed"
+           : q->steps ? "--steps"
+           : q->batch ? "--batch"
+           : q->start ? "--start"
+                      : "an export without a result";
+}
+
+static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only, struct assembly *s,
+                         struct cell_config *config)
 {
     const struct cell_files *cell = x->cell;
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
-    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
     *s = (struct assembly){.trail = x->cli->trail};
     struct error *err = x->cli->err;
-    if (cell_reopen(config, &recorded, shape_only ? "an export without a result" : "--start",
-                    registry, x->arena, err) != PEAT_OK ||
-        assemble(s, config, x->arena, PEAT_F32, shape_only, err) != PEAT_OK ||
+    if (cell_reopen(config, &recorded, needed_by(x), registry, x->arena, err) != PEAT_OK ||
+        assemble(s, config, x->arena, dtype, shape_only, err) != PEAT_OK ||
         (!shape_only && start_apply(s, config, err) != PEAT_OK))
         return err->status;
     x->resolved = assembly_resolved(s, x->arena);
@@ -61,19 +74,40 @@ static const struct value *token_texts(const struct exporter *x, const struct ta
     return list.v->n ? list.v : NULL;
 }
 
+/* What the update leaves alone or brings back: {name: {"frozen", "decay", "bounds"}}. */
+static const struct value *training_of(const struct weights *w, struct arena *a)
+{
+    struct json all = json_map(a);
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        struct json m = json_put_map(all, one->name);
+        json_put_bool(m, "frozen", one->frozen);
+        json_put_bool(m, "decay", one->decay);
+        if (!one->bounded)
+            continue;
+        struct json bounds = json_put_list(m, "bounds");
+        json_add_real(bounds, one->lo);
+        json_add_real(bounds, one->hi);
+    }
+    return all.v;
+}
+
 static peat_status take_initial_weights(struct exporter *x)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
-    peat_status status = build(x, false, s);
+    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    peat_status status = build(x, PEAT_F32, false, s, config);
     if (status != PEAT_OK)
         return status;
-    const struct weights *w = &s->model.weights;
     x->tokens = token_texts(x, &s->task);
-    x->n = w->n;
-    x->tensor = ARENA_ARRAY(x->arena, w->n, struct named_tensor);
-    for (int i = 0; i < w->n; i++)
-        x->tensor[i] = (struct named_tensor){w->item[i]->name, w->item[i]->value};
+    x->training = training_of(&s->model.weights, x->arena);
+    x->list.tensor = generation_tensors(&s->model.weights, NULL, x->arena, &x->list.n);
     return PEAT_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
 }
 
 /* ---- the newest checkpoint ---- */
@@ -82,7 +116,8 @@ static peat_status read_checkpoint(struct exporter *x, const char *dir)
 {
     char *path = path_join(dir, GENERATION_MODEL);
     x->step = generation_step(path_name(dir));
-    peat_status status = safetensors_read(path, x->arena, &x->tensor, &x->n, NULL, x->cli->err);
+    peat_status status =
+        safetensors_read(path, x->arena, &x->list.tensor, &x->list.n, NULL, x->cli->err);
     free(path);
     return status;
 }
@@ -102,8 +137,91 @@ static peat_status take_newest_weights(struct exporter *x)
     x->resolved = value_get(x->cell->result, "resolved");
     x->length_unit = json_get_text(x->cell->result, "length_unit");
     if (status == PEAT_OK && !x->resolved)
-        status = build(x, true, ARENA_NEW(x->arena, struct assembly));
+        status = build(x, PEAT_F32, true, ARENA_NEW(x->arena, struct assembly),
+                       ARENA_NEW(x->arena, struct cell_config));
     return status;
+}
+
+/* ---- batches ---- */
+
+/* "1-20" */
+static bool read_steps(const char *text, int64_t *first, int64_t *last)
+{
+    char *end;
+    errno = 0;
+    *first = *last = strtoll(text, &end, 10);
+    if (end != text && *end == '-')
+        *last = strtoll(text = end + 1, &end, 10);
+    return end != text && !*end && !errno && *first >= 1 && *first <= *last;
+}
+
+/* In the place of weights. */
+static peat_status take_batches(struct exporter *x, const char *steps)
+{
+    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
+    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    int64_t first, last;
+    if (!read_steps(steps, &first, &last))
+        return error_set(x->cli->err, PEAT_INVALID,
+                         "--feed: steps are given as I-J or as one number from 1, not as '%s'",
+                         steps);
+    peat_status status = build(x, PEAT_F32, true, s, config);
+    if (status == PEAT_OK && last > config->train.steps)
+        status = error_set(x->cli->err, PEAT_INVALID,
+                           "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
+                           config->train.steps, last);
+    return status == PEAT_OK ? batches_add(&x->list, s, config, first, last, x->cli->err) : status;
+}
+
+/* A model in F64 with the weights that were taken, which the list has sorted then. */
+static peat_status build_taken(struct exporter *x, struct assembly *s, struct cell_config *config)
+{
+    const int n = x->list.n;
+    struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
+    peat_status status = build(x, PEAT_F64, false, s, config);
+    memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
+    qsort(taken, (size_t)n, sizeof(*taken), by_name);
+    x->list.tensor = taken;
+    x->list.room = n;
+    return status == PEAT_OK
+               ? generation_fill(&s->model.weights, taken, n, x->cell->id, x->cli->err)
+               : status;
+}
+
+/* Beside the weights that were taken. */
+static peat_status add_first_batch(struct exporter *x)
+{
+    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
+    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    peat_status status = build_taken(x, s, config);
+    return status == PEAT_OK ? first_batch_add(&x->list, s, config, x->cli->err) : status;
+}
+
+/* In the place of the weights before training, which were taken. */
+static peat_status take_trained(struct exporter *x, int64_t steps)
+{
+    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
+    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    peat_status status = build_taken(x, s, config);
+    if (status == PEAT_OK && steps > config->train.steps)
+        status = error_set(x->cli->err, PEAT_INVALID, "--steps: the cell has %" PRId64 " steps",
+                           config->train.steps);
+    if (status != PEAT_OK)
+        return status;
+    x->step = steps;
+    x->list.tensor = generation_tensors(&s->model.weights, NULL, x->arena, &x->list.n);
+    x->list.room = 2 * x->list.n;
+    return steps_add(&x->list, s, config, steps, x->cli->err);
+}
+
+static peat_status take_tensors(struct exporter *x, const struct request *q)
+{
+    if (q->feed)
+        return take_batches(x, q->feed);
+    peat_status status = q->start || q->steps ? take_initial_weights(x) : take_newest_weights(x);
+    if (status == PEAT_OK && q->steps)
+        return take_trained(x, q->steps);
+    return status == PEAT_OK && q->batch ? add_first_batch(x) : status;
 }
 
 /* ---- the file ---- */
@@ -123,6 +241,7 @@ static const struct value *metadata_of(const struct exporter *x)
         {"peat_hash", json_get_text(cell->config, "hash")},
         {"length_unit", x->length_unit},
         {"peat_tokens", x->tokens ? json_to_text(x->tokens, JSON_CANONICAL, a) : NULL},
+        {"peat_training", x->training ? json_to_text(x->training, JSON_CANONICAL, a) : NULL},
     };
     struct json map = json_map(a);
     for (size_t i = 0; i < sizeof(entry) / sizeof(*entry); i++)
@@ -134,18 +253,30 @@ static const struct value *metadata_of(const struct exporter *x)
 static int export_weights(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct exporter x = {.cli = cli, .arena = cli->arena};
+    struct exporter x = {.cli = cli, .arena = cli->arena, .list = {.arena = cli->arena}};
+    const struct cli_clash clash[] = {
+        {"feed", q->start || q->batch || q->steps,
+         "--feed writes batches alone: no --start, --batch or --steps"},
+        {"steps", q->start || q->batch, "--steps writes other weights: no --start and no --batch"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, clash);
+    if (code != CLI_GO_ON)
+        return code;
     if (!q->file)
         return cli_mistake(cmd_export.name, "where to? give -o FILE");
     x.cell = cli_find_cell(cli);
-    if (x.cell && (q->start ? take_initial_weights(&x) : take_newest_weights(&x)) == PEAT_OK)
-        safetensors_write(q->file, x.tensor, x.n, metadata_of(&x), cli->err);
+    if (x.cell && take_tensors(&x, q) == PEAT_OK)
+        safetensors_write(q->file, x.list.tensor, x.list.n, metadata_of(&x), cli->err);
     return CLI_DONE;
 }
 
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "FILE", file, "the file to write"),
     CLI_FLAG(0, "start", start, "the weights before training, of any cell"),
+    CLI_FLAG(0, "batch", batch, "also the first batch, its logits and its gradients, in F64"),
+    CLI_WHOLE(0, "steps", "N", 1, INT64_MAX, steps,
+              "instead, the weights after N steps in F64, and the losses of these steps"),
+    CLI_TEXT(0, "feed", "I-J", feed, "instead of weights, the batches of these training steps"),
 };
 
 const struct cli_command cmd_export = {
@@ -155,7 +286,9 @@ const struct cli_command cmd_export = {
              "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
              "(peat_config, as JSON) and what plugins chose for automatic parameters\n"
              "(peat_resolved). CELL is an index, a label or the start of a hash. --start writes\n"
-             "the weights before the first step, which needs the cell's plugins and data.",
+             "the weights before the first step, which needs the cell's plugins and data. So do\n"
+             "--batch and --feed, by which other programs check their model and train the same\n"
+             "cell: see docs/checkpoint.md and docs/python.md.",
     .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/findrun.h"
 #include "cli/inspectcell.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
@@ -216,8 +217,20 @@ static void add_cell(const struct cli *cli)
     inspected_cell_close(c);
 }
 
+/* DIR CELL, where DIR may be named as everywhere else, and not SCHEME key=value. */
+static void find_inspected(const struct cli *cli)
+{
+    struct error ignored = {0};
+    if (cli->n_operand != 2 || strchr(cli->operand[1], '='))
+        return;
+    const char *dir = find_run(cli->operand[0], cli->arena, &ignored);
+    if (dir)
+        cli->operand[0] = arena_strdup(cli->arena, dir);
+}
+
 static int inspect(const struct cli *cli)
 {
+    find_inspected(cli);
     if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
     if (cli->n_operand != 2)

@@ -15,10 +15,16 @@
 #include "report/numbers.h"
 
 struct request {
-    bool json, write, ids, injection;
+    bool json, write, ids, injection, measure;
     const char *dir;
-    const char *pilot; /* a run directory; NULL: none */
+    const char *pilot;  /* a run directory; NULL: none */
+    const bool *chosen; /* by cells: what is printed; NULL: all */
 };
+
+static bool is_shown(const struct request *q, int cell)
+{
+    return !q->chosen || q->chosen[cell];
+}
 
 /* ---- numbers for people ---- */
 
@@ -85,7 +91,7 @@ static void print_said(const char *what, const struct plan *p, int rows, const c
     }
 }
 
-static void print_table(struct loaded_plan *l, const char *const *state)
+static void print_table(struct loaded_plan *l, const struct request *q, const char *const *state)
 {
     static const char *const head[] = {"cell",        "label",    "params",     "positional",
                                        "FLOPs/token", "training", "evaluation", "activations",
@@ -95,13 +101,15 @@ static void print_table(struct loaded_plan *l, const char *const *state)
     columns_add(&table, head);
     for (int i = 0; i < l->plan.n; i++) {
         const struct plan_cell *c = &l->plan.cell[i];
+        if (!is_shown(q, i))
+            continue;
         const char *const row[] = {
             arena_printf(&l->arena, "%d", c->index),
             c->label,
             grouped_number(&l->arena, c->q[Q_PARAMS]),
             grouped_number(&l->arena, c->q[Q_PARAMS_POSITIONAL]),
             short_number(&l->arena, c->q[Q_FLOPS_PER_TOKEN]),
-            short_number(&l->arena, plan_training(c)),
+            short_number(&l->arena, plan_training(c, 0)),
             short_number(&l->arena, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
             mebibytes(&l->arena, c->q[Q_ACTIVATION_BYTES]),
             number_ratio(&l->arena, c->q[Q_INPUT_RATIO_START]),
@@ -109,32 +117,71 @@ static void print_table(struct loaded_plan *l, const char *const *state)
             state[i]};
         columns_add(&table, row);
     }
-    columns_print(&table, "", stdout);
+    columns_print_blocks(&table, 2, stdout);
+}
+
+/* "; about 5m10s here, from the speed of an fp32 product" */
+static const char *time_text(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                             const bool *is_run, const int64_t *from)
+{
+    bool *shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
+    char text[32];
+    for (int i = 0; i < l->plan.n; i++)
+        shown[i] = is_run[i] && is_shown(q, i);
+    struct plan_time time;
+    if (!q->measure)
+        time = plan_estimate(&l->plan, shown, from, &l->arena);
+    else if (!plan_measure(&l->plan, shown, from, &time, &l->arena, cli->err))
+        return "";
+    if (!isfinite(time.seconds))
+        return "";
+    duration_text(plan_wall_seconds(&l->experiment.run, time.seconds), text);
+    return arena_printf(&l->arena, "; about %s here, from %s", text, time.from);
 }
 
 /* "3 TFLOP of training, 1 TFLOP of evaluation and at most 9 TFLOP of generation: about 5m10s" */
-static void print_work(struct loaded_plan *l, const struct plan_runs *runs)
+static void print_work(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                       const struct plan_runs *runs)
 {
     const struct plan *p = &l->plan;
-    double training = 0, evaluation = 0, generation = 0, work = 0;
-    char time[32];
+    double training = 0, evaluation = 0, generation = 0, shared = 0;
+    int n_shared = 0;
+    int64_t *from = ARENA_ARRAY(&l->arena, p->n, int64_t);
+    plan_shared_steps(p, runs->is_run, from, &l->arena);
     for (int i = 0; i < p->n; i++) {
-        if (!runs->is_run[i])
+        if (!runs->is_run[i] || !is_shown(q, i))
             continue;
-        training += plan_training(&p->cell[i]);
-        evaluation += p->cell[i].q[Q_EVAL_FLOPS];
-        generation += p->cell[i].q[Q_GENERATE_FLOPS];
-        work += plan_work(&p->cell[i]);
+        training += plan_training(&p->cell[i], from[i]);
+        evaluation += plan_scoring(&p->cell[i], from[i]);
+        generation += plan_generation(&p->cell[i], from[i]);
+        shared += (double)from[i];
+        n_shared += from[i] > 0;
     }
-    cli_print("%sFLOP of training, %sFLOP of evaluation", short_number(&l->arena, training),
-              short_number(&l->arena, evaluation));
+    const char *line =
+        arena_printf(&l->arena, "%sFLOP of training, %sFLOP of evaluation",
+                     short_number(&l->arena, training), short_number(&l->arena, evaluation));
     if (generation > 0)
-        cli_print(", at most %sFLOP of generation", short_number(&l->arena, generation));
-    double seconds = plan_seconds(&l->experiment.run, work);
-    if (!isfinite(seconds))
-        return;
-    duration_text(seconds, time);
-    cli_print("; about %s here", time);
+        line = arena_printf(&l->arena, "%s, at most %sFLOP of generation", line,
+                            short_number(&l->arena, generation));
+    if (n_shared)
+        line = arena_printf(
+            &l->arena, "%s (%d cell%s continue%s from shorter ones, for %s steps together)", line,
+            n_shared, plural(n_shared), n_shared == 1 ? "s" : "", short_number(&l->arena, shared));
+    cli_print("%s%s\n", line, time_text(cli, l, q, runs->is_run, from));
+}
+
+/* bf16 saves time by products alone: where they are not faster, such cells take longer than fp32's,
+ * whose activations need no rounding. */
+static void print_precision(const struct loaded_plan *l)
+{
+    bool rounds = false;
+    for (int i = 0; i < l->plan.n; i++)
+        rounds = rounds || plan_rounds(&l->plan.cell[i]);
+    double times = rounds ? plan_bf16_speed(&l->experiment.run) : (double)NAN;
+    if (times < 1)
+        cli_print("precision: bf16 products have %.2g times the speed of fp32 ones here, so cells "
+                  "of bf16 take longer than those of fp32; --measure times both\n",
+                  times);
 }
 
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
@@ -144,11 +191,17 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
     const char **started = ARENA_ARRAY(a, rows, const char *);
     const char **frozen = ARENA_ARRAY(a, rows, const char *);
     const char **first = ARENA_ARRAY(a, rows, const char *);
+    const char **part = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++) {
         const struct plan_cell *c = &p->cell[i];
         matched[i] = c->matched;
         started[i] = c->started;
         first[i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;
+        part[i] =
+            c->config.eval.test > 0
+                ? arena_printf(a, "on the test part, %g of the held-out data; the rest validates",
+                               c->config.eval.test)
+                : "on the validation data: eval.test is 0, so there is no test part";
         if (c->q[Q_PARAMS_FROZEN] > 0)
             frozen[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->q[Q_PARAMS]),
                                      grouped_number(a, c->q[Q_PARAMS_FROZEN]));
@@ -157,6 +210,7 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
     print_said("parameters", p, rows, frozen, a);
     print_said("start", p, rows, started, a);
     print_said("training data begin with", p, rows, first, a);
+    print_said("reported", p, rows, part, a);
 }
 
 /* Skipped rows of the first seed, a line for each reason. */
@@ -176,22 +230,41 @@ static void print_skipped(const struct plan *p, int n, struct arena *a)
     }
 }
 
-static void print_totals(struct loaded_plan *l, const char *const *state)
+/* "8 cells: 4 rows x 2 seeds; 8 todo", or "3 of 8 cells; 3 todo". */
+static void print_count(struct loaded_plan *l, const struct request *q,
+                        const struct plan_runs *runs, const char *const *state)
+{
+    int n = 0;
+    struct strbuf counts = STRBUF_NEW;
+    const char **shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, const char *);
+    for (int i = 0; i < l->plan.n; i++)
+        if (is_shown(q, i))
+            shown[n++] = state[i];
+    plan_states_count(shown, n, &counts);
+    if (n < l->plan.n)
+        cli_print("\n%d of %d cells; %s\n", n, l->plan.n, counts.text);
+    else
+        cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs->n, plural(runs->n), runs->rows,
+                  plural(runs->rows), runs->seeds, plural(runs->seeds),
+                  runs->choosing ? arena_printf(&l->arena, " + %d for choosing", runs->choosing)
+                                 : "",
+                  counts.text);
+    strbuf_release(&counts);
+}
+
+static void print_totals(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                         const char *const *state)
 {
     const struct plan *p = &l->plan;
     int rows = p->n / l->experiment.n_seed;
     struct plan_runs runs;
-    struct strbuf counts = STRBUF_NEW;
     plan_runs_count(p, &runs, &l->arena);
-    plan_states_count(state, p->n, &counts);
-    cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs.n, plural(runs.n), runs.rows,
-              plural(runs.rows), runs.seeds, plural(runs.seeds),
-              runs.choosing ? arena_printf(&l->arena, " + %d for choosing", runs.choosing) : "",
-              counts.text);
-    print_work(l, &runs);
-    cli_print("\n");
-    strbuf_release(&counts);
+    print_count(l, q, &runs, state);
+    print_work(cli, l, q, &runs);
+    print_precision(l);
     plan_runs_say(p, &runs, &l->arena);
+    plan_say_comparisons(p, &runs);
+    plan_say_looks(p, &runs, &l->arena);
     print_notes(p, rows, &l->arena);
     for (int i = 0; i < p->n_dropped; i++)
         cli_print("left out: %s\n", p->dropped[i]);
@@ -225,8 +298,8 @@ static void print_parts(const struct cli *cli, struct loaded_plan *l, const stru
         print_all_json(cli, l, q, state);
         return;
     }
-    print_table(l, state);
-    print_totals(l, state);
+    print_table(l, q, state);
+    print_totals(cli, l, q, state);
     if (q->injection)
         print_injections(&l->plan);
     plan_claims(l, q->pilot, NULL, cli->err);
@@ -248,9 +321,9 @@ static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const s
     print_parts(cli, l, q, state);
 }
 
-void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir)
+void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen)
 {
-    plan_and_print(cli, l, &(struct request){.dir = dir});
+    plan_and_print(cli, l, &(struct request){.dir = dir, .chosen = chosen});
 }
 
 static int plan_experiment(const struct cli *cli)
@@ -269,6 +342,9 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "write", write, "make the run directory, ready for 'peat cell'"),
     CLI_FLAG(0, "ids", ids, "only the cells' names, one a line"),
     CLI_FLAG(0, "injection", injection, "what acts where in each cell"),
+    CLI_FLAG(
+        0, "measure", measure,
+        "run some steps and an evaluation of each kind of cell, and estimate the time by them"),
     CLI_TEXT(0, "pilot", "DIR", pilot,
              "a run whose spread over seeds says how many the claims need"),
 };

@@ -13,10 +13,14 @@ static int write_report(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct results r;
+    bool no_gnuplot = false;
     q->page.n_dir = cli->n_operand;
     q->page.dir = cli->operand;
     if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK)
-        html_report(&r, &q->page, cli->arena, cli->out, cli->err);
+        html_report(&r, &q->page, cli->arena, cli->out, &no_gnuplot, cli->err);
+    if (no_gnuplot)
+        cli_say("the page has no figures: gnuplot is not installed (Debian: apt-get install "
+                "gnuplot-nox)");
     return cli_output(cli, q->file);
 }
 
@@ -39,12 +43,14 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_report = {
     .name = "peat report",
     .summary = "the results as one page for a browser",
-    .about = "Writes the results of run directories as one HTML page that needs no network and\n"
-             "no script: the claims and whether they hold, what came out in sentences, contrasts,\n"
+    .about = "Writes the results of run directories as one HTML page that needs no\n"
+             "network: the claims and whether they hold, what came out in sentences, contrasts,\n"
              "figures and the table; folded below them what the cells learned, what each scheme\n"
-             "looks like, what acts where, failures, provenance, and how to make it again. Needs\n"
-             "neither plugins nor data, and loads none; without gnuplot figures are left out. The\n"
-             "axes of lines and panels choose what the figures compare.",
+             "looks like, what acts where, failures, provenance, and how to make it again.\n"
+             "Points of a figure say their row and value on hover, a click on a heading sorts\n"
+             "its table, and rows can be hidden; without scripts the page shows the same. Needs\n"
+             "neither plugins nor data, and loads none; without gnuplot figures are left out.\n"
+             "The axes of lines and panels choose what the figures compare.",
     .example = "peat report runs/sum-vs-concat -o report.html\n"
                "peat report runs/sum-vs-concat --lines combine --panels scheme -o report.html",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),

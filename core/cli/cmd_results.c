@@ -24,7 +24,7 @@ struct request {
     struct results_options read;
     struct table_options table;
     int64_t digits; /* 0: the usual ones */
-    bool all_steps, ranks;
+    bool all_steps, ranks, family;
     const char *file; /* NULL: stdout */
 };
 
@@ -56,7 +56,7 @@ static void add_table(const struct printing *p, const struct table *t)
     else if (q->format == TEX)
         format_tex(t, p->out);
     else
-        format_text(t, cli_width(q->file, 60, INT_MAX), use_bold(q), p->out);
+        cli_add_wrapped(t, q->file, use_bold(q), p->out);
 }
 
 static void add_contrasts(const struct printing *p)
@@ -74,20 +74,24 @@ static void add_contrasts(const struct printing *p)
     }
 }
 
+static void add_history(const struct printing *p, const struct claim_history *h)
+{
+    struct table t;
+    if (p->q->format == CSV) {
+        claims_csv(h, p->out);
+        return;
+    }
+    for (int earlier = 0; earlier <= (h->first.version != NULL); earlier++) {
+        claims_table(&t, h, earlier, p->a);
+        add_table(p, &t);
+    }
+}
+
 static void add_claims(const struct printing *p)
 {
     struct claim_history h;
-    struct table t;
-    if (claims_history(&h, p->r, p->a, p->err) != PEAT_OK || !h.now.version)
-        return;
-    if (p->q->format == CSV) {
-        claims_csv(&h, p->out);
-        return;
-    }
-    for (int earlier = 0; earlier <= (h.first.version != NULL); earlier++) {
-        claims_table(&t, &h, earlier, p->a);
-        add_table(p, &t);
-    }
+    if (claims_history(&h, p->r, p->a, p->err) == PEAT_OK && h.now.version)
+        add_history(p, &h);
 }
 
 static void add_comparisons(const struct printing *p)
@@ -158,9 +162,22 @@ static void print_request(const struct cli *cli, const struct request *q, int n_
     cli_output(cli, q->file);
 }
 
+/* Each directory is a run of its own, with its own claims. */
+static void print_family(const struct cli *cli, const struct request *q, int n, char *const *dir)
+{
+    struct results *r = ARENA_ARRAY(cli->arena, n, struct results);
+    struct claim_history h;
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = results_read(&r[i], 1, &dir[i], &q->read, cli->arena, cli->err);
+    if (status == PEAT_OK && claims_family(&h, n, r, dir, cli->arena, cli->err) == PEAT_OK)
+        add_history(&(struct printing){q, NULL, cli->arena, cli->out, cli->err}, &h);
+    cli_output(cli, q->file);
+}
+
 void print_results(const struct cli *cli, char *dir)
 {
-    print_request(cli, &(struct request){.table = {.length = -1}}, 1, &dir);
+    print_request(cli, &(struct request){.table = {.length = -1, .brief = true}}, 1, &dir);
 }
 
 /* An option that would have no effect is refused. */
@@ -170,6 +187,7 @@ static int refuse_clashes(const struct cli *cli)
     bool is_csv = q->format == CSV, is_json = q->format == JSON || q->format == JSONL;
     bool is_table = !is_csv && !is_json;
     const struct cli_clash one[] = {
+        {"family", q->part != CLAIMS, "option '--family' is for --part claims"},
         {"all-steps", !is_csv, "option '--all-steps' is for --format csv"},
         {"ranks", is_csv || q->format == JSONL,
          "option '--ranks' is for --format table, md, tex or json"},
@@ -205,7 +223,7 @@ static int show_results(const struct cli *cli)
     if (code != CLI_GO_ON)
         return code;
     q->table.digits = (int)q->digits;
-    print_request(cli, q, cli->n_operand, cli->operand);
+    (q->family ? print_family : print_request)(cli, q, cli->n_operand, cli->operand);
     return CLI_DONE;
 }
 
@@ -214,6 +232,8 @@ static const struct cli_option options[] = {
              "table (default), md, csv, tex, json or jsonl"),
     CLI_WORD(0, "part", "PART", part_words, part,
              "all (default), results, contrasts or claims; csv: results, if not said"),
+    CLI_FLAG(0, "family", family,
+             "with --part claims: each directory's own claims, Holm over all of them"),
     CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
     CLI_TEXT(0, "rows", "AXIS", table.rows, "the axis of the first column"),
     CLI_TEXT(0, "cols", "AXIS,...", table.cols, "axes that become columns, at one length"),
@@ -252,6 +272,6 @@ const struct cli_command cmd_results = {
     .example = "peat results runs/sum-vs-concat --cols combine",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.table.length = -1),
+    CLI_DEFAULTS(.table.length = -1, .table.brief = true),
     .run = show_results,
 };

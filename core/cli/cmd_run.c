@@ -2,14 +2,17 @@
 /* cmd_run.c: peat run EXP.yaml. */
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/loadplan.h"
+#include "cli/planparts.h"
+#include "cli/runlooks.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "diagnose/drawings.h"
+#include "grid/progress.h"
 #include "grid/runner.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
@@ -42,22 +45,35 @@ static void keep_drawings(const char *dir)
         cli_say("the schemes are not drawn: %s", err.text);
 }
 
+static peat_status run_cells(struct loaded_plan *l, const char *dir, const struct runner_options *o,
+                             const char *program, struct runner_end *end, struct error *err)
+{
+    if (l->experiment.looks.n)
+        return run_looks(l, dir, o, program, end, err);
+    return runner_run(dir, &l->plan, o, program, end, err);
+}
+
 /* Checks everything before it makes the directory. */
 static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner_options *o,
                      struct runner_end *end, struct error *err)
 {
     char program[PATH_MAX];
     int lock = -1;
+    if (l->experiment.looks.n && o->shard_count) {
+        error_set(err, PEAT_INVALID,
+                  "option '--shard': seeds until claims need all cells of a look in one directory");
+        return false;
+    }
     if (own_program(program, sizeof(program), err) != PEAT_OK ||
         runner_check(&l->plan, o, err) != PEAT_OK || rundir_check(dir, &l->plan, err) != PEAT_OK)
         return false;
     if (o->dry)
-        return runner_run(dir, &l->plan, o, program, end, err) == PEAT_OK;
+        return run_cells(l, dir, o, program, end, err) == PEAT_OK;
     if (rundir_lock(dir, &lock, err) != PEAT_OK)
         return false;
     bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
                rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&
-               runner_run(dir, &l->plan, o, program, end, err) == PEAT_OK;
+               run_cells(l, dir, o, program, end, err) == PEAT_OK;
     if (ran && !end->interrupted)
         keep_drawings(dir);
     close(lock);
@@ -88,6 +104,44 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
     return err->status == PEAT_OK;
 }
 
+/* What will be run, where, and how long that takes. With best_over as the plan counts it. */
+static void say_start(struct loaded_plan *l, const struct request *q, const char *dir)
+{
+    struct plan_runs runs;
+    struct run_settings settings = l->experiment.run;
+    struct error damage = {0};
+    const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
+    bool *chosen = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
+    int64_t *from = ARENA_ARRAY(&l->arena, l->plan.n + 1, int64_t);
+    int n = 0;
+    char time[32] = "";
+    settings.jobs = q->runner.jobs;
+    settings.threads = q->runner.threads;
+    plan_runs_count(&l->plan, &runs, &l->arena);
+    runner_chosen(&l->plan, &q->runner, chosen);
+    for (int i = 0; i < l->plan.n; i++) {
+        bool ended = state && (!strcmp(state[i], "done") || !strcmp(state[i], "diverged"));
+        chosen[i] = chosen[i] && state && !ended && runs.is_run[i];
+    }
+    plan_shared_steps(&l->plan, chosen, from, &l->arena);
+    for (int i = 0; i < l->plan.n; i++)
+        n += chosen[i];
+    if (n == 0)
+        return;
+    double seconds = plan_estimate(&l->plan, chosen, from, &l->arena).seconds;
+    if (isfinite(seconds))
+        duration_text(plan_wall_seconds(&settings, seconds), time);
+    cli_say("%s: %d of %d cells to run%s%s", dir, n, runs.n, *time ? ", about " : "", time);
+}
+
+static void say_next(const struct loaded_plan *l, const char *dir)
+{
+    const char *name = l->experiment.name;
+    cli_say("all of it is in %s; next: `peat report %s -o %s.html` makes a page, `peat results %s "
+            "--columns cost` shows what it took",
+            dir, dir, name, dir);
+}
+
 /* A table that cannot be printed does not change the exit code of the run. */
 static void print_table(const struct cli *cli, char *dir)
 {
@@ -99,16 +153,25 @@ static void print_table(const struct cli *cli, char *dir)
         cli_say("%s", err.text);
 }
 
+static int print_chosen(const struct cli *cli, struct loaded_plan *l, const struct request *q,
+                        const char *dir)
+{
+    bool *chosen = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
+    if (runner_check(&l->plan, &q->runner, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    runner_chosen(&l->plan, &q->runner, chosen);
+    print_plan(cli, l, dir, chosen);
+    return CLI_DONE;
+}
+
 static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct request *q)
 {
     const struct run_settings *settings = &l->experiment.run;
     struct runner_end end;
     struct run_slurm slurm;
     char *dir = arena_strdup(&l->arena, loaded_plan_dir(l, q->dir));
-    if (q->dry && !by_slurm(q, settings)) {
-        print_plan(cli, l, dir);
-        return CLI_DONE;
-    }
+    if (q->dry && !by_slurm(q, settings))
+        return print_chosen(cli, l, q, dir);
     q->runner.jobs = q->jobs >= 0 ? q->jobs : settings->jobs;
     q->runner.threads = q->threads >= 0 ? q->threads : settings->threads;
     q->runner.gemm = settings->gemm;
@@ -116,15 +179,21 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     q->runner.no_progress = settings->no_progress;
     q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
     if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
-        (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)) ||
-        !run_plan(l, dir, &q->runner, &end, cli->err))
+        (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)))
+        return CLI_USAGE;
+    if (!q->runner.quiet && !by_slurm(q, settings))
+        say_start(l, q, dir);
+    if (!run_plan(l, dir, &q->runner, &end, cli->err))
         return CLI_USAGE;
     if (end.launched || q->dry) {
         bool whole = run_slurm_say(&slurm);
         return q->dry ? CLI_DONE : whole ? exit_code(&end) : CLI_FAILED;
     }
-    if (!end.interrupted && end.done + end.diverged + end.skipped > 0)
-        print_table(cli, dir);
+    if (end.interrupted || end.done + end.diverged + end.skipped == 0)
+        return exit_code(&end);
+    print_table(cli, dir);
+    if (!q->runner.quiet)
+        say_next(l, dir);
     return exit_code(&end);
 }
 

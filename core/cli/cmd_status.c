@@ -10,7 +10,7 @@
 #include "base/repeat.h"
 #include "cli/verbs.h"
 #include "grid/progress.h"
-#include "grid/rundir.h"
+#include "grid/trunks.h"
 #include "process/childlog.h"
 #include "train/checkpoint.h"
 
@@ -24,6 +24,7 @@ struct status {
     struct rundir dir;
     int n[CELL_STATES]; /* planned cells */
     int planned, unplanned;
+    int kept;                    /* states of trunks */
     const struct value *skipped; /* plan.json's; NULL: none */
     struct arena *arena;
 };
@@ -36,6 +37,7 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
     s->skipped = value_get(s->dir.plan, "skipped");
     s->n[CELL_SKIPPED] = s->skipped ? s->skipped->n : 0;
     s->planned += s->n[CELL_SKIPPED];
+    trunks_list(dir, s->arena, &s->kept);
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         s->planned += c->planned;
@@ -61,6 +63,9 @@ static void print_counts(const struct status *s)
     cli_print("\n");
     if (s->unplanned)
         cli_print("%d more of earlier plans\n", s->unplanned);
+    if (s->kept)
+        cli_print("%d state%s kept for cells that share steps\n", s->kept,
+                  s->kept == 1 ? " is" : "s are");
 }
 
 static int64_t total_steps(const struct cell_files *c)
@@ -203,6 +208,7 @@ static void print_object(const struct status *s)
     json_put_text(v, "path", s->dir.path);
     json_put_int(v, "cells", s->planned);
     json_put_int(v, "unplanned", s->unplanned);
+    json_put_int(v, "trunk_states", s->kept);
     struct json counts = json_put_map(v, "counts");
     for (int i = 0; i < CELL_STATES; i++)
         json_put_int(counts, cell_state_name((enum cell_state)i), s->n[i]);

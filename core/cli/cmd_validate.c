@@ -5,10 +5,29 @@
 #include "cli/planparts.h"
 #include "cli/verbs.h"
 
+/* Says every mistake on a line; false: there is one. */
+static bool open_plan(struct loaded_plan *l, const struct cli *cli)
+{
+    struct mends *mends = ARENA_NEW(cli->arena, struct mends);
+    struct error why = {0};
+    mends->a = cli->arena;
+    while (loaded_plan_open_mended(l, cli, PLAN_SHAPES, mends, &why) != PEAT_OK) {
+        if (mends_explain(mends, why.text))
+            return false;
+        cli_say("%s", why.text);
+        if (!mends_add(mends, why.text))
+            return false;
+        why = (struct error){0};
+    }
+    if (mends->n)
+        loaded_plan_close(l);
+    return mends->n == 0;
+}
+
 static int validate_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SHAPES, cli->err) != PEAT_OK)
+    if (!open_plan(&l, cli))
         return CLI_USAGE;
     struct plan_runs runs;
     plan_runs_count(&l.plan, &runs, &l.arena);
@@ -23,8 +42,9 @@ static int validate_experiment(const struct cli *cli)
 const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
-    .about = "Reads an experiment, sets every cell up without training it, and says what is wrong\n"
-             "with file, line and column. Rows that are one model are warned of. Nothing is\n"
+    .about = "Reads an experiment, sets every cell up without training it, and says all that is\n"
+             "wrong, each with file, line and column. Rows that are one model are warned of. "
+             "Nothing is\n"
              "multiplied and nothing is written.",
     .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,

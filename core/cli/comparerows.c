@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/repeat.h"
+#include "cli/verbs.h"
 #include "report/kinds.h"
 #include "report/numbers.h"
 #include "report/table.h"
@@ -67,21 +68,21 @@ static void add_difference(const struct row_pair *p, const struct difference *d,
         strbuf_add(out, " (one seed: no interval)\n");
     else
         strbuf_addf(out, " (95 %% CI, Student t, n = %d)\n", d->n);
-    if (isfinite(d->dz))
-        strbuf_addf(out, "effect size d_z %.2f", d->dz);
     if (isfinite(d->gz))
-        strbuf_addf(out, ", with Hedges' correction g_z %.2f", d->gz);
-    strbuf_add(out, isfinite(d->dz) ? "\n" : "");
+        strbuf_addf(out, "effect size g_z %+.2f (without Hedges' correction d_z %+.2f)\n", d->gz,
+                    d->dz);
+    else if (isfinite(d->dz))
+        strbuf_addf(out, "effect size d_z %+.2f (g_z takes three seeds)\n", d->dz);
     add_test(p, d, out);
 }
 
 static const char *title_of(const struct row_pair *p, int length)
 {
     const struct results *r = p->r;
-    return arena_printf(p->arena, "%s: %s at %" PRId64 " %s (%s is better), %s against %s",
+    return arena_printf(p->arena, "%s: %s at %" PRId64 " %s, %s (%s is better), %s against %s",
                         r->experiment, r->metric, r->length[length], r->length_unit,
-                        r->goal_max ? "higher" : "lower", results_row_label(r, p->a, p->arena),
-                        results_row_label(r, p->b, p->arena));
+                        results_part(r->split), r->goal_max ? "higher" : "lower",
+                        results_row_label(r, p->a, p->arena), results_row_label(r, p->b, p->arena));
 }
 
 static void note_kinds(const struct row_pair *p, struct table *t)
@@ -103,7 +104,6 @@ static struct difference difference(const struct row_pair *p, int length, struct
 
 int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 {
-    enum { WIDTH = 100 };
     struct table t = {.arena = p->arena, .title = title_of(p, length), .n_label = 1};
     struct pairs pairs;
     struct difference d = difference(p, length, &pairs);
@@ -113,7 +113,7 @@ int rows_text(const struct row_pair *p, int length, struct strbuf *out)
         table_note(&t, "%d of %d pairs share the data order alone: weights of other shapes",
                    pairs.by_data, pairs.n + pairs_refused(&pairs));
     note_kinds(p, &t);
-    format_text(&t, WIDTH, false, out);
+    cli_add_wrapped(&t, NULL, false, out);
     if (pairs.n)
         add_difference(p, &d, out);
     else

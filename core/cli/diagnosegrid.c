@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "plot/plot_findings.h"
 
@@ -129,7 +130,7 @@ static void add_text(struct work *w)
         json_print(map.v, JSON_INDENTED, out);
         strbuf_add(out, "\n");
     } else if (findings_table(&t, &w->found, g->columns, w->cli->err) == PEAT_OK) {
-        format_text(&t, cli_width(g->file, 60, INT_MAX), false, out);
+        cli_add_wrapped(&t, g->file, false, out);
     }
 }
 

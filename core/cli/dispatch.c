@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/findrun.h"
 
 /* ---- help ---- */
 
@@ -71,9 +72,24 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
 
 /* ---- commands ---- */
 
-static int run_verb(const struct cli *cli)
+/* Operands that the command calls DIR become the directories that they name. */
+static bool find_runs(struct cli *cli)
 {
-    int code = cli->command->run(cli);
+    const char *name = cli->command->operands ? cli->command->operands : "";
+    for (int i = 0; i < cli->n_operand && !strncmp(name, "DIR", 3); i++) {
+        const char *dir = find_run(cli->operand[i], cli->arena, cli->err);
+        if (!dir)
+            return false;
+        cli->operand[i] = arena_strdup(cli->arena, dir);
+        const char *next = strchr(name, ' ');
+        name = next ? next + 1 : !strcmp(name, "DIR...") ? name : "";
+    }
+    return true;
+}
+
+static int run_verb(struct cli *cli)
+{
+    int code = find_runs(cli) ? cli->command->run(cli) : CLI_USAGE;
     if (cli->err->status == PEAT_OK)
         return code;
     cli_say("%s", cli->err->text);

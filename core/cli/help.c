@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/shown.h"
 #include "cli/command.h"
 
 static void print_option(const struct cli_option *o, FILE *out)
@@ -12,7 +13,7 @@ static void print_option(const struct cli_option *o, FILE *out)
     snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
              o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name, o->argument ? " " : "",
              o->argument ? o->argument : "");
-    fprintf(out, "%-*s %s\n", DOC_COLUMN, left, o->doc);
+    shown_print(out, "%-*s %s\n", DOC_COLUMN, left, o->doc);
 }
 
 static void print_indented(const char *text, FILE *out)
@@ -29,7 +30,7 @@ void cli_print_help(const struct cli_command *c, FILE *out)
     if (c->verb) {
         fprintf(out, "usage: %s VERB [operands] [options]\n\n%s\n\nverbs:\n", c->name, c->about);
         for (const struct cli_command *const *v = c->verb; *v; v++)
-            fprintf(out, "  %-10s %s\n", cli_verb(*v), (*v)->summary);
+            shown_print(out, "  %-10s %s\n", cli_verb(*v), (*v)->summary);
         fprintf(out, "\n'%s VERB --help' explains a verb\n", c->name);
     } else {
         fprintf(out, "usage: %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands ? " " : "",

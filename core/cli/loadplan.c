@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/findrun.h"
 #include "experiment/planapart.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
@@ -21,10 +22,13 @@ static peat_status check_resolved(struct loaded_plan *l, const char *path, struc
     return rundir_check_sources(dir, err);
 }
 
-/* A run directory in the place of a file means its resolved.yaml. */
+/* A run directory, or the name of one, in the place of a file means its resolved.yaml. */
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
                              struct error *err)
 {
+    operand = find_experiment(operand, &l->arena, err);
+    if (!operand)
+        return PEAT_NOTFOUND;
     *path = operand;
     if (!path_is_directory(operand))
         return PEAT_OK;
@@ -49,6 +53,12 @@ static void say_change(struct loaded_plan *l)
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err)
 {
+    return loaded_plan_open_mended(l, cli, depth, NULL, err);
+}
+
+peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli,
+                                    enum plan_depth depth, struct mends *mends, struct error *err)
+{
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
     const char *path;
@@ -56,8 +66,8 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum 
     if (status == PEAT_OK)
         status = check_resolved(l, path, err);
     if (status == PEAT_OK)
-        status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
-                                 cli->operand + 1, err);
+        status = experiment_load_mended(&l->experiment, &l->arena, path, cli->n_operand - 1,
+                                        cli->operand + 1, mends, err);
     if (status == PEAT_OK)
         status = plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err);
     if (status == PEAT_OK)

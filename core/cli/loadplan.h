@@ -19,6 +19,9 @@ struct loaded_plan {
 /* Reads the operands above. Plugins run in a child (planapart.h). A failure has released *l. */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
+/* The same of the experiment as it is mended (experiment/mend.h); NULL: as it is. */
+peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli,
+                                    enum plan_depth depth, struct mends *mends, struct error *err);
 /* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);

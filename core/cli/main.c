@@ -71,11 +71,12 @@ static const struct cli_command program = {
     .example = "peat plugins list",
     .option = options,
     .n_option = 1,
-    .verb = (const struct cli_command *const[]){&cmd_bench, &cmd_bundle, &cmd_cell, &cmd_compare,
-                                                &cmd_diagnose, &cmd_export, &cmd_inspect, &cmd_logs,
-                                                &cmd_plan, &cmd_plot, &cmd_plugins, &cmd_report,
-                                                &cmd_results, &cmd_run, &cmd_status, &cmd_validate,
-                                                &cmd_verify, NULL},
+    .verb =
+        (const struct cli_command *const[]){
+            &cmd_bench,    &cmd_bundle,  &cmd_cell, &cmd_compare, &cmd_diagnose, &cmd_export,
+            &cmd_inspect,  &cmd_logs,    &cmd_new,  &cmd_plan,    &cmd_plot,     &cmd_plugins,
+            &cmd_report,   &cmd_results, &cmd_run,  &cmd_schema,  &cmd_status,   &cmd_tokenize,
+            &cmd_validate, &cmd_verify,  NULL},
 };
 
 int main(int argc, char **argv)

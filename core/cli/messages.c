@@ -3,8 +3,11 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "cli/command.h"
+#include "base/shown.h"
+#include "base/wrap.h"
+#include "cli/verbs.h"
 #include "grid/rundir.h"
+#include "report/table.h"
 
 void cli_say(const char *fmt, ...)
 {
@@ -52,8 +55,19 @@ int cli_output(const struct cli *cli, const char *file)
 
 void print_json(const struct value *v)
 {
-    struct strbuf text = STRBUF_NEW;
+    struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
     json_print(v, JSON_INDENTED, &text);
-    cli_print("%s\n", text.text);
+    shown_add(&shown, text.text, "\n\t");
+    strbuf_add(&shown, "\n");
+    fwrite(shown.text, 1, shown.n, stdout); /* never wrapped */
+    strbuf_release(&shown);
+    strbuf_release(&text);
+}
+
+void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct strbuf *out)
+{
+    struct strbuf text = STRBUF_NEW;
+    format_text(t, cli_width(file, 60, INT_MAX), bold, &text);
+    wrap_add(out, text.text, file ? 0 : terminal_columns(stdout));
     strbuf_release(&text);
 }

@@ -26,13 +26,10 @@ static void open_best(const struct plan *p, struct best *b, struct arena *a)
     best_choose(b, value_get(plan, "report"), a);
 }
 
+/* Cells of one value of each choice stand for those that will be run. */
 static bool has_first_value(const struct best *b, const struct best_cell *c)
 {
-    const struct best_value *v = &b->row[c->row].value[0];
-    for (int i = 0; i < b->n_axis; i++)
-        if (!same_text(b->cell[v->first].label[i], c->label[i]))
-            return false;
-    return true;
+    return best_has_value(b, c, &b->row[c->row].value[0]);
 }
 
 void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a)
@@ -40,37 +37,42 @@ void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *
     const struct experiment *e = p->experiment;
     struct best b;
     bool *is_run = all_of(p->n, a);
-    *out = (struct plan_runs){p->n, 0, p->n / e->n_seed, e->n_seed, is_run};
+    *out = (struct plan_runs){
+        .n = p->n, .rows = p->n / e->n_seed, .seeds = e->n_seed, .is_run = is_run};
     if (e->report.best_over.n_axis == 0)
         return;
     open_best(p, &b, a);
-    out->rows = b.n_row;
-    if (b.over.halves)
-        return;
+    out->choices = b.n_row;
+    out->seeds = e->n_seed - b.over.n_seed;
     out->n = 0;
+    int reported = 0;
     for (int i = 0; i < p->n; i++) {
-        bool chooses = b.cell[i].role == BEST_CHOOSES;
-        is_run[i] = chooses || has_first_value(&b, &b.cell[i]);
-        out->choosing += chooses;
+        enum best_role role = b.cell[i].role;
+        bool first = role != BEST_UNCHOSEN && has_first_value(&b, &b.cell[i]);
+        bool chooses = role == BEST_CHOOSES;
+        is_run[i] = chooses || first;
+        out->choosing += chooses && !b.over.halves;
+        reported += first && (b.over.halves || !chooses);
         out->n += is_run[i];
     }
-    out->seeds = e->n_seed - b.over.n_seed;
+    out->rows = reported / out->seeds;
 }
 
 void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct arena *a)
 {
     const struct best_over *over = &p->experiment->report.best_over;
-    const char *axes = best_over_axes(over, a);
+    const char *axes = best_over_axes(over, a), *where = best_over_where(over, a);
     if (over->n_axis == 0)
         return;
     if (over->halves) {
-        cli_print("best_over: %s is chosen for each of %d row%s on one half of the held-out data, "
-                  "and the other is reported: every value is run\n",
-                  axes, runs->rows, plural(runs->rows));
+        cli_print(
+            "best_over: %s is chosen%s for each of %d row%s on one half of the held-out data, "
+            "and the other is reported: every value is run%s\n",
+            axes, where, runs->choices, plural(runs->choices), *where ? " there" : "");
         return;
     }
-    cli_print("best_over: %d cells of %s choose %s for each of %d row%s; then %d cells of "
+    cli_print("best_over: %d cells of %s choose %s%s for each of %d row%s; then %d cells of "
               "what was chosen are run, and %d of other values never\n",
-              runs->choosing, best_over_seeds(over, a), axes, runs->rows, plural(runs->rows),
-              runs->n - runs->choosing, p->n - runs->n);
+              runs->choosing, best_over_seeds(over, a), axes, where, runs->choices,
+              plural(runs->choices), runs->n - runs->choosing, p->n - runs->n);
 }

@@ -3,16 +3,19 @@
 #include "cli/planparts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/repeat.h"
 #include "cli/verbs.h"
 #include "report/claim_verdict.h"
+#include "report/numbers.h"
 
 struct outlook {
     struct claim claim;
     struct claim_outlook o;
     int pilot_n; /* seeds that the pilot has of it; -1: no pilot */
     double pilot_sd;
+    bool has_rows; /* see struct plan */
 };
 
 /* ---- the outlook ---- */
@@ -44,15 +47,11 @@ static double expected(const struct claim *c, double pilot)
 static peat_status look_at_pilot(const struct results *pilot, const struct value *v,
                                  struct difference *d, struct arena *a, struct error *err)
 {
-    struct claim c;
-    struct effects x;
-    struct labelled rows = results_labels(pilot, a);
-    peat_status status = claim_from_value(&c, v, &rows, err);
-    if (status != PEAT_OK)
+    struct claim_verdict c = {.n_about = 0};
+    if (claim_test(&c, pilot, v, a, NULL) != PEAT_OK)
         return error_set(err, PEAT_INVALID,
                          "option '--pilot': its axes are not those of the claim");
-    effects_compute(&x, pilot, &c.contrast, -1, a);
-    *d = x.pooled.of;
+    *d = c.shown->of;
     return PEAT_OK;
 }
 
@@ -67,14 +66,43 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
         status = look_at_pilot(pilot, claims->item[i], &d, &l->arena, err);
     if (status != PEAT_OK)
         return status;
+    out->has_rows = l->plan.claim_has_rows[i];
     out->pilot_n = d.n;
     out->pilot_sd = d.sd;
-    out->o = claim_look_ahead(&out->claim, seeds_of(&l->experiment), claims->n,
+    /* With looks: at the last of them. An earlier one may decide it too. */
+    struct claim judged = out->claim;
+    if (judged.n_look)
+        judged.alpha = claim_last_level(&out->claim);
+    out->o = claim_look_ahead(&judged, seeds_of(&l->experiment), judged.n_look ? 1 : claims->n,
                               expected(&out->claim, d.mean), d.sd);
     return PEAT_OK;
 }
 
 /* ---- in words ---- */
+
+/* Rows that are compared with the baseline in the table. */
+static int count_comparisons(const struct plan *p, const struct plan_runs *runs)
+{
+    const struct best_over *b = &p->experiment->report.best_over;
+    int n = 0, seed = 0;
+    while (best_over_keeps(b, p->experiment->seed[seed]))
+        seed++;
+    for (int i = 0; i < p->n; i++)
+        n += runs->is_run[i] && p->cell[i].seed == p->experiment->seed[seed] &&
+             p->cell[i].baseline >= 0 && p->cell[i].baseline != i;
+    return n;
+}
+
+void plan_say_comparisons(const struct plan *p, const struct plan_runs *runs)
+{
+    int n = count_comparisons(p, runs), needed;
+    if (n == 0)
+        return;
+    needed = paired_pairs_needed(TEST_SIGN_FLIP, 2, n, STATS_LEVEL);
+    cli_print("table: %d difference%s to the baseline: the exact sign-flip test with Holm needs %d "
+              "seeds for p < %.2g, %d %s planned\n",
+              n, plural(n), needed, STATS_LEVEL, runs->seeds, runs->seeds == 1 ? "is" : "are");
+}
 
 static void say_power(const struct outlook *x)
 {
@@ -99,7 +127,15 @@ static void say_claim(const struct outlook *x, int seeds, int m, struct arena *a
 {
     const struct claim *c = &x->claim;
     cli_print("claim %s: ", c->name);
-    if (x->o.can)
+    if (!x->has_rows) {
+        cli_print("undecided without rows that this grid leaves out\n");
+        return;
+    }
+    if (c->n_look)
+        cli_print("%s at %d looks, the last with %d seeds and level %s, alpha %.3g of %.3g (%s)",
+                  x->o.can ? "can be decided" : "cannot be decided", c->n_look, seeds,
+                  number_p(a, claim_last_level(c)), c->alpha * c->share, c->alpha, c->test);
+    else if (x->o.can)
         cli_print("%d seed%s can decide it (%s)", seeds, plural(seeds), c->test);
     else
         cli_print("%s", claim_too_few(c, &x->o, seeds, m, a));
@@ -107,13 +143,30 @@ static void say_claim(const struct outlook *x, int seeds, int m, struct arena *a
     cli_print("\n");
 }
 
-static void put_claim(struct json m, const struct outlook *x, int seeds)
+/* The fewest seeds with which the sign-flip test can decide one of m claims at this level. */
+static int sign_flip_seeds(double alpha, int m)
+{
+    return paired_pairs_needed(TEST_SIGN_FLIP, 1, m, alpha);
+}
+
+/* For the claims by t, which any two seeds can decide if the differences are normal. */
+static void say_sign_flip(const struct experiment *e, double alpha)
+{
+    int n = e->claims->n, needed = sign_flip_seeds(alpha, n), seeds = seeds_of(e);
+    cli_print("claims: without the assumption that differences are normal (test: sign-flip) %d "
+              "seed%s %s needed, Holm over %d claim%s; %d %s planned\n",
+              needed, plural(needed), needed == 1 ? "is" : "are", n, plural(n), seeds,
+              seeds == 1 ? "is" : "are");
+}
+
+static void put_claim(struct json m, const struct outlook *x, int seeds, int claims)
 {
     json_put_text(m, "name", x->claim.name);
     json_put_int(m, "seeds", seeds);
-    json_put_bool(m, "can_be_decided", x->o.can);
+    json_put_bool(m, "can_be_decided", x->o.can && x->has_rows);
     json_put_number(m, "smallest_p", x->o.smallest);
     json_put_int(m, "seeds_for_p", x->o.seeds_for_p);
+    json_put_int(m, "seeds_for_sign_flip", sign_flip_seeds(x->claim.alpha, claims));
     json_put_number(m, "power", x->o.power);
     json_put_number(m, "effect", x->o.effect);
     json_put_number(m, "pilot_sd", x->pilot_sd);
@@ -127,6 +180,8 @@ void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *li
     static const struct results_options none;
     struct results *r = ARENA_NEW(&l->arena, struct results);
     struct outlook x;
+    double least = 1.0;
+    bool by_t = false;
     int n = e->claims ? e->claims->n : 0;
     char *dir[] = {arena_strdup(&l->arena, pilot ? pilot : "")};
     if (pilot && n == 0)
@@ -137,8 +192,12 @@ void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *li
         if (look_ahead(l, pilot ? r : NULL, i, &x, err) != PEAT_OK)
             return;
         if (list)
-            put_claim(json_add_map(*list), &x, seeds_of(e));
+            put_claim(json_add_map(*list), &x, seeds_of(e), n);
         else
             say_claim(&x, seeds_of(e), n, &l->arena);
+        least = fmin(least, x.claim.alpha);
+        by_t = by_t || strcmp(x.claim.test, paired_test_word(TEST_T)) == 0;
     }
+    if (by_t && !list && !e->looks.n && err->status == PEAT_OK)
+        say_sign_flip(e, least);
 }

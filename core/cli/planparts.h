@@ -24,6 +24,7 @@ struct plan_runs {
     int n;              /* cells that are run                      */
     int choosing;       /* of these, of seeds for choosing         */
     int rows;           /* of the table                            */
+    int choices;        /* values that best_over chooses, one for each row unless it has `at` */
     int seeds;          /* that are reported                       */
     const bool *is_run; /* by the plan's cells                     */
 };
@@ -39,12 +40,40 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
 void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *list,
                  struct error *err);
 
+/* Prints how many seeds the table's test of differences to the baseline needs; nothing without a
+ * baseline. */
+void plan_say_comparisons(const struct plan *p, const struct plan_runs *runs);
+
+/* ---- planlooks.c ---- */
+
+/* Prints the looks at the claims and the cost of the first beside that of all; nothing where the
+ * number of seeds is fixed. */
+void plan_say_looks(const struct plan *p, const struct plan_runs *runs, struct arena *a);
+
 /* ---- planseconds.c ---- */
 
-/* Seconds of `work` FLOPs (plan_work) on this machine when it does nothing else, from a matrix
- * product that is timed for an instant; NaN: nothing here multiplies. Mostly right within a third;
+/* Seconds of processors. */
+struct plan_time {
+    double seconds;   /* of one thread each; NaN: not known */
+    const char *from; /* "the speed of an fp32 product" */
+};
+/* Of the cells with is_run, each from a step on (plan_shared_steps), by the speed of matrix
+ * products of their precisions, which are timed for an instant. Mostly right within a third;
  * starting a cell, 0.05 s of a processor, is not counted. */
-double plan_seconds(const struct run_settings *run, double work);
+struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
+                               struct arena *a);
+/* How many times as fast a bf16 product is as one in fp32 on this machine; NaN: there is none. */
+double plan_bf16_speed(const struct run_settings *run);
+/* The time on this machine when it does nothing else, on the cores that the plan's jobs and threads
+ * use. */
+double plan_wall_seconds(const struct run_settings *run, double seconds);
+
+/* ---- planmeasure.c ---- */
+
+/* The same, with the start of each cell, by running some steps and an evaluation of each kind of
+ * cell. False: *err says why. */
+bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
+                  struct plan_time *time, struct arena *a, struct error *err);
 
 /* ---- planwarnings.c ---- */
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/columns.h"
@@ -24,6 +26,7 @@ struct request {
     const char *only; /* NULL: all             */
     const char *record;
     const char *cases; /* one, or a request of a parent; NULL: none */
+    const char *reference;
     int64_t seed, seconds;
     bool json, here, thorough;
 };
@@ -84,6 +87,8 @@ static const char *repeat_command(struct checking *c, const char *check)
         strbuf_addf(&out, " --case '%s' --here", cases ? cases : "");
     else
         strbuf_addf(&out, " --only %s --here", check);
+    if (strcmp(check, "reference") == 0)
+        strbuf_addf(&out, " --reference '%s'", c->q.reference);
     return strbuf_keep(&out, c->arena);
 }
 
@@ -216,6 +221,8 @@ static bool is_wanted(const struct checking *c, const struct check *check)
     for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
         if (!strcmp(kind, kind_name((peat_kind)k)) && !check_is_for(check, (peat_kind)k))
             return false;
+    if (!c->q.reference && !strcmp(check->name, "reference"))
+        return false;
     return !c->q.only || !strcmp(c->q.only, check->name);
 }
 
@@ -357,7 +364,8 @@ static int check_plugin(const struct cli *cli)
                                      .plugin = cli->operand[0],
                                      .setting = cli->operand + 1,
                                      .n_setting = cli->n_operand - 1,
-                                     .cases = q->cases},
+                                     .cases = q->cases,
+                                     .reference = q->reference},
                          .arena = cli->arena,
                          .err = cli->err};
     for (int i = 1; i < cli->n_operand; i++)
@@ -368,6 +376,8 @@ static int check_plugin(const struct cli *cli)
         {"here record", !q->only && !q->cases, "--here and --record go with --only or --case"},
         {"thorough", q->cases != NULL, "--thorough makes cases: without --case"},
         {"seed seconds", !q->thorough, "--seed and --seconds go with --thorough"},
+        {"only", same_text(q->only, "reference") && !q->reference,
+         "check 'reference' needs a --reference FILE"},
         {"only", same_text(q->only, check_cases.name) && !q->cases,
          "check 'cases' needs a --case; --thorough makes some"},
     };
@@ -380,6 +390,9 @@ static int check_plugin(const struct cli *cli)
         c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
     if (q->cases && !q->record && !q->here)
         return run_case(&c);
+    if (q->reference && access(q->reference, R_OK) != 0)
+        return cli_mistake(plugins_check.name, "cannot read the reference '%s': %s", q->reference,
+                           strerror(errno));
     return q->record ? run_recorded(&c) : q->here ? run_here(&c) : run_all(&c);
 }
 
@@ -389,6 +402,8 @@ static const struct cli_option options[] = {
     CLI_OTHER(0, "list", NULL, list_checks,
               "print the names of all checks and what they are about"),
     CLI_WHOLE(0, "timeout", "SECONDS", 1, 86400, timeout, "for each check; 60 unless given"),
+    CLI_TEXT(0, "reference", "FILE", reference,
+             "Python functions that the hooks have to agree with: docs/formulas.md"),
     CLI_FLAG(0, "thorough", thorough,
              "then random sizes, parameters and tokens; one that fails is made smaller"),
     CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, seed, "of --thorough; any unless given, and printed"),
@@ -410,7 +425,11 @@ const struct cli_command plugins_check = {
              "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
              "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
              "of its parameters. Every switch and every label is tried beside the parameters as\n"
-             "given. Exit status 1 when a check fails, crashes or takes too long.",
+             "given. It does not look for: a formula that is wrong and consistent (--reference\n"
+             "does), sequences beyond 300 places, distances beyond 4095, steps beyond a million,\n"
+             "positions that are not whole numbers, and variables of a plugin made by rustc. A\n"
+             "check that is not for the plugin is printed as skipped. Exit status 1 when a check\n"
+             "fails, crashes or takes too long.",
     .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
     CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),

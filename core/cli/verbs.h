@@ -9,15 +9,20 @@
 struct loaded_plan;
 
 extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cmd_diagnose,
-    cmd_export, cmd_inspect, cmd_logs, cmd_plan, cmd_plot, cmd_plugins, cmd_report, cmd_results,
-    cmd_run, cmd_status, cmd_validate, cmd_verify;
+    cmd_export, cmd_inspect, cmd_logs, cmd_new, cmd_plan, cmd_plot, cmd_plugins, cmd_report,
+    cmd_results, cmd_run, cmd_schema, cmd_status, cmd_tokenize, cmd_validate, cmd_verify;
 
 extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
     plugins_reference;
 
-/* `peat run` prints the plan, and the results of its directory. */
-void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir);
+/* `peat run` prints the plan, of the chosen among its cells, and the results of its directory. */
+void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen);
 void print_results(const struct cli *cli, char *dir);
+
+/* The table as text: as wide as the terminal, with notes broken at words, where `file` is NULL and
+ * standard output is one. */
+struct table;
+void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct strbuf *out);
 
 /* The tests of paired differences, as `--test` names them. */
 extern const char *const test_words[3];

@@ -21,22 +21,6 @@
 
 /* ---- weights ---- */
 
-static bool copy_weights(struct weights *w, const struct named_tensor *t, int n, const char *path,
-                         struct error *err)
-{
-    for (int i = 0; i < w->n; i++) {
-        struct tensor *to = &w->item[i]->value;
-        const struct named_tensor *from = safetensors_find(t, n, w->item[i]->name);
-        if (!from || from->tensor.dtype == PEAT_I32 || !tensor_same_shape(&from->tensor, to)) {
-            error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is %s", path, w->item[i]->name,
-                      from ? "of another shape than the model's" : "missing");
-            return false;
-        }
-        tensor_copy(to, &from->tensor);
-    }
-    return true;
-}
-
 /* d->generation: where the newest weights are. */
 static bool find_weights(struct cell_diagnosis *d, struct error *err)
 {
@@ -59,7 +43,7 @@ static bool load_weights(struct cell_diagnosis *d, struct error *err)
     d->step = generation_step(path_name(d->generation));
     bool ok = safetensors_read(path, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
               hash_file(path, d->weights, err) == PEAT_OK &&
-              copy_weights(&d->assembly.model.weights, tensor, n, path, err);
+              generation_fill(&d->assembly.model.weights, tensor, n, path, err) == PEAT_OK;
     free(path);
     return ok;
 }

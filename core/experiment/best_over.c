@@ -18,6 +18,24 @@ bool best_over_has(const struct best_over *b, const char *axis)
     return false;
 }
 
+bool best_over_spans(const struct best_over *b, const char *axis)
+{
+    return value_get(b->only, axis) != NULL;
+}
+
+bool best_over_fits(const struct best_over *b, const char *axis, const char *label)
+{
+    return !best_over_spans(b, axis) || json_text_is(b->only, axis, label);
+}
+
+const char *best_over_where(const struct best_over *b, struct arena *a)
+{
+    const char *text = "";
+    for (int i = 0; b->only && i < b->only->n; i++)
+        text = arena_item(a, text, "%s=%s", b->only->key[i], b->only->item[i]->text);
+    return *text ? arena_printf(a, " at %s", text) : "";
+}
+
 bool best_over_keeps(const struct best_over *b, int64_t seed)
 {
     for (int i = 0; i < b->n_seed; i++)
@@ -146,15 +164,30 @@ static bool read_choose(struct reading *r, const struct value *map, struct best_
     return ok;
 }
 
+static bool read_only(struct reading *r, const struct value *map, struct best_over *b)
+{
+    const struct value *v = value_get(map, "at");
+    struct value *labels = NULL;
+    if (!v || v->kind == VALUE_NULL)
+        return true;
+    bool ok = labels_resolve(r, v, "at", true, &labels);
+    for (int i = 0; ok && i < labels->n; i++)
+        if (best_over_has(b, labels->key[i]))
+            ok = mistake(r->err, v->at, "'at' names '%s', whose value is what best_over chooses",
+                         labels->key[i]);
+    b->only = labels;
+    return ok;
+}
+
 bool best_over_read(struct reading *r, const struct value *v, struct best_over *b)
 {
-    static const char *const others[] = {"axes", "choose", NULL};
+    static const char *const others[] = {"axes", "choose", "at", NULL};
     struct words w = {.metric = ""};
     *b = (struct best_over){.length = -1};
     if (!v || v->kind == VALUE_NULL)
         return true;
     bool ok = params_fill(rows, &w, v, "best_over", others, r->a, r->err) == PEAT_OK &&
-              read_axes(r, v, b);
+              read_axes(r, v, b) && read_only(r, v, b);
     b->halves = w.by == BY_HALVES;
     const struct value *choose = value_get(v, "choose");
     if (ok && b->halves && choose)
@@ -194,7 +227,18 @@ struct value *best_over_value(const struct best_over *b, struct arena *a)
         json_put_text(m, "metric", b->metric);
     if (b->length >= 0)
         json_put_int(m, "length", b->length);
+    if (b->only)
+        json_put(m, "at", b->only);
     return m.v;
+}
+
+/* Missing, or a map of texts. */
+static bool is_only(const struct value *v)
+{
+    bool good = !v || (v->kind == VALUE_MAP && v->n > 0);
+    for (int i = 0; good && v && i < v->n; i++)
+        good = v->item[i]->kind == VALUE_TEXT;
+    return good;
 }
 
 static bool is_list_of(const struct value *v, enum value_kind kind)
@@ -216,7 +260,8 @@ peat_status best_over_from_value(struct best_over *b, const struct value *v, str
         return PEAT_OK;
     b->halves = json_text_is(v, "by", by_labels[BY_HALVES]);
     bool by_seeds = json_text_is(v, "by", by_labels[BY_SEEDS]) && is_list_of(choose, VALUE_INT);
-    if (!is_list_of(axes, VALUE_TEXT) || !(b->halves || by_seeds))
+    b->only = value_get(v, "at");
+    if (!is_list_of(axes, VALUE_TEXT) || !(b->halves || by_seeds) || !is_only(b->only))
         return error_set(err, PEAT_CORRUPT, "report.best_over is damaged");
     b->axis = ARENA_ARRAY(a, axes->n, const char *);
     b->seed = ARENA_ARRAY(a, by_seeds ? choose->n : 0, int64_t);

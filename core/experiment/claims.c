@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claims.c: the section `claims`, written before an experiment is run. */
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -11,12 +12,13 @@
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
 /* As paired_test_word has them. */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
+const char *const claim_samples[] = {"seeds", "seeds_and_text", NULL};
 
 /* Read by params_fill; the rows that a claim compares are read by hand. */
 struct numbers {
     const char *text;
-    int64_t direction, test;
-    double margin, alpha;
+    int64_t direction, test, sampled;
+    double margin, alpha, weight;
 };
 #define NUMBER(field) offsetof(struct numbers, field)
 
@@ -42,11 +44,24 @@ static const peat_param rows[] = {
      .max = 0.5,
      .doc = "level of the claim",
      .flags = PEAT_OPEN_MIN},
+    {.key = "weight",
+     .type = PEAT_REAL,
+     .offset = NUMBER(weight),
+     .preset = 1,
+     .min = 0,
+     .max = 1e6,
+     .doc = "of its share of alpha, where seeds are added until the claims are decided",
+     .flags = PEAT_OPEN_MIN},
     {.key = "test",
      .type = PEAT_ENUM,
      .offset = NUMBER(test),
      .labels = claim_tests,
      .doc = "of the paired differences"},
+    {.key = "sampled",
+     .type = PEAT_ENUM,
+     .offset = NUMBER(sampled),
+     .labels = claim_samples,
+     .doc = "what the interval and the test take as a sample"},
     PEAT_PARAM_END,
 };
 
@@ -98,7 +113,7 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
         return mistake(r->err, v->at,
                        "a claim is about 'contrast' or about 'rows': it needs one of them");
     bool ok = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
-    ok = ok && comparison_measure(r, out, v);
+    ok = ok && change_read(r, v, out) && comparison_measure(r, out, v);
     /* The report's metric may change later, a claim may not. */
     if (ok && !value_get(out, "metric") && r->e->report.metric[0])
         value_set(r->a, out, "metric", r->e->report.metric_at,
@@ -127,6 +142,15 @@ static bool check_numbers(struct reading *r, const struct value *v, const struct
         return mistake(r->err, v->at,
                        "direction 'equal' needs a margin: no data can show that two are "
                        "exactly the same");
+    if (n->sampled == SAMPLED_SEEDS_AND_TEXT && n->test != 0)
+        return mistake(r->err, value_get(v, "sampled")->at,
+                       "'sampled: seeds_and_text' has a t test alone: leave 'test' out");
+    const struct value *trend = value_get(v, "trend");
+    if (n->direction == CLAIM_EQUAL && trend && trend->n == 1 &&
+        same_text(trend->item[0]->text, change_scales[SCALE_MONOTONE]))
+        return mistake(r->err, trend->at,
+                       "a monotone trend is 'less' or 'greater': for 'equal' take its slope over "
+                       "'order'");
     if (expect && !number)
         return mistake(r->err, expect->at,
                        "'expect' must be a number: the A - B that seeds "
@@ -140,14 +164,18 @@ static void put_numbers(struct json m, const struct value *v, const struct numbe
     json_put_number(m, "margin", n->margin);
     json_put_number(m, "alpha", n->alpha);
     json_put_text(m, "test", claim_tests[n->test]);
+    if (n->sampled) /* the default is left out: earlier claims keep their SHA-256 */
+        json_put_text(m, "sampled", claim_samples[n->sampled]);
     if (value_get(v, "expect"))
         json_put_number(m, "expect", value_get(v, "expect")->real);
+    if (value_get(v, "weight"))
+        json_put_number(m, "weight", n->weight);
 }
 
 static bool read_claim(struct reading *r, const struct value *v, struct value *claims)
 {
-    static const char *const others[] = {"name",   "contrast", "rows", "metric",
-                                         "length", "expect",   NULL};
+    static const char *const others[] = {"name",   "contrast", "rows",   "interaction", "trend",
+                                         "metric", "length",   "expect", NULL};
     struct numbers n = {.text = ""};
     bool ok = params_fill(rows, &n, v, "a claim", others, r->a, r->err) == PEAT_OK &&
               read_name(r, v, claims) && check_numbers(r, v, &n);
@@ -167,7 +195,7 @@ bool claims_read(struct reading *r)
     const struct value *v = value_get(r->root, "claims");
     r->e->claims = NULL;
     if (!v || v->kind == VALUE_NULL)
-        return true;
+        return looks_count(r);
     if (v->kind != VALUE_LIST)
         return mistake(r->err, v->at, "'claims' must be a list of maps");
     bool ok = true;
@@ -175,6 +203,9 @@ bool claims_read(struct reading *r)
     for (int i = 0; ok && i < v->n; i++)
         ok = read_claim(r, v->item[i], claims);
     r->e->claims = claims->n ? claims : NULL;
+    ok = ok && looks_count(r);
+    if (ok)
+        looks_put(r, claims);
     return ok;
 }
 
@@ -188,10 +219,34 @@ static int word_index(const char *const *words, const char *word)
     return -1;
 }
 
+double claim_weight(const struct value *v)
+{
+    double weight = json_get_number(v, "weight");
+    return isnan(weight) ? 1.0 : weight;
+}
+
+/* False: the looks are damaged. */
+static bool read_looks(struct claim *c, const struct value *v)
+{
+    int spending = word_index(claim_spendings, json_get_text(v, "spending"));
+    c->n_look = json_get_count(v, "looks");
+    c->share = json_get_number(v, "share");
+    bool sound = c->n_look <= EXPERIMENT_MAX_LOOKS && spending >= 0 && c->share > 0.0;
+    for (int k = 0; sound && k < c->n_look; k++) {
+        const struct value *look = json_get_item(v, "looks", k);
+        sound = look->kind == VALUE_INT && look->integer > (k ? c->look[k - 1] : 1);
+        c->look[k] = (int)look->integer;
+    }
+    c->spending = sound ? spending : 0;
+    return sound || c->n_look == 0;
+}
+
 peat_status claim_from_value(struct claim *c, const struct value *v, const struct labelled *axes,
                              struct error *err)
 {
     peat_status status = contrast_from_value(&c->contrast, v, axes, err);
+    if (status == PEAT_OK)
+        status = change_from_value(&c->change, v, axes, err);
     if (status != PEAT_OK)
         return status;
     int direction = word_index(claim_directions, json_get_text(v, "direction"));
@@ -202,9 +257,12 @@ peat_status claim_from_value(struct claim *c, const struct value *v, const struc
     c->alpha = json_get_number(v, "alpha");
     c->expect = json_get_number(v, "expect");
     if (!c->name || !c->text || direction < 0 || test < 0 || !(c->margin >= 0.0) ||
-        !(c->alpha > 0.0))
+        !(c->alpha > 0.0) || !read_looks(c, v))
         return error_set(err, PEAT_CORRUPT, "claim '%s' is damaged", c->name ? c->name : "");
     c->direction = (enum claim_direction)direction;
     c->test = claim_tests[test];
+    c->sampled = word_index(claim_samples, json_get_text(v, "sampled")) == SAMPLED_SEEDS_AND_TEXT
+                     ? SAMPLED_SEEDS_AND_TEXT
+                     : SAMPLED_SEEDS;
     return PEAT_OK;
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "comparisons.h"
 #include "experiment/claim.h"
 
@@ -87,10 +88,24 @@ static int count_matches(const struct labelled *rows, const struct value *map)
     return n;
 }
 
+/* The command line, or matrix.only, leaves some of the file's labels out of the grid: what names
+ * them is not a mistake. */
+static bool is_narrowed(const struct experiment *e)
+{
+    for (int i = 0; i < e->n_axis; i++)
+        if (e->axis[i].n < e->axis[i].n_file)
+            return true;
+    return false;
+}
+
+/* An error, unless a narrowed grid has left the rows out. */
 static bool no_pair(struct planning *p, const struct contrast *c, const struct labelled *rows)
 {
+    bool narrowed = is_narrowed(p->e);
     for (int side = 0; c->factor < 0 && side < 2; side++) {
         int n = count_matches(rows, c->side->item[side]);
+        if (n == 0 && narrowed)
+            return true;
         if (n != 1)
             return mistake(p->err, c->side->item[side]->at,
                            n ? "these labels name %d rows of the plan: name more axes"
@@ -99,10 +114,10 @@ static bool no_pair(struct planning *p, const struct contrast *c, const struct l
     }
     if (c->factor < 0)
         return mistake(p->err, c->side->at, "both are the same row");
-    return mistake(p->err, c->at,
-                   "'%s' compares nothing: no two rows of the plan have the labels '%s' and "
-                   "'%s' of %s and agree on all other axes",
-                   c->name, c->label[0], c->label[1], rows->axis[c->factor]);
+    return narrowed || mistake(p->err, c->at,
+                               "'%s' compares nothing: no two rows of the plan have the labels "
+                               "'%s' and '%s' of %s and agree on all other axes",
+                               c->name, c->label[0], c->label[1], rows->axis[c->factor]);
 }
 
 /* Not given: the task chooses, which is seen when it is run. */
@@ -137,12 +152,55 @@ static bool check_measure(struct planning *p, const struct value *v, const struc
     return true;
 }
 
+static bool has_pair_at(const struct contrast_pairs *pairs, int axis, const char *label)
+{
+    for (int i = 0; i < pairs->n; i++)
+        if (same_text(pairs->pair[i].label[axis], label))
+            return true;
+    return false;
+}
+
+/* Both labels of an interaction, or two of a trend's, have rows to pair; else why not. */
+static const char *no_change(struct planning *p, const struct labelled *rows,
+                             const struct contrast_pairs *pairs, const struct change *c)
+{
+    bool several = false;
+    for (int i = 0; c->kind == CHANGE_INTERACTION && i < 2; i++)
+        if (!has_pair_at(pairs, c->axis, c->label[i]))
+            return arena_printf(p->a, "the contrast compares no rows with '%s' of %s", c->label[i],
+                                rows->axis[c->axis]);
+    for (int i = 1; i < pairs->n; i++)
+        several =
+            several || !same_text(pairs->pair[i].label[c->axis], pairs->pair[0].label[c->axis]);
+    return c->kind == CHANGE_INTERACTION || several
+               ? NULL
+               : arena_printf(p->a, "a trend needs rows to compare at two labels of %s or more",
+                              rows->axis[c->axis]);
+}
+
+/* *has_rows: whether the grid, if it is narrowed, still has what the claim is about. */
+static bool check_change(struct planning *p, const struct labelled *rows,
+                         const struct contrast_pairs *pairs, const struct value *v, bool *has_rows)
+{
+    struct change c;
+    if (change_from_value(&c, v, rows, p->err) != PEAT_OK)
+        return false;
+    const char *why = c.kind == CHANGE_NONE ? NULL : no_change(p, rows, pairs, &c);
+    *has_rows = *has_rows && !why;
+    return !why || is_narrowed(p->e) ||
+           mistake(p->err,
+                   value_key_place(v, c.kind == CHANGE_INTERACTION ? "interaction" : "trend"), "%s",
+                   why);
+}
+
 static bool check_contrast(struct planning *p, const struct table_rows *t, const struct contrast *c,
-                           const struct value *v)
+                           const struct value *v, bool *has_rows)
 {
     struct contrast_pairs pairs;
     contrast_pairs_find(c, &t->labels, p->a, &pairs);
     bool ok = pairs.n || no_pair(p, c, &t->labels), claim = value_get(v, "direction");
+    *has_rows = pairs.n > 0;
+    ok = ok && (!claim || check_change(p, &t->labels, &pairs, v, has_rows));
     for (int i = 0; ok && i < pairs.n; i++) {
         const struct plan_row *a = t->row[pairs.pair[i].a], *b = t->row[pairs.pair[i].b];
         ok = check_measure(p, v, a) && check_measure(p, v, b) &&
@@ -155,13 +213,16 @@ static bool check_comparisons(struct planning *p)
 {
     struct table_rows t = table_rows(p);
     const struct value *const list[] = {p->e->report.contrasts, p->e->claims};
-    bool ok = true;
-    for (int k = 0; k < 2; k++)
+    bool ok = true, *has_rows = NULL;
+    for (int k = 0; k < 2; k++) {
+        has_rows = ARENA_ARRAY(p->a, list[k] ? list[k]->n : 0, bool);
         for (int i = 0; ok && list[k] && i < list[k]->n; i++) {
             struct contrast c;
             ok = contrast_from_value(&c, list[k]->item[i], &t.labels, p->err) == PEAT_OK &&
-                 check_contrast(p, &t, &c, list[k]->item[i]);
+                 check_contrast(p, &t, &c, list[k]->item[i], &has_rows[i]);
         }
+    }
+    p->plan->claim_has_rows = has_rows;
     return ok;
 }
 
@@ -204,9 +265,37 @@ static bool check_choice(struct planning *p, const struct plan_row *row)
     return check_measured_alike(p, row);
 }
 
+/* Whether the row has the labels at which best_over chooses, and is `row` on axes that these do not
+ * name. */
+static bool chooses_for(const struct planning *p, const struct plan_row *x,
+                        const struct plan_row *row)
+{
+    const struct best_over *b = &p->e->report.best_over;
+    for (int i = 0; i < p->e->n_axis; i++) {
+        const char *key = p->e->axis[i].key;
+        if (best_over_spans(b, key) ? !best_over_fits(b, key, x->cell.axis[i])
+                                    : strcmp(x->cell.axis[i], row->cell.axis[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool check_chooser(struct planning *p, const struct plan_row *row)
+{
+    const struct best_over *b = &p->e->report.best_over;
+    for (int i = 0; i < p->n; i++)
+        if (chooses_for(p, &p->row[i], row))
+            return true;
+    return mistake(p->err, b->only->at,
+                   "best_over chooses%s, and row '%s' has no cell there from which it could",
+                   best_over_where(b, p->a), row->cell.label);
+}
+
 static bool check_best_over(struct planning *p)
 {
     bool ok = true;
+    for (int i = 0; p->e->report.best_over.only && ok && i < p->n; i++)
+        ok = check_chooser(p, &p->row[i]);
     for (int i = 0; p->e->report.best_over.n_axis && ok && i < p->n; i++)
         ok = check_choice(p, &p->row[i]);
     return ok;

@@ -7,7 +7,7 @@
 
 /* ---- axes and labels ---- */
 
-static bool read_axis(struct reading *r, const struct value *v, const char *what, int *axis)
+bool comparison_axis(struct reading *r, const struct value *v, const char *what, int *axis)
 {
     *axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (*axis < 0)
@@ -19,12 +19,12 @@ static bool read_axis(struct reading *r, const struct value *v, const char *what
     return true;
 }
 
-static bool read_of(struct reading *r, const struct axis *axis, const struct value *v,
-                    struct value *list)
+bool two_labels_read(struct reading *r, const struct axis *axis, const struct value *v,
+                     const char *what, struct value *list)
 {
     if (!v || v->kind != VALUE_LIST || v->n != 2)
         return mistake(r->err, v ? v->at : r->root->at,
-                       "'of' must be two labels of the factor: [A, B] is about A - B");
+                       "'%s' must have two labels of '%s': [A, B] is about A - B", what, axis->key);
     for (int i = 0; i < 2; i++) {
         int found = value_find(r, axis, v->item[i]);
         if (found < 0)
@@ -32,7 +32,7 @@ static bool read_of(struct reading *r, const struct axis *axis, const struct val
         value_append(r->a, list, value_text(r->a, v->item[i]->at, axis->value[found].label));
     }
     if (strcmp(list->item[0]->text, list->item[1]->text) == 0)
-        return mistake(r->err, v->at, "'of' names '%s' twice", list->item[0]->text);
+        return mistake(r->err, v->at, "'%s' names '%s' twice", what, list->item[0]->text);
     return true;
 }
 
@@ -44,7 +44,7 @@ static bool take_axis(struct reading *r, const struct value *v, enum role as, en
 {
     const char *const word = as == OVER ? "over" : "pool";
     int axis;
-    if (!read_axis(r, v, word, &axis))
+    if (!comparison_axis(r, v, word, &axis))
         return false;
     if (role[axis] != FREE)
         return mistake(r->err, v->at, "'%s' names '%s', which is %s already", word, v->text,
@@ -120,8 +120,8 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
         return mistake(r->err, v->at,
                        "a contrast needs 'factor': the axis whose labels it "
                        "compares");
-    if (!(read_axis(r, factor, "factor", &axis) &&
-          read_of(r, &r->e->axis[axis], value_get(v, "of"), of)))
+    if (!(comparison_axis(r, factor, "factor", &axis) &&
+          two_labels_read(r, &r->e->axis[axis], value_get(v, "of"), "of", of)))
         return false;
     for (int i = 0; i < r->e->n_axis; i++)
         if (best_over_has(&r->e->report.best_over, r->e->axis[i].key))

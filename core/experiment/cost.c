@@ -72,7 +72,7 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
 /* Costs and properties of a cell that its set-up shows. */
 struct look {
     struct model_cost cost;
-    struct evaluation_cost evaluation;
+    struct evaluation_cost evaluation, test; /* test: 0 without a test part */
     struct strbuf injection;
     double ratio;
     const char *started, *first_tokens; /* in the memory of the plan */
@@ -90,7 +90,9 @@ static bool look_closer(struct planning *p, struct assembly *s, const struct cel
     look->first_tokens = task_first_tokens(&s->task, p->a);
     look->ratio = meet ? first_ratio(p, s, c) : (double)NAN;
     positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
-    return evaluation_cost(&s->model, &s->task, &look->evaluation, p->err) == PEAT_OK;
+    return evaluation_cost(&s->model, &s->task, false, &look->evaluation, p->err) == PEAT_OK &&
+           (c->eval.test == 0 ||
+            evaluation_cost(&s->model, &s->task, true, &look->test, p->err) == PEAT_OK);
 }
 
 /* Weights that act on special tokens alone get no gradient where the task marks none. The task is
@@ -153,10 +155,29 @@ static bool twin_params(struct planning *p, const struct cell_config *c, int64_t
     return true;
 }
 
-double plan_training(const struct plan_cell *c)
+double plan_training(const struct plan_cell *c, int64_t from)
 {
     const struct train_config *t = &c->config.train;
-    return c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len * (double)t->steps;
+    return c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len *
+           (double)(t->steps - from);
+}
+
+/* The share of its evaluations that is due after a step. */
+static double evaluated_after(const struct plan_cell *c, int64_t from)
+{
+    int64_t steps = c->config.train.steps, every = c->config.eval.every;
+    return 1.0 - (double)evaluations_until(from, steps, every) /
+                     (double)evaluations_until(steps, steps, every);
+}
+
+double plan_scoring(const struct plan_cell *c, int64_t from)
+{
+    return c->q[Q_EVAL_FLOPS] * evaluated_after(c, from);
+}
+
+double plan_generation(const struct plan_cell *c, int64_t from)
+{
+    return c->q[Q_GENERATE_FLOPS] * evaluated_after(c, from);
 }
 
 /* FLOPs that take as long as a byte of activations, which is written, read again, and has a
@@ -172,14 +193,31 @@ static double slowness(const struct plan_cell *c)
     return flops > 0 ? 1 + flops_per_byte * c->q[Q_ACTIVATION_BYTES] / flops : 1;
 }
 
-double plan_training_work(const struct plan_cell *c)
+double plan_training_work(const struct plan_cell *c, int64_t from)
 {
-    return slowness(c) * plan_training(c);
+    return slowness(c) * plan_training(c, from);
 }
 
-double plan_work(const struct plan_cell *c)
+double plan_work(const struct plan_cell *c, int64_t from)
 {
-    return plan_training_work(c) + slowness(c) * (c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_WORK]);
+    double evaluation = (c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_WORK]) * evaluated_after(c, from);
+    return plan_training_work(c, from) + slowness(c) * evaluation;
+}
+
+double plan_products(const struct plan_cell *c, int64_t from)
+{
+    return plan_work(c, from) / slowness(c);
+}
+
+bool plan_rounds(const struct plan_cell *c)
+{
+    return json_text_is(value_get(c->config.resolved, "train"), "precision", "bf16");
+}
+
+int64_t plan_evaluations(const struct plan_cell *c, int64_t from)
+{
+    int64_t steps = c->config.train.steps, every = c->config.eval.every;
+    return evaluations_until(steps, steps, every) - evaluations_until(from, steps, every);
 }
 
 int64_t plan_memory(const struct plan_cell *c)
@@ -201,9 +239,9 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->started = look->started;
     cell->first_tokens = look->first_tokens;
     cell->q[Q_FLOPS_PER_TOKEN] = 3 * (double)cost->forward_flops / tokens;
-    cell->q[Q_EVAL_FLOPS] = times * look->evaluation.score_flops;
-    cell->q[Q_GENERATE_FLOPS] = times * look->evaluation.generate_flops;
-    cell->q[Q_GENERATE_WORK] = times * look->evaluation.generate_work;
+    cell->q[Q_EVAL_FLOPS] = times * look->evaluation.score_flops + look->test.score_flops;
+    cell->q[Q_GENERATE_FLOPS] = times * look->evaluation.generate_flops + look->test.generate_flops;
+    cell->q[Q_GENERATE_WORK] = times * look->evaluation.generate_work + look->test.generate_work;
     cell->q[Q_ACTIVATION_BYTES] = (double)cost->activation_bytes;
     cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
                            : cost->composed                            ? "composed"

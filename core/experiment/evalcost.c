@@ -5,10 +5,10 @@
 #include "train/trainer.h"
 
 /* Sequences of a length; as many as the targets ask for where the task does not say. */
-static int64_t sequences_of(const struct task *t, int i)
+static int64_t sequences_of(const struct task *t, int i, bool test)
 {
     const peat_task_plan *plan = &t->plan;
-    int64_t n = plan->eval_sequences[i];
+    int64_t n = test ? plan->test_sequences[i] : plan->eval_sequences[i];
     if (n <= 0)
         n = plan->eval_tokens > 0 ? plan->eval_tokens / plan->eval_T[i]
                                   : evaluate_rows(plan, plan->eval_T[i]);
@@ -45,11 +45,11 @@ static void add_generation(const struct model *m, const peat_task_plan *plan, in
     cost->generate_work += (passes + slow) * flops;
 }
 
-static peat_status length_cost(struct model *m, const struct task *t, int i,
+static peat_status length_cost(struct model *m, const struct task *t, int i, bool test,
                                struct evaluation_cost *cost, struct error *err)
 {
     const peat_task_plan *plan = &t->plan;
-    int64_t n = sequences_of(t, i), B = at_most(n, evaluate_rows(plan, plan->eval_T[i]));
+    int64_t n = sequences_of(t, i, test), B = at_most(n, evaluate_rows(plan, plan->eval_T[i]));
     double flops = 0;
     peat_status status = forward_flops(m, n, B, plan->eval_T[i], &flops, err);
     cost->score_flops += flops;
@@ -61,12 +61,12 @@ static peat_status length_cost(struct model *m, const struct task *t, int i,
     return status;
 }
 
-peat_status evaluation_cost(struct model *m, const struct task *t, struct evaluation_cost *cost,
-                            struct error *err)
+peat_status evaluation_cost(struct model *m, const struct task *t, bool test,
+                            struct evaluation_cost *cost, struct error *err)
 {
     peat_status status = PEAT_OK;
     *cost = (struct evaluation_cost){0};
     for (int i = 0; status == PEAT_OK && i < t->plan.n_eval; i++)
-        status = length_cost(m, t, i, cost, err);
+        status = length_cost(m, t, i, test, cost, err);
     return status;
 }

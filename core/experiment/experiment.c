@@ -18,12 +18,15 @@ static bool read_version(struct reading *r)
 {
     const struct value *v = value_get(r->root, "version");
     if (!v)
-        return mistake(r->err, r->root->at, "'version' is missing; this program reads version 1");
-    if (v->kind == VALUE_INT && v->integer == 1)
+        return mistake(r->err, r->root->at,
+                       "'version' is missing; this program reads versions 1 and 2");
+    r->e->version = v->integer;
+    if (v->kind == VALUE_INT && (v->integer == 1 || v->integer == 2))
         return true;
     if (v->kind == VALUE_TEXT)
-        return mistake(r->err, v->at, "'version' must be the number 1, not the text '%s'", v->text);
-    return mistake(r->err, v->at, "version %s is not known; this program reads version 1",
+        return mistake(r->err, v->at, "'version' must be the number 1 or 2, not the text '%s'",
+                       v->text);
+    return mistake(r->err, v->at, "version %s is not known; this program reads versions 1 and 2",
                    value_label(r->a, NULL, v));
 }
 
@@ -142,7 +145,48 @@ static bool seed_list(struct reading *r, const struct value *v)
     return true;
 }
 
-static bool read_seeds(struct reading *r)
+static bool has_seed(const struct experiment *e, int64_t seed)
+{
+    for (int i = 0; i < e->n_seed; i++)
+        if (e->seed[i] == seed)
+            return true;
+    return false;
+}
+
+/* The file's list of seeds for choosing, where the command line names seeds and says nothing of
+ * choosing; else NULL. */
+static const struct value *choosing_seeds(const struct reading *r)
+{
+    bool seeds = false, report = false;
+    for (int i = 0; i < r->n_word; i++) {
+        seeds = seeds || strcmp(r->word[i].key, "seeds") == 0;
+        report = report || setting_is_below(r->word[i].key, "report");
+    }
+    return seeds && !report ? value_get_path(r->root, "report.best_over.choose") : NULL;
+}
+
+/* Seeds of the command line report; those that the file keeps for choosing stand before them. */
+static void keep_choosing_seeds(struct reading *r)
+{
+    struct experiment *e = r->e;
+    const struct value *choose = choosing_seeds(r);
+    int n = choose && choose->kind == VALUE_LIST ? choose->n : 0, kept = 0;
+    int64_t *seed = ARENA_ARRAY(r->a, n + e->n_seed, int64_t);
+    for (int i = 0; i < n; i++)
+        if (choose->item[i]->kind == VALUE_INT && !has_seed(e, choose->item[i]->integer))
+            seed[kept++] = choose->item[i]->integer;
+    if (kept == 0)
+        return;
+    memcpy(seed + kept, e->seed, (size_t)e->n_seed * sizeof(*seed));
+    e->seed = seed;
+    e->n_seed += kept;
+    struct value *list = value_list(r->a, NOWHERE);
+    for (int i = 0; i < e->n_seed; i++)
+        value_append(r->a, list, value_int(r->a, NOWHERE, seed[i]));
+    r->root = value_with_path(r->a, r->root, "seeds", value_key_place(r->root, "seeds"), list);
+}
+
+static bool read_seed_value(struct reading *r)
 {
     const struct value *v = value_get(r->root, "seeds");
     if (!v)
@@ -151,7 +195,19 @@ static bool read_seeds(struct reading *r)
         return seed_range(r, v);
     if (v->kind == VALUE_LIST)
         return seed_list(r, v);
-    return mistake(r->err, v->at, "'seeds' must be how many, or a list of whole numbers");
+    if (v->kind == VALUE_MAP)
+        return looks_read(r, v);
+    return mistake(r->err, v->at,
+                   "'seeds' must be how many, a list of whole numbers, or {from: N, at_most: N, "
+                   "until: claims}");
+}
+
+static bool read_seeds(struct reading *r)
+{
+    bool ok = read_seed_value(r);
+    if (ok && r->e->looks.from == 0)
+        keep_choosing_seeds(r);
+    return ok;
 }
 
 /* ---- the whole ---- */
@@ -184,14 +240,32 @@ static void keep_words(struct experiment *e, int n, char *const *word)
  * file of another one may have other keys; and include may bring labels, which what follows it may
  * name. */
 static bool (*const steps[])(struct reading *r) = {
-    read_version,     words_to_root,  read_version,      read_keys,   read_name,
-    read_description, read_defaults,  plugin_names_read, matrix_read, words_to_settings,
-    cells_read,       read_overrides, read_seeds,        run_read,    report_read,
-    match_read,       claims_read,    read_made_with,
+    read_version,     words_to_root,     read_version,      read_keys,      read_name,
+    read_description, read_defaults,     plugin_names_read, known_plugins,  list_words_read,
+    matrix_read,      words_to_settings, cells_read,        read_overrides, read_seeds,
+    run_read,         report_read,       match_read,        claims_read,    read_made_with,
 };
+
+static void mend(struct reading *r, struct mends *mends)
+{
+    int kept = 0;
+    mends->path = arena_strdup(mends->a, r->e->path);
+    mends_apply(mends, r->root);
+    for (int i = 0; i < r->n_word; i++)
+        if (!mends_drop_word(mends, r->word[i].at))
+            r->word[kept++] = r->word[i];
+    r->n_word = kept;
+}
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct error *err)
+{
+    return experiment_load_mended(e, arena, path, n_word, word, NULL, err);
+}
+
+peat_status experiment_load_mended(struct experiment *e, struct arena *arena, const char *path,
+                                   int n_word, char *const *word, struct mends *mends,
+                                   struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
     struct error own = {0};
@@ -201,6 +275,8 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
     if (ok && r.root->kind != VALUE_MAP)
         ok = mistake(r.err, r.root->at, "an experiment must be a map of keys and values");
     ok = ok && words_read(&r, n_word, word);
+    if (ok && mends)
+        mend(&r, mends);
     for (size_t i = 0; ok && i < sizeof(steps) / sizeof(*steps); i++)
         ok = steps[i](&r);
     return ok ? PEAT_OK : r.err->status;

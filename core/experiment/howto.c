@@ -18,7 +18,7 @@ static const char *const goal_labels[] = {"auto", "min", "max", NULL};
 static const char *const at_labels[] = {"final", NULL};
 static const char *const by_labels[] = {"params", "flops", NULL};
 
-static const peat_param run_rows[] = {
+const peat_param run_rows[] = {
     {.key = "jobs",
      .type = PEAT_INT,
      .offset = RUN(jobs),
@@ -53,7 +53,7 @@ static const peat_param run_rows[] = {
     PEAT_PARAM_END,
 };
 
-static const peat_param checkpoint_rows[] = {
+const peat_param checkpoint_rows[] = {
     {.key = "every",
      .type = PEAT_INT,
      .offset = RUN(checkpoint_every),
@@ -65,7 +65,7 @@ static const peat_param checkpoint_rows[] = {
     PEAT_PARAM_END,
 };
 
-static const peat_param report_rows[] = {
+const peat_param report_rows[] = {
     {.key = "metric",
      .type = PEAT_STRING,
      .offset = REPORT(metric),
@@ -85,7 +85,7 @@ static const peat_param report_rows[] = {
     PEAT_PARAM_END,
 };
 
-static const peat_param match_rows[] = {
+const peat_param match_rows[] = {
     {.key = "by",
      .type = PEAT_ENUM,
      .offset = MATCH(by),
@@ -100,6 +100,12 @@ static const peat_param match_rows[] = {
      .doc = "largest relative difference that is accepted"},
     PEAT_PARAM_END,
 };
+
+/* Keys without a row. */
+const char *const run_keys[] = {"timeout",    "no_progress", "plan_timeout",
+                                "checkpoint", "slurm",       NULL};
+const char *const report_keys[] = {"baseline", "contrasts", "best_over", NULL};
+const char *const match_keys[] = {"to", "adjust", NULL};
 
 /* ---- run ---- */
 
@@ -137,11 +143,9 @@ static bool read_gemm(struct reading *r, const struct value *run)
 
 bool run_read(struct reading *r)
 {
-    static const char *const reserved[] = {"timeout",    "no_progress", "plan_timeout",
-                                           "checkpoint", "slurm",       NULL};
     const struct value *run = value_get(r->root, "run");
     struct run_settings *s = &r->e->run;
-    bool ok = params_fill(run_rows, s, run, "run", reserved, r->a, r->err) == PEAT_OK;
+    bool ok = params_fill(run_rows, s, run, "run", run_keys, r->a, r->err) == PEAT_OK;
     s->jobs = value_get(run, "jobs") ? s->jobs : 1;
     s->threads = value_get(run, "threads") ? s->threads : 1;
     return ok &&
@@ -154,10 +158,9 @@ bool run_read(struct reading *r)
 
 bool report_read(struct reading *r)
 {
-    static const char *const reserved[] = {"baseline", "contrasts", "best_over", NULL};
     const struct value *report = value_get(r->root, "report");
     struct report_settings *s = &r->e->report;
-    if (params_fill(report_rows, s, report, "report", reserved, r->a, r->err) != PEAT_OK)
+    if (params_fill(report_rows, s, report, "report", report_keys, r->a, r->err) != PEAT_OK)
         return false;
     const struct value *metric = value_get(report, "metric");
     const struct value *baseline = value_get(report, "baseline");
@@ -190,14 +193,13 @@ static bool read_adjust(struct reading *r, const struct value *v)
 
 bool match_read(struct reading *r)
 {
-    static const char *const reserved[] = {"to", "adjust", NULL};
     const struct value *match = value_get(r->root, "match");
     struct match_settings *s = &r->e->match;
     if (!match || match->kind == VALUE_NULL)
         return true;
     s->at = value_key_place(r->root, "match");
     s->on = true;
-    if (!(params_fill(match_rows, s, match, "match", reserved, r->a, r->err) == PEAT_OK &&
+    if (!(params_fill(match_rows, s, match, "match", match_keys, r->a, r->err) == PEAT_OK &&
           read_adjust(r, value_get(match, "adjust"))))
         return false;
     const struct value *to = value_get(match, "to");

@@ -204,8 +204,8 @@ static bool make_cells(struct planning *p)
 
 /* In order. */
 static bool (*const step[])(struct planning *p) = {
-    drop_refused, check_precision, cost_rows,     drop_refused,      match_rows_to,
-    drop_refused, list_skipped,    check_reports, comparisons_check, make_cells};
+    drop_refused, check_precision, cost_rows,         drop_refused, match_rows_to, drop_refused,
+    list_skipped, check_reports,   comparisons_check, make_cells,   find_trunks};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err)

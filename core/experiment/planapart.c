@@ -34,6 +34,10 @@ static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out
     struct value *plan = plan_value(p, a), *cells = value_get(plan, "cells");
     for (int i = 0; i < p->n; i++)
         add_rest((struct json){a, cells->item[i]}, &p->cell[i]);
+    struct json without = json_put_list((struct json){a, plan}, "claims_without_rows");
+    for (int i = 0; p->experiment->claims && i < p->experiment->claims->n; i++)
+        if (!p->claim_has_rows[i])
+            json_add_int(without, i);
     json_print(plan, JSON_DENSE, out);
 }
 
@@ -111,6 +115,8 @@ static bool read_config(const struct value *row, struct cell_config *c, struct a
     c->train.batch = json_get_int(train, "batch", 0);
     c->train.seq_len = json_get_int(train, "seq_len", 0);
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
+    double test = json_get_number(value_get(c->resolved, "eval"), "test");
+    c->eval.test = test > 0 ? test : 0; /* NaN: it is not there */
     snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(row, "plugins"), c, a);
@@ -132,6 +138,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
         .started = json_get_text(row, "started"),
         .first_tokens = json_get_text(row, "first_tokens"),
         .matched = json_get_text(row, "matched"),
+        .trunk = value_get(row, "trunk"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
     quantities_read(row, IN_PLAN, c->q);
@@ -157,6 +164,19 @@ static void read_dropped(const struct value *list, struct plan *p, struct arena 
         p->dropped[i] = list->item[i]->text ? list->item[i]->text : "";
 }
 
+static void read_claims(const struct value *without, struct plan *p, struct arena *a)
+{
+    int n = p->experiment->claims ? p->experiment->claims->n : 0;
+    bool *has_rows = ARENA_ARRAY(a, n, bool);
+    for (int i = 0; i < n; i++)
+        has_rows[i] = true;
+    for (int i = 0; without && i < without->n; i++)
+        if (without->item[i]->kind == VALUE_INT && without->item[i]->integer >= 0 &&
+            without->item[i]->integer < n)
+            has_rows[without->item[i]->integer] = false;
+    p->claim_has_rows = has_rows;
+}
+
 static bool read_plan(struct plan *p, const struct value *plan, struct arena *a)
 {
     const struct value *cells = value_get(plan, "cells");
@@ -171,6 +191,7 @@ static bool read_plan(struct plan *p, const struct value *plan, struct arena *a)
     }
     read_dropped(value_get(plan, "dropped"), p, a);
     read_skipped(value_get(plan, "skipped"), p, a);
+    read_claims(value_get(plan, "claims_without_rows"), p, a);
     return true;
 }
 

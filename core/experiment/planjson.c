@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cell/cellfiles.h"
+#include "cell/trunk.h"
 #include "experiment/plan.h"
 
 /* ---- what stands in plan.json ---- */
@@ -33,6 +34,7 @@ static const struct field cell_fields[] = {
     {"injection", FIELD_TEXT},
     {"matched", FIELD_TEXT | FIELD_NULL},
     {"baseline", FIELD_INT | FIELD_NULL},
+    {"trunk", FIELD_MAP, 0, trunk_fields},
     {NULL},
 };
 static const struct field skip_fields[] = {
@@ -184,6 +186,8 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
         json_put(m, "baseline", NULL);
     else
         json_put_int(m, "baseline", c->baseline);
+    if (c->trunk)
+        json_put(m, "trunk", c->trunk);
 }
 
 struct value *plan_value(const struct plan *p, struct arena *a)
@@ -220,5 +224,7 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
     json_put_text(m, "setting", c->config.setting);
     m.v = value_merge(a, m.v, c->config.resolved);
     put_costs(m, c, IN_CONFIG);
+    if (c->trunk)
+        json_put(m, "trunk", c->trunk);
     return m.v;
 }

@@ -29,21 +29,24 @@ struct planning {
     struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
 };
 
-/* evalcost.c: of one evaluation of all lengths: the forward passes that score given tokens, and
- * those that generate, at most. The model needs no memory. */
+/* evalcost.c: of one evaluation of all lengths, of the validation part or of the test part: the
+ * forward passes that score given tokens, and those that generate, at most. The model needs no
+ * memory. */
 struct evaluation_cost {
     double score_flops, generate_flops;
     double generate_work; /* the FLOPs of training that take as long as generating */
 };
 struct model;
 struct task;
-peat_status evaluation_cost(struct model *m, const struct task *t, struct evaluation_cost *cost,
-                            struct error *err);
+peat_status evaluation_cost(struct model *m, const struct task *t, bool test,
+                            struct evaluation_cost *cost, struct error *err);
 /* cost.c: fills the cell's cost from a shape-only set-up of its config. */
 bool cost_measure(struct planning *p, struct plan_cell *cell);
 /* plan.c: ok: whether a step succeeded for this row. If the row was refused, it keeps the reason in
  * p->err, and the plan goes on without it: true. */
 bool row_skip(struct planning *p, struct plan_row *row, bool ok);
+/* plantrunks.c: fills the cells' trunks. */
+bool find_trunks(struct planning *p);
 /* match.c: sizes the rows as the experiment's `match` asks. */
 bool match_rows_to(struct planning *p);
 /* rows.c: p->row from n points, less those that only repeat another. */

@@ -11,18 +11,6 @@
 #include "process/apart.h"
 #include "reading.h"
 
-/* A plugin where it is named. */
-struct mention {
-    struct place at;
-    const char *text;
-};
-
-struct mentions {
-    struct arena *a;
-    int n, room;
-    struct mention *item;
-};
-
 /* ---- where plugins are named ---- */
 
 /* Keys whose texts, or lists of texts, name plugins. */
@@ -36,19 +24,26 @@ static bool names_plugins(const char *key)
     return false;
 }
 
-static void collect(struct mentions *m, const char *key, const struct value *v)
+static void collect(struct plugin_mentions *m, const char *key, const struct value *v)
 {
     if (v->kind == VALUE_TEXT && names_plugins(key))
-        *ARENA_APPEND(m->a, m->item, m->n, m->room) = (struct mention){v->at, v->text};
+        *ARENA_APPEND(m->a, m->item, m->n, m->room) = (struct plugin_mention){v->at, v->text};
     for (int i = 0; (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && i < v->n; i++)
         collect(m, v->kind == VALUE_MAP ? v->key[i] : key, v->item[i]);
 }
 
+void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r)
+{
+    collect(m, "", r->root);
+    for (int i = 0; i < r->n_word; i++)
+        collect(m, r->word[i].key, r->word[i].value);
+}
+
 /* Of those with a path, each once; a file that is not there is refused where it is used. */
-static void keep_paths(struct mentions *m, const struct mentions *all)
+static void keep_paths(struct plugin_mentions *m, const struct plugin_mentions *all)
 {
     for (int i = 0; i < all->n; i++) {
-        const struct mention *one = &all->item[i];
+        const struct plugin_mention *one = &all->item[i];
         char *path = path_beside(one->at.file ? one->at.file : "", one->text);
         bool kept = !registry_is_path(one->text) || !file_exists(path);
         for (int k = 0; !kept && k < m->n; k++)
@@ -65,7 +60,7 @@ static void keep_paths(struct mentions *m, const struct mentions *all)
 /* In a process of its own: an entry for each, null for one that cannot be loaded. */
 static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    const struct mentions *m = ctx;
+    const struct plugin_mentions *m = ctx;
     struct arena arena;
     struct registry registry;
     arena_init(&arena, "names", 1 << 14);
@@ -89,7 +84,7 @@ static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struc
 }
 
 /* Whether another plugin of the experiment, of another file, has this name too. */
-static bool is_shared(const struct mentions *all, const struct value *answers, int i)
+static bool is_shared(const struct plugin_mentions *all, const struct value *answers, int i)
 {
     const char *name = json_get_text(answers->item[i], "name"),
                *path = json_get_text(answers->item[i], "path");
@@ -103,8 +98,8 @@ static bool is_shared(const struct mentions *all, const struct value *answers, i
     return false;
 }
 
-static void keep_names(struct plugin_names *names, const struct mentions *all,
-                       const struct mentions *m, const struct value *answers)
+static void keep_names(struct plugin_names *names, const struct plugin_mentions *all,
+                       const struct plugin_mentions *m, const struct value *answers)
 {
     names->item = ARENA_ARRAY(m->a, m->n + 1, struct plugin_name);
     for (int i = 0; i < m->n && i < answers->n; i++) {
@@ -130,11 +125,9 @@ static double seconds_allowed(struct reading *r)
 
 bool plugin_names_read(struct reading *r)
 {
-    struct mentions all = {.a = r->a}, m = {.a = r->a};
+    struct plugin_mentions all = {.a = r->a}, m = {.a = r->a};
     struct strbuf text = STRBUF_NEW;
-    collect(&all, "", r->root);
-    for (int i = 0; i < r->n_word; i++)
-        collect(&all, r->word[i].key, r->word[i].value);
+    plugin_mentions_find(&all, r);
     keep_paths(&m, &all);
     if (m.n == 0)
         return true;

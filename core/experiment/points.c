@@ -171,6 +171,9 @@ static bool add_included(struct points *p, const struct value *cell)
     return true;
 }
 
+/* eval.test in files of version 2 that do not say it. */
+#define TEST_PART 0.5
+
 static struct value *built_in(const struct experiment *e, struct arena *a)
 {
     struct place at = e->defaults_at;
@@ -178,6 +181,11 @@ static struct value *built_in(const struct experiment *e, struct arena *a)
     value_set(a, position, "scheme", at, value_text(a, at, "none"));
     value_set(a, position, "combine", at, value_text(a, at, setting_combine));
     value_set(a, tree, "position", at, position);
+    if (e->version >= 2) {
+        struct value *eval = value_map(a, at);
+        value_set(a, eval, "test", at, value_real(a, at, TEST_PART));
+        value_set(a, tree, "eval", at, eval);
+    }
     return tree;
 }
 

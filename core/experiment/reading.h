@@ -29,8 +29,27 @@ bool words_to_root(struct reading *r);
 /* The other words become e->command_line. */
 bool words_to_settings(struct reading *r);
 
-/* plugin_names.c: e->names, from all of the file and the words. */
+/* plugin_names.c: texts that may name a plugin, where they stand. */
+struct plugin_mention {
+    struct place at;
+    const char *text;
+};
+struct plugin_mentions {
+    struct arena *a;
+    int n, room;
+    struct plugin_mention *item;
+};
+/* In all of the file and the words. */
+void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r);
+/* e->names. */
 bool plugin_names_read(struct reading *r);
+
+/* known_plugins.c: refuses names of plugins that no directory has, in defaults, matrix and
+ * overrides. Nothing is loaded. */
+bool known_plugins(struct reading *r);
+
+/* list_words.c: lists of the command line, of settings that are not lists, become axes. */
+bool list_words_read(struct reading *r);
 
 /* label.c: the key `label` of a plugin's map; NULL: it has none that is a text. */
 const struct value *use_label(const struct value *v);
@@ -60,12 +79,15 @@ bool labels_resolve(struct reading *r, const struct value *map, const char *what
                     struct value **resolved);
 bool cells_read(struct reading *r); /* exclude and include */
 
-/* howto.c: the sections run, report and match. */
+/* howto.c: the sections run, report and match: their rows, and their keys without one. */
+extern const peat_param run_rows[], checkpoint_rows[], report_rows[], match_rows[];
+extern const char *const run_keys[], *const report_keys[], *const match_keys[];
 bool run_read(struct reading *r);
 bool report_read(struct reading *r);
 bool match_read(struct reading *r);
 
 /* slurm_settings.c: run.slurm. */
+extern const peat_param slurm_rows[];
 bool slurm_read(struct reading *r, const struct value *given);
 
 /* seconds.c: `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; absent or null leave *seconds as it

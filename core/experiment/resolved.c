@@ -190,8 +190,9 @@ static struct json part_of(const struct resolving *r, const struct value *map,
 static struct value *claims_of(const struct resolving *r)
 {
     static const char *const compared[] = {"factor", "of", "over", "pool", "where", NULL};
-    static const char *const keys[] = {"name",   "text",  "rows", "metric", "length", "direction",
-                                       "margin", "alpha", "test", "expect", NULL};
+    static const char *const keys[] = {"name",   "text",   "rows",      "interaction", "trend",
+                                       "metric", "length", "direction", "margin",      "alpha",
+                                       "test",   "expect", "weight",    NULL};
     struct json list = json_list(r->a);
     for (int i = 0; i < r->e->claims->n; i++) {
         const struct value *claim = r->e->claims->item[i];

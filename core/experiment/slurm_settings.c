@@ -8,7 +8,7 @@
 
 #define SLURM(field) offsetof(struct slurm_settings, field)
 
-static const peat_param slurm_rows[] = {
+const peat_param slurm_rows[] = {
     {.key = "partition",
      .type = PEAT_STRING,
      .offset = SLURM(partition),

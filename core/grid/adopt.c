@@ -69,6 +69,7 @@ void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
         for (int i = 0; n > 0 && i < p->n; i++)
             if (!is_among(p->cell[i].id, (const char *const *)name, n_name))
                 adopt_one(cells, left, n, &p->cell[i], a);
+        plan_name_trunks(p, a);
         names_free(name, n_name);
     }
     free(cells);

@@ -56,14 +56,29 @@ static bool is_chosen_axis(const struct best *b, int axis)
     return best_over_has(&b->over, b->axis[axis]);
 }
 
-/* On the axes whose value is chosen, or on the others. */
+/* On the axes whose value is chosen, or on those by which choices differ. */
 static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
                          bool chosen)
 {
     for (int i = 0; i < b->n_axis; i++)
-        if (is_chosen_axis(b, i) == chosen && strcmp(x->label[i], y->label[i]) != 0)
+        if (is_chosen_axis(b, i) == chosen && !best_over_spans(&b->over, b->axis[i]) &&
+            strcmp(x->label[i], y->label[i]) != 0)
             return false;
     return true;
+}
+
+/* Whether the cell has the labels at which the value is chosen. */
+static bool is_where_chosen(const struct best *b, const struct best_cell *c)
+{
+    for (int i = 0; i < b->n_axis; i++)
+        if (!best_over_fits(&b->over, b->axis[i], c->label[i]))
+            return false;
+    return true;
+}
+
+bool best_has_value(const struct best *b, const struct best_cell *c, const struct best_value *v)
+{
+    return labels_agree(b, &b->cell[v->first], c, true);
 }
 
 static struct best_value *value_of(const struct best *b, const struct best_row *row,
@@ -193,8 +208,9 @@ static void find_length(struct best *b, int i)
     struct best_row *row = &b->row[i];
     const struct value *m;
     for (int c = 0; c < b->n_cell; c++)
-        for (int k = 0;
-             b->cell[c].row == i && (m = json_get_item(b->cell[c].result, "measures", k)); k++) {
+        for (int k = 0; b->cell[c].row == i && is_where_chosen(b, &b->cell[c]) &&
+                        (m = json_get_item(b->cell[c].result, "measures", k));
+             k++) {
             int64_t length = json_get_int(m, "length", -1);
             if (is_measure_of(b, row, m) && (row->length < 0 || length < row->length))
                 row->length = length;
@@ -234,6 +250,7 @@ static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
             const struct best_cell *found = NULL;
             for (int c = 0; c < b->n_cell; c++)
                 if (b->cell[c].row == i && b->cell[c].seed == seed[s] &&
+                    is_where_chosen(b, &b->cell[c]) &&
                     labels_agree(b, &b->cell[v->first], &b->cell[c], true) &&
                     (!found || !cell_has_ended(found->state)))
                     found = &b->cell[c];
@@ -263,10 +280,11 @@ static enum best_role role_of(const struct best *b, const struct best_cell *c)
     const struct best_row *row = &b->row[c->row];
     bool chosen =
         row->chosen >= 0 && labels_agree(b, &b->cell[row->value[row->chosen].first], c, true);
-    if (b->over.halves)
+    bool here = is_where_chosen(b, c);
+    if (b->over.halves && here)
         return chosen ? BEST_REPORTED : BEST_CHOOSES;
-    if (best_over_keeps(&b->over, c->seed))
-        return BEST_CHOOSES;
+    if (!b->over.halves && best_over_keeps(&b->over, c->seed))
+        return here ? BEST_CHOOSES : BEST_UNCHOSEN;
     if (row->open)
         return BEST_WAITS;
     return chosen ? BEST_REPORTED : BEST_UNCHOSEN;

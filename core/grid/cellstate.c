@@ -3,8 +3,8 @@
 #include "grid/cellstate.h"
 
 static const char *const state_names[CELL_STATES] = {
-    "todo",    "running", "partial", "done",    "diverged", "failed",   "crashed",
-    "timeout", "oom",     "stale",   "damaged", "waiting",  "unchosen", "skipped",
+    "todo", "running", "partial", "done",    "diverged", "failed",  "crashed", "timeout",
+    "oom",  "stale",   "damaged", "waiting", "unchosen", "decided", "skipped",
 };
 
 const char *cell_state_name(enum cell_state s)

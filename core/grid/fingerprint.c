@@ -70,7 +70,8 @@ static struct value *lasting_part(const struct value *map, struct arena *a)
 /* Engine, plugins and data, without paths and the machine. */
 static struct value *meta_part(const struct value *meta, struct arena *a)
 {
-    static const char *const kept[] = {"engine", "arithmetic", "abi", "precision", NULL};
+    static const char *const kept[] = {"engine",    "arithmetic", "abi",
+                                       "precision", "trained_by", NULL};
     static const char *const of_plugin[] = {"kind", "id", "version", NULL};
     static const char *const of_data[] = {"sha256", NULL};
     const struct value *v;

@@ -12,8 +12,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "base/repeat.h"
 #include "base/stops.h"
+#include "cell/trunk.h"
 #include "process/program.h"
 
 #define LOOK_SECONDS 0.5
@@ -21,7 +24,7 @@
 struct loop {
     struct jobs *j;
     char **env;
-    int next, n_active;
+    int n_taken, n_active;
     double looked; /* when progress was looked at, of the clock */
     int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
     struct job **active;
@@ -119,11 +122,44 @@ static void ended(struct loop *l, struct job *job)
         stop_all(l);
 }
 
-static void start_next(struct loop *l)
+/* Whether `active` is still in the steps that both share. */
+static bool trains_for(const struct loop *l, const struct job *active, const struct job *job)
+{
+    const struct trail_page *page = active->child.trail;
+    const char *hash = json_get_text(job->trunk, "hash");
+    int64_t one = json_get_int(active->trunk, "end", 0), other = json_get_int(job->trunk, "end", 0);
+    int64_t shared = at_most(one, other);
+    if (!same_text(json_get_text(active->trunk, "hash"), hash) || (page && page->step > shared))
+        return false;
+    struct arena_mark mark = arena_mark(l->j->arena);
+    bool left = file_exists(trunk_state(l->j->dir, hash, shared, l->j->arena));
+    arena_rewind(l->j->arena, mark);
+    return !left;
+}
+
+static bool must_wait(const struct loop *l, const struct job *job)
+{
+    for (int i = 0; job->trunk && i < l->n_active; i++)
+        if (trains_for(l, l->active[i], job))
+            return true;
+    return false;
+}
+
+/* NULL: all are taken, or wait. */
+static struct job *find_next(const struct loop *l)
+{
+    for (int i = l->j->first; i < l->j->n; i++)
+        if (!l->j->job[i].taken && !must_wait(l, &l->j->job[i]))
+            return &l->j->job[i];
+    return NULL;
+}
+
+static void start(struct loop *l, struct job *job)
 {
     struct jobs *j = l->j;
-    struct job *job = &j->job[l->next++];
     struct error err = {0};
+    job->taken = true;
+    l->n_taken++;
     if (cell_is_running(job->dir)) {
         job->end = cell_end_elsewhere(job->dir, j->arena);
         ended(l, job);
@@ -274,8 +310,9 @@ static void run_loop(struct loop *l, const sigset_t *set)
 {
     struct jobs *j = l->j;
     for (;;) {
-        while (!l->stopping && l->next < j->n && l->n_active < j->at_once)
-            start_next(l);
+        struct job *next;
+        while (!l->stopping && l->n_active < j->at_once && (next = find_next(l)))
+            start(l, next);
         if (!l->n_active)
             break;
         progress_live(j->progress, j->n, j->job, l->n_active, l->active);
@@ -292,14 +329,13 @@ static void run_loop(struct loop *l, const sigset_t *set)
     /* One that came as the last cell ended must not end this process instead. */
     for (int signal; (signal = wait_signal(set, 0)) != 0;)
         j->interrupted = j->interrupted || is_stop(signal);
-    j->left += j->n - l->next;
+    j->left += j->n - j->first - l->n_taken;
 }
 
 void jobs_run(struct jobs *j)
 {
     struct loop l = {
         .j = j,
-        .next = j->first,
         .env = cell_environment(j->arena, j->threads),
         .active = ARENA_ARRAY(j->arena, j->n + 1, struct job *),
         .looked = clock_seconds(),

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,11 +16,12 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/shown.h"
+#include "base/wrap.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
 #include "train/train_config.h"
 
-enum { TAIL_BYTES = 2048, NARROWEST = 20 };
+enum { TAIL_BYTES = 2048, WIDTH_UNKNOWN = 80 };
 
 #define RED   "\x1b[31m"
 #define PLAIN "\x1b[0m"
@@ -163,13 +163,17 @@ static char *last_line(char *text, size_t n)
     return before ? before + 1 : text;
 }
 
+/* The loss of training, in nats, is shown in bits, so that it can be compared with bits per byte.
+ */
 static void describe(const struct value *v, struct metrics_tail *tail)
 {
     const char *metric = json_get_text(v, "metric");
     double x = json_get_number(v, "value");
     tail->step = json_get_int(v, "step", 0);
     tail->evaluated = json_text_is(v, "split", "valid");
-    if (metric && !isnan(x))
+    if (metric && !isnan(x) && !tail->evaluated && !strcmp(metric, "loss"))
+        snprintf(tail->text, sizeof(tail->text), "loss %.4g bits", x / log(2));
+    else if (metric && !isnan(x))
         snprintf(tail->text, sizeof(tail->text), "%s %.4g", metric, x);
 }
 
@@ -241,14 +245,6 @@ static double time_left(const struct progress *p, int n, const struct job *job, 
     return (total - done) * (clock_seconds() - p->start) / done;
 }
 
-static size_t terminal_width(FILE *out)
-{
-    struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
-        return size.ws_col;
-    return 80;
-}
-
 void progress_live(struct progress *p, int n, const struct job *job, int n_active,
                    struct job *const *active)
 {
@@ -275,9 +271,10 @@ void progress_live(struct progress *p, int n, const struct job *job, int n_activ
                     tail.text[0] ? " " : "", tail.text);
     if (tail.step > 0 && due(active[0], tail.step) > due(active[0], tail.step - 1))
         strbuf_add(&line, " evaluating");
-    size_t width = terminal_width(p->out) - 1;
+    size_t width = terminal_columns(p->out);
     shown_add(&shown, line.text, "");
-    fprintf(p->out, ERASE "%.*s", (int)text_fit(shown.text, width), shown.text);
+    fprintf(p->out, ERASE "%.*s", (int)text_fit(shown.text, (width ? width : WIDTH_UNKNOWN) - 1),
+            shown.text);
     fflush(p->out);
     p->shown = true;
     strbuf_release(&shown);

@@ -148,6 +148,11 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
         return x;
     if (!same_text(json_get_text(was->meta, "arithmetic"), json_get_text(is.meta, "arithmetic")))
         return compare_values(was, &is, a);
+    const char *by = json_get_text(was->meta, "trained_by");
+    if (by)
+        return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE,
+                                  arena_printf(a, "another program trained it (%s): %s", by,
+                                               compare_values(was, &is, a).text)};
     const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is);
     if (kernels)
         return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE, kernels};
@@ -166,11 +171,16 @@ static const char *gemm_of(const struct cell_files *c)
     return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
 }
 
-/* The cell's settings with other paths of data: its hash covers the contents alone. */
+/* The cell's settings with other paths of data: its hash covers the contents alone. It trains all
+ * its steps itself, whatever it shared. */
 static const struct value *settled(const struct cell_files *c, const struct value *moved,
                                    struct arena *a)
 {
-    const struct value *config = c->config;
+    const struct json own = json_map(a);
+    for (int i = 0; i < c->config->n; i++)
+        if (strcmp(c->config->key[i], "trunk") != 0)
+            json_put(own, c->config->key[i], c->config->item[i]);
+    const struct value *config = own.v;
     for (int i = 0; moved && i < moved->n; i++)
         config = value_with_path(a, config, moved->key[i], moved->key_at[i], moved->item[i]);
     return config;

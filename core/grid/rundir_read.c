@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "cell/cellfiles.h"
 #include "grid/best.h"
+#include "grid/lookfile.h"
 #include "grid/rundir.h"
 
 /* ---- one cell ---- */
@@ -247,6 +248,8 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
         status = read_cell(&r->cell[i], a, err);
     if (status == PEAT_OK)
         status = rundir_choose(r, r->plan, a, err);
+    if (status == PEAT_OK)
+        status = looks_mark(r, a, err);
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         tell(&r->cell[i], err);
     return status;

@@ -15,6 +15,7 @@
 #include "grid/jobs.h"
 #include "grid/share.h"
 #include "grid/stale.h"
+#include "grid/trunks.h"
 #include "orphan.h"
 
 enum { FAILURES_SHOWN = 20 };
@@ -32,7 +33,8 @@ struct run {
     int n_fit; /* cells that fit the glob, in this shard or not */
     int n_old; /* failed before and not tried again */
     const struct cell_files **old;
-    bool *taken; /* of the plan's cells: chosen to be run, or seen to need nothing */
+    int64_t *from; /* plan_shared_steps, of all cells of the plan */
+    bool *taken;   /* of the plan's cells: chosen to be run, or seen to need nothing */
     struct arena *arena;
     struct error *err; /* never NULL; steps return whether they succeeded */
 };
@@ -41,13 +43,40 @@ struct run {
 
 static bool fits_glob(const struct runner_options *o, const struct plan_cell *c)
 {
+    if (o->wanted && !o->wanted[c->index])
+        return false;
     return !o->only || cell_fits(o->only, c->label, c->id);
 }
 
-/* ordinal: among the cells that fit the glob. */
+/* ordinal: among the cells that fit the glob, those of a trunk counting as one. */
 static bool in_shard(const struct runner_options *o, int ordinal)
 {
     return o->shard_count == 0 || ordinal % o->shard_count == o->shard_index - 1;
+}
+
+/* A cell before it that fits the glob and shares its trunk, or the cell itself. */
+static int trunk_mate(const struct plan *p, const struct runner_options *o, int i)
+{
+    const char *hash = json_get_text(p->cell[i].trunk, "hash");
+    for (int k = i - 1; hash && k >= 0 && p->cell[k].seed == p->cell[i].seed; k--)
+        if (same_text(json_get_text(p->cell[k].trunk, "hash"), hash) && fits_glob(o, &p->cell[k]))
+            return k;
+    return i;
+}
+
+/* The cells of a trunk count as one. */
+int runner_chosen(const struct plan *p, const struct runner_options *o, bool *chosen)
+{
+    int n = 0, next = 0;
+    for (int i = 0; i < p->n; i++) {
+        chosen[i] = fits_glob(o, &p->cell[i]);
+        n += chosen[i];
+        if (!chosen[i])
+            continue;
+        int mate = trunk_mate(p, o, i);
+        chosen[i] = mate < i ? chosen[mate] : in_shard(o, next++);
+    }
+    return n;
 }
 
 peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err)
@@ -79,7 +108,7 @@ static bool mark_stale(struct run *r, const struct plan_cell *c, const struct ce
 static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
 {
     const struct train_config *t = &c->config.train;
-    double work = plan_work(c);
+    double work = plan_work(c, 0);
     struct job *job = &r->jobs.job[r->jobs.n++];
     *job = (struct job){
         .id = c->id,
@@ -88,12 +117,14 @@ static void add_job(struct run *r, const struct plan_cell *c, const struct cell_
         .steps = t->steps,
         .seq_len = t->seq_len,
         .weight = work > 0 ? work : 1,
-        .training = work > 0 ? plan_training_work(c) / work : 1,
+        .training = work > 0 ? plan_training_work(c, 0) / work : 1,
         .eval_every = c->config.eval.every,
+        .trunk = c->trunk,
     };
-    struct metrics_tail tail = metrics_tail(f->dir);
-    if (f->state != CELL_TODO)
-        job->begun = job_done(job, &tail);
+    struct metrics_tail tail = {.step = r->from[c->index]}, own = metrics_tail(f->dir);
+    if (f->state != CELL_TODO && own.step > tail.step)
+        tail = own;
+    job->begun = job_done(job, &tail);
 }
 
 static bool choose_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f)
@@ -164,15 +195,13 @@ static int count_waiting(const struct run *r, const bool *waits)
 static bool choose_all(struct run *r)
 {
     const struct plan *p = r->plan;
-    bool *waits = ARENA_ARRAY(r->arena, p->n + 1, bool);
+    bool *waits = ARENA_ARRAY(r->arena, p->n + 1, bool),
+         *chosen = ARENA_ARRAY(r->arena, p->n + 1, bool);
     int n = 0;
     bool ok = true;
-    r->n_fit = 0;
-    for (int i = 0, ordinal = 0; i < p->n && ok; i++) {
-        if (!fits_glob(r->options, &p->cell[i]))
-            continue;
-        r->n_fit++;
-        if (!in_shard(r->options, ordinal++) || has_role(r, i, BEST_UNCHOSEN))
+    r->n_fit = runner_chosen(p, r->options, chosen);
+    for (int i = 0; i < p->n && ok; i++) {
+        if (!chosen[i] || has_role(r, i, BEST_UNCHOSEN))
             continue;
         waits[i] = has_role(r, i, BEST_WAITS);
         if (!waits[i] && !r->taken[i])
@@ -193,6 +222,8 @@ static bool choose_first(struct run *r)
     r->jobs.job = ARENA_ARRAY(r->arena, p->n + 1, struct job);
     r->old = ARENA_ARRAY(r->arena, p->n + 1, const struct cell_files *);
     r->taken = ARENA_ARRAY(r->arena, p->n + 1, bool);
+    r->from = ARENA_ARRAY(r->arena, p->n + 1, int64_t);
+    plan_shared_steps(p, NULL, r->from, r->arena);
     bool ok = choose_all(r);
     r->progress.failed = r->n_old;
     r->progress.finished = r->end->skipped + r->end->stale + r->n_old;
@@ -267,7 +298,10 @@ static bool open_dir(struct run *r)
     bool again;
     if (r->options->dry)
         return peek_dir(r);
-    return read_dir(r) && end_orphans(r, &again) && (!again || read_dir(r)) && choose_again(r);
+    bool ok = read_dir(r) && end_orphans(r, &again) && (!again || read_dir(r)) && choose_again(r);
+    if (ok)
+        trunks_tidy(&r->dir, r->arena);
+    return ok;
 }
 
 /* ---- skipped cells ---- */
@@ -415,7 +449,7 @@ static const char *row_name(const struct run *r, const struct best *b, int row)
     const char *name = NULL;
     int first = b->row[row].value[0].first;
     for (int i = 0; i < b->n_axis; i++)
-        if (!best_over_has(&b->over, b->axis[i])) {
+        if (!best_over_has(&b->over, b->axis[i]) && !best_over_spans(&b->over, b->axis[i])) {
             const char *label = b->cell[first].label[i];
             name = name ? arena_printf(r->arena, "%s.%s", name, label) : label;
         }
@@ -487,6 +521,8 @@ static bool run_jobs(struct run *r)
     r->end->failed += j->failed;
     r->end->left += j->left;
     r->end->interrupted = j->interrupted;
+    if (dir_has(j->dir, "trunks") && read_dir(r))
+        trunks_tidy(&r->dir, r->arena);
     return true;
 }
 

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
-#include "cell/cellmeta.h"
 
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};
 const struct record stale_record = {"stale.json", "format", 1, true, stale_fields};
@@ -47,9 +46,6 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
         return "its meta.json is missing, so the plugins that made it are unknown";
     if (status != PEAT_OK)
         return NULL;
-    const char *engine = json_get_text(meta, "engine");
-    if (engine && strcmp(engine, engine_version()) != 0)
-        return arena_printf(a, "made by engine %s, this is %s", engine, engine_version());
     const struct plugin_use *use;
     const char *change = NULL;
     for (int i = 0; !change && (use = cell_plugin(present, i)); i++)

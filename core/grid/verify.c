@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/data_files.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cell/cellfiles.h"
@@ -13,6 +14,7 @@
 #include "grid/bundle.h"
 #include "grid/claimfile.h"
 #include "grid/schemefile.h"
+#include "grid/trunks.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 #include "verify_values.h"
@@ -138,33 +140,21 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
 
 /* ---- files elsewhere ---- */
 
-/* Files that cells name, each hashed once. */
-struct elsewhere {
-    int n, room;
-    struct seen {
-        const char *path, *hex; /* NULL: not here */
-    } * item;
-};
-
-static const char *hash_once(struct elsewhere *e, const char *path, struct arena *a)
+/* The hash of a file or folder that cells name, found once; NULL: it is not here. */
+static const char *hash_once(struct data_files *f, const char *path)
 {
-    char hex[HASH_HEX];
-    for (int i = 0; i < e->n; i++)
-        if (strcmp(e->item[i].path, path) == 0)
-            return e->item[i].hex;
-    const char *found = hash_file(path, hex, NULL) == PEAT_OK ? arena_strdup(a, hex) : NULL;
-    *ARENA_APPEND(a, e->item, e->n, e->room) = (struct seen){path, found};
-    return found;
+    const char *hex;
+    return data_hash(f, path, &hex, NULL) == PEAT_OK ? hex : NULL;
 }
 
 /* The files listed under key in meta.json. */
 static void check_named(struct verification *v, const struct cell_files *c, const char *key,
-                        struct elsewhere *e)
+                        struct data_files *files)
 {
     const struct value *file;
     for (int i = 0; (file = json_get_item(c->meta, key, i)); i++) {
         const char *path = json_get_text(file, "path"), *sealed = json_get_text(file, "sha256");
-        const char *now = path && sealed ? hash_once(e, path, v->arena) : NULL;
+        const char *now = path && sealed ? hash_once(files, path) : NULL;
         if (!path || !sealed)
             continue;
         const char *note = arena_printf(v->arena, "'%s', which is not here", path);
@@ -196,7 +186,7 @@ static bool is_finished(const struct cell_files *c)
     return cell_has_ended(c->state) || c->state == CELL_STALE;
 }
 
-static void check_cell(struct verification *v, int i, struct elsewhere *e)
+static void check_cell(struct verification *v, int i, struct data_files *files)
 {
     static const char *const of_cell[] = {"config.json", "meta.json",     "result.json", "end.json",
                                           "stale.json",  "diagnose.json", NULL};
@@ -209,7 +199,8 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
     if (c->config && c->planned)
         check_plan(v, c, json_get_item(v->dir.plan, "cells", i));
     v->finished += c->planned && is_finished(c);
-    v->unfinished += c->planned && !is_finished(c) && c->state != CELL_UNCHOSEN;
+    v->unfinished +=
+        c->planned && !is_finished(c) && c->state != CELL_UNCHOSEN && c->state != CELL_DECIDED;
     if (!is_finished(c) || !c->config)
         return;
     bool sealed = check_files(v, c);
@@ -223,14 +214,14 @@ static void check_cell(struct verification *v, int i, struct elsewhere *e)
                    "the settings in config.json are not those of its hash");
     if (v->packed)
         return;
-    check_named(v, c, "data", e);
-    check_named(v, c, "plugins", e);
+    check_named(v, c, "data", files);
+    check_named(v, c, "plugins", files);
 }
 
 static void check_claims(struct verification *v, const char *path)
 {
-    static const char *const of_run[] = {"plan.json", "claims.json", "bundle.json", "schemes.json",
-                                         NULL};
+    static const char *const of_run[] = {"plan.json",    "claims.json", "bundle.json",
+                                         "schemes.json", "looks.json",  NULL};
     struct claims_kept kept;
     struct error why = {0};
     if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
@@ -247,6 +238,19 @@ static void check_drawings(struct verification *v, const char *path)
         verify_add(&v->problems, v->arena, NULL, "%s", why.text);
 }
 
+/* Cells that could use a damaged state train its steps themselves, so no result depends on it. */
+static void check_trunks(struct verification *v, const char *path)
+{
+    int n;
+    const struct kept_state *s = trunks_list(path, v->arena, &n);
+    for (int i = 0; i < n; i++) {
+        const char *fault = kept_state_fault(path, &s[i], v->arena);
+        if (fault)
+            verify_add(&v->notes, v->arena, NULL, "trunks/%s/%s is not used: %s", s[i].trunk,
+                       s[i].name, fault);
+    }
+}
+
 /* A cell that stands in the plan twice has its seed and labels twice in the table. */
 static void check_twice(struct verification *v)
 {
@@ -258,7 +262,7 @@ static void check_twice(struct verification *v)
 
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
-    struct elsewhere e = {.n = 0};
+    struct data_files files = {.a = v->arena};
     struct error told = {0}; /* each cell has its own damage */
     struct arena *a = v->arena;
     peat_status status = rundir_read(path, &v->dir, a, &told);
@@ -270,8 +274,9 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_claims(v, path);
     check_sources(v);
     check_drawings(v, path);
+    check_trunks(v, path);
     for (int i = 0; i < v->dir.n; i++)
-        check_cell(v, i, &e);
+        check_cell(v, i, &files);
     verify_add(
         &v->unchecked, a, NULL,
         "what result.json alone holds: times, memory, ratios, hashes of batches and weights, "

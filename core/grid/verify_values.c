@@ -242,6 +242,19 @@ static void compare_drift(struct verification *v, const struct cell_files *c,
     }
 }
 
+/* Both say which other program trained the cell, if one did. */
+static void compare_trained_by(struct verification *v, const struct cell_files *c,
+                               const struct value *identity)
+{
+    const char *said = json_get_text(identity, "trained_by");
+    const char *in = json_get_text(c->meta, "trained_by");
+    if (!said != !in || (said && strcmp(said, in) != 0))
+        add_problem(v, c, "meta.json and its checkpoint differ in the program that trained it");
+    else if (said)
+        verify_add(&v->notes, v->arena, c->label,
+                   "another program trained it (%s); its last evaluation was done by PEAT", said);
+}
+
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state)
 {
     const struct value *identity = value_get(state, "identity");
@@ -249,6 +262,7 @@ void verify_state(struct verification *v, const struct cell_files *c, const stru
     compare_end(v, c, state);
     compare_loss(v, c, identity);
     compare_drift(v, c, identity);
+    compare_trained_by(v, c, identity);
     if (curve && !metrics_are_whole(c->dir, curve))
         add_problem(v, c, "metrics.jsonl is not the curve of its checkpoint");
 }

@@ -13,9 +13,22 @@ static struct weight *rows_declare(struct model *m, const char *name, int64_t ro
                        (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
 }
 
+/* The factor of a factored tie: logits = x W^T E^T with E [V, d_t] the token table (Baevski and
+ * Auli 2019; Lan et al. 2020, section 3.1). Where x and E have variances 1 and 1 / D, so have the
+ * logits 1. */
+static void tie_declare(struct model *m)
+{
+    int64_t D = m->dims.D, width = m->positional->width[0];
+    if (m->config.tie_embeddings && width != D)
+        m->tie =
+            weights_add(&m->weights, "tie.weight", 2, (int64_t[]){width, D},
+                        (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)width)}, 0);
+}
+
 void head_declare(struct model *m)
 {
     const struct model_config *c = &m->config;
+    tie_declare(m);
     if (!c->tie_embeddings)
         m->head =
             rows_declare(m, "head.weight", c->head == PEAT_HEAD_CLASS ? c->n_class : c->vocab);
@@ -49,8 +62,8 @@ static peat_node *pooled(struct model *m, struct graph *g, const struct model_in
 }
 
 /* n rows of x by a matrix: [n, its rows] */
-static peat_node *logits_of(struct model *m, struct graph *g, peat_node *x, int64_t n,
-                            struct weight *w)
+static peat_node *rows_by(struct model *m, struct graph *g, peat_node *x, int64_t n,
+                          struct weight *w)
 {
     x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){n, m->dims.D});
     return op_linear(&g->base, x, weight_node(g, w), NULL);
@@ -63,14 +76,17 @@ peat_node *head_forward(struct model *m, struct pass *pass, const struct model_i
     int64_t T = in->T, front = model_has_class_token(&m->config);
     struct weight *head = m->head ? m->head : m->token;
     if (m->config.head == PEAT_HEAD_CLASS)
-        return logits_of(m, g, pooled(m, g, in, x), in->B, head);
+        return rows_by(m, g, pooled(m, g, in, x), in->B, head);
     if (m->class_head)
-        pass->classes = logits_of(m, g, pooled(m, g, in, x), in->B, m->class_head);
+        pass->classes = rows_by(m, g, pooled(m, g, in, x), in->B, m->class_head);
     if (front > 0)
         x = op_slice(&g->base, x, 1, front, front + T);
     if (in->last_only)
         x = op_slice(&g->base, x, 1, T - 1, T);
-    return logits_of(m, g, x, in->last_only ? in->B : in->B * T, head);
+    int64_t n = in->last_only ? in->B : in->B * T;
+    if (!m->tie)
+        return rows_by(m, g, x, n, head);
+    return op_linear(&g->base, rows_by(m, g, x, n, m->tie), weight_node(g, head), NULL);
 }
 
 static peat_node *mean_loss(struct graph *g, peat_node *logits, const int32_t *truth)

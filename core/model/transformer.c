@@ -87,10 +87,11 @@ peat_status model_build(struct model *m, const struct model_config *config,
         status = source_setup(m, err);
     if (status != PEAT_OK)
         return status;
-    if (config->tie_embeddings && positional->width[0] != m->dims.D)
+    if (config->tie_embeddings && !config->tie_factored && positional->width[0] != m->dims.D)
         return error_set(err, PEAT_REFUSED,
                          "model.tie_embeddings needs tokens as wide as the model, but combine '%s' "
-                         "makes them %lld wide in a model of %lld",
+                         "makes them %lld wide in a model of %lld; with model.tie_factored: true a "
+                         "matrix stands between them",
                          positional->combine_part.id, (long long)positional->width[0],
                          (long long)m->dims.D);
     status = declare(m, err);

@@ -49,7 +49,7 @@ const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv
 
 /* ---- qkv ---- */
 
-/* `whole` with its dims [dim_begin, dim_end) replaced. */
+/* `whole` with its dims [dim_begin, dim_end) replaced; dims that a scheme before added stay. */
 static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct where *w,
                             peat_node *part)
 {
@@ -59,8 +59,8 @@ static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct wh
     if (w->dim_begin > 0)
         x[n++] = op_slice(g, whole, -1, 0, w->dim_begin);
     x[n++] = part;
-    if (w->dim_end < pass->dims.C)
-        x[n++] = op_slice(g, whole, -1, w->dim_end, pass->dims.C);
+    if (w->dim_end < node_dim(whole, 3))
+        x[n++] = op_slice(g, whole, -1, w->dim_end, node_dim(whole, 3));
     return op_concat(g, n, x, -1);
 }
 

@@ -33,6 +33,7 @@ static const struct hook table[] = {
     [HOOK_TRAIN] = {TASK(train), ACTS_ON_DATA, .required = true},
     [HOOK_EVALUATE] = {TASK(evaluate), ACTS_ON_DATA, .required = true},
     [HOOK_TOKEN_TEXT] = {TASK(token_text), ACTS_ON_DATA},
+    [HOOK_TEST] = {TASK(test), ACTS_ON_DATA},
     {.name = NULL},
 };
 

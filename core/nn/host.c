@@ -3,6 +3,7 @@
  */
 #include "nn/host.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,9 +58,14 @@ static peat_node *service_project(const peat_call *c, peat_node *x, int32_t whic
     return op_permute(&g->base, y, 4, (int32_t[]){0, 2, 1, 3});
 }
 
+/* Checks guard the arena; NaN then shows which elements a plugin leaves unwritten. */
 static double *service_scratch(const peat_call *c, int64_t n)
 {
-    return ARENA_TRY_ARRAY(graph_of(c)->arena, n, double);
+    struct arena *arena = graph_of(c)->arena;
+    double *x = ARENA_TRY_ARRAY(arena, n, double);
+    for (int64_t i = 0; x && arena->guard_bytes && i < n; i++)
+        x[i] = (double)NAN;
+    return x;
 }
 
 static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const int64_t *dim,
@@ -278,6 +284,7 @@ static const peat_host table = {
     .resolved_list = service_resolved_list,
     .file_kind = service_file_kind,
     .npy_ids = service_npy_ids,
+    .is_folder = service_is_folder,
 };
 
 const peat_host *host_table(void)

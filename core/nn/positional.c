@@ -264,6 +264,8 @@ static void describe_scheme(const struct scheme_part *s, int64_t L, int64_t H, s
         if (s->where.dim_end > 0)
             strbuf_addf(out, "; dims %lld-%lld", (long long)s->where.dim_begin,
                         (long long)s->where.dim_end - 1);
+        if (s->where.across)
+            strbuf_add(out, "; across two sequences too");
         const char *why = scheme_needs_composed(s->hooks);
         if (why)
             strbuf_addf(out, "; composed attention (%s)", why);

@@ -17,5 +17,6 @@ peat_token_table service_token_table(peat_setup *s);
 const char *service_file_kind(const unsigned char *byte, int64_t n);
 const int32_t *service_npy_ids(peat_setup *s, const char *path, const unsigned char *byte,
                                int64_t bytes, int64_t *n);
+bool service_is_folder(peat_setup *s, const char *path);
 
 #endif

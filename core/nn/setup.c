@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/file_kind.h"
 #include "base/npy.h"
 #include "services.h"
@@ -240,4 +241,10 @@ const int32_t *service_npy_ids(peat_setup *base, const char *path, const unsigne
     }
     *n = f.n;
     return id;
+}
+
+bool service_is_folder(peat_setup *base, const char *path)
+{
+    (void)base;
+    return path_is_directory(path);
 }

@@ -2,24 +2,30 @@
 /* html.c: the page around the parts. */
 #include "page/html.h"
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "base/json.h"
 #include "page_parts.h"
 
-extern const char report_css[]; /* report.css, made a text by the build */
+extern const char report_css[], report_js[]; /* the files of these names, made texts by the build */
 
 static const char *title_of(const struct html_page *p)
 {
     return p->o->head ? p->o->head : p->r->experiment;
 }
 
-/* The policy makes a browser load nothing from outside the page. */
+/* The policy makes a browser load nothing from outside the page, and run our own script alone. */
 static void add_head(struct html_page *p)
 {
+    char script[HASH_BASE64];
+    hash_base64(report_js, strlen(report_js), script);
     strbuf_add(p->out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"generator\" content=\"peat " PEAT_VERSION "\">\n"
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                       "style-src 'unsafe-inline'; img-src data:\">\n");
+                       "style-src 'unsafe-inline'; img-src data:; ");
+    strbuf_addf(p->out, "script-src 'sha256-%s'\">\n", script);
     html_wrap(p->out, "<title>", title_of(p), "</title>\n<style>\n");
     strbuf_add(p->out, report_css);
     strbuf_add(p->out, "</style>\n</head>\n<body>\n<main>\n");
@@ -73,7 +79,7 @@ static peat_status add_answers(struct html_page *p)
 }
 
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
-                        struct strbuf *out, struct error *err)
+                        struct strbuf *out, bool *no_gnuplot, struct error *err)
 {
     struct html_page p = {.out = out, .r = r, .o = o, .a = a, .err = err};
     peat_status status = find_length(&p);
@@ -100,6 +106,7 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     html_cells(&p);
     html_provenance(&p);
     html_reproduce(&p);
-    strbuf_add(out, "</main>\n</body>\n</html>\n");
+    strbuf_addf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", report_js);
+    *no_gnuplot = p.no_gnuplot;
     return PEAT_OK;
 }

@@ -11,16 +11,20 @@
 static void add_effect(struct html_page *p, const struct claim_verdict *v, int claims)
 {
     const struct effects *x = &v->effects;
-    const struct difference *d = &x->pooled.of;
+    const struct difference *d = &v->shown->of;
     bool fails = v->verdict == CLAIM_FAILS;
     html_wrap(p->out, "<p class=\"soft\">", claim_words(v, p->a), "");
     if (d->n) {
-        html_textf(p->out, ": found %s %s",
-                   number_interval(p->a, d->mean, v->ci_high - d->mean, true), x->metric);
+        html_textf(p->out, ": found %s %s%s",
+                   number_interval(p->a, d->mean, v->ci_high - d->mean, true), x->metric,
+                   claim_per(v, p->a));
         if (x->length >= 0)
             html_textf(p->out, " at %" PRId64 " %s", x->length, p->r->length_unit);
         strbuf_addf(p->out, " over %d seed%s", d->n, plural(d->n));
-        if (isfinite(v->p_holm)) {
+        if (v->claim.n_look)
+            strbuf_addf(p->out, "; p = %s, level %s at look %d of %d", number_p(p->a, v->p),
+                        number_p(p->a, v->level), v->look, v->claim.n_look);
+        else if (isfinite(v->p_holm)) {
             strbuf_addf(p->out, "; %sp = %s", fails ? "for the opposite " : "",
                         number_p(p->a, fails ? v->against_holm : v->p_holm));
             if (claims > 1)

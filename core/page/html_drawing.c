@@ -1,75 +1,135 @@
 /* SPDX-License-Identifier: MIT */
 /* html_drawing.c: plots, drawn by gnuplot, as elements of the page. */
+#include <expat.h>
 #include <string.h>
 
 #include "page_parts.h"
 
-/* ---- gnuplot's SVG ---- */
+/* ---- gnuplot's SVG, element by element ---- */
 
-/* The value of an attribute of the first tag; n: its length. */
-static const char *attribute(const char *svg, const char *name, size_t *n)
+/* A drawing on its way into the page. Its names get the number n, because a page has several
+ * drawings; name spaces go, because HTML needs none; and gnuplot's titles, "gnuplot_plot_1", make
+ * place for what the figure says of its rows and points. */
+struct drawing {
+    struct html_page *p;
+    struct strbuf *out;
+    const struct figure *f;
+    const char *title;
+    int n, element;
+    bool in_text; /* characters outside of <text> are layout */
+};
+
+static bool begins(const char *text, const char *with)
 {
-    const char *end = strchr(svg, '>'), *at = strstr(svg, name);
-    if (!at || !end || at > end)
-        return NULL;
-    at += strlen(name);
-    *n = strcspn(at, "\"");
-    return at;
+    return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* gnuplot's names, in id='gpPt0', id='textbox', '#gpPt0' and url(#gpHatch1), begin with g or t, as
- * no colour does. Bytes before a name that begins behind `text`; 0: none does. */
-static size_t before_name(const char *text)
+/* The text of an element that gnuplot's own script would show on hover: its handler is
+ * gnuplot_svg.showHypertext(evt,'the text'). */
+static const char *said_in(struct drawing *d, const char *handler)
 {
-    static const char *const before[] = {"id='", "id=\"", "'#", "\"#", "(#"};
-    for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
-        size_t n = strlen(before[i]);
-        if (strncmp(text, before[i], n) == 0 && (text[n] == 'g' || text[n] == 't'))
-            return n;
-    }
-    return 0;
+    const char *from = strchr(handler, '\''), *to = strrchr(handler, '\'');
+    return from && to > from ? arena_printf(d->p->a, "%.*s", (int)(to - from - 1), from + 1) : "";
 }
 
-/* Only names in tags change, not labels. */
-static void add_body(struct strbuf *out, const char *body, const char *end, int n)
+static void add_attribute(struct drawing *d, const char *name, const char *value)
 {
-    bool in_tag = false;
-    while (body < end) {
-        in_tag = *body == '<' || (in_tag && *body != '>');
-        size_t before = in_tag ? before_name(body) : 0;
-        strbuf_add_bytes(out, body, before ? before : 1);
-        if (before)
-            strbuf_addf(out, "f%d", n);
-        body += before ? before : 1;
-    }
+    html_wrap(d->out, " ", name, "=\"");
+    html_text(d->out, value);
+    strbuf_add(d->out, "\"");
 }
 
-static const char *after_head(const char *body)
+/* An element of a plot command: the row that it shows. */
+static void add_row(struct drawing *d)
 {
-    static const char *const own[] = {"</title>", "</desc>"};
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
-        const char *at = strstr(body, own[i]);
-        body = at ? at + strlen(own[i]) : body;
-    }
-    return body;
+    int row = figure_row(d->f, d->element++);
+    if (row >= 0)
+        add_attribute(d, "data-row", results_row_label(d->p->r, &d->p->r->row[row], d->p->a));
 }
 
-/* Adds gnuplot's drawing as an element: its names get the number n, because a page has several
- * drawings; its name space goes, because HTML needs none. */
-static void add_drawing(struct strbuf *out, const char *svg, int n, const char *title)
+/* Names, in id, in references '#name' and in url(#name), get the drawing's number. */
+static void add_named(struct drawing *d, const char *name, const char *value)
 {
-    const char *start = strstr(svg, "<svg"), *end = start ? strstr(start, "</svg>") : NULL;
-    size_t width = 0, height = 0, box = 0;
-    const char *w = start ? attribute(start, " width=\"", &width) : NULL;
-    const char *h = start ? attribute(start, " height=\"", &height) : NULL;
-    const char *b = start ? attribute(start, " viewBox=\"", &box) : NULL;
-    if (!end || !w || !h || !b)
+    if (strcmp(name, "id") == 0 && begins(value, "gnuplot_plot_"))
+        add_row(d);
+    else if (strcmp(name, "id") == 0)
+        add_attribute(d, name, arena_printf(d->p->a, "f%d%s", d->n, value));
+    else if (strcmp(name, "xlink:href") == 0 && *value == '#')
+        add_attribute(d, "href", arena_printf(d->p->a, "#f%d%s", d->n, value + 1));
+    else if (begins(value, "url(#"))
+        add_attribute(d, name, arena_printf(d->p->a, "url(#f%d%s", d->n, value + 5));
+    else
+        add_attribute(d, strcmp(name, "xlink:href") == 0 ? "href" : name, value);
+}
+
+static void add_root(struct drawing *d, const char **attribute)
+{
+    static const char *const kept[] = {"width", "height", "viewBox"};
+    strbuf_add(d->out, "<svg role=\"img\"");
+    for (const char **a = attribute; *a; a += 2)
+        for (size_t k = 0; k < sizeof(kept) / sizeof(*kept); k++)
+            if (strcmp(a[0], kept[k]) == 0)
+                add_attribute(d, a[0], a[1]);
+    html_wrap(d->out, "><title>", d->title, "</title>");
+}
+
+static bool is_left_out(const char *tag)
+{
+    return strcmp(tag, "title") == 0 || strcmp(tag, "desc") == 0;
+}
+
+static void XMLCALL start_element(void *ctx, const char *tag, const char **attribute)
+{
+    struct drawing *d = ctx;
+    const char *said = NULL;
+    if (strcmp(tag, "svg") == 0)
+        add_root(d, attribute);
+    if (strcmp(tag, "svg") == 0 || is_left_out(tag))
         return;
-    strbuf_addf(out, "<svg role=\"img\" width=\"%.*s\" height=\"%.*s\" viewBox=\"%.*s\">",
-                (int)width, w, (int)height, h, (int)box, b);
-    html_wrap(out, "<title>", title, "</title>");
-    add_body(out, after_head(strchr(start, '>') + 1), end, n);
-    strbuf_add(out, "</svg>\n");
+    strbuf_addf(d->out, "<%s", tag);
+    for (const char **a = attribute; *a; a += 2)
+        if (strcmp(a[0], "onmousemove") == 0)
+            said = said_in(d, a[1]);
+        else if (!begins(a[0], "on") && !begins(a[0], "xml"))
+            add_named(d, a[0], a[1]);
+    strbuf_add(d->out, ">");
+    if (said && *said)
+        html_wrap(d->out, "<title>", said, "</title>");
+    d->in_text = d->in_text || strcmp(tag, "text") == 0;
+}
+
+static void XMLCALL end_element(void *ctx, const char *tag)
+{
+    struct drawing *d = ctx;
+    if (is_left_out(tag))
+        return;
+    strbuf_addf(d->out, "</%s>%s", tag, strcmp(tag, "svg") == 0 ? "\n" : "");
+    d->in_text = d->in_text && strcmp(tag, "text") != 0;
+}
+
+static void XMLCALL add_characters(void *ctx, const char *text, int n)
+{
+    struct drawing *d = ctx;
+    if (d->in_text)
+        html_textf(d->out, "%.*s", n, text);
+}
+
+/* Adds nothing where the drawing is not the XML that it should be, or memory is short. */
+static void add_drawing(struct html_page *p, const struct figure *f, const struct strbuf *svg,
+                        const char *title)
+{
+    struct strbuf out = STRBUF_NEW;
+    struct drawing d = {.p = p, .out = &out, .f = f, .title = title, .n = ++p->n_figure};
+    XML_Parser parser = XML_ParserCreate("UTF-8");
+    if (!parser)
+        return;
+    XML_SetUserData(parser, &d);
+    XML_SetElementHandler(parser, start_element, end_element);
+    XML_SetCharacterDataHandler(parser, add_characters);
+    if (XML_Parse(parser, svg->text, (int)svg->n, XML_TRUE) == XML_STATUS_OK)
+        strbuf_add_bytes(p->out, out.text, out.n);
+    XML_ParserFree(parser);
+    strbuf_release(&out);
 }
 
 /* ---- figures ---- */
@@ -86,7 +146,7 @@ void html_figure(struct html_page *p, const struct figure *f, const char *title,
     if (status == PEAT_OK) {
         html_wrap(p->out, "<h3>", title, "</h3>\n");
         strbuf_add(p->out, "<figure>\n<div class=\"drawing\" tabindex=\"0\">");
-        add_drawing(p->out, svg.text, ++p->n_figure, title);
+        add_drawing(p, f, &svg, title);
         html_wrap(p->out, "</div>\n<figcaption>", caption, "</figcaption>\n</figure>\n");
     } else if (!p->no_gnuplot) {
         strbuf_add(p->out, "<p>");

@@ -20,6 +20,7 @@ void figure_init(struct figure *f, int width, int height)
 {
     strbuf_init(&f->script);
     strbuf_init(&f->data);
+    strbuf_init(&f->rows);
     f->width = width;
     f->height = height;
 }
@@ -28,6 +29,31 @@ void figure_release(struct figure *f)
 {
     strbuf_release(&f->script);
     strbuf_release(&f->data);
+    strbuf_release(&f->rows);
+}
+
+void figure_element(struct figure *f, int row)
+{
+    strbuf_add_bytes(&f->rows, (const char *)&row, sizeof(row));
+}
+
+int figure_row(const struct figure *f, int element)
+{
+    int row = -1;
+    if ((size_t)(element + 1) * sizeof(row) <= f->rows.n)
+        memcpy(&row, f->rows.text + (size_t)element * sizeof(row), sizeof(row));
+    return row;
+}
+
+void figure_text(struct strbuf *out, const char *text)
+{
+    struct strbuf shown = STRBUF_NEW;
+    shown_add(&shown, text, "");
+    strbuf_add(out, "\"");
+    for (const char *c = shown.text; *c; c++)
+        strbuf_add_bytes(out, *c == '"' ? "'" : *c == '\\' ? "\\\\" : c, *c == '\\' ? 2 : 1);
+    strbuf_add(out, "\"");
+    strbuf_release(&shown);
 }
 
 /* gnuplot reads escapes and commands inside double quotes, so all but a few characters are

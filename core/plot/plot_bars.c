@@ -22,6 +22,7 @@ static struct points points_of(struct plotter *p)
         for (int k = 0; k < row->n_cell; k++)
             seed[k] = value_of(p, row->cell[k]);
         x.label[i] = results_row_label(r, row, p->a);
+        x.row[i] = i;
         x.point[i] = (struct seeds_point){s->mean, s->ci_low, s->ci_high, row->n_cell, seed, 0.0};
     }
     return x;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "plotter.h"
+#include "report/numbers.h"
 
 enum { LEFT = 96, TOP = 16, BOTTOM = 58, WIDTH = 480, HEIGHT = 340 };
 
@@ -33,7 +34,11 @@ static int add_data(struct plotter *p)
         const struct summary *s = &row->at[p->length];
         double x = cost_of(row, p->o->cost);
         n += isfinite(x) && s->n > 0;
-        lines_add_interval(p, x, s->mean, s->ci_low, s->ci_high);
+        lines_add_interval(
+            p, x, s->mean, s->ci_low, s->ci_high,
+            plot_said(p, results_row_label(p->r, row, p->a),
+                      arena_printf(p->a, "%s %s", cost_label[p->o->cost], number_count(p->a, x)),
+                      s->mean, s->ci_low, s->ci_high));
         lines_end(p);
     }
     return n;
@@ -86,11 +91,18 @@ static void find_look(struct plotter *p, struct look *l)
 /* Intervals are plain lines: behind the open points of its error bars gnuplot would paint white. */
 static void add_rows(struct plotter *p, const struct look *l, struct strbuf *out)
 {
-    for (int i = 0; i < p->r->n_row; i++)
+    for (int i = 0; i < p->r->n_row; i++) {
+        figure_element(p->f, i);
+        figure_element(p->f, i);
         strbuf_addf(out,
                     "%s  data index %d using 1:3:(0):($4-$3) with vectors nohead lw 1.5 lc rgb '%s'"
                     ", \\\n  data index %d using 1:2 with points ps 1.2%s",
                     i ? ", \\\n" : "", i, l->colour[i], i, l->row[i]);
+    }
+    for (int i = 0; i < p->r->n_row; i++) {
+        strbuf_add(out, ", \\\n  ");
+        plot_add_said(p, i, i);
+    }
     strbuf_add(out, "\n");
 }
 

@@ -149,17 +149,19 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
 /* ---- drawing ---- */
 
 /* A row without any point is one gap. */
-static void add_curve(struct plotter *p, const struct curve *c)
+static void add_curve(struct plotter *p, const char *label, const struct curve *c)
 {
     int n = 0;
     for (int bin = 0; bin < BINS; bin++) {
         if (isnan(c->mean[bin]))
             continue;
-        lines_add(p, c->step[bin], c->mean[bin], c->low[bin], c->high[bin]);
+        lines_add(p, c->step[bin], c->mean[bin], c->low[bin], c->high[bin],
+                  plot_said(p, label, arena_printf(p->a, "step %.0f", c->step[bin]), c->mean[bin],
+                            c->low[bin], c->high[bin]));
         n++;
     }
     if (n == 0)
-        lines_add(p, (double)NAN, (double)NAN, (double)NAN, (double)NAN);
+        lines_add_gap(p);
     lines_end(p);
 }
 
@@ -228,20 +230,20 @@ peat_status plot_curves(struct plotter *p)
     series_find(p, &s);
     for (int i = 0; i < p->r->n_row; i++) {
         make_curve(p, &w, e.last, &p->r->row[i], c);
-        add_curve(p, c);
+        add_curve(p, results_row_label(p->r, &p->r->row[i], p->a), c);
         add_heights(c, e.last, &h);
     }
     bool loss = strcmp(w.split, "train") == 0;
     strbuf_addf(&setting, "set xrange [0:%" PRId64 "]\n", e.last);
     add_range(p, &h, &setting);
-    lines_draw(
-        p, &s,
-        &(struct lines){.x_label = "step",
-                        .y_label = loss ? "loss of the training batch" : plot_metric_label(p, true),
-                        .setting = setting.text,
-                        .x_low = 0.0,
-                        .x_high = (double)e.last,
-                        .point_every = (e.points < BINS ? e.points : BINS) / 6 + 1});
+    lines_draw(p, &s,
+               &(struct lines){.x_label = "step",
+                               .y_label = loss ? "loss of the training batch"
+                                               : plot_split_label(p, w.split, true),
+                               .setting = setting.text,
+                               .x_low = 0.0,
+                               .x_high = (double)e.last,
+                               .point_every = (e.points < BINS ? e.points : BINS) / 6 + 1});
     strbuf_release(&setting);
     return PEAT_OK;
 }

@@ -19,6 +19,7 @@ struct drawing {
     struct results shown; /* the diagnosed rows alone */
     const struct findings *found;
     const struct found_row **row; /* [shown.n_row] */
+    int *index;                   /* [shown.n_row] of the row among all results */
     const struct measure *measure;
     int64_t part; /* that was asked for; -1: the measure has none, or all are */
     bool by_part;
@@ -59,8 +60,10 @@ static void take_rows(struct drawing *d)
     d->shown.n_row = 0;
     d->shown.row = ARENA_ARRAY(f->a, f->n_row, struct result_row);
     d->row = ARENA_ARRAY(f->a, f->n_row, const struct found_row *);
+    d->index = ARENA_ARRAY(f->a, f->n_row, int);
     for (int i = 0; i < f->n_row; i++) {
         d->row[d->shown.n_row] = &f->row[i];
+        d->index[d->shown.n_row] = (int)(f->row[i].row - f->r->row);
         if (f->row[i].n && number_of(d, d->shown.n_row, room))
             d->shown.row[d->shown.n_row++] = *f->row[i].row;
     }
@@ -85,6 +88,7 @@ static void draw_points(struct drawing *d)
         const struct finding *one = number_of(d, i, room);
         const struct result_row *row = &d->shown.row[i];
         x.label[i] = results_row_label(&d->shown, row, p->a);
+        x.row[i] = d->index[i];
         x.point[i] = (struct seeds_point){one->over.mean, one->over.ci_low, one->over.ci_high,
                                           row->n_cell,    one->value,       one->chance};
         x.has_chance = x.has_chance || isfinite(one->chance);
@@ -140,7 +144,7 @@ static void reach(struct places *at, double y)
 }
 
 static void add_place(struct drawing *d, struct places *at, double x, const char *label,
-                      const struct finding *one)
+                      const char *line, const struct finding *one)
 {
     int i = place_at(at, x, label);
     if (isfinite(one->chance)) {
@@ -150,13 +154,14 @@ static void add_place(struct drawing *d, struct places *at, double x, const char
     bool interval = isfinite(one->over.ci_low);
     reach(at, interval ? one->over.ci_low : one->over.mean);
     reach(at, interval ? one->over.ci_high : one->over.mean);
-    lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high);
+    lines_add_interval(
+        &d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high,
+        plot_said(&d->p, line, label, one->over.mean, one->over.ci_low, one->over.ci_high));
 }
 
 static void end_series(struct drawing *d)
 {
-    const double nan = (double)NAN;
-    lines_add(&d->p, nan, nan, nan, nan);
+    lines_add_gap(&d->p);
     lines_end(&d->p);
 }
 
@@ -168,7 +173,7 @@ static bool add_chance(struct drawing *d, struct places *at)
         double chance = at->chances[i] > 0.0 ? at->chance[i] / at->chances[i] : (double)NAN;
         any = any || isfinite(chance);
         reach(at, chance);
-        lines_add(&d->p, at->x[i], chance, (double)NAN, (double)NAN);
+        lines_add(&d->p, at->x[i], chance, (double)NAN, (double)NAN, NULL);
     }
     lines_end(&d->p);
     return any;
@@ -191,7 +196,7 @@ static void add_places(const struct places *at, struct strbuf *setting)
 }
 
 static void draw_lines(struct drawing *d, const struct series_set *s, struct places *at,
-                       const char *x_label)
+                       const int *row, const char *x_label)
 {
     struct strbuf setting = STRBUF_NEW;
     int n = d->p.r->n_row;
@@ -204,6 +209,7 @@ static void draw_lines(struct drawing *d, const struct series_set *s, struct pla
                                .y_label = measure_label(d, chance),
                                .setting = setting.text,
                                .point_every = 1,
+                               .row = row,
                                .x_low = at->n ? at->x[0] : 0.0,
                                .x_high = at->n ? at->x[at->n - 1] : 1.0,
                                .also = chance ? grey : NULL});
@@ -218,10 +224,11 @@ static void draw_parts(struct drawing *d)
     series_find(&d->p, &s);
     for (int i = 0; i < d->shown.n_row; i++) {
         int n = findings_of(d->found, d->row[i], d->measure, found);
+        const char *label = results_row_label(&d->shown, &d->shown.row[i], d->p.a);
         for (int k = 0; k < n; k++)
             if (found[k].over.n)
                 add_place(d, at, (double)found[k].part,
-                          arena_printf(d->p.a, "%" PRId64, found[k].part), &found[k]);
+                          arena_printf(d->p.a, "%" PRId64, found[k].part), label, &found[k]);
         end_series(d);
     }
     const char *of = strcmp(d->measure->part, "layer") != 0 ? "first dimension of the block"
@@ -229,7 +236,7 @@ static void draw_parts(struct drawing *d)
                              strcmp(d->measure->diagnostic, "attention") == 0
                          ? "layer"
                          : "blocks passed";
-    draw_lines(d, &s, at, of);
+    draw_lines(d, &s, at, d->index, of);
 }
 
 /* ---- over an axis ---- */
@@ -265,15 +272,17 @@ static peat_status draw_over(struct drawing *d, const char *over)
     struct finding room[MEASURE_PARTS];
     const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);
     int *line_of = ARENA_ARRAY(p->a, r->n_row, int), *self = ARENA_ARRAY(p->a, r->n_row, int);
+    int *none = ARENA_ARRAY(p->a, r->n_row, int); /* a line of several rows */
     for (int i = 0; i < r->n_row; i++)
         line_of[i] = plot_number_of(line, &n, plot_other_labels(p, &r->row[i], axis));
     for (int k = 0; k < n; k++) {
         self[k] = k;
+        none[k] = -1;
         for (int i = 0; i < r->n_row; i++) {
             const struct finding *one = line_of[i] == k ? number_of(d, i, room) : NULL;
             const char *label = r->row[i].axis[axis];
             if (one)
-                add_place(d, at, place_of(r, axis, label), label, one);
+                add_place(d, at, place_of(r, axis, label), label, line[k], one);
         }
         end_series(d);
     }
@@ -284,7 +293,7 @@ static peat_status draw_over(struct drawing *d, const char *over)
                                  .n_panel = 1,
                                  .panel = (const char *[]){""},
                                  .panel_row = self};
-    draw_lines(d, &s, at, results_axis_name(r, axis));
+    draw_lines(d, &s, at, none, results_axis_name(r, axis));
     return PEAT_OK;
 }
 

@@ -12,6 +12,7 @@ struct forest {
     const struct effect *effect[EFFECTS_MAX];
     const char *label[EFFECTS_MAX];
     const char *metric;
+    bool goal_max;
     int64_t length;
 };
 
@@ -46,6 +47,7 @@ static peat_status collect(struct plotter *p, struct forest *f)
             return PEAT_INVALID;
         if (i == 0) {
             f->metric = x->metric;
+            f->goal_max = x->goal_max;
             f->length = x->length;
         }
         if (strcmp(x->metric, f->metric) == 0 && x->length == f->length)
@@ -70,8 +72,9 @@ peat_status plot_forest(struct plotter *p)
                                           d->n,    f->effect[i]->d, (double)NAN};
     }
     x.label_most = LABEL_MAX;
-    x.x_label = arena_printf(p->a, "difference of %s at %d %s", f->metric, (int)f->length,
-                             p->r->length_unit);
+    x.x_label =
+        arena_printf(p->a, "%s at %d %s, first minus second: %s of 0 the first is better",
+                     f->metric, (int)f->length, p->r->length_unit, f->goal_max ? "right" : "left");
     x.setting = "set xrange [* < 0 : 0 < *]\n"
                 "set arrow from 0, graph 0 to 0, graph 1 nohead dt 2 lc rgb '#888888'\n";
     x.shape = 5;

@@ -95,8 +95,8 @@ static void find_grid_range(const struct grid *g, double *low, double *high)
         *high += fmax(1e-6, 1e-6 * fabs(*low));
 }
 
-/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark, 3 for what is not there. Blue
- * is good. */
+/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark, 3 for what is not there, 4 for
+ * what a page says on hover. Blue is good. */
 static void add_data(struct plotter *p, const struct grid *g, double low, double high)
 {
     struct strbuf *out = &p->f->data;
@@ -123,6 +123,12 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
     for (int i = 0; i < g->n_row * g->n_column; i++)
         if (!isfinite(g->mean[i]))
             strbuf_addf(out, "%d %d –\n", i % g->n_column, i / g->n_column);
+    strbuf_add(out, "\n\n");
+    for (int i = 0; i < g->n_row * g->n_column; i++) {
+        const double nan = (double)NAN, x = g->mean[i];
+        lines_add(p, i % g->n_column, isfinite(x) ? i / g->n_column : nan, nan, nan,
+                  plot_said(p, g->row[i / g->n_column], g->column[i % g->n_column], x, nan, nan));
+    }
 }
 
 /* The palette of one sign, darker is better. */
@@ -175,6 +181,8 @@ peat_status plot_heatmap(struct plotter *p)
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
                     "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"
                     "  data index 2 using 1:2:3 with labels tc rgb '#fffffe', \\\n"
-                    "  data index 3 using 1:2:3 with labels\n");
+                    "  data index 3 using 1:2:3 with labels, \\\n  ");
+    plot_add_said(p, 4, -1);
+    strbuf_add(out, "\n");
     return PEAT_OK;
 }

@@ -76,7 +76,10 @@ peat_status plot_length(struct plotter *p)
     for (int i = 0; i < r->n_row; i++) {
         for (int l = 0; l < r->n_length; l++) {
             const struct summary *at = &r->row[i].at[l];
-            lines_add(p, (double)r->length[l], at->mean, at->ci_low, at->ci_high);
+            lines_add(p, (double)r->length[l], at->mean, at->ci_low, at->ci_high,
+                      plot_said(p, results_row_label(r, &r->row[i], p->a),
+                                arena_printf(p->a, "%" PRId64 " %s", r->length[l], r->length_unit),
+                                at->mean, at->ci_low, at->ci_high));
         }
         lines_end(p);
     }

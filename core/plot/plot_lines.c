@@ -6,7 +6,7 @@
 
 enum { LEFT = 92, TOP = 34, BOTTOM = 58, GAP_X = 56, GAP_Y = 76, RIGHT = 20 };
 
-void lines_add(struct plotter *p, double x, double mean, double low, double high)
+void lines_add(struct plotter *p, double x, double mean, double low, double high, const char *said)
 {
     struct strbuf *out = &p->f->data;
     const double column[] = {x, mean, low, high};
@@ -14,14 +14,22 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
         strbuf_add(out, i ? " " : "");
         figure_number(out, column[i]);
     }
+    strbuf_add(out, " ");
+    figure_text(out, said ? said : "");
     strbuf_add(out, "\n");
     p->any = p->any || (isfinite(x) && isfinite(mean));
 }
 
-void lines_add_interval(struct plotter *p, double x, double mean, double low, double high)
+void lines_add_interval(struct plotter *p, double x, double mean, double low, double high,
+                        const char *said)
 {
     bool interval = isfinite(low);
-    lines_add(p, x, mean, interval ? low : mean, interval ? high : mean);
+    lines_add(p, x, mean, interval ? low : mean, interval ? high : mean, said);
+}
+
+void lines_add_gap(struct plotter *p)
+{
+    lines_add(p, (double)NAN, (double)NAN, (double)NAN, (double)NAN, NULL);
 }
 
 void lines_end(struct plotter *p)
@@ -67,26 +75,43 @@ static void place_panel(struct plotter *p, const struct sheet *t, int panel)
     plot_set_frame(p, m);
 }
 
-/* Bands come first, so that they hide no line. */
+static int row_of(const struct lines *l, int line)
+{
+    return l->row ? l->row[line] : line;
+}
+
+/* Bands come first, so that they hide no line; what is said on hover comes last. */
 static void draw_rows(struct plotter *p, const struct series_set *s, const struct lines *l,
                       int panel)
 {
     struct strbuf *out = &p->f->script;
     strbuf_add(out, "plot \\\n");
-    for (int i = 0; i < p->r->n_row; i++)
-        if (series_in_panel(p, s, i, panel))
-            strbuf_addf(out,
-                        "  data index %d using 1:3:4 with filledcurves lc rgb '%s' fs transparent "
-                        "solid 0.14 noborder, \\\n",
-                        i, figure_colour(s->series_of[i]));
     for (int i = 0; i < p->r->n_row; i++) {
         if (!series_in_panel(p, s, i, panel))
             continue;
+        figure_element(p->f, row_of(l, i));
+        strbuf_addf(out,
+                    "  data index %d using 1:3:4 with filledcurves lc rgb '%s' fs transparent "
+                    "solid 0.14 noborder, \\\n",
+                    i, figure_colour(s->series_of[i]));
+    }
+    for (int i = 0; i < p->r->n_row; i++) {
+        if (!series_in_panel(p, s, i, panel))
+            continue;
+        figure_element(p->f, row_of(l, i));
         strbuf_addf(out, "  data index %d using 1:2 with linespoints pi %d lw 2 ps 0.8", i,
                     l->point_every);
         plot_add_style(out, s->series_of[i]);
         strbuf_add(out, ", \\\n");
     }
+    for (int i = 0; i < p->r->n_row; i++) {
+        if (!p->has_value[i] || !series_in_panel(p, s, i, panel))
+            continue;
+        strbuf_add(out, "  ");
+        plot_add_said(p, i, row_of(l, i));
+        strbuf_add(out, ", \\\n");
+    }
+    figure_element(p->f, -1);
     strbuf_addf(out, "  %s\n", l->also ? l->also : "NaN");
 }
 
@@ -98,6 +123,7 @@ static void draw_nothing(struct plotter *p, const struct lines *l)
     figure_number(out, l->x_low);
     strbuf_add(out, ":");
     figure_number(out, l->x_high);
+    figure_element(p->f, -1);
     strbuf_add(out, "] [1:2] NaN\nunset label 9\n");
 }
 

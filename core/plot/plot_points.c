@@ -11,29 +11,54 @@ enum block { MEANS, SEEDS, CHANCE };
 
 struct points points_new(struct plotter *p, int n)
 {
-    return (struct points){.n = n,
-                           .label = ARENA_ARRAY(p->a, n, const char *),
-                           .point = ARENA_ARRAY(p->a, n, struct seeds_point)};
+    struct points x = {.n = n,
+                       .label = ARENA_ARRAY(p->a, n, const char *),
+                       .row = ARENA_ARRAY(p->a, n, int),
+                       .point = ARENA_ARRAY(p->a, n, struct seeds_point)};
+    for (int i = 0; i < n; i++)
+        x.row[i] = -1;
+    return x;
+}
+
+/* One value of a row, without an interval. */
+static void add_value(struct plotter *p, const struct points *x, int i, double y, double value,
+                      const char *kind)
+{
+    const double nan = (double)NAN;
+    lines_add(p, y, value, nan, nan, plot_said(p, x->label[i], kind, value, nan, nan));
 }
 
 /* A gap ends the blocks that may be empty, which gnuplot refuses. */
 static void add_data(struct plotter *p, const struct points *x)
 {
-    const double below = 0.27, nan = (double)NAN;
+    const double below = 0.27;
     for (int i = 0; i < x->n; i++) {
         const struct seeds_point *at = &x->point[i];
-        lines_add_interval(p, i, at->mean, at->low, at->high);
+        lines_add_interval(p, i, at->mean, at->low, at->high,
+                           plot_said(p, x->label[i], "", at->mean, at->low, at->high));
     }
     lines_end(p);
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < x->point[i].n; k++)
-            lines_add(p, i + below, x->point[i].seed[k], nan, nan);
-    lines_add(p, nan, nan, nan, nan);
+            add_value(p, x, i, i + below, x->point[i].seed[k], "one seed");
+    lines_add_gap(p);
     lines_end(p);
     for (int i = 0; i < x->n && x->has_chance; i++)
-        lines_add(p, i, x->point[i].chance, nan, nan);
-    lines_add(p, nan, nan, nan, nan);
+        add_value(p, x, i, i, x->point[i].chance, "by chance");
+    lines_add_gap(p);
     lines_end(p);
+}
+
+/* An element for the points of each row, so that a page can hide them: the first column tells
+ * them by its whole part. */
+static void add_rows(struct plotter *p, const struct points *x, enum block block,
+                     const char *columns, const char *style, bool first)
+{
+    for (int i = 0; i < x->n; i++)
+        figure_element(p->f, x->row[i]);
+    strbuf_addf(&p->f->script,
+                "%s for [i=0:%d] data index %d using (floor($1)==i?$2:NaN):%s with %s",
+                first ? "plot" : ", \\\n ", x->n - 1, block, columns, style);
 }
 
 void points_draw(struct plotter *p, const struct points *x)
@@ -49,14 +74,15 @@ void points_draw(struct plotter *p, const struct points *x)
     figure_quote(out, x->x_label);
     strbuf_add(out, "\n");
     plot_add_tics(p, 'y', x->n, x->label, x->label_most);
-    strbuf_addf(out, "set yrange [%d.5:-0.5]\n%splot ", x->n - 1, x->setting ? x->setting : "");
+    strbuf_addf(out, "set yrange [%d.5:-0.5]\n%s", x->n - 1, x->setting ? x->setting : "");
+    add_rows(p, x, SEEDS, "1", "points pt 7 ps 0.4 lc rgb '#999999'", true);
     if (x->has_chance)
-        strbuf_addf(out,
-                    "data index %d using 2:1 with points pt 3 ps 0.9 lw 1.5 lc rgb '#888888', \\\n"
-                    "  ",
-                    CHANCE);
-    strbuf_addf(out,
-                "data index %d using 2:1 with points pt 7 ps 0.4 lc rgb '#999999', \\\n"
-                "  data index %d using 2:1:3:4 with xerrorbars pt %d ps 1.1 lw 2 lc rgb '%s'\n",
-                SEEDS, MEANS, x->shape, figure_colour(0));
+        add_rows(p, x, CHANCE, "1", "points pt 3 ps 0.9 lw 1.5 lc rgb '#888888'", false);
+    add_rows(
+        p, x, MEANS, "1:3:4",
+        arena_printf(p->a, "xerrorbars pt %d ps 1.1 lw 2 lc rgb '%s'", x->shape, figure_colour(0)),
+        false);
+    add_rows(p, x, SEEDS, "1:5", PLOT_SAID, false);
+    add_rows(p, x, MEANS, "1:5", PLOT_SAID, false);
+    strbuf_add(out, "\n");
 }

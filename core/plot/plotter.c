@@ -7,15 +7,23 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "report/numbers.h"
 
 const char *plot_metric_label(const struct plotter *p, bool with_length)
 {
+    return plot_split_label(p, p->r->split, with_length);
+}
+
+const char *plot_split_label(const struct plotter *p, const char *split, bool with_length)
+{
     const struct results *r = p->r;
-    const char *at = "";
-    if (strcmp(r->split, "train") == 0)
+    const char *at = "", *part = strcmp(split, "test") == 0 ? ", test part" : "";
+    if (strcmp(split, "train") == 0)
         at = " of the training batch";
     else if (with_length)
-        at = arena_printf(p->a, " at %" PRId64 " %s", r->length[p->length], r->length_unit);
+        at = arena_printf(p->a, " at %" PRId64 " %s%s", r->length[p->length], r->length_unit, part);
+    else
+        at = part;
     return arena_printf(p->a, "%s%s (%s is better)", r->metric, at,
                         r->goal_max ? "higher" : "lower");
 }
@@ -119,6 +127,23 @@ void plot_set_y_range(struct strbuf *out, double low, double high)
         strbuf_addf(out, "set yrange [%.10g:%.10g]\n", low - margin, high + margin);
 }
 
+/* ---- what a page says on hover ---- */
+
+const char *plot_said(struct plotter *p, const char *who, const char *where, double mean,
+                      double low, double high)
+{
+    if (!isfinite(mean))
+        return NULL;
+    return arena_printf(p->a, "%s%s%s: %s", who, *where ? ", " : "", where,
+                        number_interval(p->a, mean, (high - low) / 2, false));
+}
+
+void plot_add_said(struct plotter *p, int block, int row)
+{
+    figure_element(p->f, row);
+    strbuf_addf(&p->f->script, "data index %d using 1:2:5 with " PLOT_SAID, block);
+}
+
 /* ---- legend ---- */
 
 enum { SAMPLE = 60, ENTRY = 24, LABEL_MAX = 38 };
@@ -154,6 +179,7 @@ void plot_legend(struct plotter *p, const char *with, int n, const char *const *
         "plot",
         (double)left / p->f->width, 1.0 - (double)EDGE / p->f->height);
     for (int i = 0; i < n; i++) {
+        figure_element(p->f, -1);
         strbuf_addf(out, "%s NaN with %s", i ? ", \\\n" : "", with);
         if (style)
             strbuf_add(out, style[i]);

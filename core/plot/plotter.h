@@ -35,6 +35,8 @@ peat_status plot_forest(struct plotter *p);
 
 /* "bpb at 64 tokens (lower is better)" */
 const char *plot_metric_label(const struct plotter *p, bool with_length);
+/* The same of another split than the table's. */
+const char *plot_split_label(const struct plotter *p, const char *split, bool with_length);
 /* A row's labels of all axes but one: "sum, 4". */
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
 /* A row's labels of the axes with in[axis] == which: "sum, 4"; "-" only where that is all. */
@@ -63,6 +65,14 @@ void plot_legend(struct plotter *p, const char *with, int n, const char *const *
 /* The size of a legend of these labels, in px. */
 int plot_legend_width(struct plotter *p, int n, const char *const *label);
 int plot_legend_height(int n);
+/* "rotary.sum, step 300: 2.143 ± 0.012": what a page says of a point on hover; where: "" says no
+ * place, and low is NaN where there is no interval. */
+const char *plot_said(struct plotter *p, const char *who, const char *where, double mean,
+                      double low, double high);
+/* Draws points that cannot be seen, and whose texts, a third column, an SVG keeps. */
+#define PLOT_SAID "labels hypertext point pt 7 ps 1.5 lc rgb '#ff000000'"
+/* Adds an element with these points for a data block of plot_lines.c. */
+void plot_add_said(struct plotter *p, int block, int row);
 /* " lc rgb '#0072B2' dt 1 pt 7" */
 void plot_add_style(struct strbuf *out, int series);
 
@@ -86,7 +96,7 @@ void series_make(struct plotter *p, struct series_set *s);
 int series_own_panel(const struct plotter *p, const struct series_set *s, int row);
 bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel);
 
-/* ---- plot_lines.c: data block i is row i with columns x, mean, low, high ---- */
+/* ---- plot_lines.c: data block i is line i with columns x, mean, low, high, said ---- */
 
 struct lines {
     const char *x_label, *y_label;
@@ -94,12 +104,16 @@ struct lines {
     int point_every;
     double x_low, x_high; /* of a panel without values */
     const char *also;     /* one more element of every panel; NULL: none */
+    const int *row;       /* of the results, by line; NULL: line i is row i; -1: no row */
 };
 
-/* Adds a line of data; NaN makes a gap. */
-void lines_add(struct plotter *p, double x, double mean, double low, double high);
+/* Adds a line of data; NaN makes a gap. said: as plot_said; NULL: nothing is. */
+void lines_add(struct plotter *p, double x, double mean, double low, double high, const char *said);
 /* The same; where there is no interval (low is NaN), low and high are the mean. */
-void lines_add_interval(struct plotter *p, double x, double mean, double low, double high);
+void lines_add_interval(struct plotter *p, double x, double mean, double low, double high,
+                        const char *said);
+/* The line of a gap. */
+void lines_add_gap(struct plotter *p);
 /* Ends row's block, which must not be empty: a gap will do. */
 void lines_end(struct plotter *p);
 /* Something is drawn in some block. */
@@ -118,6 +132,7 @@ struct seeds_point {
 struct points {
     int n;
     const char **label;        /* [n] */
+    int *row;                  /* [n] of the results; -1: none */
     struct seeds_point *point; /* [n], from the top */
     int label_most;            /* characters of a label */
     const char *x_label;

@@ -70,9 +70,11 @@ static bool check_header(const peat_plugin *desc, struct error *err)
 
 static bool check_texts(const peat_plugin *desc, struct error *err)
 {
-    return rule(err, is_line(desc->version), "the version is missing") &&
+    return rule(err, desc->version && *desc->version, "the version is missing") &&
+           rule(err, is_line(desc->version), "the version must be one line") &&
            rule(err, is_line(desc->summary), "the summary must be one line") &&
-           rule(err, is_line(desc->licence), "the licence is missing") &&
+           rule(err, desc->licence && *desc->licence, "the licence is missing") &&
+           rule(err, is_line(desc->licence), "the licence must be one line") &&
            rule(err, desc->citation && !strchr(desc->citation, '\n'),
                 "the citation must be one line, or \"\"");
 }
@@ -172,19 +174,20 @@ static bool check_task(const peat_task *t, struct error *err)
 
 /* `first`: up to the last field that ABI 0.1 began with. Later fields stand behind it. */
 struct layout {
-    const char *type;
+    const char *kind, *type;
     size_t first, now;
 };
 
-#define LAYOUT(type, last)                                                                         \
-    {                                                                                              \
-#type, offsetof(type, last) + sizeof(((type *)0)->last), sizeof(type)                      \
-    }
+/* clang-format off */
+#define LAYOUT(kind, last)                                                                         \
+    {#kind, "peat_" #kind,                                                                          \
+     offsetof(peat_##kind, last) + sizeof(((peat_##kind *)0)->last), sizeof(peat_##kind)}
+/* clang-format on */
 
 static const struct layout layouts[] = {
-    [PEAT_SCHEME] = LAYOUT(peat_scheme, context),
-    [PEAT_COMBINE] = LAYOUT(peat_combine, merge),
-    [PEAT_TASK] = LAYOUT(peat_task, evaluate),
+    [PEAT_SCHEME] = LAYOUT(scheme, context),
+    [PEAT_COMBINE] = LAYOUT(combine, merge),
+    [PEAT_TASK] = LAYOUT(task, evaluate),
 };
 
 static bool all_zero(const unsigned char *byte, size_t n)
@@ -195,9 +198,23 @@ static bool all_zero(const unsigned char *byte, size_t n)
     return true;
 }
 
+/* The kind whose interface has so many bytes, where that of the declared kind has not. */
+static const struct layout *other_kind(const struct layout *l, uint32_t size)
+{
+    const struct layout *fits = NULL;
+    for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
+        if (size >= layouts[k].first && size <= layouts[k].now)
+            fits = &layouts[k];
+    return size >= l->first && size <= l->now ? NULL : fits;
+}
+
 static bool check_size(const struct layout *l, const void *given, uint32_t size, struct error *err)
 {
+    const struct layout *other = other_kind(l, size);
     if (!rule(err, size > 0, "its %s does not set size", l->type) ||
+        !rule(err, !other,
+              "it is declared as a %s, but its interface has %" PRIu32 " bytes, like a %s", l->kind,
+              size, other ? other->type : "") ||
         !rule(err, size >= l->first,
               "its %s has %" PRIu32 " bytes, that of ABI %s has at least %zu", l->type, size,
               PEAT_ABI, l->first))

@@ -49,10 +49,13 @@ static const char *labels_fault(const peat_param *row)
 static const char *flags_fault(const peat_param *row)
 {
     const struct param_type *type = row_type(row);
-    if (row->flags & ~(uint32_t)(PEAT_REQUIRED | PEAT_AUTO | PEAT_PATH | PEAT_OPEN_MIN))
+    if (row->flags &
+        ~(uint32_t)(PEAT_REQUIRED | PEAT_AUTO | PEAT_PATH | PEAT_OPEN_MIN | PEAT_LATER))
         return "a flag does not exist";
     if (row->flags & PEAT_PATH && !type->text)
         return "PEAT_PATH is for STRING and STRINGS";
+    if (row->flags & PEAT_LATER && !type->item)
+        return "PEAT_LATER is for lists";
     if (!(row->flags & PEAT_AUTO))
         return NULL;
     if (row->flags & PEAT_REQUIRED)

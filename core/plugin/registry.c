@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -177,9 +178,56 @@ static void names_collect(struct names *names, const char *dir)
     names_free(entry, n);
 }
 
+/* Whether the list "rope, roformer" has the word. */
+static bool lists_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (; *list; list += strspn(list, ", ")) {
+        size_t length = strcspn(list, ",");
+        if (length == n && strncasecmp(list, word, n) == 0)
+            return true;
+        list += length;
+    }
+    return false;
+}
+
+/* Adds the plugins of a folder that say of themselves that people call them so. */
+static void synonyms_collect(struct names *names, const char *dir, const char *word)
+{
+    struct names all = {.arena = names->arena};
+    names_collect(&all, dir);
+    for (int i = 0; i < all.n; i++) {
+        const char *path = arena_printf(names->arena, "%s/%s.so", dir, all.item[i]), *called;
+        struct error ignored = {0};
+        if (object_note("plugin", path, PEAT_ALSO_NOTE, &called, names->arena, &ignored) ==
+                PEAT_OK &&
+            called && lists_word(called, word))
+            *ARENA_APPEND(names->arena, names->item, names->n, names->room) = all.item[i];
+    }
+}
+
+/* "concat_split', 'concat_wide' or 'concat_project", for quotes around it; NULL: none. */
+static const char *synonyms(struct registry *r, peat_kind kind, const char *word)
+{
+    struct names names = {.arena = r->arena};
+    const char *list = NULL;
+    for (int i = 0; i < r->dirs.n && !names.n; i++)
+        synonyms_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)),
+                         word);
+    for (int i = 0; i < names.n; i++)
+        list = list ? arena_printf(r->arena, "%s'%s'%s", list, i + 1 < names.n ? ", " : " or ",
+                                   names.item[i])
+                    : names.item[i];
+    return list;
+}
+
+/* By what people call it, else by its letters. */
 static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
 {
     struct names names = {.arena = r->arena};
+    const char *known = synonyms(r, kind, word);
+    if (known)
+        return known;
     for (int i = 0; i < r->dirs.n; i++) {
         names_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)));
         names_collect(&names, r->dirs.dir[i]);
@@ -223,6 +271,8 @@ static peat_status not_anywhere(struct registry *r, const char *name, struct err
 {
     const char *near = NULL;
     for (int i = 0; i < KINDS && !near; i++)
+        near = synonyms(r, kinds[i], name);
+    for (int i = 0; i < KINDS && !near; i++)
         near = nearest_plugin(r, kinds[i], name);
     return not_found(r, "plugin", name, NULL, near, err);
 }
@@ -246,6 +296,40 @@ static peat_status find(struct registry *r, peat_kind kind, const char *text, co
     if (status == PEAT_OK && !*plugin)
         status = not_of_kind(r, kind, request.name, err);
     return status;
+}
+
+static bool has_file(const struct registry *r, peat_kind kind, const char *name)
+{
+    for (int i = 0; i < r->dirs.n; i++)
+        if (file_exists(
+                arena_printf(r->arena, "%s/%s/%s.so", r->dirs.dir[i], kind_name(kind), name)))
+            return true;
+    return false;
+}
+
+static bool may_exist(const struct registry *r, peat_kind kind, const char *name)
+{
+    bool any = false;
+    for (int i = 0; i < r->dirs.n; i++) {
+        any = any || file_exists(arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)));
+        if (file_exists(arena_printf(r->arena, "%s/%s.so", r->dirs.dir[i], name)))
+            return true;
+    }
+    return !any || has_file(r, kind, name);
+}
+
+peat_status registry_expect(struct registry *r, peat_kind kind, const char *name, struct place at,
+                            struct error *err)
+{
+    struct request request = request_parse(name);
+    const char *other = NULL;
+    if (request.is_path || request.has_kind || may_exist(r, kind, request.name))
+        return PEAT_OK;
+    for (int i = 0; i < KINDS && !other; i++)
+        if (kinds[i] != kind && has_file(r, kinds[i], name))
+            other = kind_name(kinds[i]);
+    not_found(r, kind_name(kind), name, other, nearest_plugin(r, kind, name), err);
+    return err ? place_error(err, at, "%s", err->text) : PEAT_NOTFOUND;
 }
 
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,

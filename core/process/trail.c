@@ -175,6 +175,10 @@ void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]
 {
     char missing[sizeof(page->missing)];
     hint[0] = '\0';
+    if (signal == SIGBUS)
+        snprintf(hint, TRAIL_HINT,
+                 "; a data file was cut short while it was mapped into memory, "
+                 "or its disk failed");
     if (!page || signal != SIGSEGV || !page->hook[0] || page->kernel[0] || !page->missing[0])
         return;
     COPY(missing, page->missing);

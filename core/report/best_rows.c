@@ -67,9 +67,8 @@ static bool keep_cells(const struct results *r, struct result_row *row, struct a
     const struct best_row *choice = &b->row[first->row];
     const struct best_value *shown = &choice->value[choice->chosen < 0 ? 0 : choice->chosen];
     int n = 0;
-    for (int k = 0; k < b->n_axis; k++)
-        if (strcmp(b->cell[shown->first].label[k], first->label[k]) != 0)
-            return false;
+    if (!best_has_value(b, first, shown))
+        return false;
     for (int i = 0; i < row->n_cell; i++) {
         struct result_cell *c = row->cell[i];
         if (best_over_keeps(&b->over, c->seed))
@@ -107,6 +106,20 @@ static void drop_seeds(struct results *r)
     r->n_seed = kept;
 }
 
+/* The first row that differs from row i on the axes of best_over alone, or row i. */
+static int first_like(const struct results *r, int i)
+{
+    for (int j = 0; j < i; j++) {
+        bool like = true;
+        for (int k = 0; k < r->n_axis && like; k++)
+            like = best_over_has(&r->best.over, r->axis[k]) ||
+                   strcmp(r->row[i].axis[k], r->row[j].axis[k]) == 0;
+        if (like)
+            return j;
+    }
+    return i;
+}
+
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err)
 {
     const struct best *b = &r->best;
@@ -118,9 +131,9 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
     int kept = 0;
     int *place = ARENA_ARRAY(a, r->n_row + 1, int);
     for (int i = 0; i < r->n_row; i++)
-        place[i] = choice_of(r, all[i].cell[0])->row;
-    r->row = ARENA_ARRAY(a, b->n_row + 1, struct result_row);
-    for (int at = 0; at < b->n_row; at++)
+        place[i] = first_like(r, i);
+    r->row = ARENA_ARRAY(a, r->n_row + 1, struct result_row);
+    for (int at = 0; at < r->n_row; at++)
         for (int i = 0; i < r->n_row; i++)
             if (place[i] == at && keep_cells(r, &all[i], a))
                 r->row[kept++] = all[i];

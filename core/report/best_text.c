@@ -61,9 +61,9 @@ static void note_how(struct table *t, const struct results *r, struct arena *a)
     if (first && first->length >= 0)
         length = arena_printf(a, " at %" PRId64 " %s", first->length, r->length_unit);
     table_note(t,
-               "chosen: the best %s of each row%s%s, by its mean over %s, which %s in no number of "
-               "this table",
-               axes_text(b, a), metric, length, seeds_text(b, a),
+               "chosen: the best %s of each row%s%s%s, by its mean over %s, which %s in no number "
+               "of this table",
+               axes_text(b, a), best_over_where(&b->over, a), metric, length, seeds_text(b, a),
                b->over.halves || b->over.n_seed == 1 ? "is" : "are");
 }
 

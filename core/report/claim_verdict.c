@@ -21,29 +21,78 @@ static enum paired_test test_of(const struct claim *c)
     return (enum paired_test)t;
 }
 
-static void test_claim(struct claim_verdict *v)
+/* One-sided p that the mean is above the limit, or below it. */
+static double p_beyond(const struct claim_verdict *v, const struct effect *e, double limit,
+                       bool above)
 {
-    const struct effect *e = &v->effects.pooled;
-    const struct claim *c = &v->claim;
-    double margin = c->margin;
-    switch (c->direction) {
+    const struct difference *d = &e->of;
+    if (v->claim.sampled == SAMPLED_SEEDS_AND_TEXT) {
+        double t = (d->mean - limit) / d->text_se;
+        return isnan(t) ? t : student_t_below(above ? -t : t, d->text_df);
+    }
+    return above ? paired_p_above(v->test, e->d, d->n, limit)
+                 : paired_p_below(v->test, e->d, d->n, limit);
+}
+
+static double larger_p(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+}
+
+/* p of the claim and of its opposite, for one of the effects that it is about. */
+static void test_effect(const struct claim_verdict *v, const struct effect *e, double *p,
+                        double *against)
+{
+    const double margin = v->claim.margin;
+    double above = p_beyond(v, e, margin, true), below = p_beyond(v, e, -margin, false);
+    switch (v->claim.direction) {
     case CLAIM_LESS:
-        v->p = paired_p_below(v->test, e->d, e->of.n, -margin);
-        v->against = paired_p_above(v->test, e->d, e->of.n, -margin);
+        *p = below;
+        *against = p_beyond(v, e, -margin, true);
         break;
     case CLAIM_GREATER:
-        v->p = paired_p_above(v->test, e->d, e->of.n, margin);
-        v->against = paired_p_below(v->test, e->d, e->of.n, margin);
+        *p = above;
+        *against = p_beyond(v, e, margin, false);
         break;
     case CLAIM_EQUAL:
-        v->p = equivalence_p(v->test, e->d, e->of.n, margin);
-        v->against = fmin(1.0, 2.0 * fmin(paired_p_above(v->test, e->d, e->of.n, margin),
-                                          paired_p_below(v->test, e->d, e->of.n, -margin)));
+        *p = larger_p(p_beyond(v, e, -margin, true), p_beyond(v, e, margin, false));
+        *against = fmin(1.0, 2.0 * fmin(above, below));
         break;
     }
-    double half = student_t_quantile(1.0 - c->alpha, e->of.n - 1) * e->of.sd / sqrt(e->of.n);
-    v->ci_low = e->of.mean - half;
-    v->ci_high = e->of.mean + half;
+}
+
+void claim_interval(struct claim_verdict *v, double alpha)
+{
+    const struct difference *of = &v->shown->of;
+    bool text = v->claim.sampled == SAMPLED_SEEDS_AND_TEXT;
+    double df = text ? of->text_df : of->n - 1, se = text ? of->text_se : of->sd / sqrt(of->n);
+    double half = isnan(df) ? df : student_t_quantile(1.0 - alpha, df) * se;
+    v->text_half = isnan(of->text_df) ? of->text_df
+                                      : student_t_quantile(1.0 - alpha, of->text_df) * of->text_se;
+    v->ci_low = of->mean - half;
+    v->ci_high = of->mean + half;
+}
+
+static void test_effects(struct claim_verdict *v)
+{
+    double p = 1.0, against = 1.0;
+    v->p = v->against = (double)NAN;
+    for (int i = 0; i < v->n_about; i++) {
+        test_effect(v, &v->about[i], &p, &against);
+        if (i == 0 || isnan(p) || p > v->p) {
+            v->shown = &v->about[i];
+            v->p = p;
+        }
+        v->against = i ? fmin(v->against, against) : against;
+    }
+    if (v->n_about > 1)
+        v->against = fmin(1.0, v->n_about * v->against);
+    claim_interval(v, v->claim.alpha);
+}
+
+int claim_parts_against(const struct claim_verdict *v)
+{
+    return (v->claim.direction == CLAIM_EQUAL ? 2 : 1) * (v->n_about > 1 ? v->n_about : 1);
 }
 
 /* Claims without a p count in the family too. */
@@ -57,6 +106,8 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
     holm_adjust(p, v->n);
     holm_adjust(q, v->n);
     for (int i = 0; i < v->n; i++) {
+        if (v->item[i].claim.n_look)
+            continue;
         v->item[i].p_holm = isnan(v->item[i].p) ? v->item[i].p : p[i];
         v->item[i].against_holm = isnan(v->item[i].against) ? v->item[i].against : q[i];
     }
@@ -68,8 +119,10 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
  * diverged. */
 static int diverged_against(const struct claim_verdict *v, enum claim_end verdict)
 {
-    const struct effect *e = &v->effects.pooled;
+    const struct effect *e = v->shown;
     bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
+    if (v->claim.change.kind != CHANGE_NONE) /* either way, whichever side diverged */
+        return e->a_diverged + e->b_diverged;
     if (v->claim.direction == CLAIM_EQUAL)
         return verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0;
     bool a_is_better = less == low_is_good;
@@ -100,8 +153,13 @@ static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
         return x->n_other_task
                    ? "rows of different tasks, objectives or rules of stopping are not compared"
                    : "no two rows of this run have these labels";
-    if (x->pooled.of.n == 0)
+    if (v->no_change)
+        return v->no_change;
+    if (v->shown->of.n == 0)
         return "no seed has a value in every row that it compares";
+    if (v->claim.sampled == SAMPLED_SEEDS_AND_TEXT && isnan(v->shown->of.text_se))
+        return "the interval over seeds and text needs two seeds or more, cells with a test part "
+               "(eval.test), and a metric that is a multiple of the loss";
     return NULL;
 }
 
@@ -134,7 +192,7 @@ const char *claim_undecided(const struct claim_verdict *v, struct arena *a)
                         interval, bounds);
 }
 
-static void decide(struct claim_verdict *v, int m, struct arena *a)
+void claim_decide(struct claim_verdict *v, int m, struct arena *a)
 {
     double alpha = v->claim.alpha;
     enum claim_end verdict = v->p_holm < alpha         ? CLAIM_HOLDS
@@ -154,29 +212,64 @@ static void decide(struct claim_verdict *v, int m, struct arena *a)
     }
     v->verdict = verdict;
     struct claim_outlook o =
-        claim_look_ahead(&v->claim, v->effects.pooled.of.n, m, (double)NAN, (double)NAN);
+        claim_look_ahead(&v->claim, v->shown->of.n, m, (double)NAN, (double)NAN);
     if (verdict != CLAIM_UNDECIDED)
         v->why = "";
-    else if (!o.can)
-        v->why = claim_too_few(&v->claim, &o, v->effects.pooled.of.n, m, a);
+    else if (!o.can && !v->claim.n_look)
+        v->why = claim_too_few(&v->claim, &o, v->shown->of.n, m, a);
     else if (isnan(v->p))
         v->why = "the differences have no spread, so that t has no p; test: sign-flip has one";
     else
         v->why = claim_undecided(v, a);
 }
 
-peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,
-                          const struct value *v, struct arena *a, struct error *err)
+static void choose_effects(struct claim_verdict *c, struct arena *a)
 {
+    static const struct effect none = {.of = {.mean = (double)NAN,
+                                              .sd = (double)NAN,
+                                              .text_half = (double)NAN,
+                                              .text_se = (double)NAN,
+                                              .text_df = (double)NAN}};
+    struct effect *changes = NULL;
+    c->about = c->shown = &c->effects.pooled;
+    c->n_about = 1;
+    if (c->claim.change.kind == CHANGE_NONE)
+        return;
+    c->n_about = effect_changes(&c->effects, &c->claim.change, &changes, &c->no_change, a);
+    c->about = c->shown = c->n_about ? changes : &none;
+}
+
+peat_status claim_test_once(struct claim_verdict *c, const struct results *r, const struct value *v,
+                            struct arena *a, struct error *err)
+{
+    struct claim *claim = &c->claim;
     struct labelled rows = results_labels(r, a);
-    peat_status status = claim_from_value(c, v, &rows, err);
+    peat_status status = claim_from_value(claim, v, &rows, err);
     if (status != PEAT_OK)
         return status;
     /* The default is the task's main metric, whatever the table shows. */
-    if (!c->contrast.metric && r->n_metric)
-        c->contrast.metric = r->known[0].name;
-    effects_compute(x, r, &c->contrast, -1, a);
+    if (!claim->contrast.metric && r->n_metric)
+        claim->contrast.metric = r->known[0].name;
+    c->test = test_of(claim);
+    effects_compute(&c->effects, r, &claim->contrast, -1, a);
+    choose_effects(c, a);
+    test_effects(c);
     return PEAT_OK;
+}
+
+peat_status claim_test(struct claim_verdict *c, const struct results *r, const struct value *v,
+                       struct arena *a, struct error *err)
+{
+    peat_status status = claim_test_once(c, r, v, a, err);
+    return status == PEAT_OK && c->claim.n_look ? claim_look(c, r, v, a, err) : status;
+}
+
+void claims_settle(struct claim_verdicts *v, struct arena *a)
+{
+    adjust(v, a);
+    for (int i = 0; i < v->n; i++)
+        if (!v->item[i].claim.n_look)
+            claim_decide(&v->item[i], v->n, a);
 }
 
 peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
@@ -185,20 +278,11 @@ peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
     peat_status status = PEAT_OK;
     *v = (struct claim_verdicts){.n = version->claims->n, .version = version};
     v->item = ARENA_ARRAY(a, v->n, struct claim_verdict);
-    for (int i = 0; status == PEAT_OK && i < v->n; i++) {
-        struct claim_verdict *c = &v->item[i];
-        status = claim_effects(&c->claim, &c->effects, r, version->claims->item[i], a, err);
-        if (status != PEAT_OK)
-            break;
-        c->test = test_of(&c->claim);
-        test_claim(c);
-    }
-    if (status != PEAT_OK)
-        return status;
-    adjust(v, a);
-    for (int i = 0; i < v->n; i++)
-        decide(&v->item[i], v->n, a);
-    return PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < v->n; i++)
+        status = claim_test(&v->item[i], r, version->claims->item[i], a, err);
+    if (status == PEAT_OK)
+        claims_settle(v, a);
+    return status;
 }
 
 /* The last claims written before any result, else the first ones. */
@@ -230,15 +314,47 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
 
 /* ---- words ---- */
 
+/* "combine: concat_split - sum", and how it changes. */
+static const char *effect_words(const struct claim_verdict *v, struct arena *a)
+{
+    const struct change *c = &v->claim.change;
+    const char *what = effects_what(&v->effects, a);
+    const char *axis = c->kind == CHANGE_NONE ? "" : results_axis_name(v->effects.r, c->axis);
+    switch (c->kind) {
+    case CHANGE_INTERACTION:
+        return arena_printf(a, "(%s) at %s=%s minus that at %s=%s", what, axis, c->label[0], axis,
+                            c->label[1]);
+    case CHANGE_SLOPE:
+        return arena_printf(a, "slope of (%s) over %s%s", what,
+                            c->scale == SCALE_LOG2 ? "log2 " : "", axis);
+    case CHANGE_MONOTONE:
+        return arena_printf(a, "every step of (%s) along %s", what, axis);
+    default:
+        return what;
+    }
+}
+
 const char *claim_words(const struct claim_verdict *v, struct arena *a)
 {
     const struct claim *c = &v->claim;
-    const char *what = effects_what(&v->effects, a), *limit = arena_printf(a, "%.4g", c->margin);
+    const char *what = effect_words(v, a), *limit = arena_printf(a, "%.4g", c->margin);
     if (c->direction == CLAIM_EQUAL)
         return arena_printf(a, "%s is within ±%s", what, limit);
     bool less = c->direction == CLAIM_LESS;
     return arena_printf(a, "%s %s %s%s", what, less ? "<" : ">", less && c->margin > 0.0 ? "-" : "",
                         limit);
+}
+
+const char *claim_per(const struct claim_verdict *v, struct arena *a)
+{
+    static const char *const unit[] = {"1", "doubling", "label", ""};
+    const struct change *c = &v->claim.change;
+    if (c->kind == CHANGE_SLOPE)
+        return arena_printf(a, " per %s of %s", unit[c->scale],
+                            results_axis_name(v->effects.r, c->axis));
+    if (c->kind == CHANGE_MONOTONE && v->n_about)
+        return arena_printf(a, " from %s", v->shown->name);
+    return "";
 }
 
 /* ---- before the run ---- */

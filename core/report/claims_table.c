@@ -8,9 +8,19 @@
 
 /* ---- the table ---- */
 
+/* "before the first result", or what is wrong with it. */
+static const char *state_of(const struct claim_history *h)
+{
+    return h->first.version ? "changed after the first result"
+           : h->late        ? "written after the first result"
+                            : "before the first result";
+}
+
 static const char *title_of(const struct claim_history *h, bool earlier, struct arena *a)
 {
     const struct claims_version *v = earlier ? h->first.version : h->now.version;
+    if (h->n_run)
+        return arena_printf(a, "Claims of %d run%s, one family", h->n_run, plural(h->n_run));
     const char *when = arena_printf(a, "written %s, SHA-256 %.12s", v->written_utc, v->hash);
     if (earlier)
         return arena_printf(a, "The claims as they were before the first result (%s)", when);
@@ -26,23 +36,62 @@ static const char *title_of(const struct claim_history *h, bool earlier, struct 
 static const char *at_text(const struct claim_verdict *v, struct arena *a)
 {
     const struct effects *x = &v->effects;
-    return x->length >= 0 ? arena_printf(a, "%s@%d", x->metric, (int)x->length) : x->metric;
+    const char *per = claim_per(v, a);
+    return x->length >= 0 ? arena_printf(a, "%s@%d%s", x->metric, (int)x->length, per)
+                          : arena_printf(a, "%s%s", x->metric, per);
 }
 
-static void add_claim(struct table *t, const struct claim_verdict *v, struct arena *a)
+static void add_claim(struct table *t, const struct claim_verdict *v, bool with_text,
+                      struct arena *a)
 {
-    const struct difference *d = &v->effects.pooled.of;
+    const struct difference *d = &v->shown->of;
+    if (v->run)
+        table_text(t, v->run);
     const char *const text[] = {
         v->claim.name,
         claim_ends[v->verdict],
         claim_words(v, a),
         at_text(v, a),
         number_interval(a, d->mean, v->ci_high - d->mean, true),
-        number_p(a, v->p_holm),
+        with_text ? number_half(a, v->text_half) : NULL,
+        number_p(a, v->claim.n_look ? v->p : v->p_holm),
         arena_printf(a, "%d", d->n),
     };
     for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
-        table_cell(t, (struct table_cell){text[k], "", k == 1 && v->verdict == CLAIM_HOLDS});
+        if (text[k])
+            table_cell(t, (struct table_cell){text[k], "", k == 1 && v->verdict == CLAIM_HOLDS});
+    if (v->claim.n_look) {
+        table_text(t, number_p(a, v->level));
+        table_text(t, arena_printf(a, "%d of %d", v->look, v->claim.n_look));
+    }
+}
+
+static void note_changes(struct table *t, const struct claim_verdicts *v)
+{
+    bool has[CHANGE_KINDS] = {false};
+    for (int i = 0; i < v->n; i++)
+        has[v->item[i].claim.change.kind] = true;
+    if (has[CHANGE_SLOPE])
+        table_note(t, "slope: of each seed the least-squares slope of its differences");
+    if (has[CHANGE_MONOTONE])
+        table_note(t, "every step: effect, interval and p_holm are of the step with the largest p, "
+                      "and each step has to pass");
+}
+
+static void note_looks(struct table *t, const struct claim *c)
+{
+    const char *counts = NULL;
+    for (int k = 0; k < c->n_look; k++)
+        counts = arena_item(t->arena, counts, "%d", c->look[k]);
+    table_note(t,
+               "looks at %s seeds, until a claim is decided; alpha shared out over the claims "
+               "beforehand by weight and spent over the looks (Lan and DeMets, %s)",
+               counts, claim_spendings[c->spending]);
+    table_note(t, "effect: mean over seeds of A - B at the last look, with its repeated confidence "
+                  "interval, which holds at all looks together at 1 - 2 x the claim's share of "
+                  "alpha");
+    table_note(t, "holds: p, one-sided and for 'within' the larger of two, is below level; fails: "
+                  "that of the opposite is below its own");
 }
 
 static void note_claims(struct table *t, const struct claim_verdicts *v)
@@ -51,10 +100,17 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
     for (int i = 0; i < v->n; i++) {
         const struct claim_verdict *c = &v->item[i];
         same_level = same_level && c->claim.alpha == v->item[0].claim.alpha;
+        const char *name =
+            c->run ? arena_printf(t->arena, "%s, %s", c->run, c->claim.name) : c->claim.name;
         if (*c->claim.text)
-            table_note(t, "%s: %s", c->claim.name, c->claim.text);
+            table_note(t, "%s: %s", name, c->claim.text);
         if (*c->why)
-            table_note(t, "%s is undecided: %s", c->claim.name, c->why);
+            table_note(t, "%s is undecided: %s", name, c->why);
+    }
+    if (v->n && v->item[0].claim.n_look) {
+        note_looks(t, &v->item[0].claim);
+        note_changes(t, v);
+        return;
     }
     if (v->n && same_level)
         table_note(t,
@@ -67,10 +123,36 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
         t, "holds: p_holm, one-sided and for 'within' the larger of two, is below alpha; fails: "
            "that of the opposite is");
     table_note(t, "Holm over %d claim%s", v->n, plural(v->n));
+    note_changes(t, v);
+}
+
+static void note_runs(struct table *t, const struct claim_history *h)
+{
+    for (int i = 0; i < h->n_run; i++) {
+        const struct claim_history *of = &h->of[i];
+        const struct claims_version *v = of->now.version;
+        table_note(t, "%s: %d claim%s, written %s, SHA-256 %.12s, %s", h->run[i], of->now.n,
+                   plural(of->now.n), v->written_utc, v->hash, state_of(of));
+    }
+}
+
+static void note_shared(struct table *t, const struct claim_verdicts *v)
+{
+    const char *rows = claims_shared(v, t->arena);
+    if (rows)
+        table_note(t,
+                   "compared by several claims, whose verdicts therefore depend on each other: %s",
+                   rows);
 }
 
 static void note_tests(struct table *t, const struct claim_verdicts *v)
 {
+    const char *text = NULL;
+    for (int i = 0; i < v->n; i++)
+        if (v->item[i].claim.sampled == SAMPLED_SEEDS_AND_TEXT)
+            text = arena_item(t->arena, text, "%s", v->item[i].claim.name);
+    if (text)
+        table_note(t, "effect and p_holm over seeds and test text, of: %s", text);
     for (int test = 0; test < PAIRED_TESTS; test++) {
         const char *names = NULL;
         for (int i = 0; i < v->n; i++)
@@ -86,16 +168,34 @@ static void note_tests(struct table *t, const struct claim_verdicts *v)
 void claims_table(struct table *t, const struct claim_history *h, bool earlier, struct arena *a)
 {
     static const struct table_column column[] = {
-        {"claim", false}, {"verdict", false}, {"says", false}, {"metric", false},
-        {"effect", true}, {"p_holm", true},   {"n", true}};
+        {"claim", false}, {"verdict", false}, {"says", false},  {"metric", false},
+        {"effect", true}, {"and text", true}, {"p_holm", true}, {"n", true}};
+    enum { AND_TEXT = 5, P_HOLM };
     const struct claim_verdicts *v = earlier ? &h->first : &h->now;
-    *t = (struct table){.arena = a, .title = title_of(h, earlier, a), .n_label = 1};
-    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
-        table_column(t, column[k].head, column[k].right);
+    bool looks = v->n && v->item[0].claim.n_look;
+    *t = (struct table){.arena = a, .title = title_of(h, earlier, a), .n_label = h->n_run ? 2 : 1};
+    if (h->n_run)
+        table_column(t, "run", false);
+    bool with_text = false;
     for (int i = 0; i < v->n; i++)
-        add_claim(t, &v->item[i], a);
+        with_text = with_text || isfinite(v->item[i].shown->of.text_half);
+    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
+        if (k != AND_TEXT || with_text)
+            table_column(t, looks && k == P_HOLM ? "p" : column[k].head, column[k].right);
+    if (looks) {
+        table_column(t, "level", true);
+        table_column(t, "look", true);
+    }
+    for (int i = 0; i < v->n; i++)
+        add_claim(t, &v->item[i], with_text, a);
+    if (with_text)
+        table_note_text(t);
     note_claims(t, v);
     note_tests(t, v);
+    note_shared(t, v);
+    note_runs(t, h);
+    if (h->n_run)
+        return;
     if (v->n == 0 && v->version->claims->n > 0)
         table_note(t, "not judged: they are about axes that the rows no longer have");
     else if (v->n == 0)
@@ -107,7 +207,7 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
 static void put_claim(struct json m, const struct claim_verdict *v)
 {
     const struct claim *c = &v->claim;
-    const struct effect *e = &v->effects.pooled;
+    const struct effect *e = v->shown;
     json_put_text(m, "name", c->name);
     json_put_text(m, "text", c->text);
     json_put_text(m, "says", claim_words(v, m.a));
@@ -125,11 +225,20 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_number(m, "ci_high", v->ci_high);
     json_put_int(m, "n", e->of.n);
     json_put_number(m, "p", v->p);
-    json_put_number(m, "p_holm", v->p_holm);
+    bool once = c->n_look == 0;
+    json_put_number(m, "p_holm", once ? v->p_holm : (double)NAN);
     json_put_number(m, "p_against", v->against);
-    json_put_number(m, "p_against_holm", v->against_holm);
+    json_put_number(m, "p_against_holm", once ? v->against_holm : (double)NAN);
     json_put_int(m, "a_diverged", e->a_diverged);
     json_put_int(m, "b_diverged", e->b_diverged);
+    json_put_number(m, "look", once ? (double)NAN : v->look);
+    json_put_number(m, "looks", once ? (double)NAN : c->n_look);
+    json_put_number(m, "level", once ? (double)NAN : v->level);
+    json_put_text(m, "change", change_kinds[c->change.kind]);
+    json_put_text(m, "per", *claim_per(v, m.a) ? claim_per(v, m.a) + 1 : NULL);
+    json_put_text(m, "sampled", claim_samples[c->sampled]);
+    json_put_number(m, "diff_text_half", v->text_half);
+    json_put_number(m, "diff_text_df", e->of.text_df);
 }
 
 static void put_version(struct json m, const struct claim_verdicts *v)
@@ -151,16 +260,30 @@ void claims_json(const struct claim_history *h, struct json map)
         put_version(json_put_map(map, "before_first_result"), &h->first);
 }
 
-static void add_lines(const struct claim_verdicts *v, const char *state, bool head, struct arena *a,
-                      struct strbuf *out)
+static void add_lines(const struct claim_verdicts *v, const struct claims_version *version,
+                      const char *state, bool head, struct arena *a, struct strbuf *out)
 {
-    for (int i = 0; v->version && i < v->n; i++) {
+    for (int i = 0; version && i < v->n; i++) {
         struct json m = json_map(a);
+        if (v->item[i].run)
+            json_put_text(m, "run", v->item[i].run);
         json_put_text(m, "state", state);
-        json_put_text(m, "sha256", v->version->hash);
-        json_put_text(m, "written_utc", v->version->written_utc);
+        json_put_text(m, "sha256", version->hash);
+        json_put_text(m, "written_utc", version->written_utc);
         put_claim(m, &v->item[i]);
         csv_line(m.v, head && i == 0, out);
+    }
+}
+
+/* The claims of a family, run by run. */
+static void add_family(const struct claim_history *h, struct arena *a, struct strbuf *out)
+{
+    int at = 0;
+    for (int i = 0; i < h->n_run; i++) {
+        const struct claim_history *of = &h->of[i];
+        const struct claim_verdicts its = {.n = of->now.n, .item = h->now.item + at};
+        add_lines(&its, of->now.version, state_of(of), at == 0, a, out);
+        at += its.n;
     }
 }
 
@@ -168,10 +291,11 @@ void claims_csv(const struct claim_history *h, struct strbuf *out)
 {
     struct arena a;
     arena_init(&a, "csv", 1 << 12);
-    const char *state = h->first.version ? "changed after the first result"
-                        : h->late        ? "written after the first result"
-                                         : "before the first result";
-    add_lines(&h->now, state, true, &a, out);
-    add_lines(&h->first, "before the first result", h->now.n == 0, &a, out);
+    if (h->n_run) {
+        add_family(h, &a, out);
+    } else {
+        add_lines(&h->now, h->now.version, state_of(h), true, &a, out);
+        add_lines(&h->first, h->first.version, "before the first result", h->now.n == 0, &a, out);
+    }
     arena_release(&a);
 }

@@ -4,8 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "maths/statistics.h"
 #include "report/selector.h"
+#include "report/stretches.h"
 
 /* ---- baseline ---- */
 
@@ -106,7 +108,10 @@ struct difference difference_of(const double *d, int n, enum paired_test test)
                            .ci_low = mean - half,
                            .ci_high = mean + half,
                            .dz = effect_dz(d, n),
-                           .gz = effect_gz(d, n)};
+                           .gz = effect_gz(d, n),
+                           .text_half = (double)NAN,
+                           .text_se = (double)NAN,
+                           .text_df = (double)NAN};
     x.p = x.p_holm = paired_p(test, d, n);
     x.p_t = x.p_t_holm = paired_p(TEST_T, d, n);
     return x;
@@ -123,6 +128,8 @@ const struct statistic statistics[] = {
     {"p_holm", offsetof(struct difference, p_holm)},
     {"p_t", offsetof(struct difference, p_t)},
     {"p_t_holm", offsetof(struct difference, p_t_holm)},
+    {"diff_text_half", offsetof(struct difference, text_half)},
+    {"diff_text_df", offsetof(struct difference, text_df)},
     {NULL, 0},
 };
 
@@ -225,6 +232,26 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a)
     return tested;
 }
 
+/* Of a row that is compared with its baseline. */
+static void add_text(const struct results *r, struct result_row *row, int length, struct arena *a)
+{
+    const struct result_row *baseline = &r->row[row->baseline];
+    const int pair[1][2] = {{(int)(row - r->row), row->baseline}};
+    const double weight = 1.0;
+    int64_t *seed = ARENA_ARRAY(a, row->n_cell, int64_t);
+    struct pairs pairs = {0};
+    for (int i = 0; i < row->n_cell; i++) {
+        const struct result_cell *c = row->cell[i];
+        int n = pairs.n;
+        pair_difference(c, row_cell(baseline, c->seed), length, &pairs);
+        if (pairs.n > n)
+            seed[n] = c->seed;
+    }
+    if (same_text(r->split, "test"))
+        difference_add_text(&row->at[length].diff, r, &(struct weighted_pairs){1, pair, &weight},
+                            seed, r->metric, r->length[length]);
+}
+
 static void compare_rows(struct results *r, int length, double *x, struct arena *a)
 {
     struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
@@ -236,6 +263,7 @@ static void compare_rows(struct results *r, int length, double *x, struct arena 
             continue;
         s->pairs = row_differences(row, &r->row[row->baseline], length, x);
         s->diff = difference_of(x, s->pairs.n, r->test);
+        add_text(r, row, length, a);
     }
     r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "report/stretches.h"
 
 /* ---- rows ---- */
 
@@ -17,6 +18,15 @@ struct labelled results_labels(const struct results *r, struct arena *a)
     return (struct labelled){r->n_axis, r->n_row, r->axis, label};
 }
 
+/* "learned.sum": the labels of a map axis -> label. */
+static const char *labels_text(const struct value *map, struct arena *a)
+{
+    const char *text = map->n ? map->item[0]->text : "-";
+    for (int i = 1; i < map->n; i++)
+        text = arena_printf(a, "%s.%s", text, map->item[i]->text);
+    return text;
+}
+
 const char *effects_what(const struct effects *x, struct arena *a)
 {
     const struct results *r = x->r;
@@ -24,7 +34,8 @@ const char *effects_what(const struct effects *x, struct arena *a)
         return arena_printf(a, "%s: %s - %s", results_axis_name(r, x->spec.factor),
                             x->spec.label[0], x->spec.label[1]);
     if (x->pairs.n == 0)
-        return x->spec.name;
+        return arena_printf(a, "%s - %s", labels_text(x->spec.side->item[0], a),
+                            labels_text(x->spec.side->item[1], a));
     return arena_printf(a, "%s - %s", results_row_label(r, &r->row[x->pairs.pair[0].a], a),
                         results_row_label(r, &r->row[x->pairs.pair[0].b], a));
 }
@@ -87,7 +98,7 @@ static void choose_measure(struct effects *x, int64_t length)
     const struct results *r = x->r;
     bool own = x->spec.metric && strcmp(x->spec.metric, r->metric) != 0;
     x->metric = own ? x->spec.metric : r->metric;
-    x->split = own ? (r->best.over.halves ? "report" : "valid") : r->split;
+    x->split = r->split;
     x->goal_max = r->goal_max;
     for (int i = 0; own && i < r->n_metric; i++)
         if (strcmp(r->known[i].name, x->metric) == 0) {
@@ -117,7 +128,16 @@ static double difference(struct effects *x, const struct result_cell *a,
 
 static bool is_unfinished(const struct result_cell *c)
 {
-    return !cell_has_ended(c->state) && !cell_has_failed(c->state);
+    return !cell_has_ended(c->state) && !cell_has_failed(c->state) && c->state != CELL_DECIDED;
+}
+
+/* Its seed is one of those that are looked at. */
+static bool is_looked_at(const struct results *r, const struct result_cell *c)
+{
+    for (int i = 0; i < r->n_seed; i++)
+        if (r->seed[i] == c->seed)
+            return true;
+    return false;
 }
 
 static void count_unfinished(struct effects *x, struct arena *a)
@@ -125,8 +145,11 @@ static void count_unfinished(struct effects *x, struct arena *a)
     bool *seen = ARENA_ARRAY(a, x->r->n_row, bool);
     for (int i = 0; i < 2 * x->pairs.n; i++) {
         int row = i % 2 ? x->pairs.pair[i / 2].b : x->pairs.pair[i / 2].a;
-        for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++)
-            x->unfinished += is_unfinished(x->r->row[row].cell[k]);
+        for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++) {
+            const struct result_cell *c = x->r->row[row].cell[k];
+            x->unfinished += is_looked_at(x->r, c) && is_unfinished(c);
+            x->failed += is_looked_at(x->r, c) && cell_has_failed(c->state);
+        }
         seen[row] = true;
     }
 }
@@ -160,21 +183,49 @@ static void count_diverged(const struct effects *x, const bool *in, struct effec
     }
 }
 
-static struct effect effect_over(const struct effects *x, const bool *in, const char *name,
-                                 struct arena *a)
+static void add_text(const struct effects *x, const double *weight, const int64_t *seed,
+                     struct difference *d, struct arena *a)
+{
+    int(*row)[2] = arena_array(a, (size_t)x->pairs.n + 1, sizeof(*row));
+    for (int j = 0; j < x->pairs.n; j++) {
+        row[j][0] = x->pairs.pair[j].a;
+        row[j][1] = x->pairs.pair[j].b;
+    }
+    const struct weighted_pairs pairs = {x->pairs.n, (const int(*)[2])row, weight};
+    if (same_text(x->split, "test"))
+        difference_add_text(d, x->r, &pairs, seed, x->metric, x->length);
+}
+
+struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,
+                              const double *of_seed, const char *name, struct arena *a)
 {
     struct effect e = {.name = name, .d = ARENA_ARRAY(a, x->r->n_seed, double)};
-    double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
+    int64_t *seed = ARENA_ARRAY(a, x->r->n_seed, int64_t);
     int n = 0;
-    strata_means(x->d, x->r->n_seed, x->pairs.n, in, mean);
     for (int s = 0; are_of_one_task(x, in) && s < x->r->n_seed; s++)
-        if (!isnan(mean[s]))
-            e.d[n++] = mean[s];
+        if (!isnan(of_seed[s])) {
+            seed[n] = x->r->seed[s];
+            e.d[n++] = of_seed[s];
+        }
     for (int j = 0; j < x->pairs.n; j++)
         e.n_stratum += in[j];
     e.of = difference_of(e.d, n, x->r->test);
+    add_text(x, weight, seed, &e.of, a);
     count_diverged(x, in, &e);
     return e;
+}
+
+static struct effect effect_over(const struct effects *x, const bool *in, const char *name,
+                                 struct arena *a)
+{
+    double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
+    double *weight = ARENA_ARRAY(a, x->pairs.n, double), strata = 0.0;
+    strata_means(x->d, x->r->n_seed, x->pairs.n, in, mean);
+    for (int j = 0; j < x->pairs.n; j++)
+        strata += in[j];
+    for (int j = 0; j < x->pairs.n; j++)
+        weight[j] = in[j] ? 1.0 / strata : 0.0;
+    return effect_of_seeds(x, in, weight, mean, name, a);
 }
 
 static void adjust_lines(struct effects *x, struct arena *a)

@@ -130,9 +130,10 @@ static const char *title_of(const struct effects *x, struct arena *a)
     bool named = x->spec.name && !strstr(what, x->spec.name);
     const char *at =
         x->length >= 0 ? arena_printf(a, " at %" PRId64 " %s", x->length, x->r->length_unit) : "";
-    return arena_printf(a, "%s%s%s: %s%s (%s is better), mean ± 95 %% CI (Student t) over n seeds",
-                        named ? x->spec.name : "", named ? ": " : "", what, x->metric, at,
-                        x->goal_max ? "higher" : "lower");
+    return arena_printf(
+        a, "%s%s%s: %s%s%s (%s is better), mean ± 95 %% CI (Student t) over n seeds",
+        named ? x->spec.name : "", named ? ": " : "", what, x->metric, at,
+        same_text(x->split, "test") ? ", test part" : "", x->goal_max ? "higher" : "lower");
 }
 
 static bool needs_t(const struct effects *x, const struct listed *list, int n)
@@ -143,14 +144,24 @@ static bool needs_t(const struct effects *x, const struct listed *list, int n)
     return false;
 }
 
+void table_note_text(struct table *t)
+{
+    table_note(t, "and text: half of the interval over seeds and stretches of the test text, both "
+                  "as samples (crossed random effects); reliable from five seeds on");
+}
+
 void effects_table(struct table *t, const struct effects *x, struct arena *a)
 {
     int n;
     struct listed *list = listed_of(x, a, &n);
-    bool with_t = needs_t(x, list, n);
+    bool with_t = needs_t(x, list, n), with_text = false;
+    for (int i = 0; i < n; i++)
+        with_text = with_text || isfinite(list[i].e->of.text_half);
     *t = (struct table){.arena = a, .title = title_of(x, a), .n_label = 1};
     table_column(t, over_names(x, a), false);
     table_column(t, "difference", true);
+    if (with_text)
+        table_column(t, "and text", true);
     table_column(t, "p_holm", true);
     if (with_t)
         table_column(t, "p_t", true);
@@ -161,12 +172,16 @@ void effects_table(struct table *t, const struct effects *x, struct arena *a)
         const struct difference *d = &e->of;
         table_text(t, e->name);
         table_text(t, number_interval(a, d->mean, d->ci_high - d->mean, true));
+        if (with_text)
+            table_text(t, number_half(a, d->text_half));
         table_text(t, number_tested_p(a, x->r->test, d->p_holm, d->n, list[i].m));
         if (with_t)
             table_text(t, number_p(a, d->p_t_holm));
         table_text(t, arena_printf(a, "%d", d->n));
         table_text(t, arena_printf(a, "%d", e->n_stratum));
     }
+    if (with_text)
+        table_note_text(t);
     note_interactions(t, x);
     note_alone(t, x);
     note_diverged(t, x);

@@ -266,14 +266,25 @@ static void name_apart(struct csv *csv)
     }
 }
 
+static bool any_trained_by(const struct results *r)
+{
+    for (int i = 0; i < r->n_row; i++)
+        for (int k = 0; k < r->row[i].n_cell; k++)
+            if (json_get_text(r->row[i].cell[k]->meta, "trained_by"))
+                return true;
+    return false;
+}
+
 static void list_columns(struct csv *csv)
 {
-    static const struct column role = {"best_over", ROLE};
+    static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META_TEXT};
     ADD_COLUMNS(csv, before_axes);
     add_axes(csv);
     ADD_COLUMNS(csv, after_axes);
     add_quantities(csv, false);
     ADD_COLUMNS(csv, of_meta);
+    if (any_trained_by(csv->r))
+        add_columns(csv, &trained_by, 1);
     if (csv->r->best.over.n_axis)
         add_columns(csv, &role, 1);
     add_quantities(csv, true);

@@ -8,6 +8,7 @@
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/kinds.h"
+#include "report/stretches.h"
 #include "table_builder.h"
 
 static void put_labels(struct json row, const struct results *r, const struct result_row *from)
@@ -27,6 +28,21 @@ static void put_values(struct json row, const struct result_row *from, int lengt
         json_put_number(values, seed,
                         length >= 0 && result_counts(c) ? c->value[length] : (double)NAN);
     }
+}
+
+/* The losses of each seed in stretches of the test text, as result.json has them; no key without.
+ */
+static void put_stretches(struct json m, const struct result_row *row, int64_t length)
+{
+    struct json all = json_map(m.a);
+    for (int i = 0; i < row->n_cell; i++) {
+        const struct result_cell *c = row->cell[i];
+        const struct value *s = result_counts(c) ? cell_stretches(c, length) : NULL;
+        if (s)
+            json_put(all, arena_printf(m.a, "%" PRId64, c->seed), s);
+    }
+    if (all.v->n)
+        json_put(m, "test_stretches", all.v);
 }
 
 void json_put_pairs(struct json map, const struct pairs *p)
@@ -91,6 +107,8 @@ static void add_row(struct json rows, const struct results *r, const struct resu
         json_put_int(m, "stopped", row->stopped);
     }
     put_values(m, row, length);
+    if (length >= 0)
+        put_stretches(m, row, r->length[length]);
 }
 
 static void add_rows(struct json rows, const struct results *r, const int *order)

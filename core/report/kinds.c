@@ -24,9 +24,13 @@ static const char *rounding(const char *value)
     return strstr(value, " + bf16 ");
 }
 
+/* The program that trained the cell is its engine here. */
 static const char *value_of(const struct result_cell *c, int key)
 {
     const char *value = json_get_text(c->meta, deciding_keys[key]);
+    const char *by = json_get_text(c->meta, "trained_by");
+    if (by && strcmp(deciding_keys[key], "engine") == 0)
+        return by;
     return value ? value : "";
 }
 

@@ -29,6 +29,11 @@ const char *number_interval(struct arena *a, double x, double half, bool with_si
     return number_spread(a, x, half, 2, with_sign);
 }
 
+const char *number_half(struct arena *a, double half)
+{
+    return isfinite(half) ? strstr(number_interval(a, 0.0, half, false), "±") : "-";
+}
+
 /* The digits would fill a line. */
 static bool is_long(double x)
 {

@@ -226,12 +226,44 @@ static struct result_metric *add_metric(struct results *r, const char *name)
     return &r->known[r->n_metric++];
 }
 
-/* The split that is reported: all held-out data, or the half that is not used for choosing. */
-static const char *reported_split(const struct reader *x)
+const char *results_part(const char *split)
 {
+    static const char *const words[][2] = {
+        {"train", "on the training batch"},
+        {"valid", "on the validation data"},
+        {"report", "on the reported half of the validation data"},
+        {"test", "on the test part"}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (same_text(split, words[i][0]))
+            return words[i][1];
+    return "";
+}
+
+static bool has_test_part(const struct result_cell *c)
+{
+    return json_get_number(value_get(c->config, "eval"), "test") > 0;
+}
+
+/* The split that is reported: the test part; without one all held-out data, or the half that is not
+ * used for choosing. False: some cells have a test part and others do not. */
+static bool choose_split(struct reader *x)
+{
+    const struct results *r = x->r;
     const struct value *best = value_get_path(x->run[0].plan, "report.best_over");
     bool half = best && !x->options->every_value && json_text_is(best, "by", "halves");
-    return half ? "report" : "valid";
+    const struct result_cell *with = NULL, *without = NULL;
+    for (int i = 0; i < r->n_cell; i++)
+        if (r->cell[i].config && has_test_part(&r->cell[i]))
+            with = &r->cell[i];
+        else if (r->cell[i].config)
+            without = &r->cell[i];
+    x->r->split = with ? "test" : half ? "report" : "valid";
+    if (!with || !without)
+        return true;
+    return fail(x, PEAT_INVALID,
+                "'%s' and '%s' do not make one table: the first is measured on a test part "
+                "(eval.test), the second on all held-out data",
+                with->dir, without->dir);
 }
 
 /* The task's metrics in its order, then what else was measured: the training loss. */
@@ -272,7 +304,6 @@ static bool choose_metric(struct reader *x)
     const char *goal = json_get_text(report, "goal");
     const char *main_metric = wanted && *wanted ? wanted : r->n_metric ? r->known[0].name : "";
     r->metric = asked ? asked : main_metric;
-    r->split = reported_split(x);
     if (r->n_metric == 0)
         return true;
     const struct result_metric *m = find_metric(r, r->metric);
@@ -496,8 +527,9 @@ static bool same_task(const struct result_row *x, const struct result_row *y)
                          json_get_text(y->cell[0]->planned, "task"));
     const struct value *arch = value_get_path(p, "model.arch");
     const struct value *other = value_get_path(q, "model.arch");
+    bool same_part = value_equal(value_get_path(p, "eval.test"), value_get_path(q, "eval.test"));
     bool same_arch = !arch || !other || value_equal(arch, other);
-    return value_equal(a, b) && (same_arch || !leaves_something_open(a)) &&
+    return value_equal(a, b) && same_part && (same_arch || !leaves_something_open(a)) &&
            x->cell[0]->may_stop == y->cell[0]->may_stop;
 }
 
@@ -564,6 +596,7 @@ static void count_states(struct result_row *row)
         count_steps(row, row->cell[i]);
         row->diverged += state == CELL_DIVERGED;
         row->stale += state == CELL_STALE;
+        row->decided += state == CELL_DECIDED;
         row->damaged += state == CELL_DAMAGED;
         row->failed += cell_has_failed(state);
         row->drifted += state == CELL_DONE && json_get_count(row->cell[i]->result, "drift") > 0;
@@ -608,7 +641,9 @@ static bool read_results(struct reader *x)
     list_dropped(x);
     count_skipped(x);
     read_cells(x);
-    list_metrics(x->r, reported_split(x));
+    if (!choose_split(x))
+        return false;
+    list_metrics(x->r, x->r->split);
     if (!choose_metric(x) || !list_lengths(x))
         return false;
     read_values(x->r);

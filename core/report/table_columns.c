@@ -107,7 +107,8 @@ static struct table_cell n_cell(struct builder *b, const struct kind *k,
 {
     (void)k;
     int n = b->length >= 0 ? row->at[b->length].n : 0;
-    return table_plain(arena_printf(b->a, n == row->n_cell ? "%d" : "%d/%d", n, row->n_cell));
+    int planned = row->n_cell - row->decided;
+    return table_plain(arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned));
 }
 
 /* "300", or "120 to 300" where cells stopped early. */
@@ -222,10 +223,34 @@ static bool too_few_seeds(const struct results *r, int length)
     return false;
 }
 
-static void usual_columns(const struct builder *b, struct choice *c)
+/* d_z, which two seeds have, where no row has the three that g_z takes. */
+static const char *usual_effect(const struct builder *b)
+{
+    bool two = false;
+    for (int i = 0; i < b->r->n_row; i++) {
+        const struct summary *s = &b->r->row[i].at[b->length];
+        if (isfinite(s->diff.gz))
+            return "g_z";
+        two = two || isfinite(s->diff.dz);
+    }
+    return two ? "d_z" : "g_z";
+}
+
+static void cost_columns(const struct builder *b, struct choice *c)
 {
     static const char *const cost[] = {"params", "positional", "frozen", "flops",    "tokens",
                                        "memory", "wall",       "eval",   "attention"};
+    if (results_have(b->r, Q_INPUT_RATIO_START)) {
+        add_kind(c, "ratio_start");
+        add_kind(c, "ratio");
+    }
+    for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
+        if (strcmp(cost[i], "frozen") != 0 || results_have(b->r, Q_PARAMS_FROZEN))
+            add_kind(c, cost[i]);
+}
+
+static void usual_columns(const struct builder *b, struct choice *c)
+{
     bool failed = false, diverged = false, stopped = false;
     for (int i = 0; i < b->r->n_row; i++) {
         failed = failed || b->r->row[i].failed;
@@ -241,7 +266,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "p_holm");
         if (too_few_seeds(b->r, b->length))
             add_kind(c, "p_t");
-        add_kind(c, "g_z");
+        add_kind(c, usual_effect(b));
     }
     add_kind(c, "n");
     if (stopped) {
@@ -252,25 +277,21 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "failed");
     if (diverged)
         add_kind(c, "diverged");
-    if (results_have(b->r, Q_INPUT_RATIO_START)) {
-        add_kind(c, "ratio_start");
-        add_kind(c, "ratio");
-    }
-    for (size_t i = 0; i < sizeof(cost) / sizeof(*cost); i++)
-        if (strcmp(cost[i], "frozen") != 0 || results_have(b->r, Q_PARAMS_FROZEN))
-            add_kind(c, cost[i]);
+    if (!b->o->brief)
+        cost_columns(b, c);
 }
 
 static peat_status no_column(struct builder *b, const struct choice *c, const char *word)
 {
-    const char *name[KINDS + 1] = {"metric"};
+    const char *name[KINDS + 2] = {"metric"};
     const char *known = "metric (or metric@LENGTH)";
     for (int i = 0; i < c->n_kind; i++) {
         name[i + 1] = c->kind[i].word;
         known = arena_printf(b->a, "%s, %s", known, c->kind[i].word);
     }
-    error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s", word, known);
-    error_add_nearest(b->err, word, name, c->n_kind + 1);
+    name[c->n_kind + 1] = "cost";
+    error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s, cost", word, known);
+    error_add_nearest(b->err, word, name, c->n_kind + 2);
     return PEAT_INVALID;
 }
 
@@ -297,6 +318,10 @@ static peat_status read_columns(struct builder *b, struct choice *c)
     const char *list = b->o->columns;
     for (const char *word; (word = list_next(b->a, &list));) {
         const struct kind *kind = find_kind(c, word);
+        if (strcmp(word, "cost") == 0) {
+            cost_columns(b, c);
+            continue;
+        }
         if (kind && kind->group == COMPARED && !b->r->baseline_text)
             return error_set(b->err, PEAT_INVALID,
                              "--columns: '%s' needs a baseline: say --baseline ROW", word);
@@ -320,15 +345,25 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
+/* Costs that stand behind all else are a block of their own; their number. */
+static int count_last_costs(const struct choice *c)
+{
+    int n = 0;
+    while (n < c->n && c->item[c->n - 1 - n].kind && c->item[c->n - 1 - n].kind->group == COST)
+        n++;
+    return n;
+}
+
 static void add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
+    int last = count_last_costs(c);
     for (int i = 0; i < b->r->n_axis; i++)
         table_column(t, results_axis_name(b->r, b->axis[i]), false);
     t->n_label = t->n_column;
     for (int i = 0; i < c->n; i++) {
         const struct kind *kind = c->item[i].kind;
-        if (kind && kind->group == COST && !b->o->columns && !t->first_cost)
+        if (last && i == c->n - last)
             t->first_cost = t->n_column;
         table_column(t, head_of(b, &c->item[i]), !kind || !kind->left);
     }

@@ -20,9 +20,9 @@ const char *table_title(struct builder *b)
         at = arena_printf(b->a, " at %" PRId64 " %s", r->length[b->length], r->length_unit);
     else if (*r->length_unit)
         unit = arena_printf(b->a, "; @: length in %s", r->length_unit);
-    return arena_printf(b->a, "%s: %s (%s%s is better)%s, mean ± %s over n seeds%s", r->experiment,
-                        r->metric, strcmp(r->split, "train") == 0 ? "on the training batch, " : "",
-                        r->goal_max ? "higher" : "lower", at, spread[b->o->err], unit);
+    return arena_printf(b->a, "%s: %s %s (%s is better)%s, mean ± %s over n seeds%s", r->experiment,
+                        r->metric, results_part(r->split), r->goal_max ? "higher" : "lower", at,
+                        spread[b->o->err], unit);
 }
 
 static bool has_mark(const struct table *t, char mark)
@@ -131,6 +131,9 @@ static void note_comparisons(struct builder *b)
     table_note(b->t,
                "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
                r->baseline_text, paired_test_name(r->test), m, plural(m));
+    if (has_column(b->t, "d_z") && !has_column(b->t, "g_z"))
+        table_note(b->t, "d_z: effect size: mean difference / standard deviation of differences; "
+                         "g_z, which corrects it for few seeds, takes three");
     if (has_column(b->t, "g_z")) {
         table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
                          "Hedges' correction");
@@ -233,6 +236,28 @@ static void note_injection(struct builder *b)
     }
 }
 
+/* Cells that count and that another program trained. */
+static void note_trained_by(struct builder *b)
+{
+    int n = 0, all = 0;
+    const char *by = NULL;
+    bool several = false;
+    for (int i = 0; i < b->r->n_row; i++)
+        for (int k = 0; k < b->r->row[i].n_cell; k++) {
+            const struct result_cell *c = b->r->row[i].cell[k];
+            const char *one = result_counts(c) ? json_get_text(c->meta, "trained_by") : NULL;
+            all += result_counts(c);
+            n += one != NULL;
+            several = several || (one && by && strcmp(one, by) != 0);
+            by = by ? by : one;
+        }
+    if (n > 0)
+        table_note(b->t,
+                   "another program trained %d of %d cells (%s%s): their last evaluation was done "
+                   "by PEAT, speed and time of training are the other program's",
+                   n, all, by, several ? ", ..." : "");
+}
+
 static void note_kinds(struct builder *b)
 {
     struct kinds k;
@@ -247,6 +272,7 @@ void table_notes(struct builder *b)
     note_stopped(b);
     note_comparisons(b);
     note_states(b);
+    note_trained_by(b);
     note_kinds(b);
     table_note_rivals(b->t, b->r);
     note_lists(b);

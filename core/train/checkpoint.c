@@ -122,6 +122,33 @@ peat_status generation_publish(const char *dir, const char *name, const char *te
     return status;
 }
 
+/* Processes that reach a step at the same time have the same bits: whose stays does not matter. */
+static bool publish_shared(struct writing *c, const char *name, const char *temporary)
+{
+    if (generation_publish(c->dir, name, temporary, &c->err) == PEAT_OK)
+        return true;
+    dir_remove(temporary, NULL);
+    return file_exists(arena_printf(&c->a, "%s/%s", c->dir, name));
+}
+
+peat_status checkpoint_leave(const char *dir, const struct trainer *t, const struct value *identity,
+                             const char *curve, const char *owner, struct error *err)
+{
+    struct writing c = {.dir = dir};
+    char name[GENERATION_NAME];
+    arena_init(&c.a, "checkpoint", 4096);
+    generation_name(t->step, name);
+    const char *temporary = arena_printf(&c.a, "%s/%s.%s.tmp", dir, name, owner);
+    bool ok = dir_make(dir, &c.err) == PEAT_OK && dir_remove(temporary, &c.err) == PEAT_OK &&
+              write_files(&c, temporary, t, identity, false) &&
+              kept_put_curve(temporary, curve, &c.err) == PEAT_OK;
+    if (!ok)
+        dir_remove(temporary, NULL);
+    ok = ok && publish_shared(&c, name, temporary);
+    arena_release(&c.a);
+    return ok ? PEAT_OK : error_set(err, c.err.status, "%s", c.err.text);
+}
+
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err)
 {

@@ -42,9 +42,33 @@ static void score_classes(const struct trainer *t, const peat_batch *b, const pe
     count_classes(&ce, sums);
 }
 
+/* Adds the batch's sequences, which are those from number `first` of the test part's `of` on. */
+static void score_stretches(const struct trainer *t, const struct tensor *logits,
+                            const int32_t *target, int64_t sequences, int64_t first, int64_t of,
+                            struct test_stretches *s)
+{
+    const int64_t V = logits->dim[logits->rank - 1];
+    const int64_t rows = tensor_count(logits) / V / sequences;
+    for (int64_t i = 0; i < sequences && first + i < of; i++) {
+        struct ce_sums ce = {0};
+        struct tensor one = tensor_shape(logits->dtype, 2, (const int64_t[]){rows, V});
+        one.data = (char *)logits->data + (size_t)(i * rows * V) * dtype_bytes(logits->dtype);
+        cross_entropy_sums(t->team, &one, target + i * rows, &ce);
+        int64_t at = (first + i) * s->n / of;
+        s->nll[at] += ce.nll;
+        s->targets[at] += ce.targets;
+    }
+}
+
+/* A walk over a part, and the losses of its stretches. */
+struct walk {
+    int64_t seen, of;                 /* sequences: so far, in all                     */
+    struct test_stretches *stretches; /* NULL: they are not asked for                  */
+};
+
 /* nll and accuracy of every target, given the truth before it. */
-static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums *sums,
-                               struct error *err)
+static peat_status score_truth(struct trainer *t, const peat_batch *b, struct walk *walk,
+                               peat_sums *sums, struct error *err)
 {
     struct arena_mark mark = arena_mark(&t->step_arena);
     struct model_input in = forward_input(b, PEAT_EVAL);
@@ -56,7 +80,10 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, peat_sums
     if (status == PEAT_OK) {
         struct ce_sums ce = {0};
         int64_t n;
-        cross_entropy_sums(t->team, &logits->value, task_targets(t->task, b, &n), &ce);
+        const int32_t *target = task_targets(t->task, b, &n);
+        cross_entropy_sums(t->team, &logits->value, target, &ce);
+        if (walk->stretches)
+            score_stretches(t, &logits->value, target, b->B, walk->seen, walk->of, walk->stretches);
         sums->nll += ce.nll;
         sums->targets += ce.targets;
         sums->correct += ce.correct;
@@ -110,16 +137,22 @@ static void add_sums(peat_sums *to, const peat_sums *one)
     to->class_nll += one->class_nll;
 }
 
+/* task_eval_batch or task_test_batch. */
+typedef peat_status (*batch_of_part)(const struct task *t, int64_t which, int64_t index,
+                                     struct batch *batch, struct error *err);
+
 /* half: NULL, or room for the even batches and the odd ones. */
-static peat_status sum_batches(struct trainer *t, int64_t which, struct batch *batch,
-                               peat_sums *sums, peat_sums *half, struct error *err)
+static peat_status sum_batches(struct trainer *t, batch_of_part next, int64_t which,
+                               struct batch *batch, struct walk *walk, peat_sums *sums,
+                               peat_sums *half, struct error *err)
 {
     for (int64_t index = 0;; index++) {
         peat_sums one = {.size = sizeof(one)};
-        peat_status status = task_eval_batch(t->task, which, index, batch, err);
+        peat_status status = next(t->task, which, index, batch, err);
         if (status != PEAT_OK || batch->b.B == 0)
             return status;
-        status = score_truth(t, &batch->b, &one, err);
+        status = score_truth(t, &batch->b, walk, &one, err);
+        walk->seen += batch->b.B;
         if (status == PEAT_OK && batch->b.prompt > 0)
             status = score_answers(t, &batch->b, &one, err);
         if (status != PEAT_OK)
@@ -130,7 +163,8 @@ static peat_status sum_batches(struct trainer *t, int64_t which, struct batch *b
     }
 }
 
-static peat_status evaluate_into(struct trainer *t, int64_t which, peat_sums *sums, peat_sums *half,
+static peat_status evaluate_into(struct trainer *t, batch_of_part next, int64_t which,
+                                 struct walk *walk, peat_sums *sums, peat_sums *half,
                                  struct error *err)
 {
     BUG_UNLESS(which >= 0 && which < t->task->plan.n_eval);
@@ -141,7 +175,7 @@ static peat_status evaluate_into(struct trainer *t, int64_t which, peat_sums *su
     peat_status status =
         task_batch_init(t->task, &batch, &t->step_arena, evaluate_rows(&t->task->plan, T), T);
     if (status == PEAT_OK)
-        status = sum_batches(t, which, &batch, sums, half, err);
+        status = sum_batches(t, next, which, &batch, walk, sums, half, err);
     else
         error_set(err, status, "out of memory in evaluation");
     arena_rewind(&t->step_arena, mark);
@@ -150,7 +184,7 @@ static peat_status evaluate_into(struct trainer *t, int64_t which, peat_sums *su
 
 peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err)
 {
-    return evaluate_into(t, which, sums, NULL, err);
+    return evaluate_into(t, task_eval_batch, which, &(struct walk){0}, sums, NULL, err);
 }
 
 static void report_metrics(struct trainer *t, int64_t which, const char *split,
@@ -180,7 +214,9 @@ peat_status trainer_evaluate(struct trainer *t, struct error *err)
     for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
         peat_sums sums, half[2] = {{.size = sizeof(sums)}, {.size = sizeof(sums)}};
         bool halves = t->eval->halves;
-        peat_status status = evaluate_into(t, which, &sums, halves ? half : NULL, err);
+        struct walk walk = {0};
+        peat_status status =
+            evaluate_into(t, task_eval_batch, which, &walk, &sums, halves ? half : NULL, err);
         if (status != PEAT_OK)
             return status;
         report_metrics(t, which, "valid", &sums);
@@ -189,4 +225,25 @@ peat_status trainer_evaluate(struct trainer *t, struct error *err)
     }
     t->eval_seconds += clock_since(start);
     return PEAT_OK;
+}
+
+peat_status trainer_test(struct trainer *t, struct error *err)
+{
+    double start = clock_seconds();
+    peat_status status = PEAT_OK;
+    for (int64_t i = 0; t->eval->test > 0 && status == PEAT_OK && i < t->task->plan.n_eval; i++) {
+        peat_sums sums;
+        int64_t of = t->task->plan.test_sequences[i];
+        struct test_stretches s = {.length = t->task->plan.eval[i],
+                                   .n = (int)at_most(of, TEST_STRETCHES)};
+        struct walk walk = {.of = of, .stretches = &s};
+        status = evaluate_into(t, task_test_batch, i, &walk, &sums, NULL, err);
+        if (status != PEAT_OK)
+            break;
+        report_metrics(t, i, "test", &sums);
+        if (t->events.stretches)
+            t->events.stretches(t->events.ctx, &s);
+    }
+    t->eval_seconds += clock_since(start);
+    return status;
 }

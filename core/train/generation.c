@@ -69,6 +69,20 @@ struct named_tensor *generation_tensors(const struct weights *w, const struct ad
     return t;
 }
 
+peat_status generation_fill(struct weights *w, const struct named_tensor *t, int n,
+                            const char *path, struct error *err)
+{
+    for (int i = 0; i < w->n; i++) {
+        struct tensor *to = &w->item[i]->value;
+        const struct named_tensor *from = safetensors_find(t, n, w->item[i]->name);
+        if (!from || from->tensor.dtype == PEAT_I32 || !tensor_same_shape(&from->tensor, to))
+            return error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is %s", path, w->item[i]->name,
+                             from ? "of another shape than the model's" : "missing");
+        tensor_copy(to, &from->tensor);
+    }
+    return PEAT_OK;
+}
+
 /* The hash of dir/name. */
 static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
                                struct error *err)

@@ -39,11 +39,21 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
 /* ---- keeping ---- */
 
 /* A copy that is there was made with this generation, and the run's own file may be another's. */
-static peat_status put_curve(const char *generation, const char *curve, struct arena *a,
-                             struct error *err)
+peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
-    const char *copy = arena_printf(a, "%s/%s", generation, path_name(curve));
-    return file_exists(copy) || !file_exists(curve) ? PEAT_OK : copy_file(curve, copy, err);
+    char *copy = path_join(generation, path_name(curve));
+    peat_status status =
+        file_exists(copy) || !file_exists(curve) ? PEAT_OK : copy_file(curve, copy, err);
+    free(copy);
+    return status;
+}
+
+peat_status kept_take_curve(const char *generation, const char *curve, struct error *err)
+{
+    char *copy = path_join(generation, path_name(curve));
+    peat_status status = copy_file(copy, curve, err);
+    free(copy);
+    return status;
 }
 
 static peat_status put_reason(const char *generation, int64_t from, const char *why,
@@ -66,7 +76,7 @@ peat_status kept_put(const char *dir, const char *name, const char *curve, int64
     peat_status status =
         hash_file(arena_printf(&a, "%s/%s", generation, GENERATION_STATE), hex, err);
     if (status == PEAT_OK && curve)
-        status = put_curve(generation, curve, &a, err);
+        status = kept_put_curve(generation, curve, err);
     if (status == PEAT_OK)
         status = put_reason(generation, from, why, &a, err);
     if (status == PEAT_OK)
@@ -85,7 +95,7 @@ peat_status kept_take_back(const char *dir, const char *name, const char *curve,
     const char *from = arena_printf(&a, "%s/%s", dir, name);
     peat_status status = PEAT_OK;
     if (curve)
-        status = copy_file(arena_printf(&a, "%s/%s", from, path_name(curve)), curve, err);
+        status = kept_take_curve(from, curve, err);
     if (status == PEAT_OK)
         status = generation_publish(dir, generation, from, err);
     arena_release(&a);

@@ -18,6 +18,9 @@ int64_t kept_step(const char *name);
  * the step that the run goes on from instead. */
 peat_status kept_put(const char *dir, const char *name, const char *curve, int64_t from,
                      const char *why, struct error *err);
+/* Copies the curve into a generation, unless it is there; and from there back into its place. */
+peat_status kept_put_curve(const char *generation, const char *curve, struct error *err);
+peat_status kept_take_curve(const char *generation, const char *curve, struct error *err);
 /* Makes it the generation of its step again, and restores the curve. */
 peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);
 

@@ -3,6 +3,7 @@
  * weights in one pass over values, gradients and moments. */
 #include <math.h>
 
+#include "base/number.h"
 #include "rows/optimiser_rows.h"
 #include "train/trainer.h"
 
@@ -12,24 +13,32 @@ int64_t schedule_warmup(const struct train_config *c)
 {
     if (c->warmup >= 0)
         return c->warmup;
-    return c->steps / 10 < 200 ? c->steps / 10 : 200;
+    return at_most(c->steps / 10, c->schedule == SCHEDULE_WSD ? 100 : 200);
+}
+
+int64_t schedule_flat_until(const struct train_config *c)
+{
+    if (c->schedule != SCHEDULE_WSD)
+        return schedule_warmup(c);
+    int64_t decay = llround(c->decay * (double)c->steps);
+    return c->steps - at_least(decay, 1);
 }
 
 /* The rate between lr_min (0) and lr (1) when x of the descent, in (0, 1], is done. Cosine:
  * Loshchilov and Hutter 2017, eq. 5, one cycle. */
 static double height(const struct train_config *c, double x)
 {
-    return c->schedule == SCHEDULE_LINEAR ? 1.0 - x : 0.5 * (1.0 + cos(M_PI * x));
+    return c->schedule == SCHEDULE_COSINE ? 0.5 * (1.0 + cos(M_PI * x)) : 1.0 - x;
 }
 
 double schedule_lr(const struct train_config *c, int64_t step)
 {
-    int64_t warmup = schedule_warmup(c);
+    int64_t warmup = schedule_warmup(c), flat = schedule_flat_until(c);
     if (step <= warmup)
         return c->lr * ((double)step / (double)warmup);
-    if (c->schedule == SCHEDULE_CONSTANT)
+    if (c->schedule == SCHEDULE_CONSTANT || step <= flat)
         return c->lr;
-    double up = height(c, (double)(step - warmup) / (double)(c->steps - warmup));
+    double up = height(c, (double)(step - flat) / (double)(c->steps - flat));
     return c->lr * (c->lr_min + (1.0 - c->lr_min) * up);
 }
 

@@ -204,6 +204,43 @@ peat_status checkpoint_load(const char *dir, struct trainer *t, const struct che
     return status;
 }
 
+/* The folder of one state. A program of another version may have left it: it is then not used. */
+static peat_status branch_from(const char *dir, struct trainer *t,
+                               const struct checkpoint_gate *gate, const struct log *log,
+                               bool *found, struct error *err)
+{
+    struct error why = {0};
+    *found = restore_generation(dir, gate, dir, t, &why);
+    if (*found)
+        return kept_take_curve(dir, gate->curve, err);
+    if (why.status == PEAT_NOMEM)
+        return error_set(err, why.status, "%s", why.text);
+    log_line(log, "checkpoint '%s' is not used: %s", dir, why.text);
+    return PEAT_OK;
+}
+
+peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
+                              const struct checkpoint_gate *gate, const struct log *log,
+                              bool *found, struct error *err)
+{
+    char **name = NULL;
+    int n = 0;
+    peat_status status = PEAT_OK;
+    *found = false;
+    if (list_generations(dir, &name, &n, NULL) != PEAT_OK)
+        return PEAT_OK;
+    for (int i = n - 1; i >= 0 && status == PEAT_OK && !*found; i--) {
+        int64_t step = generation_step(name[i]);
+        if (step > most || step <= t->step)
+            continue;
+        char *path = path_join(dir, name[i]);
+        status = branch_from(path, t, gate, log, found, err);
+        free(path);
+    }
+    names_free(name, n);
+    return status;
+}
+
 static bool is_good(const char *dir)
 {
     struct arena a;

@@ -104,11 +104,29 @@ static peat_status check_sizes(const struct task *t, struct error *err)
     return status;
 }
 
+static peat_status check_test(const struct task *t, struct error *err)
+{
+    const peat_task_plan *p = &t->plan;
+    peat_status status = PEAT_OK;
+    if (p->test > 0 && !t->hooks->test)
+        return error_set(err, PEAT_REFUSED,
+                         "task '%s' has no test part: eval.test must be 0, not %g", t->part.id,
+                         p->test);
+    for (int64_t i = 0; p->test > 0 && status == PEAT_OK && i < p->n_eval; i++)
+        status = check_number(
+            t,
+            &(struct number){p->test_sequences[i], 1, INT64_MAX, "a number of test sequences of"},
+            err);
+    return status;
+}
+
 static peat_status check_plan(const struct task *t, struct error *err)
 {
     peat_status status = check_asked(t, err);
     if (status == PEAT_OK)
         status = check_sizes(t, err);
+    if (status == PEAT_OK)
+        status = check_test(t, err);
     if (status == PEAT_OK && (!t->hooks->metric || !t->hooks->metric[0].name))
         status = error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
     return status;
@@ -133,7 +151,7 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
 /* A batch that a task made, while it is checked. The first error sticks. */
 struct made {
     const struct task *task;
-    const char *kind; /* "training", "evaluation" */
+    const char *kind; /* "training", "evaluation", "test" */
     int64_t number;
     struct error *err;
     peat_status status;
@@ -282,6 +300,14 @@ static peat_status end_batch(const struct task *t, const char *kind, int64_t num
     return check_batch(&made, batch);
 }
 
+/* The same of a batch that may be the empty one behind the last. */
+static peat_status end_held_out(const struct task *t, const char *kind, int64_t index,
+                                const struct batch *batch, peat_status status, struct error *err)
+{
+    return status == PEAT_OK && batch->b.B == 0 ? PEAT_OK
+                                                : end_batch(t, kind, index, batch, status, err);
+}
+
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err)
 {
@@ -301,9 +327,19 @@ peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, 
     peat_status status =
         t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
     trail_leave(t->trail);
-    if (status == PEAT_OK && batch->b.B == 0)
-        return PEAT_OK;
-    return end_batch(t, "evaluation", index, batch, status, err);
+    return end_held_out(t, "evaluation", index, batch, status, err);
+}
+
+peat_status task_test_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
+                            struct error *err)
+{
+    BUG_UNLESS(t->plan.test > 0);
+    batch_offer(batch);
+    hook_enter(t->trail, t->part.id, HOOK_TEST);
+    peat_status status =
+        t->hooks->test(t->host, t->part.config, t->part.self, which, index, &batch->b);
+    trail_leave(t->trail);
+    return end_held_out(t, "test", index, batch, status, err);
 }
 
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a)

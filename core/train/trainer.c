@@ -114,10 +114,8 @@ struct outcome {
     double loss, lr, grad_norm;
 };
 
-/* Forward and backward of the batch at hand; gradients are left in the weights, and with `keep`
- * also all values and gradients in the graph. */
-static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, bool keep,
-                             double *loss, struct error *err)
+peat_status trainer_differentiate(struct trainer *t, struct graph *g, int64_t step, bool keep,
+                                  struct step_values *v, struct error *err)
 {
     char what[32];
     snprintf(what, sizeof(what), "step %" PRId64, step);
@@ -125,11 +123,10 @@ static peat_status run_graph(struct trainer *t, struct graph *g, int64_t step, b
     struct model_input in = forward_input(b, PEAT_TRAIN);
     in.step = step;
     int64_t n;
-    peat_node *logits, *classes;
-    forward_both(t, g, &in, !keep, &logits, &classes, what, err);
-    peat_node *mean = model_loss(g, logits, task_targets(t->task, b, &n), classes, b->label);
+    forward_both(t, g, &in, !keep, &v->logits, &v->classes, what, err);
+    peat_node *mean = model_loss(g, v->logits, task_targets(t->task, b, &n), v->classes, b->label);
     if (mean)
-        *loss = tensor_get(&mean->value, 0);
+        v->loss = tensor_get(&mean->value, 0);
     weights_zero_grad(&t->model->weights);
     graph_backward(g, mean);
     peat_status status = forward_status(g, what, err);
@@ -154,15 +151,17 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
         return status;
     struct weights *w = &t->model->weights;
     struct graph g;
-    status = run_graph(t, &g, step, false, &out->loss, err);
+    struct step_values values = {0};
+    status = trainer_differentiate(t, &g, step, false, &values, err);
     if (status != PEAT_OK)
         return status;
+    out->loss = values.loss;
     out->lr = schedule_lr(t->train, step);
     out->grad_norm = gradient_norm(w, t->team);
     if (!isfinite(out->loss) || !isfinite(out->grad_norm)) {
         /* Runs the step again with all its values, to name the first that is not finite. */
         arena_reset(&t->step_arena);
-        status = run_graph(t, &g, step, true, &out->loss, err);
+        status = trainer_differentiate(t, &g, step, true, &values, err);
         if (status != PEAT_OK)
             return status;
     }
@@ -221,19 +220,32 @@ bool trainer_has_ended(const struct trainer *t)
     return t->diverged.step != 0 || t->patience.stopped || t->step >= t->train->steps;
 }
 
+/* The test part waits for the end, which patience may bring. */
+static peat_status evaluate_step(struct trainer *t, struct error *err)
+{
+    if (t->diverged.step || !(trainer_has_ended(t) || every(t->step, t->eval->every)))
+        return PEAT_OK;
+    peat_status status = trainer_evaluate(t, err);
+    if (status == PEAT_OK)
+        watch_patience(t);
+    if (status == PEAT_OK && trainer_has_ended(t))
+        status = trainer_test(t, err);
+    return status == PEAT_OK ? check(t, err) : status;
+}
+
 /* Evaluation comes before the checkpoint, so that a run that resumes there has done it. */
 static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
                                struct error *err)
 {
-    peat_status status = PEAT_OK;
-    if (!t->diverged.step && (trainer_has_ended(t) || every(t->step, t->eval->every))) {
-        status = trainer_evaluate(t, err);
-        if (status == PEAT_OK)
-            status = check(t, err);
-        watch_patience(t);
-    }
+    peat_status status = evaluate_step(t, err);
     if (status != PEAT_OK)
         return status;
+    if (t->events.passed && !t->diverged.step) {
+        times_median(times, t);
+        status = t->events.passed(t->events.ctx, err);
+        if (status != PEAT_OK)
+            return status;
+    }
     bool last = trainer_has_ended(t);
     *stop = !last && t->events.stop && t->events.stop(t->events.ctx);
     if (!t->events.save || !(last || *stop || every(t->step, t->checkpoint_every)))

@@ -121,17 +121,8 @@ typedef struct peat_gemm_provider {
 
 /* Optional: names the library whose headers the provider was built with, "OpenBLAS 0.3.21", a
  * literal. It becomes a note in the file, which `peat --version` reads without loading anything. */
-#define PEAT_GEMM_NOTE "PEAT"
-#if defined(__GNUC__) && defined(__ELF__)
-#define PEAT_GEMM_BUILT_WITH(library_)                                                             \
-    static const struct {                                                                          \
-        uint32_t owner_bytes, text_bytes, type;                                                    \
-        char owner[8], text[sizeof(library_)];                                                     \
-    } peat_gemm_note __attribute__((section(".note.peat"), aligned(4), used)) = {                  \
-        sizeof(PEAT_GEMM_NOTE), sizeof(library_), 1, PEAT_GEMM_NOTE, library_};
-#else
-#define PEAT_GEMM_BUILT_WITH(library_)
-#endif
+#define PEAT_GEMM_NOTE                 "PEAT"
+#define PEAT_GEMM_BUILT_WITH(library_) PEAT_NOTE(peat_gemm_note, PEAT_GEMM_NOTE, library_)
 
 typedef const peat_gemm_provider *(*peat_gemm_entry_fn)(void);
 #define PEAT_GEMM_ENTRY_NAME "peat_gemm_entry"

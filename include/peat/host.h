@@ -91,8 +91,8 @@ struct peat_host {
     /* [graph] x [1|B,n,D] through this layer's projection (0 = Q, 1 = K, 2 = V), bias included
      * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */
     peat_node *(*project)(const peat_call *c, peat_node *x, int32_t which);
-    /* [graph] Memory for n doubles that lives as long as the graph; NULL when there is none (fill
-     * given NULL returns NULL). */
+    /* [graph] Memory for n doubles that lives as long as the graph, to be written before it is
+     * read; NULL when there is none (fill given NULL returns NULL). */
     double *(*scratch)(const peat_call *c, int64_t n);
     /* [graph] A constant of shape dim [rank] and of the graph's dtype, F32 or F64. value: its
      * elements in row-major order, copied, doubles for either dtype. */
@@ -142,6 +142,9 @@ struct peat_host {
      * after an error, already reported. */
     const int32_t *(*npy_ids)(peat_setup *s, const char *path, const unsigned char *byte,
                               int64_t bytes, int64_t *n);
+    /* [setup] A parameter with PEAT_PATH names a folder, as `peat tokenize` makes it: read_file
+     * reads the files in it by their paths. */
+    bool (*is_folder)(peat_setup *s, const char *path);
 };
 
 static inline int32_t peat_param_new(peat_setup *s, const char *name, int32_t rank,

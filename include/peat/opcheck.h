@@ -49,9 +49,10 @@ typedef struct peat_op_trial {
     double limit;   /* of |gradient - difference| / max(1, |difference|); 0: 1e-6 */
 } peat_op_trial;
 
-enum { PEAT_TRIAL_MAX = 16, PEAT_TRIAL_ZONE = 512, PEAT_TRIAL_BYTE = 0x5a };
+enum { PEAT_TRIAL_MAX = 16, PEAT_TRIAL_ZONE = 512, PEAT_TRIAL_BYTE = 0x03 };
 
-/* A view with zones around its data that are filled with PEAT_TRIAL_BYTE. */
+/* A view with zones around its data that are filled with PEAT_TRIAL_BYTE: tiny numbers, which
+ * change whatever is added to them. */
 typedef struct peat_trial_block {
     peat_view view;
     unsigned char *memory;

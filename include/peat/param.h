@@ -41,7 +41,9 @@ typedef enum peat_param_flag {
     PEAT_AUTO = 2,     /* if not given or `auto`: 0; the plugin chooses, `automatic` says what    */
     PEAT_PATH = 4,     /* names files: resolved against the experiment file, must exist, content
                           hashed into the cell's identity                                         */
-    PEAT_OPEN_MIN = 8  /* the lower bound itself is not allowed                                   */
+    PEAT_OPEN_MIN = 8, /* the lower bound itself is not allowed                                   */
+    PEAT_LATER = 16    /* a list that was added to a plugin with trained cells: where it is empty, a
+                          cell has the identity that it had without it                           */
 } peat_param_flag;
 
 /*

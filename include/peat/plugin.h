@@ -102,6 +102,11 @@ typedef struct peat_plugin {
         return &peat_plugin_descriptor;                                                            \
     }
 
+/* Optional: what people call the plugin besides its name, "rope, roformer", a literal. Who writes
+ * such a word is told the plugin's name. It is a note in the file, read without loading it. */
+#define PEAT_ALSO_NOTE           "ALSO"
+#define PEAT_ALSO_CALLED(names_) PEAT_NOTE(peat_also_note, PEAT_ALSO_NOTE, names_)
+
 typedef const peat_plugin *(*peat_entry_fn)(void);
 #define PEAT_ENTRY_NAME "peat_entry"
 

@@ -33,8 +33,9 @@ enum { PEAT_BOS, PEAT_SEP, PEAT_EOS, PEAT_FIRST_SYMBOL };
 /* Questions evaluated per length, and in one batch, at most. */
 enum { PEAT_QUESTIONS_MAX = 256, PEAT_QUESTIONS_BATCH = 64 };
 
-/* Keys of the evaluation data, the same for every cell and seed: this one plus the length. */
-#define PEAT_QUESTIONS_STREAM UINT64_C(0x5345515f4556414c)
+/* Keys of the validation and test data, the same for every cell and seed: these plus the length. */
+#define PEAT_QUESTIONS_STREAM      UINT64_C(0x5345515f4556414c)
+#define PEAT_QUESTIONS_TEST_STREAM UINT64_C(0x5345515f54455354)
 
 /* Draws from here on are a question's for its shape; those below for its tokens. */
 #define PEAT_SHAPE_DRAWS (INT64_C(1) << 31)
@@ -97,7 +98,7 @@ typedef struct peat_sequence {
 /* The state that setup keeps for batches. */
 typedef struct peat_sequence_self {
     int64_t max_len;
-    int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated */
+    int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated, of validation and of test */
     int64_t length[PEAT_MAX_LENGTHS];
     bool classes;                    /* answers are classes of rows */
     bool apart;                      /* questions are read by an encoder */
@@ -325,59 +326,50 @@ static inline peat_status peat_sequence_train(const peat_sequence *s, const peat
 /* ---- evaluation ---- */
 
 static inline peat_question peat_question_evaluated(const peat_sequence *s, const peat_host *host,
-                                                    const void *config, int64_t n, int64_t number,
-                                                    int64_t of)
+                                                    const void *config, uint64_t key, int64_t n,
+                                                    int64_t number, int64_t of)
 {
-    peat_question q = {host,
-                       config,
-                       PEAT_QUESTIONS_STREAM + (uint64_t)n,
-                       (uint64_t)number << 32,
-                       n,
-                       0,
-                       number,
-                       of,
-                       0,
-                       0,
-                       NULL,
-                       NULL,
-                       NULL};
+    peat_question q = {
+        host, config, key + (uint64_t)n, (uint64_t)number << 32, n, 0, number, of, 0, 0, NULL,
+        NULL, NULL};
     peat_question_shape(s, &q);
     return q;
 }
 
 /* How many questions from `first` on have one shape, at most `room`. */
 static inline int64_t peat_same_shape(const peat_sequence *s, const peat_host *host,
-                                      const void *config, int64_t n, int64_t first, int64_t of,
-                                      int64_t room)
+                                      const void *config, uint64_t key, int64_t n, int64_t first,
+                                      int64_t of, int64_t room)
 {
     int64_t most = of - first < room ? of - first : room, i = 1;
     if (!s->shape || most < 1)
         return most < 0 ? 0 : most;
-    peat_question one = peat_question_evaluated(s, host, config, n, first, of);
+    peat_question one = peat_question_evaluated(s, host, config, key, n, first, of);
     for (; i < most; i++) {
-        peat_question q = peat_question_evaluated(s, host, config, n, first + i, of);
+        peat_question q = peat_question_evaluated(s, host, config, key, n, first + i, of);
         if (q.n_asked != one.n_asked || q.n_answer != one.n_answer)
             break;
     }
     return i;
 }
 
-static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const peat_host *host,
-                                                 const void *config, const void *self,
-                                                 int64_t which, int64_t index, peat_batch *batch)
+/* Evaluation batch `index` of a part whose streams begin at `key`. */
+static inline peat_status peat_sequence_part(const peat_sequence *s, const peat_host *host,
+                                             const void *config, const void *self, uint64_t key,
+                                             int64_t which, int64_t index, peat_batch *batch)
 {
     const peat_sequence_self *t = (const peat_sequence_self *)self;
     int64_t n = t->length[which], of = t->questions[which], first = 0;
     int64_t room = PEAT_QUESTIONS_BATCH;
     if (batch->B < room)
         room = batch->B;
-    batch->B = peat_same_shape(s, host, config, n, 0, of, room);
+    batch->B = peat_same_shape(s, host, config, key, n, 0, of, room);
     for (int64_t i = 0; i < index && batch->B > 0; i++) {
         first += batch->B;
-        batch->B = peat_same_shape(s, host, config, n, first, of, room);
+        batch->B = peat_same_shape(s, host, config, key, n, first, of, room);
     }
     for (int64_t b = 0; b < batch->B; b++) {
-        peat_question q = peat_question_evaluated(s, host, config, n, first + b, of);
+        peat_question q = peat_question_evaluated(s, host, config, key, n, first + b, of);
         batch->T = peat_row_fed(s, t->apart, q.n_asked, q.n_answer);
         if (t->apart)
             batch->S = t->S[which];
@@ -387,6 +379,21 @@ static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const p
         batch->sequence[b] = (int64_t)((uint64_t)n << 32 | (uint64_t)(first + b));
     }
     return PEAT_OK;
+}
+
+static inline peat_status peat_sequence_evaluate(const peat_sequence *s, const peat_host *host,
+                                                 const void *config, const void *self,
+                                                 int64_t which, int64_t index, peat_batch *batch)
+{
+    return peat_sequence_part(s, host, config, self, PEAT_QUESTIONS_STREAM, which, index, batch);
+}
+
+static inline peat_status peat_sequence_test(const peat_sequence *s, const peat_host *host,
+                                             const void *config, const void *self, int64_t which,
+                                             int64_t index, peat_batch *batch)
+{
+    return peat_sequence_part(s, host, config, self, PEAT_QUESTIONS_TEST_STREAM, which, index,
+                              batch);
 }
 
 /* ---- set-up ---- */
@@ -430,6 +437,8 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
         if (t->apart && t->S[i] > plan->source_T)
             plan->source_T = t->S[i];
         plan->eval_sequences[i] = t->questions[i];
+        if (PEAT_HAS(plan, test))
+            plan->test_sequences[i] = t->questions[i];
         plan->eval_prompt[i] = t->apart ? 1 : n_asked + 2;
         plan->eval_answer[i] = t->classes ? 0 : n_answer + (s->kind == PEAT_SPOKEN ? 1 : 0);
     }
@@ -527,6 +536,11 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
     {                                                                                              \
         return peat_sequence_evaluate(&(sequence_), h, config, self, which, index, batch);         \
     }                                                                                              \
+    static peat_status sequence_test_(const peat_host *h, const void *config, const void *self,    \
+                                      int64_t which, int64_t index, peat_batch *batch)             \
+    {                                                                                              \
+        return peat_sequence_test(&(sequence_), h, config, self, which, index, batch);             \
+    }                                                                                              \
     static const peat_task sequence_task_ = {sizeof(peat_task),                                    \
                                              0,                                                    \
                                              peat_sequence_metrics,                                \
@@ -534,7 +548,8 @@ static inline peat_status peat_sequence_setup(const peat_sequence *s, peat_setup
                                              sequence_train_,                                      \
                                              sequence_evaluate_,                                   \
                                              NULL,                                                 \
-                                             NULL};                                                \
+                                             NULL,                                                 \
+                                             sequence_test_};                                      \
     PEAT_DEFINE(PEAT_TASK, sequence_task_, config_, rows_, id_, version_, summary_, "MIT",         \
                 citation_)
 

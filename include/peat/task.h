@@ -73,6 +73,14 @@ typedef struct peat_task_plan {
     /* answered, for `peat plan`, which shows people whether the task read the data they mean */
     int64_t n_first; /* first tokens of the training data, at most PEAT_FIRST_TOKENS; 0: none */
     int32_t first[PEAT_FIRST_TOKENS];
+    /* asked */
+    double test; /* eval.test: share of the held-out data that is the test part, below 1; 0: none.
+                    A task that generates its data has, for any share, as much of both parts.
+                    eval_tokens is for each part; eval_T, eval_prompt, eval_answer and source_T are
+                    the most of both                                                            */
+    /* answered, where test is asked for */
+    int64_t test_sequences[32]; /* sequences of the test part at that length; a task that leaves
+                                   one 0 is refused                                             */
 } peat_task_plan;
 
 #define PEAT_MAX_LENGTHS 32
@@ -165,6 +173,9 @@ typedef struct peat_sample {
  *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
+ *   test   [any]   as evaluate, of the test part, which has no row of the other parts: rows in the
+ *                  data's own order, plan->test_sequences[which] in all. NULL: the task has no
+ *                  test part, and eval.test is refused.
  *   token_text [any] writes token `id` as a reader would see it, UTF-8 ended by 0, into text of
  *                  `room` bytes. Returns its bytes without the 0; 0: the token has no text. NULL:
  *                  tokens are shown as numbers.
@@ -181,6 +192,8 @@ typedef struct peat_task {
     const peat_sample *sample; /* ended by a NULL key; NULL: any text is data */
     int64_t (*token_text)(const void *config, const void *self, int32_t id, char *text,
                           int64_t room);
+    peat_status (*test)(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch);
 } peat_task;
 
 #ifdef __cplusplus

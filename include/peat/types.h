@@ -70,6 +70,19 @@ typedef struct peat_shape {
 #define PEAT_HAS(ptr, field)                                                                       \
     ((ptr)->size >= offsetof(__typeof__(*(ptr)), field) + sizeof((ptr)->field) && (ptr)->field)
 
+/* A text in the file of a shared object, which the program reads without loading the file. The
+ * owner has four letters; both are literals. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define PEAT_NOTE(symbol_, owner_, text_)                                                          \
+    static const struct {                                                                          \
+        uint32_t owner_bytes, text_bytes, type;                                                    \
+        char owner[8], text[sizeof(text_)];                                                        \
+    } symbol_ __attribute__((section(".note.peat"), aligned(4), used)) = {                         \
+        sizeof(owner_), sizeof(text_), 1, owner_, text_};
+#else
+#define PEAT_NOTE(symbol_, owner_, text_)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,8 +3,8 @@
  * windows.h: language modelling over windows of one long sequence of tokens.
  *
  * Decoders predict the next token; encoders fill places in (Devlin et al. 2019, section 3.1). The
- * end of the sequence is kept for validation, and the same of its tokens are targets at every
- * length.
+ * end of the sequence is held out: its first part validates, its last one is the test part. In each
+ * part the same tokens are targets at every length.
  */
 #ifndef TASK_WINDOWS_H
 #define TASK_WINDOWS_H
@@ -16,8 +16,9 @@
 enum { WINDOWS_AUTO, WINDOWS_CAUSAL, WINDOWS_MASKED };
 enum { WINDOWS_BATCH_TOKENS = 4096 };
 
-/* Key of the masks in evaluation, the same for every cell and seed. */
-#define WINDOWS_STREAM UINT64_C(0x544558545f4d4c4d)
+/* Keys of the masks in the two held-out parts, the same for every cell and seed. */
+#define WINDOWS_STREAM      UINT64_C(0x544558545f4d4c4d)
+#define WINDOWS_TEST_STREAM UINT64_C(0x544558545f545354)
 
 static const char *const windows_objectives[] = {"auto", "causal", "masked", NULL};
 
@@ -26,13 +27,16 @@ struct windows {
     const unsigned char *byte; /* [n * width] little-endian ids, or NULL        */
     int64_t width;             /* bytes of an id: 1, 2 or 4                     */
     const int32_t *id;         /* [n] where byte is NULL                        */
-    const unsigned char *size; /* [symbols] bytes that a token is of; NULL: 1   */
+    const unsigned char *size; /* [symbols] bytes that a token is of; NULL: 1 where ids have one
+                                  byte, else not known and 0                    */
     int64_t symbols;           /* the vocabulary without MASK                   */
     const int32_t *code;       /* [symbols] code points; NULL: no characters    */
     bool masked;
     int64_t seq_len;
-    int64_t train;   /* tokens [0, train) train, the rest validates; 0: by the share `valid` */
-    int64_t targets; /* tokens of the validation text in windows                             */
+    int64_t train; /* tokens [0, train) train, the rest is held out; 0: by the share `valid` */
+    int64_t test;  /* tokens [train, test) validate, [test, n) are the test part; 0: by the
+                      share eval.test of what is held out                                     */
+    int64_t targets, tested; /* tokens of the validation text and of the test text in windows */
     int64_t length[PEAT_MAX_LENGTHS];
 };
 
@@ -50,7 +54,7 @@ static inline int32_t windows_token(const struct windows *w, int64_t i)
 
 static inline int64_t windows_bytes(const struct windows *w, int32_t id)
 {
-    return w->size ? w->size[id] : 1;
+    return w->size ? w->size[id] : w->byte && w->width == 1;
 }
 
 static inline int64_t windows_least(int64_t a, int64_t b)
@@ -73,18 +77,20 @@ static inline peat_status windows_choose_objective(peat_setup *s, int64_t object
     return PEAT_OK;
 }
 
-/* Tokens of validation text that windows can have as targets: a causal window's first token is
+/* Tokens of `n` held-out ones that windows can have as targets: a causal window's first token is
  * none. */
-static inline int64_t windows_room(const struct windows *w)
+static inline int64_t windows_room(const struct windows *w, int64_t n)
 {
-    int64_t n = w->n - w->train;
     return w->masked ? n : n - 1;
 }
 
-static inline peat_status windows_split(peat_setup *s, double valid, struct windows *w)
+static inline peat_status windows_split(peat_setup *s, double valid, double test, struct windows *w)
 {
+    int64_t all = w->test ? w->test : w->n;
     if (w->train == 0)
-        w->train = w->n - (int64_t)(valid * (double)w->n);
+        w->train = all - (int64_t)(valid * (double)all);
+    if (w->test == 0)
+        w->test = all - (int64_t)(test * (double)(all - w->train));
     if (w->train < w->seq_len + 1)
         return peat_refuse(s,
                            "the training text has %" PRId64 " tokens, and train.seq_len = %" PRId64
@@ -98,41 +104,69 @@ static inline int64_t windows_divisor(int64_t a, int64_t b)
     return b ? windows_divisor(b, a % b) : a;
 }
 
-static inline peat_status windows_too_short(peat_setup *s, const struct windows *w, int64_t need,
+/* Held-out text that is evaluated: validation or test. */
+struct windows_part {
+    const char *name;
+    int64_t n;        /* its tokens                                  */
+    int64_t *targets; /* answered: of these, those in windows        */
+    int64_t *windows; /* answered, [n_eval]: windows of each length  */
+};
+
+static inline peat_status windows_too_short(peat_setup *s, const struct windows *w,
+                                            const struct windows_part *part, int64_t need,
                                             const char *what)
 {
     return peat_refuse(s,
-                       "the validation text has %" PRId64 " tokens, and %s needs %" PRId64
+                       "the %s text has %" PRId64 " tokens, and %s needs %" PRId64
                        "; give more text, raise valid or change eval.lengths",
-                       w->n - w->train, what, w->masked ? need : need + 1);
+                       part->name, part->n, what, w->masked ? need : need + 1);
 }
 
-/* `block` is the shortest stretch that windows of every length tile; w->targets is the largest
+/* `block` is the shortest stretch that windows of every length tile; the targets are the largest
  * multiple of it that is there and, beyond the first, wanted. */
-static inline peat_status windows_tile(peat_setup *s, struct windows *w, peat_task_plan *plan)
+static inline peat_status windows_tile(peat_setup *s, const struct windows *w,
+                                       const peat_task_plan *plan, const struct windows_part *part)
 {
-    int64_t room = windows_room(w), longest = 0, block = 1;
+    int64_t room = windows_room(w, part->n), longest = 0, block = 1;
     for (int64_t i = 0; i < plan->n_eval; i++)
         longest = w->length[i] > longest ? w->length[i] : longest;
     if (longest > room)
-        return windows_too_short(s, w, longest, "one window of the longest length");
+        return windows_too_short(s, w, part, longest, "one window of the longest length");
     for (int64_t i = 0; i < plan->n_eval; i++) {
         block *= w->length[i] / windows_divisor(block, w->length[i]);
         if (block > room)
-            return windows_too_short(s, w, block, "a stretch that windows of every length tile");
+            return windows_too_short(s, w, part, block,
+                                     "a stretch that windows of every length tile");
     }
     int64_t wanted = plan->eval_tokens ? windows_least(plan->eval_tokens, room) : room;
-    w->targets = wanted < block ? block : wanted / block * block;
+    *part->targets = wanted < block ? block : wanted / block * block;
     for (int64_t i = 0; i < plan->n_eval; i++)
-        plan->eval_sequences[i] = w->targets / w->length[i];
+        part->windows[i] = *part->targets / w->length[i];
     return PEAT_OK;
+}
+
+static inline peat_status windows_tile_parts(peat_setup *s, struct windows *w, peat_task_plan *plan)
+{
+    const struct windows_part valid = {"validation", w->test - w->train, &w->targets,
+                                       plan->eval_sequences};
+    const struct windows_part test = {"test", w->n - w->test, &w->tested, plan->test_sequences};
+    peat_status status = windows_tile(s, w, plan, &valid);
+    return status == PEAT_OK && plan->test > 0 ? windows_tile(s, w, plan, &test) : status;
+}
+
+/* Of the shorter held-out part. */
+static inline int64_t windows_least_room(const struct windows *w, const peat_task_plan *plan)
+{
+    int64_t valid = w->test - w->train, test = w->n - w->test;
+    return windows_room(w, plan->test > 0 ? windows_least(valid, test) : valid);
 }
 
 static inline peat_status windows_plan_lengths(peat_setup *s, struct windows *w,
                                                peat_task_plan *plan)
 {
     int64_t preset[] = {w->seq_len, 2 * w->seq_len};
-    const int64_t *length = peat_evaluated(s, plan, preset, windows_room(w) < preset[1] ? 1 : 2);
+    const int64_t *length =
+        peat_evaluated(s, plan, preset, windows_least_room(w, plan) < preset[1] ? 1 : 2);
     if (!length)
         return PEAT_REFUSED;
     for (int64_t i = 0; i < plan->n_eval; i++) {
@@ -141,7 +175,7 @@ static inline peat_status windows_plan_lengths(peat_setup *s, struct windows *w,
                                length[i]);
         w->length[i] = plan->eval[i] = plan->eval_T[i] = length[i];
     }
-    return windows_tile(s, w, plan);
+    return windows_tile_parts(s, w, plan);
 }
 
 static inline void windows_show_first(const struct windows *w, peat_task_plan *plan)
@@ -155,7 +189,7 @@ static inline void windows_show_first(const struct windows *w, peat_task_plan *p
 static inline peat_status windows_plan(peat_setup *s, double valid, struct windows *w,
                                        peat_task_plan *plan)
 {
-    peat_status status = windows_split(s, valid, w);
+    peat_status status = windows_split(s, valid, plan->test, w);
     if (status != PEAT_OK)
         return status;
     plan->vocab = w->symbols + (w->masked ? 1 : 0);
@@ -214,8 +248,9 @@ static inline void windows_masked_row(const struct windows *w, const peat_host *
 /* A batch without a single target has no loss: then the last place of the first row is one. */
 static inline void windows_one_target(const struct windows *w, peat_batch *batch)
 {
-    if (batch->units > 0)
-        return;
+    for (int64_t i = 0; i < batch->B * batch->T; i++)
+        if (batch->target[i] >= 0)
+            return;
     windows_set_target(w, batch, batch->T - 1, batch->token[batch->T - 1]);
     batch->token[batch->T - 1] = (int32_t)w->symbols;
 }
@@ -242,28 +277,43 @@ static inline peat_status windows_train(const peat_host *h, const void *config, 
     return PEAT_OK;
 }
 
-/* Windows of one length in order; masks are keyed by the place in the validation text, so that
- * every length has the same targets. */
-static inline peat_status windows_evaluate(const peat_host *h, const void *config, const void *self,
-                                           int64_t which, int64_t index, peat_batch *batch)
+/* Windows of T tokens, in order, of a part that begins at token `from`; masks are keyed by the
+ * place in the part and by its stream, so that every length has the same targets. */
+static inline peat_status windows_walk(const struct windows *w, const peat_host *h, uint64_t stream,
+                                       int64_t from, int64_t targets, int64_t T, int64_t index,
+                                       peat_batch *batch)
 {
-    const struct windows *w = (const struct windows *)self;
-    int64_t T = w->length[which], n = w->targets / T;
+    int64_t n = targets / T;
     int64_t room = windows_least(batch->B, T < WINDOWS_BATCH_TOKENS ? WINDOWS_BATCH_TOKENS / T : 1);
     int64_t first = index * room;
-    (void)config;
     batch->T = T;
     batch->B = first < n ? windows_least(room, n - first) : 0;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t place = (first + b) * T;
         batch->sequence[b] = (int64_t)((uint64_t)T << 32 | (uint64_t)(first + b));
         if (w->masked)
-            windows_masked_row(w, h, WINDOWS_STREAM, 2 * (uint64_t)place, batch, b,
-                               w->train + place);
+            windows_masked_row(w, h, stream, 2 * (uint64_t)place, batch, b, from + place);
         else
-            windows_causal_row(w, batch, b, w->train + place);
+            windows_causal_row(w, batch, b, from + place);
     }
     return PEAT_OK;
+}
+
+static inline peat_status windows_evaluate(const peat_host *h, const void *config, const void *self,
+                                           int64_t which, int64_t index, peat_batch *batch)
+{
+    const struct windows *w = (const struct windows *)self;
+    (void)config;
+    return windows_walk(w, h, WINDOWS_STREAM, w->train, w->targets, w->length[which], index, batch);
+}
+
+static inline peat_status windows_test(const peat_host *h, const void *config, const void *self,
+                                       int64_t which, int64_t index, peat_batch *batch)
+{
+    const struct windows *w = (const struct windows *)self;
+    (void)config;
+    return windows_walk(w, h, WINDOWS_TEST_STREAM, w->test, w->tested, w->length[which], index,
+                        batch);
 }
 
 #endif

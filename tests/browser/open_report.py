@@ -3,9 +3,12 @@
 
     open_report.py CHROMIUM REPORT.html [--figures N] [--shots DIR]
 
-At 1280 and 400 pixels, light and dark: no message on the console, no request but the page itself,
+At 1280 and 390 pixels, light and dark: no message on the console, no request but the page itself,
 nothing wider than the page, every drawing and table inside its scrolling box, no text too small or
-without contrast, N drawings at least. The browser is controlled by its debugging protocol over a
+without contrast, N drawings at least.
+Then as a reader uses it: points say their row and value where the mouse is, a click on a heading
+sorts, a switch hides a row everywhere, paper shows no switches, and without scripts nothing is
+missing. The browser is controlled by its debugging protocol over a
 pipe, so only Python's standard library is needed."""
 import argparse
 import base64
@@ -88,6 +91,31 @@ MEASURE = r"""
 """
 
 
+# The middle of the first thing that a selector names, after it was scrolled into sight.
+MIDDLE = """(() => {
+  const e = [...document.querySelectorAll(%s)].at(%d);
+  e.scrollIntoView({block: 'center'});
+  const b = e.getBoundingClientRect();
+  return [b.left + b.width / 2, b.top + b.height / 2];
+})()"""
+
+# What the mouse would be told at a place.
+SAID = """(() => {
+  const at = document.elementFromPoint(%f, %f);
+  for (let e = at; e && e.tagName !== 'svg'; e = e.parentElement) {
+    const title = e.querySelector(':scope > title');
+    if (title) return title.textContent;
+  }
+  return '';
+})()"""
+
+COLUMN = """[...document.querySelectorAll('#table table')[0].tBodies[0].rows]
+    .map(row => parseFloat([...row.cells].find(c => c.className === 'number').textContent))"""
+
+SHOWN = """[...document.querySelectorAll('[data-row]')]
+    .filter(e => e.dataset.row === %s && e.style.display !== 'none').length"""
+
+
 class Browser:
     """One page; messages that arrive between answers are kept in `events`."""
 
@@ -137,6 +165,17 @@ class Browser:
         while not any(e.get("method") == method for e in self.events):
             self.events.append(self.message())
 
+    def value(self, expression):
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"])
+        return found["result"].get("value")
+
+    def click(self, selector, which=0):
+        x, y = self.value(MIDDLE % (json.dumps(selector), which))
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def close(self):
         self.session = None
         try:
@@ -179,13 +218,71 @@ def look(browser, url, width, scheme, shots):
                                 captureBeyondViewport=True)
             path = pathlib.Path(shots) / f"{kind}-{width}-{scheme}.png"
             path.write_bytes(base64.b64decode(shot["data"]))
-    found = browser.call("Runtime.evaluate", expression=MEASURE, returnByValue=True)
-    if "exceptionDetails" in found:
-        raise RuntimeError(found["exceptionDetails"])
-    found = found["result"]["value"]
+    found = browser.value(MEASURE)
     where = f"{width} px, {scheme}"
     wrong = [f"{where}: {text}" for text in (*complaints(browser.events, url), *found["wrong"])]
     return wrong, found
+
+
+def hover(browser):
+    points = browser.value("document.querySelectorAll('svg [data-row] use').length")
+    if not points:
+        yield "no point has a row"
+    for i in range(0, points, max(1, points // 40)):
+        x, y = browser.value(MIDDLE % (json.dumps("svg [data-row] use"), i))
+        said = browser.value(SAID % (x, y))
+        if ": " not in said or "data index" in said:
+            yield f"point {i} says '{said}'"
+
+
+def sort(browser):
+    before = browser.value(COLUMN)
+    heading = "#table table:first-of-type th.number[aria-sort]"
+    numbers = sorted(x for x in before if x is not None)
+    none = [None] * (len(before) - len(numbers))
+    for what, wanted in (("up", numbers + none), ("down", numbers[::-1] + none), ("back", before)):
+        browser.click(heading)
+        if browser.value(COLUMN) != wanted:
+            yield f"sorted {what}: {browser.value(COLUMN)} instead of {wanted}"
+
+
+def switch(browser):
+    browser.value("document.querySelector('.switches').open = true")
+    name = browser.value("document.querySelector('.switches label').textContent.trim()")
+    shown = SHOWN % json.dumps(name)
+    all_of_it = browser.value(shown)
+    in_table = browser.value("[...document.querySelectorAll('#table tr')]"
+                             f".some(e => e.dataset.row === {json.dumps(name)})")
+    if all_of_it < 3 or not in_table:
+        yield f"the row '{name}' is in {all_of_it} places, {in_table or 'not '} in the table"
+    browser.click(".switches input")
+    if browser.value(shown):
+        yield f"the row '{name}' is still shown after it was switched off"
+    browser.click(".switches input")
+    if browser.value(shown) != all_of_it:
+        yield f"the row '{name}' has not come back whole"
+
+
+def paper(browser):
+    browser.call("Emulation.setEmulatedMedia", media="print", features=[])
+    if browser.value("getComputedStyle(document.querySelector('.switches')).display") != "none":
+        yield "paper shows switches"
+    if len(browser.call("Page.printToPDF")["data"]) < 10000:
+        yield "next to nothing is printed"
+    browser.call("Emulation.setEmulatedMedia", media="screen", features=[])
+
+
+def without_scripts(browser, url):
+    count = "document.querySelectorAll('section, figure, table, tr').length"
+    with_scripts = browser.value(count)
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    browser.events.clear()
+    browser.call("Page.navigate", url=url)
+    browser.wait("Page.loadEventFired")
+    if browser.value("document.querySelectorAll('[aria-sort]').length"):
+        yield "scripts run although they are forbidden"
+    if browser.value(count) != with_scripts:
+        yield f"{browser.value(count)} parts without scripts, {with_scripts} with them"
 
 
 def main():
@@ -202,13 +299,16 @@ def main():
         browser = Browser(asked.chromium, profile)
         for domain in ("Page", "Network", "Runtime", "Log"):
             browser.call(f"{domain}.enable")
-        for width in (1280, 400):
+        for width in (1280, 390):
             for scheme in ("light", "dark"):
                 more, found = look(browser, asked.report.resolve().as_uri(), width, scheme,
                                    asked.shots)
                 wrong += more
                 if found["figures"] < asked.figures:
                     wrong.append(f"{found['figures']} figures instead of {asked.figures}")
+        for act in (hover, sort, switch, paper):
+            wrong += act(browser)
+        wrong += without_scripts(browser, asked.report.resolve().as_uri())
         browser.close()
     print("\n".join(wrong) if wrong else f"nothing is wrong: {found['figures']} figures, sections "
           + " ".join(found["sections"]))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it prints
- * nothing to the console, requests nothing, has its figures, and nothing in it is cut off at 1280
- * or 400 pixels, light or dark.
+ * nothing to the console, requests nothing, has its figures, nothing in it is cut off at 1280 or
+ * 390 pixels, light or dark, and points, headings and switches do what a reader expects of them.
  *
  * --shots DIR keeps screenshots as PNG files.
  */

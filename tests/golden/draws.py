@@ -213,8 +213,11 @@ def training_rows(name, p, longest, fed, seed, step, B):
     return rows
 
 
-def evaluated_rows(name, p, n, of):
-    s = 0x5345515f4556414c + n
+VALID, TEST = 0x5345515f4556414c, 0x5345515f54455354
+
+
+def evaluated_rows(name, p, n, of, part=VALID):
+    s = part + n
     return [row(ASK[name], Question(p, s, i << 32, n, 0, i, of)) for i in range(of)]
 
 
@@ -235,8 +238,8 @@ def training_shapes(p, side, seed, step, B):
     return [shape(p, side, s, (b << 32) + 1, below(s, b << 32, 4)) for b in range(B)]
 
 
-def evaluated_shapes(p, side, of):
-    return [shape(p, side, 0x494d4147455f4556, i // 4 << 32, i % 4) for i in range(of)]
+def evaluated_shapes(p, side, of, part=0x494d4147455f4556):
+    return [shape(p, side, part, i // 4 << 32, i % 4) for i in range(of)]
 
 
 # ---- cases: with `tokens` as eval.tokens there are `of` questions of the length that is evaluated
@@ -248,7 +251,8 @@ def questions():
     def case(name, p, fed, length, tokens, of):
         return {'task': name, 'config': p, 'length': length, 'tokens': tokens,
                 'train': training_rows(name, p, p['max_len'], fed, SEED, STEP, ROWS),
-                'evaluated': evaluated_rows(name, p, length, of)}
+                'evaluated': evaluated_rows(name, p, length, of),
+                'test': evaluated_rows(name, p, length, of, TEST)}
 
     def p(**more):
         return {'min_len': 2, 'max_len': 9, **more}
@@ -274,7 +278,8 @@ def images():
     p, side = {'side': 5, 'levels': 9}, 5
     return {'task': 'images', 'config': p, 'length': side * side + 1, 'tokens': 6,
             'train': training_shapes(p, side, SEED, STEP, ROWS),
-            'evaluated': evaluated_shapes(p, side, 6)}
+            'evaluated': evaluated_shapes(p, side, 6),
+            'test': evaluated_shapes(p, side, 6, 0x494d4147455f5453)}
 
 
 if __name__ == '__main__':

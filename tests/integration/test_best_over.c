@@ -57,7 +57,7 @@ START_TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
     shell_says(0, "lr=1e-2", "peat results runs/x -f md");
     shell_says(0, "lr=1e-2", "peat results runs/x -f tex");
     shell_says(0, ",best_over\n", "peat results runs/x -f csv | head -1");
-    shell_says(0, "\n2 ", "peat compare learned none runs/x");
+    shell_says(0, "\n2 ", "peat compare runs/x learned none");
     ck_assert(!shell_printed("\n0 "));
     shell_expect(0, "peat report runs/x -o x.html");
     shell_says(0, "chosen: the best lr of each row", "cat x.html");
@@ -87,6 +87,18 @@ static void keep_hash(const char *name)
 {
     shell_expect(0, "peat verify runs/x | grep ^hash > %s", name);
 }
+
+START_TEST(seeds_of_the_command_line_leave_those_that_choose)
+{
+    shell_says(0, "14 cells: 14 done", "peat run x.yaml seeds=[7]");
+    shell_expect(0, "peat plan runs/x/resolved.yaml --ids | "
+                    "sort > again && peat plan x.yaml seeds=[7] --ids | sort | cmp - again");
+    shell_says(0, "\"7\": ", "peat results runs/x -f json");
+    ck_assert(!shell_printed("\"0\": "));
+    shell_says(2, "seed 0 of 'choose' is not one of 'seeds'",
+               "peat plan x.yaml seeds=[7] 'report.best_over={axes: train.lr, choose: [0]}'");
+}
+END_TEST
 
 START_TEST(stages_that_are_interrupted_or_run_apart_come_to_the_same)
 {
@@ -178,17 +190,50 @@ START_TEST(shards_choose_when_their_directories_meet)
 }
 END_TEST
 
+/* 6 cells choose at 12 steps; then two seeds are run with 12 and 24 steps, 8 cells, which share
+ * nothing without schedule: wsd. */
+START_TEST(one_value_is_chosen_for_all_lengths_at_one_of_them)
+{
+#define AT                                                                                         \
+    "'train.steps=[24, 12]' seeds=3 "                                                              \
+    "'report.best_over={axes: train.lr, choose: [0], at: {train.steps: 12}}'"
+    shell_says(0, "14 cells: 4 rows x 2 seeds + 6 for choosing; ", "peat plan x.yaml " AT);
+    assert_printed("best_over: 6 cells of seed 0 choose train.lr at train.steps=12 for each of 2 "
+                   "rows; then 8 cells of what was chosen are run, and 22 of other values never");
+    shell_says(0, "14 cells: 14 done", "peat run x.yaml -j 2 " AT);
+    assert_printed("none: train.lr = 1e-2 is the best of 3 (loss ");
+    assert_printed("chosen: the best lr of each row at train.steps=12 by loss at 6 symbols");
+    shell_expect(0, "! ls runs/x/cells/*.24.s0-*/result.json");
+    shell_says(0, "8\n", "ls runs/x/cells/*1e-2.*.s[12]-*/result.json | wc -l");
+    shell_says(0, "x: 36 cells: 14 done, 22 unchosen", "peat status runs/x");
+    shell_says(0, "4\n", "peat results runs/x -f md | grep -c lr=1e-2");
+    shell_says(0, "14 cells, 14 finished, 0 problems", "peat verify runs/x");
+}
+END_TEST
+
+/* Of the seed for choosing only the shortest is run, so that it keeps no state for others. */
+START_TEST(lengths_of_the_chosen_value_share_their_steps)
+{
+    shell_expect(0, "peat run x.yaml " AT " train.schedule=wsd train.warmup=2");
+    shell_says(0, "4\n", "cat runs/x/cells/*/log.txt | grep -c 'of its trunk'");
+    shell_expect(0, "! grep -l '\"trunk\"' runs/x/cells/*s0-*/config.json");
+    ck_assert(!shell_has("runs/x/trunks"));
+}
+END_TEST
+
 int main(void)
 {
-    return run_list((struct tests){"best_over", open_experiment, shell_close, .seconds = 120},
-                    TESTS(one_run_chooses_and_then_trains_the_chosen_value_alone,
-                          the_reported_numbers_are_of_the_seeds_that_chose_nothing,
-                          the_plan_counts_what_will_be_run,
-                          stages_that_are_interrupted_or_run_apart_come_to_the_same,
-                          a_cell_for_choosing_that_failed_lets_its_row_alone_wait,
-                          a_value_that_diverges_is_not_chosen,
-                          slurm_is_given_the_cells_for_choosing_first,
-                          one_half_of_the_data_chooses_and_the_other_is_reported,
-                          claims_of_before_best_over_do_not_hide_the_table,
-                          shards_choose_when_their_directories_meet));
+    return run_list(
+        (struct tests){"best_over", open_experiment, shell_close, .seconds = 120},
+        TESTS(one_run_chooses_and_then_trains_the_chosen_value_alone,
+              the_reported_numbers_are_of_the_seeds_that_chose_nothing,
+              the_plan_counts_what_will_be_run, seeds_of_the_command_line_leave_those_that_choose,
+              stages_that_are_interrupted_or_run_apart_come_to_the_same,
+              a_cell_for_choosing_that_failed_lets_its_row_alone_wait,
+              a_value_that_diverges_is_not_chosen, slurm_is_given_the_cells_for_choosing_first,
+              one_half_of_the_data_chooses_and_the_other_is_reported,
+              claims_of_before_best_over_do_not_hide_the_table,
+              shards_choose_when_their_directories_meet,
+              one_value_is_chosen_for_all_lengths_at_one_of_them,
+              lengths_of_the_chosen_value_share_their_steps));
 }

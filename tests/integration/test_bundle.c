@@ -172,7 +172,7 @@ START_TEST(a_plan_whose_names_lead_elsewhere_is_refused_by_every_verb)
                                        "status here/run",
                                        "verify here/run",
                                        "report here/run -o x.html",
-                                       "compare none.sum learned.sum here/run",
+                                       "compare here/run none.sum learned.sum",
                                        "plot here/run --kind bars -o x.svg",
                                        "logs here/run 0",
                                        "run here/x.yaml -o here/run"};

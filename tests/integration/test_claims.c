@@ -161,6 +161,25 @@ START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
 }
 END_TEST
 
+START_TEST(a_plan_says_what_the_sign_flip_test_needs)
+{
+    write_experiment("0.5");
+    shell_says(0,
+               "claims: without the assumption that differences are normal (test: sign-flip) 5 "
+               "seeds are needed, Holm over 1 claim; 2 are planned\n",
+               "peat plan x.yaml");
+    ck_assert(!shell_printed("table: "));
+    shell_expect(0,
+                 "for i in 1 2 3; do echo \"  - {name: c$i, contrast: joins, direction: less}\"; "
+                 "done >> x.yaml");
+    shell_says(0, "7 seeds are needed, Holm over 4 claims; 6 are planned\n",
+               "peat plan x.yaml seeds=6 'report.baseline={position.scheme: none}'");
+    assert_printed("table: 2 differences to the baseline: the exact sign-flip test with Holm needs "
+                   "7 seeds for p < 0.05, 6 are planned\n");
+    shell_says(0, "\"seeds_for_sign_flip\": 7", "peat plan x.yaml --json");
+}
+END_TEST
+
 START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
 {
     write_experiment("0");
@@ -172,6 +191,64 @@ START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
     shell_expect(0, "sed -i 's/expect: -10/expect: 10/' x.yaml");
     shell_says(0, "the claim would be wrong by it", "peat plan x.yaml --pilot pilot");
     shell_says(2, "nowhere", "peat plan x.yaml --pilot nowhere");
+}
+END_TEST
+
+START_TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format)
+{
+    write_experiment("0");
+    shell_expect(0,
+                 "sed -i -e 's/^  position.scheme.*/  position.scheme: [learned, sinusoidal]/' -e "
+                 "'/^matrix/a\\  train.steps: [2, 4, 8]' x.yaml");
+    shell_expect(0, "printf '%%s\\n%%s\\n' "
+                    "'  - {name: both, contrast: joins, direction: less, interaction: "
+                    "{position.scheme: [learned, sinusoidal]}}' "
+                    "'  - {name: grows, contrast: joins, direction: greater, margin: 0.001, trend: "
+                    "{train.steps: log2}}' >> x.yaml");
+    shell_says(0, "claim grows: 2 seeds can decide it (t)", "peat plan x.yaml");
+    shell_expect(0, "peat run x.yaml");
+    shell_expect(0, "peat results runs/x -f csv > x.csv");
+    shell_says(0, "slope of (combine: concat_split(d_pos=4) - sum) over log2 steps > 0.001",
+               "peat results runs/x --part claims | tee said");
+    assert_printed("(combine: concat_split(d_pos=4) - sum) at scheme=learned minus that at "
+                   "scheme=sinusoidal < 0");
+    assert_printed("loss@6 per doubling of steps");
+    shell_expect(0, "/usr/bin/python3 -c 'import numpy, scipy' || exit 0; /usr/bin/python3 "
+                    "\"$PEAT_SOURCE\"/tests/integration/recompute_claims.py runs/x x.csv said");
+    shell_says(0, ",slope,per doubling of steps", "peat results runs/x -f csv --part claims");
+    shell_says(0, "\"change\": \"interaction\"", "peat results runs/x -f json");
+    shell_says(0, "per doubling of steps", "peat results runs/x -f md --part claims");
+    shell_says(0, "per doubling of steps", "peat results runs/x -f tex --part claims");
+    shell_expect(0, "peat report runs/x -o x.html && grep -q 'loss per doubling of steps' x.html");
+    shell_says(0, "power ", "peat plan x.yaml --pilot runs/x");
+    shell_expect(0, "grep sha256 runs/x/claims.json > was");
+    shell_expect(0, "peat plan runs/x/resolved.yaml --write -o again");
+    shell_expect(0, "grep sha256 again/claims.json | cmp - was");
+}
+END_TEST
+
+START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
+{
+    write_experiment("0.5");
+    shell_expect(0, "sed -i -e '/^matrix/a\\  train.steps: [2, 4]' x.yaml");
+    shell_expect(0,
+                 "printf '%%s\\n' '  - {name: grows, contrast: joins, direction: greater, trend: "
+                 "{train.steps: log2}}' >> x.yaml");
+    shell_says(0, "claim grows: undecided without rows that this grid leaves out",
+               "peat plan x.yaml train.steps=[2]");
+    assert_printed("claim first: 2 seeds can decide it (t)");
+    shell_says(0, "claim first: undecided without rows", "peat plan x.yaml position.combine=sum");
+    shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml position.combine=sum --json");
+    shell_says(0, "first is undecided: no two rows of this run have these labels",
+               "peat run x.yaml position.combine=sum -o sums");
+    assert_printed("Holm over 2 claims");
+    shell_says(0, "grows is undecided: a trend needs two labels of steps or more",
+               "peat run x.yaml train.steps=[2] -o two");
+    shell_expect(0, "peat run x.yaml train.steps=[4] -o four && peat run x.yaml -o whole");
+    shell_expect(0, "for d in 'two four' whole; do peat results $d -f csv --part claims | "
+                    "cut -d , -f 4-; done > lines");
+    shell_says(0, "3\n", "sort -u lines | wc -l");
+    shell_expect(0, "grep '^grows.*,2,0' lines");
 }
 END_TEST
 
@@ -205,34 +282,36 @@ START_TEST(compare_takes_two_labels_of_an_axis)
     write_experiment("0.5");
     shell_expect(0, "sed -i 's/none, learned/none, learned, sinusoidal/' x.yaml");
     shell_expect(0, "peat run x.yaml");
-    shell_expect(0, "peat compare combine='concat_split(d_pos=4)' combine=sum runs/x");
+    shell_expect(0, "peat compare runs/x combine='concat_split(d_pos=4)' combine=sum");
     assert_printed("combine: concat_split(d_pos=4) - sum: loss at 6 symbols");
     assert_printed("\nsinusoidal ");
     assert_printed("\npooled ");
     assert_printed("left out, being the same model for every combine: none.-");
-    shell_says(0, "\nsum ", "peat compare learned sinusoidal runs/x");
-    shell_says(0, "\"interactions\": [", "peat compare learned sinusoidal runs/x --json");
+    shell_says(0, "\nsum ", "peat compare runs/x learned sinusoidal");
+    shell_says(0, "\"interactions\": [", "peat compare runs/x learned sinusoidal --json");
     shell_says(2, "'scheme' is the axis that is compared",
-               "peat compare learned sinusoidal runs/x --over scheme");
-    shell_says(2, "there is no axis 'sise'", "peat compare learned sinusoidal runs/x --over sise");
-    shell_says(2, "option '--over' is for", "peat compare none learned.sum runs/x --over combine");
-    shell_says(0, "mean difference", "peat compare none learned.sum runs/x");
+               "peat compare runs/x learned sinusoidal --over scheme");
+    shell_says(2, "there is no axis 'sise'", "peat compare runs/x learned sinusoidal --over sise");
+    shell_says(2, "option '--over' is for", "peat compare runs/x none learned.sum --over combine");
+    shell_says(0, "mean difference", "peat compare runs/x none learned.sum");
 }
 END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"claims", shell_open, shell_close, .seconds = 120},
-                    TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
-                          results_end_with_contrasts_and_claims_in_every_format,
-                          claims_that_change_after_a_result_are_shown_with_those_before,
-                          claims_that_are_withdrawn_are_not_gone,
-                          damaged_claims_are_refused_by_name,
-                          claims_are_in_the_hash_of_the_directory,
-                          an_experiment_without_claims_has_no_file_of_them,
-                          a_claim_says_its_length_where_there_are_several,
-                          a_plan_says_whether_its_seeds_can_decide_a_claim,
-                          a_pilot_says_how_many_seeds_a_claim_needs,
-                          the_page_has_claims_first_and_contrasts_with_their_figure,
-                          a_forest_plot_is_of_contrasts, compare_takes_two_labels_of_an_axis));
+    return run_list(
+        (struct tests){"claims", shell_open, shell_close, .seconds = 120},
+        TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
+              results_end_with_contrasts_and_claims_in_every_format,
+              claims_that_change_after_a_result_are_shown_with_those_before,
+              claims_that_are_withdrawn_are_not_gone, damaged_claims_are_refused_by_name,
+              claims_are_in_the_hash_of_the_directory,
+              an_experiment_without_claims_has_no_file_of_them,
+              a_claim_says_its_length_where_there_are_several,
+              a_plan_says_whether_its_seeds_can_decide_a_claim,
+              a_plan_says_what_the_sign_flip_test_needs, a_pilot_says_how_many_seeds_a_claim_needs,
+              claims_about_interactions_and_trends_go_from_the_file_to_every_format,
+              a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend,
+              the_page_has_claims_first_and_contrasts_with_their_figure,
+              a_forest_plot_is_of_contrasts, compare_takes_two_labels_of_an_axis));
 }

@@ -123,14 +123,15 @@ static const char warning[] = "rows were computed on different kinds of machines
 
 START_TEST(a_comparison_that_crosses_kinds_of_machines_says_which)
 {
-    static const char *const table[] = {"peat results", "peat results -f md", "peat results -f tex",
-                                        "peat compare none.sum rotary.sum"};
+    static const char *const table[] = {"peat results $d", "peat results $d -f md",
+                                        "peat results $d -f tex",
+                                        "peat compare $d none.sum rotary.sum"};
     make_rows();
     set_kind(1, "Haswell", "intel7");
     set_kind(3, "Zen", "amd2");
     run_maker_finish(&m);
     for (int i = 0; i < 4; i++) {
-        shell_expect(0, "%s %s", table[i], m.dir);
+        shell_expect(0, "d=%s; %s", m.dir, table[i]);
         assert_printed(warning);
         assert_printed("in 1 of 2 seeds");
         assert_printed("run.slurm.constraint");

@@ -117,7 +117,9 @@ START_TEST(without_gnuplot_the_script_is_written_all_the_same)
                "PATH=/nonexistent \"$PEAT\" inspect sinusoidal --d 8 --T 8 -f svg");
     shell_says(2, "apt-get install gnuplot-nox",
                "PATH=/nonexistent \"$PEAT\" inspect sinusoidal --d 8 --T 8 -o z.png");
-    shell_expect(0, "PATH=/nonexistent \"$PEAT\" report %s -o r.html", m.dir);
+    shell_says(0,
+               "peat: the page has no figures: gnuplot is not installed (Debian: apt-get install",
+               "PATH=/nonexistent \"$PEAT\" report %s -o r.html", m.dir);
     shell_expect(0, "grep -q 'figures are left out: gnuplot' r.html");
     shell_expect(1, "grep -q '<svg' r.html");
 }
@@ -156,13 +158,12 @@ START_TEST(the_report_has_every_figure_once)
     ck_assert_int_eq(count_parts(page, "<svg"), 5);
     /* Names of one drawing are not those of another. */
     for (int i = 1; i <= 5; i++) {
-        snprintf(text, sizeof(text), "id='f%dgpPt0'", i);
+        snprintf(text, sizeof(text), "id=\"f%dgpPt0\"", i);
         ck_assert_int_eq(count_parts(page, text), 1);
     }
-    assert_lacks(page, "'gpPt");
+    assert_lacks(page, "\"gpPt");
     assert_lacks(page, "#gpPt");
     assert_lacks(page, "http://");
-    assert_lacks(page, "<script");
     strbuf_release(&shown);
     free(page);
 }

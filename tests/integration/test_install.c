@@ -128,7 +128,7 @@ START_TEST(what_the_guides_name_is_installed)
 {
     assert_runs("cd moved/share && ls doc/peat/plugin-guide.md doc/peat/cookbook.md && "
                 "test $(ls peat/examples/support/*.h | wc -l) -ge 10 && "
-                "ls peat/examples/README.md peat/examples/golden/*.py");
+                "ls peat/examples/README.md peat/examples/golden/*.py doc/peat/results.ipynb");
     assert_runs("cd moved/share/doc/peat && "
                 "grep -hoE '`(plugins|tests|share/peat)/[^`<]*`' plugin-guide.md cookbook.md | "
                 "tr -d '`' | sed -e 's#^plugins/template#share/peat/template#' "
@@ -160,6 +160,7 @@ START_TEST(pkg_config_builds_a_plugin)
                 "export PKG_CONFIG_PATH; ${CC:-cc} -shared -fPIC $(pkg-config --cflags peat) "
                 "twist/twist.c -o x.so -Wl,-z,defs $(pkg-config --libs peat) && "
                 "test -e \"$(pkg-config --variable=plugindir peat)/scheme/rotary.so\" && "
+                "test -e \"$(pkg-config --variable=pythondir peat)/peat/torch.py\" && "
                 "test \"$(pkg-config --variable=abi peat)\" = 0.1");
     assert_prints("moved/bin/peat plugins info ./x.so", "rate       real  0.5");
     assert_prints("moved/bin/peat plugins info x.so --json", "\"version\": \"2.5\"");

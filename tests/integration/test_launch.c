@@ -186,7 +186,7 @@ START_TEST(nothing_left_submits_nothing_and_prints_the_table)
     shell_expect(0, "peat run grid.yaml -o runs %s", one_cell);
     shell_says(0, "1 cell: 1 finished before",
                STAND_IN "peat run grid.yaml -o runs --launcher slurm %s", one_cell);
-    assert_printed("bpb (lower is better)");
+    assert_printed("bpb on the validation data (lower is better)");
     shell_expect(0, "test ! -e calls");
 }
 END_TEST

@@ -53,16 +53,27 @@ START_TEST(old_binaries_pass_the_check)
 }
 END_TEST
 
+/* A task that knows of no test part is refused, and says which setting runs it. */
+START_TEST(an_old_task_has_no_test_part)
+{
+    shell_expect(0, "sed -i 's/version: 1/version: 2/' old.yaml");
+    shell_says(2, "task 'copy' has no test part: eval.test must be 0, not 0.5",
+               "peat validate old.yaml");
+    shell_expect(0, "peat validate old.yaml eval.test=0");
+}
+END_TEST
+
 int main(void)
 {
 #ifndef __x86_64__
     return skip_all("the old binaries are for x86-64, and this machine is not");
 #endif
-    return run_list((struct tests){.subject = "old_plugins",
-                                   .open = open_experiments,
-                                   .close = shell_close,
-                                   .seconds = 120,
-                                   .needs = "PEAT PEAT_SOURCE",
-                                   .loops = LOOPS({old_binaries_pass_the_check, 3})},
-                    TESTS(old_binaries_of_each_kind_give_the_bits_of_todays));
+    return run_list(
+        (struct tests){.subject = "old_plugins",
+                       .open = open_experiments,
+                       .close = shell_close,
+                       .seconds = 120,
+                       .needs = "PEAT PEAT_SOURCE",
+                       .loops = LOOPS({old_binaries_pass_the_check, 3})},
+        TESTS(old_binaries_of_each_kind_give_the_bits_of_todays, an_old_task_has_no_test_part));
 }

@@ -49,9 +49,9 @@ START_TEST(the_table_names_the_step_and_compares_with_no_row_that_did_not_stop)
     shell_says(0, "| none | 3 | 8 | 2 |", "peat results runs/x -f md --columns steps,stopped");
     assert_printed("| learned | 0 | 40 | 0 |");
     shell_says(0, "\"steps_most\": 8", "peat results runs/x -f json");
-    shell_says(1, "one stops early", "peat compare none.3 none.0 runs/x");
-    shell_says(0, "mean difference", "peat compare none.3 none.0 runs/x --mix-stopped");
-    shell_says(0, "mean difference", "peat compare none.3 learned.3 runs/x");
+    shell_says(1, "one stops early", "peat compare runs/x none.3 none.0");
+    shell_says(0, "mean difference", "peat compare runs/x none.3 none.0 --mix-stopped");
+    shell_says(0, "mean difference", "peat compare runs/x none.3 learned.3");
     shell_expect(0, "peat results runs/x --mix-stopped");
     ck_assert(!shell_printed("refused"));
 }

@@ -44,7 +44,7 @@ START_TEST(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere)
     assert_printed("slopes.-.s0-");
     assert_printed("rotary+table.sum.s0-");
     static const char *const shows[] = {"results run", "results run -f md", "results run -f csv",
-                                        "results run -f json", "compare slopes none run"};
+                                        "results run -f json", "compare run slopes none"};
     for (int i = 0; i < 5; i++) {
         shell_run("peat %s", shows[i]);
         assert_lacks(shell.printed.text, ".so");
@@ -62,9 +62,9 @@ END_TEST
 START_TEST(labels_may_be_spelled_in_either_way)
 {
     shell_expect(0, "peat run e.yaml -o run");
-    shell_expect(0, "peat compare 'rotary(base=500)' none run >one");
-    shell_expect(0, "peat compare rotary-base=500 none run >two && diff one two");
-    shell_expect(0, "peat compare scheme=rotary-base=500 scheme=none run >two && diff one two");
+    shell_expect(0, "peat compare run 'rotary(base=500)' none >one");
+    shell_expect(0, "peat compare run rotary-base=500 none >two && diff one two");
+    shell_expect(0, "peat compare run scheme=rotary-base=500 scheme=none >two && diff one two");
     shell_expect(0, "peat diagnose run 'rotary(base=500).-.s0' >one");
     shell_expect(0, "peat diagnose run 'rotary-base=500.-.s0' >two && diff one two");
     shell_expect(0, "peat run e.yaml -o a --only 'rotary(base=500).*'");
@@ -91,10 +91,10 @@ END_TEST
 START_TEST(words_of_options_take_dash_and_underscore_alike)
 {
     shell_expect(0, "peat run e.yaml -o run seeds=2");
-    shell_expect(0, "peat compare slopes none run --test sign-flip >one");
-    shell_expect(0, "peat compare slopes none run --test sign_flip >two && diff one two");
+    shell_expect(0, "peat compare run slopes none --test sign-flip >one");
+    shell_expect(0, "peat compare run slopes none --test sign_flip >two && diff one two");
     shell_expect(0, "peat plan e.yaml model.activation=gelu-tanh");
-    shell_says(2, "must be one of sign-flip, wilcoxon, t", "peat compare a b run --test signs");
+    shell_says(2, "must be one of sign-flip, wilcoxon, t", "peat compare run a b --test signs");
 }
 END_TEST
 
@@ -173,9 +173,9 @@ START_TEST(the_nearest_row_is_suggested)
 {
     shell_expect(0, "peat run e.yaml -o run");
     shell_says(2, "no row is called 'slope'; did you mean 'slopes'?",
-               "peat compare slope none run");
+               "peat compare run slope none");
     shell_says(2, "no row is called 'table'; did you mean 'rotary+table'?",
-               "peat compare table none run");
+               "peat compare run table none");
 }
 END_TEST
 

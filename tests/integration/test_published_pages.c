@@ -63,6 +63,32 @@ START_TEST(findings_say_numbers_and_verdicts_of_the_csv)
 }
 END_TEST
 
+START_TEST(verdicts_are_those_that_an_outsider_recomputes_from_the_csv)
+{
+    shell_expect(0, "/usr/bin/python3 -c 'import numpy, scipy' || exit 0; /usr/bin/python3 "
+                    "\"$PEAT_SOURCE\"/tests/integration/recompute_claims.py \"$PEAT_SOURCE\"");
+}
+END_TEST
+
+START_TEST(claims_of_all_pages_are_one_family_where_asked)
+{
+    unpack();
+    shell_expect(0, "peat results $(dirname runs/*/claims.json) --part claims --family -f csv > "
+                    "family.csv");
+    shell_expect(0, "/usr/bin/python3 -c 'import numpy, scipy' || exit 0; /usr/bin/python3 "
+                    "\"$PEAT_SOURCE\"/tests/integration/recompute_claims.py family.csv");
+    shell_says(0, "Holm over 12 claims",
+               "peat results runs/sum-vs-concat runs/learned-vs-sinusoid --part claims --family");
+    assert_printed("runs/sum-vs-concat sinusoidal.sum-1to1 (9)");
+    assert_printed("runs/learned-vs-sinusoid: 4 claims, written ");
+    shell_says(
+        2, "'--family': 'runs/sum-vs-concat-unmatched' has no claims",
+        "peat results runs/sum-vs-concat runs/sum-vs-concat-unmatched --part claims --family");
+    shell_says(2, "option '--family' is for --part claims",
+               "peat results runs/sum-vs-concat --family");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){.subject = "published pages",
@@ -73,5 +99,7 @@ int main(void)
                     TESTS(what_pages_print_is_what_the_published_results_say,
                           published_csv_is_what_the_published_results_say,
                           published_results_are_as_they_were_sealed,
-                          findings_say_numbers_and_verdicts_of_the_csv));
+                          findings_say_numbers_and_verdicts_of_the_csv,
+                          verdicts_are_those_that_an_outsider_recomputes_from_the_csv,
+                          claims_of_all_pages_are_one_family_where_asked));
 }

@@ -107,7 +107,7 @@ START_TEST(results_come_in_every_format)
 {
     make_grid();
     assert_runs(m.dir, "results .");
-    assert_has(o.out, "grid: bpb (lower is better)");
+    assert_has(o.out, "grid: bpb on the validation data (lower is better)");
     ck_assert_ptr_null(strchr(o.out, '\033'));
     assert_runs(m.dir, "results . --format md --baseline rotary");
     assert_has(o.out, "| learned | sum |");
@@ -157,7 +157,7 @@ START_TEST(what_is_no_run_directory_is_refused)
     assert_refuses(m.dir, "results . --ranks", "ranks are over tasks");
     assert_refuses(m.dir, "results . --ranks -f csv", "--ranks");
     assert_refuses(m.dir, "results . -f csv --columns sed", "did you mean 'seed'?");
-    assert_refuses(m.dir, "compare rotary learned absent", "is not a run directory");
+    assert_refuses(m.dir, "compare absent rotary learned", "is not a run directory");
     assert_refuses(m.dir, "export . 0", "-o FILE");
     assert_refuses(m.dir, "export . 0 -o x.safetensors", "has no checkpoint");
 }
@@ -166,25 +166,25 @@ END_TEST
 START_TEST(compare_goes_seed_by_seed)
 {
     make_grid();
-    assert_runs(m.dir, "compare rotary learned.sum . --length 128");
+    assert_runs(m.dir, "compare . rotary learned.sum --length 128");
     assert_has(o.out, "rotary.- against learned.sum");
     assert_has(o.out, "\n0        2.000        2.500     -0.5000\n");
     assert_has(o.out, "mean difference -0.55 ± 0.12 (95 % CI, Student t, n = 3)");
-    assert_has(o.out, "effect size d_z -11.00");
+    assert_has(o.out, "effect size g_z -6.21 (without Hedges' correction d_z -11.00)");
     assert_has(o.out, "sign-flip test p 0.250; the smallest that 3 seeds can give is 0.250");
-    assert_refuses(m.dir, "compare rotary rotary .", "are the same row");
-    assert_refuses(m.dir, "compare rotary alibi .", "no row is called 'alibi'");
+    assert_refuses(m.dir, "compare . rotary rotary", "are the same row");
+    assert_refuses(m.dir, "compare . rotary alibi", "no row is called 'alibi'");
 }
 END_TEST
 
 START_TEST(compare_has_every_test_and_says_it_in_json)
 {
     make_grid();
-    assert_runs(m.dir, "compare rotary learned . --length 128 --test wilcoxon");
+    assert_runs(m.dir, "compare . rotary learned --length 128 --test wilcoxon");
     assert_has(o.out, "exact Wilcoxon signed-rank test p 0.250; the smallest that 3 seeds");
-    assert_runs(m.dir, "compare rotary learned . --length 128 --test t");
+    assert_runs(m.dir, "compare . rotary learned --length 128 --test t");
     assert_has(o.out, "paired t test p 0.003\n");
-    assert_runs(m.dir, "compare rotary learned . --length 128 --json");
+    assert_runs(m.dir, "compare . rotary learned --length 128 --json");
     const struct value *v = printed_json();
     const struct value *x = value_get(v, "lengths")->item[0];
     ck_assert_double_eq_tol(value_get(x, "diff")->real, -0.55, 1e-12);
@@ -204,7 +204,7 @@ START_TEST(compare_refuses_pairs_that_are_none)
         run_maker_done(&m, "rotary", "sum", seed, 2.0, 3.0);
     }
     run_maker_finish(&m);
-    assert_runs(m.dir, "compare rotary learned . --length 128");
+    assert_runs(m.dir, "compare . rotary learned --length 128");
     assert_has(o.out, "2 of 3 pairs refused: different batches");
     assert_has(o.out, "other batches");
     assert_has(o.out, "(one seed: no interval)");
@@ -218,7 +218,7 @@ START_TEST(compare_without_a_common_seed_fails)
     run_maker_state(&m, "rotary", "sum", 0, "crashed");
     run_maker_done(&m, "rotary", "sum", 1, 2.5, 3.5);
     run_maker_finish(&m);
-    run_peat(m.dir, "compare rotary learned .");
+    run_peat(m.dir, "compare . rotary learned");
     ck_assert_int_eq(o.code, 1);
     assert_has(o.out, "crashed");
 }

@@ -65,8 +65,8 @@ static const char *const commands[] = {
     "peat results %s -b nosuch",
     "peat status %s",
     "peat status %s --json",
-    "peat compare 1 none.sum %s",
-    "peat compare 'scheme=none' \"$(printf 'a\\033[31mb\\302\\233')\" %s",
+    "peat compare %s 1 none.sum",
+    "peat compare %s 'scheme=none' \"$(printf 'a\\033[31mb\\302\\233')\"",
     "peat logs %s \"$(printf 'a\\033[31mb\\302\\233')\"",
     "peat report %s -o report.html; cat report.html",
     "peat plot %s --kind bars -o bars.svg; cat bars.gp bars.svg",
@@ -137,11 +137,44 @@ START_TEST(a_running_grid_shows_labels_safely)
 }
 END_TEST
 
+/* ---- width ---- */
+
+static const char *const pages[] = {
+    "peat results %s",        "peat compare %s 0 1", "peat status %s",   "peat plugins list",
+    "peat plugins info tupe", "peat run --help",     "peat plan w.yaml", "peat plan w.yaml no=1",
+};
+enum { PAGES = sizeof(pages) / sizeof(*pages) };
+
+/* No line is longer than the terminal is wide, and the words are those of a wide one: none is
+ * broken. Heads and labels stand in each block of a table. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+START_TEST(eighty_columns_break_between_words)
+{
+    char command[128];
+    snprintf(command, sizeof(command), pages[_i], m.dir);
+    shell_write("w.yaml", "version: 1\nname: w\ndescription: sums and others\n"
+                          "defaults: {task: {plugin: copy}, model: {d_model: 32}}\nmatrix:\n"
+                          "  position.scheme: [none, learned, sinusoidal]\n"
+                          "  position.combine: [sum, concat_split, gate_scalar]\n");
+    shell_expect(0,
+                 "export NO_COLOR=1 LC_ALL=C.UTF-8; for w in 80 1000; do "
+                 "script -qec 'stty cols '$w'; %s' /dev/null </dev/null | tr -d '\\r' >at$w; "
+                 "tr -s ' ' '\\n' <at$w | grep '[a-z][a-z]' | sort -u >words$w; done; "
+                 "diff words80 words1000",
+                 command);
+    shell_expect(
+        0, "LC_ALL=C.UTF-8 wc -L <at80 >wide; test $(cat wide) -le 80 || { cat at80; exit 1; }");
+}
+END_TEST
+#pragma GCC diagnostic pop
+
 int main(void)
 {
     return run_list(
         (struct tests){"terminal", make_run, remove_run, .seconds = 60, .needs = "script",
-                       .loops = LOOPS({labels_and_reasons_reach_no_terminal_raw, COMMANDS})},
+                       .loops = LOOPS({labels_and_reasons_reach_no_terminal_raw, COMMANDS},
+                                      {eighty_columns_break_between_words, PAGES})},
         TESTS(a_log_is_raw_in_a_pipe_and_shown_on_a_terminal,
               names_of_files_and_words_of_experiments_reach_no_terminal_raw,
               a_running_grid_shows_labels_safely));

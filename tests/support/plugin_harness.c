@@ -156,6 +156,12 @@ void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch 
     ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
 }
 
+void harness_test(struct harness *h, int64_t which, int64_t index, struct batch *b)
+{
+    peat_status status = task_test_batch(&h->task, which, index, b, &h->err);
+    ck_assert_msg(status == PEAT_OK, "%s", h->err.text);
+}
+
 /* A side of T positions; those not given are 0 .. T-1. */
 static peat_side side_of(struct harness *h, int64_t T, int64_t pos_B, const double *pos)
 {

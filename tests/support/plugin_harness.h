@@ -46,6 +46,7 @@ void harness_close(struct harness *h);
 /* The task's next batch; the test fails if there is none. */
 void harness_train(struct harness *h, uint64_t seed, int64_t step, struct batch *b);
 void harness_eval(struct harness *h, int64_t which, int64_t index, struct batch *b);
+void harness_test(struct harness *h, int64_t which, int64_t index, struct batch *b);
 
 /* A call of a new forward pass over B rows of T positions; pos [pos_B, T] (NULL: 0 .. T-1). Runs
  * prepare where there is one. Nodes of the call before are dead. */

@@ -66,3 +66,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "concat_overlap", "1.0",
             "tokens and position side by side, with some dimensions in common", "MIT", "")
+PEAT_ALSO_CALLED("concat, concatenate")

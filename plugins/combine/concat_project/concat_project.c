@@ -58,3 +58,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "concat_project", "1.0",
             "tokens and position side by side through a matrix", "MIT", "arXiv:2601.05807")
+PEAT_ALSO_CALLED("concat, concatenate")

@@ -49,3 +49,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "concat_split", "1.0",
             "narrower tokens beside position, at the model's width", "MIT", "")
+PEAT_ALSO_CALLED("concat, concatenate")

@@ -91,3 +91,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "concat_wide", "1.0",
             "position beside full-width tokens; the model grows", "MIT", "")
+PEAT_ALSO_CALLED("concat, concatenate")

@@ -46,3 +46,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "multiply", "1.0",
             "the token embedding is multiplied by position", "MIT", "")
+PEAT_ALSO_CALLED("product, times")

@@ -71,3 +71,4 @@ static const peat_combine combine = {
 
 PEAT_DEFINE(PEAT_COMBINE, combine, struct config, rows, "sum", "1.0",
             "position is added to the token embedding", "MIT", "arXiv:1706.03762")
+PEAT_ALSO_CALLED("add, plus")

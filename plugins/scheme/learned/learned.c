@@ -135,3 +135,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "learned", "1.1",
             "a trained vector for each position", "MIT", "arXiv:1705.03122")
+PEAT_ALSO_CALLED("absolute, ape, embedding")

@@ -9,3 +9,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, "none", "1.0", "no positional encoding", "MIT",
                   "arXiv:2203.16634")
+PEAT_ALSO_CALLED("nope")

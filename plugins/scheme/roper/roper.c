@@ -61,7 +61,7 @@ static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED
 static peat_node *turned(const peat_call *c, peat_node *x, int cosine, int sine)
 {
     peat_layout layout = (peat_layout)((const struct config *)c->config)->layout;
-    return peat_rotate(c->g, x, c->shared[cosine], c->shared[sine], layout);
+    return peat_turned(c, x, c->shared[cosine], c->shared[sine], layout);
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)

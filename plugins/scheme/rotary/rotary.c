@@ -87,3 +87,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary", "1.0",
             "queries and keys turn with position", "MIT", "arXiv:2104.09864")
+PEAT_ALSO_CALLED("rope, roformer")

@@ -122,7 +122,7 @@ static peat_node *mixed(const peat_call *c, peat_node *x, peat_node *column, pea
     peat_node *by_row = peat_reshape(c->g, peat_use(c, BY_ROW), 4, dim);
     peat_node *angle =
         peat_add(c->g, peat_mul(c->g, column, by_column), peat_mul(c->g, line, by_row));
-    return peat_rotate(c->g, x, peat_cos(c->g, angle), peat_sin(c->g, angle), PEAT_INTERLEAVED);
+    return peat_turned(c, x, peat_cos(c->g, angle), peat_sin(c->g, angle), PEAT_INTERLEAVED);
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)
@@ -132,8 +132,8 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
         io->q = mixed(c, io->q, s[COLUMN_Q], s[ROW_Q]);
         io->k = mixed(c, io->k, s[COLUMN_K], s[ROW_K]);
     } else {
-        io->q = peat_rotate(c->g, io->q, s[COS_Q], s[SIN_Q], PEAT_INTERLEAVED);
-        io->k = peat_rotate(c->g, io->k, s[COS_K], s[SIN_K], PEAT_INTERLEAVED);
+        io->q = peat_turned(c, io->q, s[COS_Q], s[SIN_Q], PEAT_INTERLEAVED);
+        io->k = peat_turned(c, io->k, s[COS_K], s[SIN_K], PEAT_INTERLEAVED);
     }
     return PEAT_OK;
 }

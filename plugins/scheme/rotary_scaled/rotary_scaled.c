@@ -161,3 +161,4 @@ static const peat_scheme scheme = {
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.1",
             "rotary with frequencies lowered for longer sequences", "MIT",
             "arXiv:2306.15595, arXiv:2309.00071")
+PEAT_ALSO_CALLED("yarn, ntk")

@@ -83,3 +83,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "shaw", "1.0",
             "keys and values plus trained vectors of their distance", "MIT", "arXiv:1803.02155")
+PEAT_ALSO_CALLED("relative")

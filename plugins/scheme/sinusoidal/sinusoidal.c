@@ -66,3 +66,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "sinusoidal", "1.0",
             "fixed sines and cosines of geometric frequencies", "MIT", "arXiv:1706.03762")
+PEAT_ALSO_CALLED("sin, sinus, sinusoid, sinusoids, vaswani")

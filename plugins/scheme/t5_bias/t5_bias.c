@@ -83,3 +83,4 @@ static const peat_scheme scheme = {
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "t5_bias", "1.0",
             "a trained logit for each bucket of distances", "MIT", "arXiv:1910.10683")
+PEAT_ALSO_CALLED("t5, t5_relative, relative")

@@ -24,7 +24,7 @@ static const peat_param rows[] = {
     {"header", PEAT_BOOL, offsetof(struct config, header),
      .doc = "the first row names the columns"},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
-     .doc = "part of the texts kept for validation", .flags = PEAT_OPEN_MIN},
+     .doc = "part of the texts held out for validation and test", .flags = PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 
@@ -34,9 +34,10 @@ struct example {
 };
 
 struct classify {
-    struct example *train, *valid;
-    int64_t n_train, n_valid, longest, T; /* T: of training rows */
-    int64_t rows[PEAT_MAX_LENGTHS], T_of[PEAT_MAX_LENGTHS];
+    struct example *train, *valid, *test;
+    int64_t n_train, n_valid, n_test, longest, T; /* T: of training rows                   */
+    int64_t rows, tested;                         /* those of valid and test that are scored */
+    int64_t T_of[PEAT_MAX_LENGTHS];
     bool classes; /* a label is the class of its row */
 };
 
@@ -68,23 +69,27 @@ static peat_status list_labels(peat_setup *s, const struct config *k, const stru
     return PEAT_OK;
 }
 
+/* The share `test` of the texts that are held out is the test part. Equal texts are in one part. */
 static void sort_out(const struct config *k, const struct table *t, const struct table_field *label,
-                     int64_t n_label, struct classify *c)
+                     int64_t n_label, double test, struct classify *c)
 {
     for (int64_t i = 0; i < t->n; i++) {
         const struct table_field *found =
             bsearch(&t->row[i][1], label, (size_t)n_label, sizeof(*label), by_bytes);
         struct example e = {t->row[i][0], LABEL + (int32_t)(found - label)};
-        if (table_share(&e.text) < k->valid)
+        double share = table_share(&e.text);
+        if (share < k->valid * (1 - test))
             c->valid[c->n_valid++] = e;
+        else if (share < k->valid)
+            c->test[c->n_test++] = e;
         else
             c->train[c->n_train++] = e;
         c->longest = e.text.n > c->longest ? e.text.n : c->longest;
     }
 }
 
-static peat_status read_examples(peat_setup *s, const struct config *k, struct classify *c,
-                                 int64_t *n_label)
+static peat_status read_examples(peat_setup *s, const struct config *k, double test,
+                                 struct classify *c, int64_t *n_label)
 {
     struct table t = {0};
     struct table_field label[LABELS_MAX];
@@ -95,14 +100,21 @@ static peat_status read_examples(peat_setup *s, const struct config *k, struct c
         return status;
     c->train = peat_alloc(s, (size_t)t.n * sizeof(*c->train));
     c->valid = peat_alloc(s, (size_t)t.n * sizeof(*c->valid));
-    if (!c->train || !c->valid)
+    c->test = peat_alloc(s, (size_t)t.n * sizeof(*c->test));
+    if (!c->train || !c->valid || !c->test)
         return PEAT_NOMEM;
-    sort_out(k, &t, label, *n_label, c);
+    sort_out(k, &t, label, *n_label, test, c);
     if (c->n_train == 0 || c->n_valid == 0)
         return peat_refuse(s,
                            "'%s' has %" PRId64 " texts, of which %" PRId64
                            " validate; give more or change valid",
                            t.path, t.n, c->n_valid);
+    if (test > 0 && c->n_test == 0)
+        return peat_refuse(s,
+                           "'%s' has %" PRId64
+                           " texts, of which none is in the test part; give more, or change valid "
+                           "or eval.test",
+                           t.path, t.n);
     return PEAT_OK;
 }
 
@@ -113,20 +125,26 @@ static int64_t tokens_of(const struct classify *c, int64_t length)
     return c->longest + FRAME < length ? c->longest + FRAME : length;
 }
 
+static int64_t rows_wanted(const peat_task_plan *plan, int64_t n)
+{
+    return plan->eval_tokens > 0 && plan->eval_tokens < n ? plan->eval_tokens : n;
+}
+
 static peat_status plan_lengths(peat_setup *s, struct classify *c, peat_task_plan *plan)
 {
     const int64_t *length = peat_evaluated(s, plan, &plan->seq_len, 1);
     if (!length)
         return PEAT_REFUSED;
+    c->rows = rows_wanted(plan, c->n_valid);
+    c->tested = rows_wanted(plan, c->n_test);
     for (int64_t i = 0; i < plan->n_eval; i++) {
         if (length[i] <= FRAME)
             return peat_refuse(s, "eval.lengths has %" PRId64 ", and a text takes at least %d",
                                length[i], FRAME + 1);
-        int64_t wanted = plan->eval_tokens ? plan->eval_tokens : c->n_valid;
-        c->rows[i] = wanted < c->n_valid ? wanted : c->n_valid;
         plan->eval[i] = length[i];
         plan->eval_T[i] = c->T_of[i] = tokens_of(c, length[i]);
-        plan->eval_sequences[i] = c->rows[i];
+        plan->eval_sequences[i] = c->rows;
+        plan->test_sequences[i] = c->tested;
     }
     return PEAT_OK;
 }
@@ -144,7 +162,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (plan->seq_len <= FRAME)
         return peat_refuse(s, "train.seq_len must be at least %d, not %" PRId64, FRAME + 1,
                            plan->seq_len);
-    peat_status status = read_examples(s, k, c, &n_label);
+    peat_status status = read_examples(s, k, plan->test, c, &n_label);
     if (status != PEAT_OK)
         return status;
     c->T = tokens_of(c, plan->seq_len);
@@ -199,19 +217,35 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
+static void fill_held_out(const struct classify *c, const struct example *e, int64_t n,
+                          int64_t which, int64_t index, peat_batch *batch)
+{
+    int64_t first = index * batch->B, left = n - first;
+    batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
+    batch->T = c->T_of[which];
+    for (int64_t b = 0; b < batch->B; b++) {
+        fill_row(c, &e[first + b], batch, b);
+        batch->sequence[b] = first + b;
+    }
+}
+
 static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
                             int64_t index, peat_batch *batch)
 {
     const struct classify *c = self;
-    int64_t first = index * batch->B, left = c->rows[which] - first;
     (void)h;
     (void)config;
-    batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
-    batch->T = c->T_of[which];
-    for (int64_t b = 0; b < batch->B; b++) {
-        fill_row(c, &c->valid[first + b], batch, b);
-        batch->sequence[b] = first + b;
-    }
+    fill_held_out(c, c->valid, c->rows, which, index, batch);
+    return PEAT_OK;
+}
+
+static peat_status test(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch)
+{
+    const struct classify *c = self;
+    (void)h;
+    (void)config;
+    fill_held_out(c, c->test, c->tested, which, index, batch);
     return PEAT_OK;
 }
 
@@ -234,6 +268,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .test = test,
     .token_text = framed_bytes_text,
     .sample = samples,
 };

@@ -13,7 +13,8 @@ enum { SHAPES, IDX, CIFAR_10, CLASSES_OF_SHAPES = 4 };
 enum { IDX_IMAGES = 0x803, IDX_LABELS = 0x801, CIFAR_SIDE = 32, CIFAR_ROW = 1 + 3 * 32 * 32 };
 enum { SIDE_BY_ITSELF = 8, SIDE_LEAST = 3, SHAPES_EVALUATED = 1024 };
 
-#define SHAPES_STREAM UINT64_C(0x494d4147455f4556)
+#define SHAPES_STREAM      UINT64_C(0x494d4147455f4556)
+#define SHAPES_TEST_STREAM UINT64_C(0x494d4147455f5453)
 
 struct config {
     int64_t source, side, pool, levels;
@@ -40,7 +41,7 @@ static const peat_param rows[] = {
     {"levels", PEAT_INT, offsetof(struct config, levels), .preset = 16, .min = 4, .max = 256,
      .doc = "grey levels"},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
-     .doc = "files: part of the images, from their end, kept for validation",
+     .doc = "files: part of the images, from their end, held out for validation and test",
      .flags = PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
@@ -51,7 +52,8 @@ struct images {
     unsigned char *level;                     /* [n, height, width]; NULL: shapes */
     unsigned char *pixel; /* patches: [n, height, width, planes, pool, pool]; NULL: tokens */
     unsigned char *label; /* [n]                              */
-    int64_t evaluated;
+    int64_t test;         /* files: images [train, test) validate, [test, n) are the test part */
+    int64_t evaluated, tested; /* of the validation part and of the test part */
     bool patches;
     int64_t ask; /* tokens that ask for the class: 1, or 0 where it is that of the row */
 };
@@ -193,10 +195,12 @@ static peat_status load_cifar(peat_setup *s, const struct config *k, struct imag
     return status;
 }
 
-static peat_status split(peat_setup *s, const struct config *k, struct images *m)
+static peat_status split(peat_setup *s, const struct config *k, double test, struct images *m)
 {
-    int64_t valid = (int64_t)(k->valid * (double)m->n);
-    m->train = m->n - valid;
+    int64_t held_out = (int64_t)(k->valid * (double)m->n);
+    m->train = m->n - held_out;
+    m->test = m->n - (int64_t)(test * (double)held_out);
+    int64_t valid = m->test - m->train;
     m->classes = 1;
     for (int64_t i = 0; i < m->n; i++)
         m->classes = m->label[i] >= m->classes ? m->label[i] + 1 : m->classes;
@@ -205,6 +209,11 @@ static peat_status split(peat_setup *s, const struct config *k, struct images *m
                            "of %" PRId64 " images in %" PRId64 " classes %" PRId64
                            " validate; give more or change valid",
                            m->n, m->classes, valid);
+    if (test > 0 && m->test == m->n)
+        return peat_refuse(s,
+                           "of %" PRId64 " images none is in the test part; give more, or change "
+                           "valid or eval.test",
+                           m->n);
     return PEAT_OK;
 }
 
@@ -221,9 +230,16 @@ static void choose_side(peat_setup *s, const struct config *k, int64_t seq_len, 
     peat_resolved(s, "side", (double)side);
 }
 
+static int64_t images_wanted(const peat_task_plan *plan, int64_t n)
+{
+    return plan->eval_tokens > 0 && plan->eval_tokens < n ? plan->eval_tokens : n;
+}
+
 static peat_status plan_length(peat_setup *s, struct images *m, peat_task_plan *plan)
 {
-    int64_t T = m->height * m->width + m->ask, all = m->level ? m->n - m->train : SHAPES_EVALUATED;
+    int64_t T = m->height * m->width + m->ask;
+    int64_t valid = m->level ? m->test - m->train : SHAPES_EVALUATED;
+    int64_t test = m->level ? m->n - m->test : SHAPES_EVALUATED;
     if (T > plan->seq_len)
         return peat_refuse(s,
                            "an image of %" PRId64 " x %" PRId64
@@ -232,10 +248,12 @@ static peat_status plan_length(peat_setup *s, struct images *m, peat_task_plan *
                            m->height, m->width, T, plan->seq_len);
     if (plan->n_lengths > 1 || (plan->n_lengths == 1 && plan->length[0] != T))
         return peat_refuse(s, "all images have %" PRId64 " tokens; leave eval.lengths out", T);
-    m->evaluated = plan->eval_tokens && plan->eval_tokens < all ? plan->eval_tokens : all;
+    m->evaluated = images_wanted(plan, valid);
+    m->tested = images_wanted(plan, test);
     plan->n_eval = 1;
     plan->eval[0] = plan->eval_T[0] = T;
     plan->eval_sequences[0] = m->evaluated;
+    plan->test_sequences[0] = m->tested;
     return PEAT_OK;
 }
 
@@ -257,7 +275,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     else
         status = k->source == IDX ? load_idx(s, k, m) : load_cifar(s, k, m);
     if (status == PEAT_OK && k->source != SHAPES)
-        status = split(s, k, m);
+        status = split(s, k, plan->test, m);
     if (status != PEAT_OK)
         return status;
     if (!m->ask)
@@ -362,25 +380,40 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
-/* With shapes, every image comes in all classes, one after the other. */
-static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
-                            int64_t index, peat_batch *batch)
+/* n images: of files those from number `from` on; with shapes, made by draws of the stream, every
+ * image comes in all classes, one after the other. */
+static void fill_held_out(const struct config *k, const struct images *m, const peat_host *h,
+                          uint64_t stream, int64_t from, int64_t n, int64_t index,
+                          peat_batch *batch)
 {
-    const struct config *k = config;
-    const struct images *m = self;
-    int64_t first = index * batch->B, left = m->evaluated - first;
-    (void)which;
+    int64_t first = index * batch->B, left = n - first;
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
     batch->T = m->height * m->width + m->ask;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t i = first + b, class = i % CLASSES_OF_SHAPES;
         batch->sequence[b] = i;
         if (m->level)
-            fill_image(k, m, m->train + i, batch, b);
+            fill_image(k, m, from + i, batch, b);
         else
-            fill_shape(k, m, h, SHAPES_STREAM, (uint64_t)(i / CLASSES_OF_SHAPES) << 32, class,
-                       batch, b);
+            fill_shape(k, m, h, stream, (uint64_t)(i / CLASSES_OF_SHAPES) << 32, class, batch, b);
     }
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct images *m = self;
+    (void)which;
+    fill_held_out(config, m, h, SHAPES_STREAM, m->train, m->evaluated, index, batch);
+    return PEAT_OK;
+}
+
+static peat_status test(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch)
+{
+    const struct images *m = self;
+    (void)which;
+    fill_held_out(config, m, h, SHAPES_TEST_STREAM, m->test, m->tested, index, batch);
     return PEAT_OK;
 }
 
@@ -396,6 +429,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .test = test,
 };
 
 PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "images", "1.0", "the class of an image", "MIT",

@@ -20,7 +20,7 @@ static const peat_param rows[] = {
      .doc = "file with a source, a tab and a target on each line",
      .flags = PEAT_REQUIRED | PEAT_PATH},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
-     .doc = "part of the sources kept for validation", .flags = PEAT_OPEN_MIN},
+     .doc = "part of the sources held out for validation and test", .flags = PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 
@@ -32,10 +32,12 @@ struct pair {
 struct pairs {
     bool apart; /* source and target are two sequences */
     struct pair *train;
-    int64_t n_train, T, S;          /* T, S: of training rows, and of sources apart */
-    int64_t S_of[PEAT_MAX_LENGTHS]; /* of sources evaluated                         */
-    int64_t length[PEAT_MAX_LENGTHS], n[PEAT_MAX_LENGTHS];
-    struct pair *valid[PEAT_MAX_LENGTHS]; /* [n], by the length of the target */
+    int64_t n_train, T, S; /* T, S: of training rows, and of sources apart */
+    int64_t length[PEAT_MAX_LENGTHS];
+    struct held_out {
+        struct pair *pair; /* [n], by the length of the target */
+        int64_t n, S;      /* S: of the longest source         */
+    } valid[PEAT_MAX_LENGTHS], test[PEAT_MAX_LENGTHS];
 };
 
 static int64_t longer(int64_t a, int64_t b)
@@ -83,52 +85,85 @@ static int64_t length_below(const peat_task_plan *plan, const int64_t *length, i
     return below;
 }
 
+/* The pairs of one held-out part, [n] in the order of their share. */
+struct held_out_pairs {
+    const char *name;
+    const struct pair *pair;
+    int64_t n;
+};
+
+/* Those of more tokens than `below` and at most `length`, into `h`. */
+static peat_status choose_pairs(peat_setup *s, const struct pairs *p, const peat_task_plan *plan,
+                                const struct held_out_pairs *part, int64_t below, int64_t length,
+                                struct held_out *h)
+{
+    int64_t tokens = 0;
+    h->pair = peat_alloc(s, (PEAT_QUESTIONS_MAX + 1) * sizeof(*h->pair));
+    if (!h->pair)
+        return PEAT_NOMEM;
+    for (int64_t k = 0; k < part->n && h->n < PEAT_QUESTIONS_MAX; k++) {
+        const struct pair *one = &part->pair[k];
+        bool enough = plan->eval_tokens > 0 && tokens >= plan->eval_tokens;
+        if (tokens_of(p, one) <= below || tokens_of(p, one) > length || enough)
+            continue;
+        h->pair[h->n++] = *one;
+        h->S = longer(h->S, one->source.n + 1);
+        tokens += one->target.n + 1;
+    }
+    if (h->n == 0)
+        return peat_refuse(s,
+                           "no %s pair has from %" PRId64 " to %" PRId64
+                           " tokens; change eval.lengths, raise valid or give more pairs",
+                           part->name, below + 1, length);
+    qsort(h->pair, (size_t)h->n, sizeof(*h->pair), by_target);
+    return PEAT_OK;
+}
+
+static void plan_part(const struct pairs *p, const struct held_out *h, int64_t i,
+                      peat_task_plan *plan)
+{
+    const struct pair *longest = &h->pair[h->n - 1];
+    plan->eval_T[i] = longer(plan->eval_T[i], p->apart ? fed_of(p, longest) : p->length[i] - 1);
+    plan->eval_answer[i] = longer(plan->eval_answer[i], longest->target.n + 1);
+    plan->eval_prompt[i] = plan->eval_T[i] - plan->eval_answer[i] + 1;
+    if (p->apart)
+        plan->source_T = longer(plan->source_T, h->S);
+}
+
 /* Length number i: rows of more tokens than the length below, at most this many. */
 static peat_status plan_length(peat_setup *s, struct pairs *p, peat_task_plan *plan,
-                               const struct pair *all, int64_t n, const int64_t *length, int64_t i)
+                               const struct held_out_pairs part[2], const int64_t *length,
+                               int64_t i)
 {
-    int64_t below = length_below(plan, length, i), tokens = 0;
-    p->valid[i] = peat_alloc(s, (PEAT_QUESTIONS_MAX + 1) * sizeof(**p->valid));
-    if (!p->valid[i])
-        return PEAT_NOMEM;
-    for (int64_t k = 0; k < n && p->n[i] < PEAT_QUESTIONS_MAX; k++) {
-        bool enough = plan->eval_tokens > 0 && tokens >= plan->eval_tokens;
-        if (tokens_of(p, &all[k]) <= below || tokens_of(p, &all[k]) > length[i] || enough)
-            continue;
-        p->valid[i][p->n[i]++] = all[k];
-        tokens += all[k].target.n + 1;
-    }
-    if (p->n[i] == 0)
-        return peat_refuse(s,
-                           "no validation pair has from %" PRId64 " to %" PRId64
-                           " tokens; change eval.lengths, raise valid or give more pairs",
-                           below + 1, length[i]);
-    qsort(p->valid[i], (size_t)p->n[i], sizeof(**p->valid), by_target);
+    int64_t below = length_below(plan, length, i);
+    struct held_out *valid = &p->valid[i], *test = &p->test[i];
     p->length[i] = plan->eval[i] = length[i];
-    plan->eval_T[i] = p->apart ? fed_of(p, &p->valid[i][p->n[i] - 1]) : length[i] - 1;
-    for (int64_t k = 0; k < p->n[i]; k++)
-        p->S_of[i] = longer(p->S_of[i], p->valid[i][k].source.n + 1);
-    if (p->apart)
-        plan->source_T = longer(plan->source_T, p->S_of[i]);
-    plan->eval_sequences[i] = p->n[i];
-    plan->eval_answer[i] = p->valid[i][p->n[i] - 1].target.n + 1;
-    plan->eval_prompt[i] = plan->eval_T[i] - plan->eval_answer[i] + 1;
+    peat_status status = choose_pairs(s, p, plan, &part[0], below, length[i], valid);
+    if (status == PEAT_OK && plan->test > 0)
+        status = choose_pairs(s, p, plan, &part[1], below, length[i], test);
+    if (status != PEAT_OK)
+        return status;
+    plan_part(p, valid, i, plan);
+    if (plan->test > 0)
+        plan_part(p, test, i, plan);
+    plan->eval_sequences[i] = valid->n;
+    plan->test_sequences[i] = test->n;
     return PEAT_OK;
 }
 
 static peat_status plan_lengths(peat_setup *s, struct pairs *p, peat_task_plan *plan,
-                                const struct pair *valid, int64_t n)
+                                const struct held_out_pairs part[2])
 {
     const int64_t *length = peat_evaluated(s, plan, &plan->seq_len, 1);
     if (!length)
         return PEAT_REFUSED;
     peat_status status = PEAT_OK;
     for (int64_t i = 0; status == PEAT_OK && i < plan->n_eval; i++)
-        status = plan_length(s, p, plan, valid, n, length, i);
+        status = plan_length(s, p, plan, part, length, i);
     return status;
 }
 
-/* Pairs by their share: [0, n_valid) validate, and those of the rest that fit seq_len train. */
+/* Pairs by their share: [0, n_valid) are held out, and those of the rest that fit seq_len train. */
 static peat_status split(peat_setup *s, const struct config *k, struct pairs *p,
                          const struct table *t, int64_t seq_len, int64_t *n_valid)
 {
@@ -172,8 +207,11 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
         status = split(s, k, p, &t, plan->seq_len, &n_valid);
     if (status != PEAT_OK)
         return status;
-    const struct pair *valid = p->train;
-    p->train += n_valid;
+    int64_t n_held_out = n_valid;
+    struct pair *held_out = p->train;
+    while (n_valid > 0 && held_out[n_valid - 1].share >= k->valid * (1 - plan->test))
+        n_valid--;
+    p->train += n_held_out;
     plan->vocab = VOCAB;
     plan->length_unit = "tokens";
     framed_bytes_show(plan, p->train->source.byte, p->train->source.n);
@@ -182,7 +220,9 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     framed_bytes_show_token(plan, PEAT_EOS);
     if (p->apart)
         plan->source_T = p->S;
-    return plan_lengths(s, p, plan, valid, n_valid);
+    const struct held_out_pairs part[2] = {{"validation", held_out, n_valid},
+                                           {"test", held_out + n_valid, n_held_out - n_valid}};
+    return plan_lengths(s, p, plan, part);
 }
 
 /* ---- batches ---- */
@@ -253,34 +293,30 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
 }
 
 /* How many pairs from `first` on have targets of one length, at most `room`. */
-static int64_t count_alike(const struct pairs *p, int64_t which, int64_t first, int64_t room)
+static int64_t count_alike(const struct held_out *h, int64_t first, int64_t room)
 {
     int64_t n = 0;
-    while (first + n < p->n[which] && n < room &&
-           p->valid[which][first + n].target.n == p->valid[which][first].target.n)
+    while (first + n < h->n && n < room && h->pair[first + n].target.n == h->pair[first].target.n)
         n++;
     return n;
 }
 
 /* Targets of one length in a batch; padding in front lets them begin at one place. */
-static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
-                            int64_t index, peat_batch *batch)
+static void fill_held_out(const struct pairs *p, const struct held_out *h, int64_t which,
+                          int64_t index, peat_batch *batch)
 {
-    const struct pairs *p = self;
     int64_t room = batch->B, first = 0;
-    (void)h;
-    (void)config;
-    batch->B = count_alike(p, which, 0, room);
+    batch->B = count_alike(h, 0, room);
     for (int64_t i = 0; i < index && batch->B > 0; i++) {
         first += batch->B;
-        batch->B = count_alike(p, which, first, room);
+        batch->B = count_alike(h, first, room);
     }
     if (batch->B == 0)
-        return PEAT_OK;
-    const struct pair *pair = p->valid[which] + first;
+        return;
+    const struct pair *pair = h->pair + first;
     batch->T = p->apart ? fed_of(p, pair) : p->length[which] - 1;
     if (p->apart)
-        batch->S = p->S_of[which];
+        batch->S = h->S;
     batch->answer = pair->target.n + 1;
     batch->prompt = batch->T - pair->target.n;
     for (int64_t b = 0; b < batch->B; b++) {
@@ -290,6 +326,25 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
             fill_row(&pair[b], p->length[which] - tokens_of(p, &pair[b]), batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)which << 32 | (uint64_t)(first + b));
     }
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct pairs *p = self;
+    (void)h;
+    (void)config;
+    fill_held_out(p, &p->valid[which], which, index, batch);
+    return PEAT_OK;
+}
+
+static peat_status test(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch)
+{
+    const struct pairs *p = self;
+    (void)h;
+    (void)config;
+    fill_held_out(p, &p->test[which], which, index, batch);
     return PEAT_OK;
 }
 
@@ -297,7 +352,11 @@ static const char some_pairs[] = "one\teins\ntwo\tzwei\nthree\tdrei\nfour\tvier\
                                  "six\tsechs\nseven\tsieben\neight\tacht\nnine\tneun\nten\tzehn\n"
                                  "eleven\telf\ntwelve\tzwölf\ndog\tHund\ncat\tKatze\nbird\tVogel\n"
                                  "house\tHaus\ntree\tBaum\nriver\tFluss\nred\trot\ngreen\tgrün\n"
-                                 "blue\tblau\nnew\tneu\nold\talt\nday\tTag\nnight\tNacht\n";
+                                 "blue\tblau\nnew\tneu\nold\talt\nday\tTag\nnight\tNacht\n"
+                                 "hand\tHand\nfoot\tFuß\nbread\tBrot\nwater\tWasser\n"
+                                 "fire\tFeuer\nwind\tWind\nsnow\tSchnee\nstone\tStein\n"
+                                 "book\tBuch\nword\tWort\ngood\tgut\nlong\tlang\n"
+                                 "short\tkurz\nwarm\twarm\ncold\tkalt\nking\tKönig\n";
 
 static const peat_sample samples[] = {{"path", some_pairs, sizeof(some_pairs) - 1, 1}, {0}};
 
@@ -307,6 +366,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .test = test,
     .token_text = framed_bytes_text,
     .sample = samples,
 };

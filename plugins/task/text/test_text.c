@@ -55,6 +55,45 @@ START_TEST(a_causal_row_is_a_window_of_the_training_text)
 }
 END_TEST
 
+/* A quarter of the last tenth is the test part; each part is scored from its second token on. */
+START_TEST(the_test_part_is_the_end_of_what_is_held_out)
+{
+    enum { HELD_OUT = TEXT_BYTES / 10, TESTED = HELD_OUT / 4, LENGTH = 50 };
+    static unsigned char byte[TEXT_BYTES];
+    struct harness h;
+    struct batch b;
+    peat_task_plan plan = {
+        .seq_len = SEQ_LEN, .n_lengths = 1, .length = (int64_t[]){LENGTH}, .test = 0.25};
+    make_text(byte);
+    data_must_open(&h, byte, sizeof(byte), "", &plan);
+    ck_assert_int_eq(h.task.plan.eval_sequences[0], (HELD_OUT - TESTED - 1) / LENGTH);
+    ck_assert_int_eq(h.task.plan.test_sequences[0], (TESTED - 1) / LENGTH);
+    batch_init(&b, &h.arena, 64, LENGTH);
+    for (int test = 0; test < 2; test++) {
+        const unsigned char *from = byte + TEXT_BYTES - (test ? TESTED : HELD_OUT);
+        (test ? harness_test : harness_eval)(&h, 0, 0, &b);
+        ck_assert_int_eq(b.b.B,
+                         test ? h.task.plan.test_sequences[0] : h.task.plan.eval_sequences[0]);
+        for (int64_t i = 0; i < b.b.B * LENGTH; i++) {
+            ck_assert_int_eq(b.b.token[i], from[i]);
+            ck_assert_int_eq(b.b.target[i], from[i + 1]);
+        }
+    }
+    harness_close(&h);
+}
+END_TEST
+
+START_TEST(a_test_part_that_is_too_short_is_refused)
+{
+    static unsigned char byte[TEXT_BYTES];
+    peat_task_plan plan = {
+        .seq_len = SEQ_LEN, .n_lengths = 1, .length = (int64_t[]){64}, .test = 0.03};
+    make_text(byte);
+    data_refused(byte, sizeof(byte), "", &plan,
+                 "the test text has 60 tokens, and one window of the longest length needs 65");
+}
+END_TEST
+
 /* 12 training tokens have two windows of 10 + 1: both are drawn. */
 START_TEST(every_window_of_the_training_text_can_be_drawn)
 {
@@ -500,6 +539,7 @@ START_TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
 END_TEST
 
 PLUGIN_TESTS("text", a_causal_row_is_a_window_of_the_training_text,
+             the_test_part_is_the_end_of_what_is_held_out, a_test_part_that_is_too_short_is_refused,
              every_window_of_the_training_text_can_be_drawn,
              a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number,
              every_length_has_the_same_targets,

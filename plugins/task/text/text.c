@@ -27,7 +27,8 @@ static const peat_param rows[] = {
     {"unit", PEAT_ENUM, offsetof(struct config, unit), .preset = BYTES, .labels = units,
      .doc = "what a token is: a byte, or a character of UTF-8"},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
-     .doc = "part of the text, from its end, kept for validation", .flags = PEAT_OPEN_MIN},
+     .doc = "part of the text, from its end, held out for validation and test",
+     .flags = PEAT_OPEN_MIN},
     {"objective", PEAT_ENUM, offsetof(struct config, objective), .preset = WINDOWS_AUTO,
      .labels = windows_objectives,
      .doc = "predict the next token or masked ones; auto: causal in a decoder, else masked"},
@@ -197,6 +198,7 @@ static const peat_task task = {
     .setup = setup,
     .train = windows_train,
     .evaluate = windows_evaluate,
+    .test = windows_test,
     .token_text = token_text,
 };
 

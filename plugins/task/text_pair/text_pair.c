@@ -15,7 +15,8 @@ enum { SEP = PEAT_SEP, ASK = PEAT_EOS, BYTE = PEAT_FIRST_SYMBOL, MASK = BYTE + 2
 enum { SWAPPED = IN_ORDER + 1, VOCAB, FRAME = 3 };
 
 /* Keys of the masks in evaluation, the same for every cell and seed. */
-#define MASK_STREAM UINT64_C(0x504149525f4d4153)
+#define MASK_STREAM      UINT64_C(0x504149525f4d4153)
+#define MASK_TEST_STREAM UINT64_C(0x504149525f545354)
 
 struct config {
     const char *path;
@@ -26,41 +27,53 @@ static const peat_param rows[] = {
     {"path", PEAT_STRING, offsetof(struct config, path), .doc = "text file",
      .flags = PEAT_REQUIRED | PEAT_PATH},
     {"valid", PEAT_REAL, offsetof(struct config, valid), .preset = 0.1, .min = 0, .max = 0.9,
-     .doc = "part of the text, from its end, kept for validation", .flags = PEAT_OPEN_MIN},
+     .doc = "part of the text, from its end, held out for validation and test",
+     .flags = PEAT_OPEN_MIN},
     PEAT_PARAM_END,
 };
 
 struct text_pair {
     const unsigned char *byte;
-    int64_t train, valid; /* bytes that train, and those after them that validate */
-    int64_t k;            /* bytes of a stretch in training                       */
-    int64_t stretch[PEAT_MAX_LENGTHS], rows[PEAT_MAX_LENGTHS];
+    int64_t train, valid, test; /* bytes of the three parts, which follow each other */
+    int64_t k;                  /* bytes of a stretch in training                    */
+    int64_t stretch[PEAT_MAX_LENGTHS], rows[PEAT_MAX_LENGTHS], tested[PEAT_MAX_LENGTHS];
     bool masks, classes; /* bytes are masked; the order is the class of the row */
 };
 
 /* ---- planning ---- */
 
+/* *n: rows of T tokens that `bytes` of held-out text, called `name`, give. */
+static peat_status count_rows(peat_setup *s, const peat_task_plan *plan, const char *name,
+                              int64_t bytes, int64_t T, int64_t *n)
+{
+    int64_t k = (T - FRAME) / 2, pairs = bytes / (2 * k);
+    int64_t wanted = plan->eval_tokens ? plan->eval_tokens / (2 * T) : pairs;
+    *n = 2 * (wanted < 1 ? 1 : wanted < pairs ? wanted : pairs);
+    return pairs >= 1 ? PEAT_OK
+                      : peat_refuse(s,
+                                    "the %s text has %" PRId64
+                                    " bytes, and two stretches of %" PRId64 " need %" PRId64
+                                    "; give more text, raise valid or change eval.lengths",
+                                    name, bytes, k, 2 * k);
+}
+
 static peat_status plan_length(peat_setup *s, struct text_pair *t, peat_task_plan *plan, int64_t i,
                                int64_t T)
 {
-    int64_t k = (T - FRAME) / 2, pairs = k > 0 ? t->valid / (2 * k) : 0;
+    int64_t k = (T - FRAME) / 2;
     if (k < 1)
         return peat_refuse(s, "eval.lengths has %" PRId64 ", and two stretches take at least %d", T,
                            FRAME + 2);
-    if (pairs < 1)
-        return peat_refuse(s,
-                           "the validation text has %" PRId64
-                           " bytes, and two stretches of %" PRId64 " need %" PRId64
-                           "; give more text, raise valid or change eval.lengths",
-                           t->valid, k, 2 * k);
-    int64_t wanted = plan->eval_tokens ? plan->eval_tokens / (2 * T) : pairs;
+    peat_status status = count_rows(s, plan, "validation", t->valid, T, &t->rows[i]);
+    if (status == PEAT_OK && plan->test > 0)
+        status = count_rows(s, plan, "test", t->test, T, &t->tested[i]);
     t->stretch[i] = k;
-    t->rows[i] = 2 * (wanted < 1 ? 1 : wanted < pairs ? wanted : pairs);
     plan->eval[i] = T;
     plan->eval_T[i] = plan->eval_prompt[i] = 2 * k + FRAME;
     plan->eval_sequences[i] = t->rows[i];
+    plan->test_sequences[i] = t->tested[i];
     plan->eval_answer[i] = !t->classes;
-    return PEAT_OK;
+    return status;
 }
 
 static peat_status plan_lengths(peat_setup *s, struct text_pair *t, peat_task_plan *plan)
@@ -89,8 +102,10 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     if (status != PEAT_OK)
         return status;
     t->byte = file.byte;
-    t->valid = (int64_t)(k->valid * (double)file.n);
-    t->train = file.n - t->valid;
+    int64_t held_out = (int64_t)(k->valid * (double)file.n);
+    t->test = (int64_t)(plan->test * (double)held_out);
+    t->valid = held_out - t->test;
+    t->train = file.n - held_out;
     t->k = (plan->seq_len - FRAME) / 2;
     if (t->k < 1 || t->train < 2 * t->k)
         return peat_refuse(s,
@@ -182,24 +197,40 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
-/* Every pair in both orders, one after the other, with the same masks. */
-static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
-                            int64_t index, peat_batch *batch)
+/* n rows of text from byte `from` on: every pair in both orders, one after the other, with the same
+ * masks. */
+static void fill_held_out(const struct text_pair *t, const peat_host *h, uint64_t stream,
+                          int64_t from, int64_t k, int64_t n, int64_t index, peat_batch *batch)
 {
-    const struct text_pair *t = self;
-    int64_t k = t->stretch[which], first = index * batch->B, left = t->rows[which] - first;
-    (void)config;
+    int64_t first = index * batch->B, left = n - first;
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
     batch->T = 2 * k + FRAME;
     batch->prompt = t->classes ? 0 : batch->T;
     batch->answer = t->classes ? 0 : 1;
     for (int64_t b = 0; b < batch->B; b++) {
         int64_t start = (first + b) / 2 * 2 * k;
-        fill_row(t, h, MASK_STREAM, 2 * (uint64_t)start, k, t->train + start, (first + b) % 2,
-                 batch, b);
+        fill_row(t, h, stream, 2 * (uint64_t)start, k, from + start, (first + b) % 2, batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)k << 32 | (uint64_t)(first + b));
     }
     one_target(t, batch);
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    const struct text_pair *t = self;
+    (void)config;
+    fill_held_out(t, h, MASK_STREAM, t->train, t->stretch[which], t->rows[which], index, batch);
+    return PEAT_OK;
+}
+
+static peat_status test(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch)
+{
+    const struct text_pair *t = self;
+    (void)config;
+    fill_held_out(t, h, MASK_TEST_STREAM, t->train + t->valid, t->stretch[which], t->tested[which],
+                  index, batch);
     return PEAT_OK;
 }
 
@@ -236,6 +267,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .test = test,
     .token_text = framed_bytes_text,
 };
 

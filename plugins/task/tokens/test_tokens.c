@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The task 'tokens': files of nanoGPT and llm.c are distinguished, and their ids become windows. */
 #define TASK "tokens"
+#include <math.h>
+
 #include "../data_tests.h"
+#include "base/file.h"
 
 enum { IDS = 4000, SEQ_LEN = 8, HEADER = 1024 };
 
@@ -121,6 +124,37 @@ START_TEST(a_file_of_its_own_validates)
 }
 END_TEST
 
+/* The end of path still validates; the whole of test_path is the test part. */
+START_TEST(a_file_of_its_own_is_the_test_part)
+{
+    static unsigned char bytes[2 * IDS];
+    struct harness h;
+    struct batch b;
+    char json[256];
+    size_t n = make_file(bytes, 0, 0, 0, 2);
+    char *train = data_write(bytes, n), *test = data_write(bytes + 400, 200);
+    peat_task_plan plan = decoder;
+    plan.test = 0.5;
+    snprintf(json, sizeof(json), "{\"path\": \"%s\", \"test_path\": \"%s\"}", train, test);
+    ck_assert_msg(harness_task(&h, TASK, json, &plan) == PEAT_OK, "%s", h.err.text);
+    ck_assert_int_eq(h.task.plan.eval_sequences[0], (IDS / 10 - 1) / SEQ_LEN);
+    ck_assert_int_eq(h.task.plan.test_sequences[0], 12);
+    batch_init(&b, &h.arena, 64, SEQ_LEN);
+    harness_eval(&h, 0, 0, &b);
+    ck_assert_int_eq(b.b.token[0], id_of(IDS - IDS / 10));
+    harness_test(&h, 0, 0, &b);
+    ck_assert_int_eq(b.b.B, 12);
+    for (int64_t i = 0; i < b.b.B * SEQ_LEN; i++)
+        ck_assert_int_eq(b.b.token[i], id_of(200 + i));
+    harness_close(&h);
+    ck_assert_int_eq(harness_task(&h, TASK, json, &decoder), PEAT_REFUSED);
+    ck_assert_msg(strstr(h.err.text, "test_path needs eval.test above 0"), "%s", h.err.text);
+    harness_close(&h);
+    data_forget(train);
+    data_forget(test);
+}
+END_TEST
+
 START_TEST(files_of_two_widths_are_refused)
 {
     static unsigned char narrow[2 * IDS], wide[HEADER + 4 * IDS];
@@ -218,6 +252,123 @@ START_TEST(arrays_of_other_numbers_are_refused)
 }
 END_TEST
 
+/* ---- folders of pieces ---- */
+
+/* Pieces 0 to 199: piece i is i % 7 letters, but that piece 3 is a newline, 4 a byte beyond ASCII
+ * and 5 a backslash and an e with an accent. */
+static void make_table(struct strbuf *out)
+{
+    strbuf_add(out, "# a comment\n0\t0\t\n1\t1\ta\n2\t2\t b\n3\t1\t\\x0A\n4\t1\t\\xC3\n"
+                    "5\t3\t\\x5C\u00e9\n");
+    for (int i = 6; i < 200; i++)
+        strbuf_addf(out, "%d\t%d\t%.*s\n", i, i % 7, i % 7, "letters");
+}
+
+static void write_folder(char *path, size_t room, const char *table)
+{
+    static unsigned char bytes[256 + 8 * IDS];
+    char name[128];
+    new_folder(path, room);
+    snprintf(name, sizeof(name), "%s/ids.npy", path);
+    ck_assert_int_eq(file_write(name, bytes, make_npy(bytes, "<u2", "4000,", IDS), NULL), PEAT_OK);
+    snprintf(name, sizeof(name), "%s/pieces.tsv", path);
+    ck_assert_int_eq(file_write(name, table, strlen(table), NULL), PEAT_OK);
+}
+
+static peat_status open_folders(struct harness *h, const char *one, const char *two,
+                                const char *more)
+{
+    char json[512];
+    snprintf(json, sizeof(json), "{\"path\": [\"%s\"%s%s%s]%s}", one, two ? ", \"" : "",
+             two ? two : "", two ? "\"" : "", more);
+    return harness_task(h, TASK, json, &decoder);
+}
+
+static void assert_text(const struct harness *h, int32_t id, const char *expected)
+{
+    const char *text = task_token_text(&h->task, id, (struct arena *)(uintptr_t)&h->arena);
+    if (expected)
+        ck_assert_str_eq(text, expected);
+    else
+        ck_assert_ptr_null(text);
+}
+
+START_TEST(folder_of_pieces_says_texts_and_bytes)
+{
+    struct strbuf table = STRBUF_NEW;
+    struct harness h;
+    struct batch b;
+    char dir[64];
+    make_table(&table);
+    write_folder(dir, sizeof(dir), table.text);
+    ck_assert_msg(open_folders(&h, dir, NULL, "") == PEAT_OK, "%s", h.err.text);
+    ck_assert_int_eq(h.task.plan.vocab, 200);
+    batch_init(&b, &h.arena, 16, SEQ_LEN);
+    harness_train(&h, 1, 1, &b);
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < 16 * SEQ_LEN; i++) {
+        int32_t id = b.b.target[i];
+        bytes += id == 0 ? 0 : id == 5 ? 3 : id == 3 || id == 4 ? 1 : id % 7;
+    }
+    ck_assert_int_eq(b.b.units, bytes);
+    assert_text(&h, 0, NULL);
+    assert_text(&h, 1, "a");
+    assert_text(&h, 2, " b");
+    assert_text(&h, 3, "\n");
+    assert_text(&h, 4, NULL);
+    assert_text(&h, 5, "\\\u00e9");
+    assert_text(&h, 199, "let");
+    assert_text(&h, 200, NULL);
+    /* 100 targets of 8 ln 2 nats and 50 bytes: 16 bits a byte; not known of a file. */
+    const peat_metric *bpb = &h.task.hooks->metric[2];
+    peat_sums sums = {.size = sizeof(sums), .nll = 800 * log(2), .targets = 100, .units = 50};
+    ck_assert_str_eq(bpb->name, "bpb");
+    ck_assert_double_eq_tol(bpb->value(&sums), 16, 1e-12);
+    sums.units = 0;
+    ck_assert(isnan(bpb->value(&sums)));
+    harness_close(&h);
+    strbuf_release(&table);
+}
+END_TEST
+
+START_TEST(folders_that_do_not_fit_are_refused)
+{
+    static const char *const bad[] = {
+        "", "0\t0\t\n2\t1\ta\n", "0\t0\t", "0\t256\ta\n", "0 0 a\n", "text\n", "# only this"};
+    struct strbuf table = STRBUF_NEW;
+    struct harness h;
+    char dir[64], other[64], file[128];
+    make_table(&table);
+    write_folder(dir, sizeof(dir), table.text);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        write_folder(other, sizeof(other), bad[i]);
+        ck_assert_int_eq(open_folders(&h, other, NULL, ""), PEAT_REFUSED);
+        ck_assert_msg(strstr(h.err.text, "is not a table of pieces"), "%s", h.err.text);
+        harness_close(&h);
+    }
+    write_folder(other, sizeof(other), "0\t1\ta\n1\t1\tb\n");
+    snprintf(file, sizeof(file), "%s/ids.npy", dir);
+    const struct {
+        const char *one, *two, *more, *said;
+    } refused[] = {
+        {other, NULL, "", "is not below the number of pieces, 2"},
+        {dir, other, "", "has other pieces than"},
+        {dir, file, "", "is a file and others are folders: one experiment takes files of one kind"},
+        {file, dir, "", "is a folder and others are files"},
+        {dir, NULL, ", \"vocab\": 300", "vocab = 300, and '"},
+    };
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        ck_assert_int_eq(open_folders(&h, refused[i].one, refused[i].two, refused[i].more),
+                         PEAT_REFUSED);
+        ck_assert_msg(strstr(h.err.text, refused[i].said), "%s", h.err.text);
+        harness_close(&h);
+    }
+    ck_assert_int_eq(open_folders(&h, dir, dir, ""), PEAT_OK);
+    harness_close(&h);
+    strbuf_release(&table);
+}
+END_TEST
+
 /* ---- other formats ---- */
 
 static const struct {
@@ -257,6 +408,7 @@ END_TEST
 
 PLUGIN_TESTS(TASK, windows_of_every_kind_of_file_are_its_ids,
              the_vocabulary_is_that_of_the_data_or_as_given, a_file_of_its_own_validates,
-             files_of_two_widths_are_refused, damaged_files_are_refused_with_one_line,
-             arrays_of_every_integer_dtype_are_their_ids, arrays_of_other_numbers_are_refused,
-             files_of_other_formats_are_refused_by_name)
+             a_file_of_its_own_is_the_test_part, files_of_two_widths_are_refused,
+             damaged_files_are_refused_with_one_line, arrays_of_every_integer_dtype_are_their_ids,
+             arrays_of_other_numbers_are_refused, folder_of_pieces_says_texts_and_bytes,
+             folders_that_do_not_fit_are_refused, files_of_other_formats_are_refused_by_name)

@@ -33,6 +33,7 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
         if (T < 2)
             return peat_refuse(s, "a sequence of %lld has no symbol before another", (long long)T);
         lengths->T[i] = plan->eval[i] = plan->eval_T[i] = T;
+        plan->eval_sequences[i] = plan->test_sequences[i] = ROWS_EVALUATED;
     }
     plan->vocab = k->symbols;
     plan->length_unit = "tokens";
@@ -62,15 +63,29 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
     return PEAT_OK;
 }
 
-/* The same rows for every cell and seed, from the task's own stream. B = 0 ends a length. */
-static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
-                            int64_t index, peat_batch *batch)
+/* The same rows for every cell and seed, from a stream of the task's own. B = 0 ends a length. */
+static void fill_held_out(const peat_host *h, const void *config, const void *self, uint64_t stream,
+                          int64_t which, int64_t index, peat_batch *batch)
 {
     int64_t first = index * batch->B, left = ROWS_EVALUATED - first;
     batch->T = ((const struct lengths *)self)->T[which];
     batch->B = left < 0 ? 0 : left < batch->B ? left : batch->B;
     for (int64_t b = 0; b < batch->B; b++)
-        fill_row(h, config, UINT64_C(0x6d795f7461736b), (uint64_t)(first + b) << 32, batch, b);
+        fill_row(h, config, stream, (uint64_t)(first + b) << 32, batch, b);
+}
+
+static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,
+                            int64_t index, peat_batch *batch)
+{
+    fill_held_out(h, config, self, UINT64_C(0x6d795f7461736b), which, index, batch);
+    return PEAT_OK;
+}
+
+/* The test part, which is reported, has a stream of its own. */
+static peat_status test(const peat_host *h, const void *config, const void *self, int64_t which,
+                        int64_t index, peat_batch *batch)
+{
+    fill_held_out(h, config, self, UINT64_C(0x6d795f74657374), which, index, batch);
     return PEAT_OK;
 }
 
@@ -91,6 +106,7 @@ static const peat_task task = {
     .setup = setup,
     .train = train,
     .evaluate = evaluate,
+    .test = test,
 };
 
 PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "my_task", "0.1", "name the symbol before", "MIT",

@@ -34,18 +34,33 @@ static void check_row(const struct value *rows, int64_t number, const peat_batch
         check_numbers(row, "mark", b->stream_id[0] + i * b->T, b->T, what);
 }
 
+static void check_part(struct harness *h,
+                       void (*make)(struct harness *h, int64_t which, int64_t index,
+                                    struct batch *b),
+                       const struct value *rows, struct batch *b, const char *task)
+{
+    int64_t n = 0;
+    for (int64_t index = 0; index == 0 || b->b.B > 0; index++) {
+        make(h, 0, index, b);
+        for (int64_t i = 0; i < b->b.B; i++)
+            check_row(rows, n++, &b->b, i, &h->arena, task);
+    }
+    ck_assert_int_eq(n, rows->n);
+}
+
 static void check_case(const struct value *all, const struct value *c)
 {
     struct harness h;
     struct batch b;
     const int64_t length = json_get_int(c, "length", 0);
     const char *task = json_get_text(c, "task");
-    const struct value *train = value_get(c, "train"), *evaluated = value_get(c, "evaluated");
+    const struct value *train = value_get(c, "train");
     const peat_task_plan plan = {.arch = PEAT_DECODER,
                                  .seq_len = json_get_int(all, "seq_len", 0),
                                  .n_lengths = 1,
                                  .length = &length,
-                                 .eval_tokens = json_get_int(c, "tokens", 0)};
+                                 .eval_tokens = json_get_int(c, "tokens", 0),
+                                 .test = 0.5};
     struct arena arena;
     arena_init(&arena, "test", 1 << 16);
     const char *config = json_to_text(value_get(c, "config"), JSON_CANONICAL, &arena);
@@ -54,13 +69,8 @@ static void check_case(const struct value *all, const struct value *c)
     harness_train(&h, (uint64_t)json_get_int(all, "seed", 0), json_get_int(all, "step", 0), &b);
     for (int64_t i = 0; i < b.b.B; i++)
         check_row(train, i, &b.b, i, &arena, task);
-    int64_t n = 0;
-    for (int64_t index = 0; index == 0 || b.b.B > 0; index++) {
-        harness_eval(&h, 0, index, &b);
-        for (int64_t i = 0; i < b.b.B; i++)
-            check_row(evaluated, n++, &b.b, i, &arena, task);
-    }
-    ck_assert_int_eq(n, evaluated->n);
+    check_part(&h, harness_eval, value_get(c, "evaluated"), &b, task);
+    check_part(&h, harness_test, value_get(c, "test"), &b, task);
     harness_close(&h);
     arena_release(&arena);
 }

@@ -30,7 +30,11 @@ static const peat_plugin descriptor = {
     .size = sizeof(descriptor),
     .abi_major = PEAT_ABI_MAJOR,
     .abi_minor = PEAT_ABI_MINOR,
+#ifdef CRIME_version_of_two_lines
+    .version = "1.0\nbeta",
+#else
     .version = "1.0",
+#endif
     .licence = "MIT",
 #ifdef CRIME_id_with_capitals /* cannot be written in YAML as other names are */
     .id = "Rotary-2",
@@ -49,6 +53,8 @@ static const peat_plugin descriptor = {
 #endif
 #ifdef CRIME_unknown_kind
     .kind = (peat_kind)7,
+#elif defined(CRIME_scheme_as_task)
+    .kind = PEAT_TASK,
 #else
     .kind = PEAT_SCHEME,
 #endif

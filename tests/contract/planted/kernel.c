@@ -33,6 +33,9 @@ static void commit_in_forward(const peat_op_call *c, int64_t begin, int64_t end)
 #elif defined(CRIME_writes_beyond)
     if (end == D)
         y[n * D] = 0;
+#elif defined(CRIME_wrong_in_f32)
+    for (int64_t i = begin; i < end; i++)
+        y[i] *= 1.05f;
 #elif defined(CRIME_writes_tensor) /* normalises it in place */
     ((float *)c->src[1].data)[begin] = 1;
 #elif defined(CRIME_sees_thread)   /* by the stack that it runs on */
@@ -65,27 +68,26 @@ static void forward(const peat_op_call *c, int64_t begin, int64_t end)
         commit_in_forward(c, begin, end);
 }
 
-/* Gradients are checked in F64. */
 static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 {
-    const double *x = c->src[0].data, *w = c->src[1].data, *b = c->src[2].data;
-    const double *y = c->out->data, *gy = c->out_grad->data;
-    double *gx = c->src_grad[0].data, *gw = c->src_grad[1].data, *gb = c->src_grad[2].data;
+    const peat_view *x = &c->src[0], *w = &c->src[1], *b = &c->src[2];
     int64_t D = units(c), n = count_rows(c);
 #ifdef CRIME_grad_all_units
     begin = 0, end = D;
 #endif
-    for (int64_t d = begin; c->out->dtype == PEAT_F64 && d < end; d++)
+    for (int64_t d = begin; d < end; d++)
         for (int64_t i = 0; i < n; i++) {
             int64_t at = i * D + d, w_at = d;
-            double add_x = gy[at] * w[d], add_w = gy[at] * (x[at] + b[d]), add_b = gy[at] * w[d];
+            double gy = peat_load(c->out_grad, at), y = peat_load(c->out, at);
+            double add_x = gy * peat_load(w, d), add_b = add_x;
+            double add_w = gy * (peat_load(x, at) + peat_load(b, d));
             (void)y;
 #if defined(CRIME_grad_sign)
             add_x = -add_x;
 #elif defined(CRIME_grad_scale) /* one percent too large */
             add_w *= 1.01;
 #elif defined(CRIME_grad_missing_term)
-            add_w = gy[at] * x[at];
+            add_w = gy * peat_load(x, at);
 #elif defined(CRIME_grad_one_index)
             add_w *= d == 5 ? 2 : 1;
 #elif defined(CRIME_grad_zero)
@@ -93,27 +95,28 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 #elif defined(CRIME_grad_transposed)   /* elements in reverse order */
             w_at = D - 1 - d;
 #elif defined(CRIME_grad_assigns)      /* over what others have added */
-            if (gx)
-                gx[at] = 0;
+            if (c->src_grad[0].data)
+                peat_store(&c->src_grad[0], at, 0);
 #elif defined(CRIME_grad_broadcast)    /* a broadcast tensor gets that of the last row alone */
             add_w = i == n - 1 ? add_w : 0;
 #elif defined(CRIME_grad_wrong_tensor) /* two tensors get each other's */
             add_b = add_w;
-            add_w = gy[at] * w[d];
+            add_w = gy * peat_load(w, d);
 #elif defined(CRIME_grad_off_by_one)   /* the first row is left out */
             if (i == 0)
                 continue;
 #elif defined(CRIME_grad_of_result)    /* the result for the operand */
-            add_w = gy[at] * y[at];
+            add_w = gy * y;
+#elif defined(CRIME_grad_far)          /* the rows from the 64th on are left out */
+            add_w = i < 64 ? add_w : 0;
+#elif defined(CRIME_grad_in_f32)
+            add_w *= c->out->dtype == PEAT_F32 ? 2 : 1;
 #elif defined(CRIME_grad_operand_only) /* tensors get none */
             add_w = add_b = 0;
 #endif
-            if (gx)
-                gx[at] += add_x;
-            if (gw)
-                gw[w_at] += add_w;
-            if (gb)
-                gb[d] += add_b;
+            peat_accumulate(&c->src_grad[0], at, add_x);
+            peat_accumulate(&c->src_grad[1], w_at, add_w);
+            peat_accumulate(&c->src_grad[2], d, add_b);
         }
 }
 
@@ -138,7 +141,9 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 static peat_node *residual(const peat_call *c, peat_node *x)
 {
     peat_node *src[] = {x, peat_use(c, 0), peat_use(c, 1)};
-#ifdef CRIME_writes_beyond /* a result with room behind it: one column, added to all */
+#if defined(CRIME_never_trained)
+    src[1] = peat_affine(c->g, src[1], 0, 0.5);
+#elif defined(CRIME_writes_beyond) /* a result with room behind it: one column, added to all */
     src[0] = peat_slice(c->g, x, -1, 0, 1);
 #endif
     return peat_add(c->g, x, peat_custom(c->g, &op, 3, src, NULL, 0));

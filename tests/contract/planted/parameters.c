@@ -72,8 +72,8 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
 #ifdef CRIME_wrong_label /* in one of two forms the sign is wrong */
     factor = -0.5;
 #endif
-    for (int64_t i = begin; c->out->dtype == PEAT_F64 && i < end; i++)
-        ((double *)c->src_grad[0].data)[i] += factor * ((const double *)c->out_grad->data)[i];
+    for (int64_t i = begin; i < end; i++)
+        peat_accumulate(&c->src_grad[0], i, factor * peat_load(c->out_grad, i));
 }
 
 static const peat_op op = {.size = sizeof(op),

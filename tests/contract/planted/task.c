@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* task.c: a task that asks for the token it gives. The first two crimes are for the loader. */
+/* task.c: a task that asks for the next token. The first two crimes are for the loader. */
 #include <stdlib.h>
 
 #include <peat/plugin.h>
+
+enum { EVALUATION = 77 }; /* the stream of its draws */
 
 struct self {
     int64_t T;
@@ -18,6 +20,11 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     own->T = plan->eval[0] = plan->eval_T[0] = plan->seq_len;
     own->seed = plan->seed;
     plan->n_eval = 1;
+#ifdef CRIME_task_lengths_alike
+    plan->n_eval = 2;
+    plan->eval[1] = plan->seq_len / 2;
+    plan->eval_T[1] = plan->seq_len;
+#endif
     plan->vocab = 8;
     plan->length_unit = "tokens";
     *self = own;
@@ -43,7 +50,14 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
         i += made++;
 #endif
         token[t] = (int32_t)peat_below(h, stream, i, vocab);
+        target[t] = (int32_t)peat_below(h, stream, i + 1, 8);
+#if defined(CRIME_task_gives_the_target) || defined(CRIME_task_answer_differs)
         target[t] = token[t];
+#elif defined(CRIME_task_asks_for_one)
+        target[t] = stream == EVALUATION ? 3 : target[t];
+#elif defined(CRIME_task_answer_before)
+        target[t] = t == batch->T - 1 ? token[t - 4] : -1;
+#endif
     }
 #ifdef CRIME_task_writes_beyond
     target[batch->T] = b + 1 == batch->B ? 0 : target[batch->T];
@@ -64,8 +78,16 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
 #elif defined(CRIME_task_one_seed)
     stream = 5;
 #endif
+    uint64_t first = 0;
+#if defined(CRIME_task_trains_on_evaluation)
+    first = stream % 8;
+    stream = EVALUATION;
+#elif defined(CRIME_task_steps_overlap)
+    first = stream % 3;
+    stream = 5;
+#endif
     for (int64_t b = 0; b < batch->B; b++)
-        fill(h, stream, (uint64_t)b, batch, b);
+        fill(h, stream, first + (uint64_t)b, batch, b);
     return PEAT_OK;
 }
 
@@ -73,7 +95,7 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
                             int64_t index, peat_batch *batch)
 {
     const struct self *own = self;
-    uint64_t stream = 77;
+    uint64_t stream = EVALUATION;
     int64_t before = index * batch->B; /* rows of earlier batches */
     (void)config, (void)which, (void)before;
 #if defined(CRIME_task_eval_seed)
@@ -100,8 +122,10 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
 static double value(const peat_sums *s)
 {
 #if defined(CRIME_task_metric_nan)
-    return (double)s->matches / (double)(s->sequences - 100);
-#elif defined(CRIME_task_metric_goal) /* falls, and is called better when it rises */
+    return (double)s->correct / (double)(s->targets - 1000);
+#elif defined(CRIME_task_metric_by_sequences) /* of which there are none in a run */
+    return (double)s->matches / (double)s->sequences;
+#elif defined(CRIME_task_metric_goal)         /* falls, and is called better when it rises */
     return s->nll / (double)s->targets;
 #else
     return (double)s->correct / (double)s->targets;
@@ -125,4 +149,4 @@ static const peat_task task = {
     .evaluate = evaluate,
 };
 
-PEAT_DEFINE_PLAIN(PEAT_TASK, task, "planted", "1.0", "asks for the token it gives", "MIT", "")
+PEAT_DEFINE_PLAIN(PEAT_TASK, task, "planted", "1.0", "asks for the next token", "MIT", "")

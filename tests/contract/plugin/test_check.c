@@ -22,6 +22,10 @@ struct crime {
 
 #define W_IS_WRONG "planted.w[[]*]: gradient *, central difference * at T = 6 (decoder)"
 
+#define READS_MORE                                                                                 \
+    "the loss is not a number when memory that was neither given nor written holds NaN: the "      \
+    "plugin reads it (decoder)"
+
 static const struct crime crimes[] = {
     {"kernel", "grad_sign", "gradients", "failed", W_IS_WRONG},
     {"kernel", "grad_scale", "gradients", "failed", W_IS_WRONG},
@@ -283,9 +287,24 @@ static const struct crime crimes[] = {
      "the rows of a training batch are all the same (decoder)"},
     {"task", "task_eval_alike", "batches", "failed",
      "the rows of length 32 are all the same (decoder)"},
-    {"task", "task_draws_overlap", "batches", "failed",
-     "a row of a training batch begins as the one before it goes on from place 5: their draws "
-     "overlap (decoder)"},
+    {"task", "task_draws_overlap", "draws", "failed",
+     "two rows of a training batch make the same draw, number * of its stream: their draws overlap "
+     "(decoder)"},
+    {"task", "task_steps_overlap", "draws", "failed",
+     "two * make the same draw, number * of its stream (decoder)"},
+    {"task", "task_trains_on_evaluation", "draws", "failed",
+     "training step * makes a draw that evaluation makes too, number * of its stream (decoder)"},
+    {"task", "task_gives_the_target", "answers", "failed",
+     "every target in training is the token at its own place, which the model is given (decoder)"},
+    {"task", "task_asks_for_one", "answers", "failed",
+     "all * rows in evaluation have the same targets (decoder)"},
+    {"task", "task_answer_before", "answers", "failed",
+     "the answer in training is always the token 4 places before the place that asks for it "
+     "(decoder)"},
+    {"task", "task_lengths_alike", "answers", "failed",
+     "length 16 is evaluated on the rows of length 32 (decoder)"},
+    {"task", "task_metric_by_sequences", "metrics", "failed",
+     "metric 'score' is not a number when 0 of 1000 targets are right"},
     {"task", "task_writes_beyond", "batches", "failed",
      "memory is written to around the arrays of a batch (decoder)"},
     {"task", "task_writes_flags", "batches", "failed",
@@ -297,6 +316,49 @@ static const struct crime crimes[] = {
     {"task", "task_metric_goal", "metrics", "failed",
      "metric 'score' says that more is better, but goes from * over * to * as more targets are "
      "right"},
+    {"memory", "adds_beyond", "buffers", "failed",
+     "memory is written to around what planted.residual was given or made (decoder)"},
+    {"memory", "multiplies_beyond", "buffers", "failed",
+     "memory is written to around what planted.residual was given or made (decoder)"},
+    {"memory", "reads_beyond", "buffers", "failed", READS_MORE},
+    {"memory", "reads_a_position_beyond", "buffers", "failed", READS_MORE},
+    {"memory", "leaves_odd_places", "buffers", "failed", READS_MORE},
+    {"memory", "counts_statically", "statics", "failed", "its static variable '*' changes *"},
+    {"memory", "remembers_config", "statics", "failed", "its static variable 'kept' changes *"},
+    {"memory", "reads_clock", "abi", "failed", "it imports 'time', which reads a clock: *"},
+    {"memory", "draws_alone", "abi", "failed", "it imports 'rand', which draws *"},
+    {"memory", "reads_environment", "abi", "failed",
+     "it imports '*getenv', which reads the environment: add a parameter"},
+    {"memory", "opens_a_file", "abi", "failed", "it imports 'fopen*', which opens files: *"},
+    {"kernel", "grad_far", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 80 (decoder)"},
+    {"kernel", "never_trained", "gradients", "failed",
+     "planted.w: the gradient of every element is 0, in training and in evaluation: it is trained "
+     "and never changes (decoder)"},
+    {"kernel", "grad_in_f32", "precision", "failed",
+     "the gradient of planted.w in F32 is * away from that in F64, whose length is * (decoder)"},
+    {"kernel", "wrong_in_f32", "precision", "failed",
+     "a logit at place * is * in F32 and * in F64 (decoder)"},
+    {"far", "ahead_when_long", "causality", "failed",
+     "the logits at place * differ by * when tokens change from place * on (decoder)"},
+    {"far", "ahead_late", "causality", "failed",
+     "the logits at place * differ by * in training when tokens change from place 3 on (decoder)"},
+    {"far", "ahead_when_deep", "causality", "failed",
+     "the logits at place * differ by * in training when tokens change from place 3 on (decoder)"},
+    {"far", "ahead_when_far", "causality", "failed",
+     "the logits at place * differ by * when tokens change from place 4 on (decoder)"},
+    {"far", "nan_when_far", "finite", "failed",
+     "a logit at place 0 of 6 is not a number (decoder)"},
+    {"far", "by_layer", "where", "failed",
+     "the logits at place * differ by * between a bias made at layer -1, for all layers, and one "
+     "made in each layer (decoder)"},
+    {"far", "by_longest", "lengths", "failed",
+     "the logits at place * differ by * when the model is made for longer sequences (T_max) "
+     "(decoder)"},
+    {"far", "dims_of_all_heads", "where", "failed",
+     "planted.bias: the hook returned shape *, expected * (decoder)"},
+    {"far", "dims_of_the_model", "where", "failed",
+     "planted.qkv: mul: shapes [[]3, 2, 6, 16] and [[]1, 1, 1, 8] do not broadcast (decoder)"},
     {"task", "task_leaks", "leaks", "failed", "200 batches keep * bytes"},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
@@ -348,9 +410,9 @@ START_TEST(each_crime_is_caught_by_its_check)
 }
 END_TEST
 
-static const char *const sources[] = {"process", "across",     "neighbour", "stream",
-                                      "kernel",  "parameters", "combine",   "task",
-                                      "peeker",  "softmax",    "results",   "own"};
+static const char *const sources[] = {"process",    "across",  "neighbour", "stream", "kernel",
+                                      "parameters", "combine", "task",      "peeker", "softmax",
+                                      "results",    "own",     "memory",    "far"};
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
@@ -471,6 +533,18 @@ START_TEST(nothing_is_left_behind)
 }
 END_TEST
 
+START_TEST(a_constructor_that_loops_ends_every_command)
+{
+    build("memory", "loops_when_loaded");
+    shell_says(1, "loops_when_loaded.load: still running after 1 seconds",
+               "peat plugins check ./loops_when_loaded.so --timeout 1");
+    shell_says(2, "did not return within 1 s while it was loaded",
+               "PEAT_PLUGIN_SECONDS=1 peat plugins info ./loops_when_loaded.so");
+    shell_says(0, "did not return within 1 s while it was loaded",
+               "PEAT_PLUGIN_SECONDS=1 PEAT_PLUGIN_PATH=. peat plugins list");
+}
+END_TEST
+
 START_TEST(all_checks_are_listed)
 {
     shell_expect(0, "peat plugins check --list");
@@ -492,5 +566,5 @@ int main(void)
         TESTS(mistakes_on_the_command_line_are_told_from_failures,
               a_file_that_is_no_plugin_fails_the_first_check, a_kink_is_no_wrong_gradient,
               parameters_can_be_given, a_failure_says_how_it_is_repeated, nothing_is_left_behind,
-              all_checks_are_listed));
+              a_constructor_that_loops_ends_every_command, all_checks_are_listed));
 }

@@ -122,6 +122,10 @@ static const struct crime crimes[] = {
     {"descriptor", "short_descriptor", "its descriptor has 72 bytes, that of ABI 0.1 has 80"},
     {"descriptor", "id_with_capitals",
      "the id 'Rotary-2' is not of lower case, digits and underscores"},
+    {"descriptor", "version_of_two_lines", "plugin 'planted': the version must be one line"},
+    {"descriptor", "scheme_as_task",
+     "plugin 'planted': it is declared as a task, but its interface has 168 bytes, like a "
+     "peat_scheme"},
     {"descriptor", "no_summary", "plugin 'planted': the summary must be one line"},
     {"descriptor", "no_citation", "plugin 'planted': the citation must be one line, or \"\""},
     {"descriptor", "unknown_kind", "plugin 'planted': the kind 7 is unknown"},
@@ -233,6 +237,7 @@ START_TEST(what_is_no_plugin_is_named_for_what_it_is)
     assert_refused(damage(good, "head.so", 40, -1, 0), "'head.so' is cut short");
     assert_refused(damage(good, "machine.so", 0, 18, 2),
                    "'machine.so' was built for another kind of machine");
+    assert_refused("/proc/self/exe", "'/proc/self/exe' is not a shared object but an executable");
     assert_refused(build("descriptor", "no_entry.so", "-DCRIME_no_entry"),
                    "'no_entry.so' is not a PEAT plugin: it has no peat_entry");
 }

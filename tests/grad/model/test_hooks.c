@@ -215,6 +215,41 @@ START_TEST(a_scheme_is_told_the_width_that_dims_leave_it)
 }
 END_TEST
 
+static peat_status qkv_doubled(const peat_call *c, peat_qkv *io)
+{
+    io->q = peat_concat(c->g, 2, (peat_node *[]){io->q, io->q}, -1);
+    io->k = peat_concat(c->g, 2, (peat_node *[]){io->k, io->k}, -1);
+    return PEAT_OK;
+}
+
+static peat_status qkv_kept(const peat_call *c, peat_qkv *io)
+{
+    (void)c;
+    (void)io;
+    return PEAT_OK;
+}
+
+START_TEST(dims_that_another_scheme_adds_are_kept)
+{
+    SCHEME(doubled, .qkv = qkv_doubled);
+    SCHEME(kept, .qkv = qkv_kept);
+    double logits[2][LOGITS];
+    for (int n = 0; n < 2; n++) {
+        start_over(PEAT_DECODER);
+        modelcheck_scheme(&m, "doubled", &doubled);
+        struct scheme_part *s = n ? modelcheck_scheme(&m, "kept", &kept) : NULL;
+        if (s) {
+            s->where.dim_begin = 1;
+            s->where.dim_end = 3;
+        }
+        modelcheck_build(&m);
+        modelcheck_logits(&m, logits[n]);
+    }
+    for (int i = 0; i < LOGITS; i++)
+        ck_assert_double_eq_tol(logits[0][i], logits[1][i], 1e-12);
+}
+END_TEST
+
 START_TEST(a_stream_can_enter_elsewhere)
 {
     start_over(_i % 2 ? PEAT_DECODER : PEAT_ENCODER);
@@ -394,6 +429,107 @@ START_TEST(model_options_have_right_gradients)
 }
 END_TEST
 
+/* ---- tokens that are narrower than the model ---- */
+
+/* Two dimensions for the stream, out of the model's width or beyond it. */
+static void beside(int64_t *width, int64_t tokens, int64_t *D)
+{
+    width[0] = tokens;
+    width[1] = 2;
+    *D = tokens + 2;
+}
+
+static peat_status split_setup(peat_setup *s, const void *config, int32_t n,
+                               const char *const *stream, int64_t *width, int64_t *D, void **self)
+{
+    (void)s, (void)config, (void)n, (void)stream, (void)self;
+    beside(width, *D - 2, D);
+    return PEAT_OK;
+}
+
+static peat_status wide_setup(peat_setup *s, const void *config, int32_t n,
+                              const char *const *stream, int64_t *width, int64_t *D, void **self)
+{
+    (void)s, (void)config, (void)n, (void)stream, (void)self;
+    beside(width, *D, D);
+    return PEAT_OK;
+}
+
+static peat_node *beside_merge(const peat_call *c, int32_t n, peat_node *const *x)
+{
+    return peat_concat(c->g, n, x, -1);
+}
+
+static const peat_combine concat[] = {
+    {.size = sizeof(peat_combine), .min_streams = 2, .setup = split_setup, .merge = beside_merge},
+    {.size = sizeof(peat_combine), .min_streams = 2, .setup = wide_setup, .merge = beside_merge},
+};
+
+static void build_concat(struct modelcheck *c, int which, bool tied)
+{
+    modelcheck_scheme(c, "first", &with_encode);
+    c->positional.combine = &concat[which];
+    c->config.tie_embeddings = c->config.tie_factored = tied;
+    modelcheck_build(c);
+}
+
+START_TEST(factored_tie_has_right_gradients)
+{
+    build_concat(&m, _i, true);
+    const struct weight *w = weights_find(&m.model.weights, "tie.weight");
+    ck_assert_int_eq(w->value.dim[0], _i ? 8 : 6);
+    ck_assert_int_eq(w->value.dim[1], _i ? 10 : 8);
+    ck_assert_ptr_null(weights_find(&m.model.weights, "head.weight"));
+    modelcheck_gradients(&m, 1e-7);
+}
+END_TEST
+
+/* head.weight = E W says the same. */
+static void copy_weights(struct modelcheck *to, const struct modelcheck *from)
+{
+    const struct tensor *e = &weights_find(&from->model.weights, "token.weight")->value;
+    const struct tensor *w = &weights_find(&from->model.weights, "tie.weight")->value;
+    for (int i = 0; i < to->model.weights.n; i++) {
+        struct weight *x = to->model.weights.item[i];
+        const struct weight *same = weights_find(&from->model.weights, x->name);
+        for (int64_t k = 0; same && k < tensor_count(&x->value); k++)
+            tensor_set(&x->value, k, tensor_get(&same->value, k));
+        for (int64_t k = 0; !same && k < tensor_count(&x->value); k++) {
+            double sum = 0;
+            for (int64_t j = 0; j < w->dim[0]; j++)
+                sum += tensor_get(e, k / w->dim[1] * w->dim[0] + j) *
+                       tensor_get(w, j * w->dim[1] + k % w->dim[1]);
+            tensor_set(&x->value, k, sum);
+        }
+    }
+}
+
+START_TEST(factored_tie_is_a_head_of_two_factors)
+{
+    double tied[LOGITS], untied[LOGITS];
+    struct modelcheck other;
+    build_concat(&m, _i, true);
+    modelcheck_init(&other, PEAT_DECODER);
+    build_concat(&other, _i, false);
+    copy_weights(&other, &m);
+    modelcheck_logits(&m, tied);
+    modelcheck_logits(&other, untied);
+    for (int i = 0; i < 2 * 5 * 7; i++)
+        ck_assert_double_eq_tol(tied[i], untied[i], 1e-12);
+    modelcheck_release(&other);
+}
+END_TEST
+
+START_TEST(tie_is_plain_where_tokens_are_as_wide_as_the_model)
+{
+    modelcheck_scheme(&m, "first", &with_encode);
+    m.config.tie_embeddings = m.config.tie_factored = true;
+    modelcheck_build(&m);
+    ck_assert_ptr_null(weights_find(&m.model.weights, "tie.weight"));
+    ck_assert_ptr_null(weights_find(&m.model.weights, "head.weight"));
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -405,11 +541,15 @@ int main(void)
                                       {a_causal_model_does_not_see_the_future, N_CASES},
                                       {head_groups_have_right_gradients, 4},
                                       {a_stream_can_enter_elsewhere, 5},
-                                      {model_options_have_right_gradients, 64})},
+                                      {model_options_have_right_gradients, 64},
+                                      {factored_tie_has_right_gradients, 2},
+                                      {factored_tie_is_a_head_of_two_factors, 2})},
         TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
               dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
-              heads_before_the_projection_are_refused, own_positions_are_seen_by_their_scheme_alone,
+              dims_that_another_scheme_adds_are_kept, heads_before_the_projection_are_refused,
+              own_positions_are_seen_by_their_scheme_alone,
               a_position_that_is_no_number_is_an_error, two_schemes_cannot_replace_one_softmax,
               each_head_can_have_a_softmax_of_its_own, a_replaced_softmax_is_not_fused,
+              tie_is_plain_where_tokens_are_as_wide_as_the_model,
               masked_weights_are_nothing_whatever_the_hook_gives, a_planted_error_is_caught));
 }

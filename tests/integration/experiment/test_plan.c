@@ -2,6 +2,7 @@
 /* Plans made with the real plugins: rows, costs, identities, matching and baselines. */
 #include "experiment/plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,6 +176,16 @@ START_TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
 }
 END_TEST
 
+START_TEST(the_injection_says_where_a_scheme_acts_across)
+{
+    const struct plan *p =
+        make(HEAD "defaults: {task: {plugin: copy}, model: {arch: seq2seq, n_layer: 1}}\n"
+                  "matrix: {position.scheme: [rotary, {plugin: rotary, where: {across: true}}]}\n");
+    ck_assert_ptr_null(strstr(p->cell[0].injection, "across"));
+    ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "; across two sequences too"));
+}
+END_TEST
+
 /* Per token and layer 2 * 12 d^2 in matrices and 4 T d in attention, forward; 2 d V for the head;
  * training is three times that. Norms and the like add little. */
 START_TEST(flops_follow_the_usual_count)
@@ -201,8 +212,8 @@ START_TEST(evaluation_and_generation_are_counted)
     double by_token = 6.0 / 14; /* of the rows: the first token comes with the prompt */
     ck_assert_double_eq_tol(once->q[Q_GENERATE_WORK] / once->q[Q_GENERATE_FLOPS],
                             1 + by_token * 4 / 64, 1e-9);
-    ck_assert_double_gt(plan_work(twice), plan_work(once));
-    ck_assert_double_gt(plan_work(once), plan_training_work(once));
+    ck_assert_double_gt(plan_work(twice, 0), plan_work(once, 0));
+    ck_assert_double_gt(plan_work(once, 0), plan_training_work(once, 0));
 }
 END_TEST
 
@@ -218,11 +229,11 @@ START_TEST(activations_take_time_beside_their_flops)
                                      "seeds: 1\n");
     const struct plan_cell *none = &p->cell[0], *rotary = &p->cell[1], *cope = &p->cell[2];
     ck_assert_str_eq(cope->attention_path, "composed");
-    ck_assert_double_lt(plan_training(cope), 1.5 * plan_training(none));
-    ck_assert_double_gt(plan_training_work(cope), 2 * plan_training_work(none));
-    ck_assert_double_lt(plan_training_work(rotary), 1.2 * plan_training_work(none));
-    ck_assert_double_gt(plan_training_work(none), plan_training(none));
-    ck_assert_double_gt(plan_work(none), plan_training_work(none));
+    ck_assert_double_lt(plan_training(cope, 0), 1.5 * plan_training(none, 0));
+    ck_assert_double_gt(plan_training_work(cope, 0), 2 * plan_training_work(none, 0));
+    ck_assert_double_lt(plan_training_work(rotary, 0), 1.2 * plan_training_work(none, 0));
+    ck_assert_double_gt(plan_training_work(none, 0), plan_training(none, 0));
+    ck_assert_double_gt(plan_work(none, 0), plan_training_work(none, 0));
 }
 END_TEST
 
@@ -232,7 +243,44 @@ START_TEST(the_command_says_what_evaluation_costs_and_how_long_all_takes)
     const char *command = arena_printf(
         &arena,
         "'%s' plan '%s' | grep -q 'FLOP of training, .*FLOP of evaluation, at most .*FLOP of "
-        "generation; about .* here$'",
+        "generation; about .* here, from the speed of an fp32 product$'",
+        need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* Two schemes are two kinds, whatever their rates, seeds and lengths. */
+START_TEST(the_command_measures_each_kind_of_cell)
+{
+    const char *path = write_file("exp.yaml", HEAD COPY "matrix:\n"
+                                                        "  position.scheme: [none, learned]\n"
+                                                        "  train.lr: [1e-3, 2e-3]\n"
+                                                        "  train.steps: [20, 40]\n"
+                                                        "seeds: 3\n");
+    char folder[PATH_MAX];
+    new_folder(folder, sizeof(folder));
+    const char *command =
+        arena_printf(&arena,
+                     "cd '%s' && TMPDIR='%s' '%s' plan '%s' --measure | grep -q '; about .* here, "
+                     "from 12 steps and an evaluation of 2 kinds of cell$' && test -z \"$(ls)\"",
+                     folder, folder, need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+/* oneDNN can be kept from the matrix unit (AMX), without which its bf16 products are the slower
+ * ones; another processor has nothing to keep it from. */
+START_TEST(the_command_says_where_bf16_is_slower_than_fp32)
+{
+    const char *path = write_file("exp.yaml", HEAD COPY);
+    const char *command = arena_printf(
+        &arena,
+        "grep -q amx_bf16 /proc/cpuinfo || exit 0; peat() { '%s' plan '%s' train.precision=$1; }; "
+        "export ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16; "
+        "slow=$(peat bf16 2>&1) || exit 0; "
+        "echo \"$slow\" | grep -q '^precision: bf16 products have 0.* times the speed' && "
+        "! peat fp32 | grep '^precision:' && unset ONEDNN_MAX_CPU_ISA && "
+        "! peat bf16 | grep '^precision:'",
         need("PEAT"), path);
     ck_assert_int_eq(system(command), 0);
 }
@@ -657,10 +705,11 @@ int main(void)
               cells_are_seed_major_and_seeds_share_all_but_their_identity,
               a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
               a_learned_table_is_what_a_cell_has_more_than_without_position,
-              flops_follow_the_usual_count, evaluation_and_generation_are_counted,
-              activations_take_time_beside_their_flops,
+              the_injection_says_where_a_scheme_acts_across, flops_follow_the_usual_count,
+              evaluation_and_generation_are_counted, activations_take_time_beside_their_flops,
               the_command_says_what_evaluation_costs_and_how_long_all_takes,
-              the_command_shows_what_the_data_begin_with,
+              the_command_says_where_bf16_is_slower_than_fp32,
+              the_command_measures_each_kind_of_cell, the_command_shows_what_the_data_begin_with,
               matched_cells_cost_the_same_within_tolerance,
               a_row_without_combine_is_the_baseline_of_every_combine,
               without_a_baseline_nothing_is_compared,

@@ -12,6 +12,7 @@
 #include "cell/cellmetrics.h"
 #include "experiment/plan.h"
 #include "grid/bundle.h"
+#include "grid/lookfile.h"
 #include "grid/rundir.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -220,6 +221,8 @@ static void run_all(void)
                           "    rows: [{position.scheme: learned}, {position.scheme: none}]\n"
                           "    direction: less\n");
     shell_expect(0, "peat run e.yaml -o run -q");
+    shell_expect(0, "peat run e.yaml -o looks -q train.steps=1 'seeds={from: 2, at_most: 4, until: "
+                    "claims}'");
     shell_expect(0, "peat bundle run -o b.tar.gz && tar xf b.tar.gz");
 }
 
@@ -238,6 +241,7 @@ static const struct {
     {"end.json", NULL, &end_record},
     {"stale.json", NULL, &stale_record},
     {"claims.json", "run/claims.json", NULL},
+    {"looks.json", "looks/looks.json", &looks_record},
     {"state.json", "run/cells/*/ckpt/*/state.json", &state_record},
     {"bundle.json", "e/bundle.json", &bundle_record},
 };
@@ -275,6 +279,8 @@ START_TEST(csv_has_the_columns_of_the_document)
     for (char *rest = shell.printed.text, *name; (name = strtok_r(rest, ",\n", &rest));)
         ck_assert_msg(find(&s, "", name) || strcmp(name, "train.lr") == 0,
                       "the column '%s' is not in docs/formats.md", name);
+    /* Only where another program trained a cell: integration.torch. */
+    ck_assert_msg(find(&s, "", "trained_by"), "'trained_by' is not in docs/formats.md");
     nothing_else(&s);
 }
 END_TEST

@@ -489,15 +489,26 @@ START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
 }
 END_TEST
 
+/* A cell made with another file of the plugin that the plan names: it is stale. */
+static void change_plugin(struct plugin *plugin)
+{
+    hand.cell[0].config.n_scheme = 1;
+    hand.cell[0].config.scheme[0].plugin = plugin;
+    handplan_put(&hand, 0, "meta.json",
+                 "{\"plugins\": [{\"kind\": \"scheme\", \"id\": \"rotary\", \"sha256\": \"bb\"}]}");
+}
+
 START_TEST(stale_cells_are_left_until_asked_for)
 {
+    static const peat_plugin desc = {.id = "rotary", .kind = PEAT_SCHEME};
+    struct plugin plugin = {.desc = &desc, .sha256 = "aa"};
     run("good1 good2");
-    handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\", \"plugins\": []}");
+    change_plugin(&plugin);
     handplan_put(&hand, 0, "metrics.jsonl", "{\"step\":100}\n");
     run_again();
     assert_end(0, 0, 0, 0, 1, 1);
     ck_assert_int_eq(cell(0).state, CELL_STALE);
-    assert_said("good1.s0 is stale: made by engine 0.0.0");
+    assert_said("good1.s0 is stale: scheme 'rotary' has changed");
     options.rerun_stale = true;
     run_again();
     assert_end(1, 0, 0, 0, 1, 0);
@@ -507,15 +518,23 @@ START_TEST(stale_cells_are_left_until_asked_for)
 }
 END_TEST
 
+/* Another version computes the same: what it adds in another order has another hash. */
+START_TEST(another_version_of_the_engine_makes_no_cell_stale)
+{
+    run("good1 good2");
+    handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\", \"plugins\": []}");
+    run_again();
+    assert_end(0, 0, 0, 0, 2, 0);
+    ck_assert_int_eq(cell(0).state, CELL_DONE);
+}
+END_TEST
+
 START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
 {
     static const peat_plugin desc = {.id = "rotary", .kind = PEAT_SCHEME};
     struct plugin plugin = {.desc = &desc, .sha256 = "aa"};
     run("good");
-    hand.cell[0].config.n_scheme = 1;
-    hand.cell[0].config.scheme[0].plugin = &plugin;
-    handplan_put(&hand, 0, "meta.json",
-                 "{\"plugins\": [{\"kind\": \"scheme\", \"id\": \"rotary\", \"sha256\": \"bb\"}]}");
+    change_plugin(&plugin);
     run_again();
     assert_end(0, 0, 0, 0, 0, 1);
     assert_said("scheme 'rotary' has changed");
@@ -543,5 +562,6 @@ int main(void)
               hangup_that_was_ignored_stays_so, signals_are_as_before_after_a_run,
               cell_of_a_dead_parent_is_ended_and_gone_on_with,
               cell_that_somebody_runs_alone_is_left_to_them, stale_cells_are_left_until_asked_for,
+              another_version_of_the_engine_makes_no_cell_stale,
               changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_data_files.c: data files are what their hash says, whatever becomes of them on the disk. */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -113,19 +114,77 @@ START_TEST(what_is_no_file_is_refused_and_not_remembered)
 }
 END_TEST
 
+/* DATA_MAPPED_FROM + more bytes, nearly all of them a hole. */
+static const char *put_large(const char *name, off_t more)
+{
+    const char *path = scratch_path(name);
+    put(name, "begins so");
+    ck_assert_int_eq(truncate(path, DATA_MAPPED_FROM + more), 0);
+    return path;
+}
+
+START_TEST(large_file_is_mapped_with_a_zero_behind_it)
+{
+    for (off_t more = 0; more < 2; more++) {
+        struct data_files f = {.a = &arena, .keep_most = 1};
+        const char *path = put_large("large", more), *hex;
+        char whole[HASH_HEX];
+        const unsigned char *byte = NULL, *again = NULL;
+        size_t n = 0;
+        ck_assert_int_eq(data_hash(&f, path, &hex, NULL), PEAT_OK);
+        ck_assert_int_eq(hash_file(path, whole, NULL), PEAT_OK);
+        ck_assert_str_eq(hex, whole);
+        ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, NULL), PEAT_OK);
+        ck_assert_uint_eq(n, DATA_MAPPED_FROM + (size_t)more);
+        ck_assert_str_eq((const char *)byte, "begins so");
+        ck_assert_int_eq(byte[n - 1], 0);
+        ck_assert_int_eq(byte[n], 0);
+        ck_assert_int_eq(data_read(&f, path, &arena, &again, &n, NULL), PEAT_OK);
+        ck_assert_ptr_eq(byte, again);
+        ck_assert_uint_eq(f.kept, 0);
+        ck_assert_uint_lt(arena.high_water, 1 << 20);
+    }
+}
+END_TEST
+
+/* Written in place, a mapped file is not what its hash says any more; replaced, it stays. */
+START_TEST(write_into_a_mapped_file_is_noticed)
+{
+    for (int replaced = 0; replaced < 2; replaced++) {
+        struct data_files f = {.a = &arena, .keep_most = 1};
+        const char *path = put_large("large", 0);
+        const unsigned char *byte = NULL;
+        size_t n;
+        struct error err = {0};
+        ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, NULL), PEAT_OK);
+        ck_assert_int_eq(data_check(&f, &err), PEAT_OK);
+        if (replaced) {
+            put("large", "other");
+            ck_assert_int_eq(data_check(&f, &err), PEAT_OK);
+            ck_assert_str_eq((const char *)byte, "begins so");
+            continue;
+        }
+        int fd = open(path, O_WRONLY);
+        ck_assert_int_eq(pwrite(fd, "x", 1, 0), 1);
+        close(fd);
+        ck_assert_int_eq(data_check(&f, &err), PEAT_INVALID);
+        ck_assert_msg(strstr(err.text, path) && strstr(err.text, "was written while"), "%s",
+                      err.text);
+    }
+}
+END_TEST
+
 /* A file of a tebibyte and more, most of which is a hole. */
-START_TEST(file_that_no_memory_holds_is_refused_at_once)
+START_TEST(hole_that_no_memory_holds_is_refused_at_once)
 {
     struct data_files f = {.a = &arena, .keep_most = DATA_KEPT_BY_PLANS};
-    const char *path = scratch_path("sparse"), *hex;
+    const char *path = put_large("sparse", (off_t)8 << 40), *hex;
     const unsigned char *byte;
     size_t n;
     struct error err = {0};
-    ck_assert_int_eq(file_write(path, "x", 1, NULL), PEAT_OK);
-    ck_assert_int_eq(truncate(path, (off_t)8 << 40), 0);
     double start = clock_seconds();
-    ck_assert_int_eq(data_hash(&f, path, &hex, &err), PEAT_NOMEM);
-    ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, &err), PEAT_NOMEM);
+    ck_assert_int_eq(data_hash(&f, path, &hex, &err), PEAT_INVALID);
+    ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, &err), PEAT_INVALID);
     ck_assert_double_lt(clock_seconds() - start, 1);
     ck_assert_msg(strstr(err.text, "has 8192 GiB, more than the memory of this machine"), "%s",
                   err.text);
@@ -138,5 +197,7 @@ int main(void)
                     TESTS(kept_bytes_stay_those_that_were_hashed,
                           bytes_that_were_not_kept_are_read_again_or_refused,
                           only_what_fits_is_kept, what_is_no_file_is_refused_and_not_remembered,
-                          file_that_no_memory_holds_is_refused_at_once));
+                          large_file_is_mapped_with_a_zero_behind_it,
+                          write_into_a_mapped_file_is_noticed,
+                          hole_that_no_memory_holds_is_refused_at_once));
 }

@@ -108,8 +108,8 @@ START_TEST(labels_read_as_people_write_them)
     ck_assert_str_eq(label_of("{plugin: rotary, base: 500}"), "rotary(base=500)");
     ck_assert_str_eq(label_of("{base: 1e4, plugin: rotary, layout: halves}"),
                      "rotary(base=1e4,layout=halves)");
-    ck_assert_str_eq(label_of("[learned, alibi]"), "learned+alibi");
-    ck_assert_str_eq(label_of("[learned, {plugin: alibi, where: {heads: [0, 1]}}]"),
+    ck_assert_str_eq(label_of("[[learned, alibi]]"), "learned+alibi");
+    ck_assert_str_eq(label_of("[[learned, {plugin: alibi, where: {heads: [0, 1]}}]]"),
                      "learned+alibi(where={heads=[0,1]})");
 }
 END_TEST
@@ -353,7 +353,8 @@ START_TEST(mistakes_on_the_command_line_are_placed_there)
         {"run.jbos=3", "command line:2: unknown key 'jbos' in run; did you mean 'jobs'?"},
         {"run.jobs=0",
          "command line:2: 'jobs' in run must be a whole number from 1 to 1024, or auto, not 0"},
-        {"seeds=none", "command line:2: 'seeds' must be how many, or a list of whole numbers"},
+        {"seeds=none", "command line:2: 'seeds' must be how many, a list of whole numbers, "
+                       "or {from: N, at_most: N, until: claims}"},
         {"quick", "command line:2: 'quick' is not of the form key=value"},
         {"train.lr=2", "command line:2: 'train.lr' is given twice"},
         {"defaults.train.lr=2", "command line:2: leave 'defaults.' out: write train.steps=10"},

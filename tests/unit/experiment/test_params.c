@@ -585,6 +585,8 @@ START_TEST(faulty_flags_are_found)
     peat_param row = span;
     row.flags = PEAT_PATH;
     assert_faulty(row, "PEAT_PATH is for STRING and STRINGS");
+    row.flags = PEAT_LATER;
+    assert_faulty(row, "PEAT_LATER is for lists");
     row.flags = 64;
     assert_faulty(row, "a flag does not exist");
     row.flags = PEAT_AUTO;

@@ -78,8 +78,9 @@ START_TEST(labels_that_are_numbers_stand_where_they_are)
     plant_widths();
     ck_assert_msg(draw("angle", "d_model") == PEAT_OK, "%s", b.err.text);
     assert_has(b.f.script.text, "set xtics ('16' 16, '64' 64)");
-    assert_has(b.f.data.text, "64 70 70 70\n16 50 50 50\n");
-    assert_has(b.f.data.text, "16 41 NaN NaN\n64 60 NaN NaN\n"); /* chance, ascending */
+    assert_has(b.f.data.text,
+               "64 70 70 70 \"learned, 64: 70.00\"\n16 50 50 50 \"learned, 16: 50.00\"\n");
+    assert_has(b.f.data.text, "16 41 NaN NaN \"\"\n64 60 NaN NaN \"\"\n"); /* chance, ascending */
     assert_lacks(b.f.script.text, "rotary");
 }
 END_TEST
@@ -90,11 +91,11 @@ START_TEST(a_measure_of_layers_is_a_line_by_layer)
     ck_assert_msg(draw("position_r2", NULL) == PEAT_OK, "%s", b.err.text);
     assert_has(b.f.script.text, "set xtics ('0' 0, '1' 1)");
     assert_has(b.f.script.text, "set xlabel 'blocks passed'");
-    assert_has(b.f.data.text, "0 0.5 0.5 0.5\n1 0.25 0.25 0.25\n");
+    assert_has(b.f.data.text, "0 0.5 0.5 0.5 \"learned.16, 0: 0.5000\"\n1 0.25 0.25 0.25 ");
     ck_assert_int_eq(draw("position_r2", "d_model"), PEAT_INVALID);
     assert_has(b.err.text, "'position_r2@0' is the first");
     ck_assert_msg(draw("position_r2@1", "d_model") == PEAT_OK, "%s", b.err.text);
-    assert_has(b.f.data.text, "16 0.25 0.25 0.25\n");
+    assert_has(b.f.data.text, "16 0.25 0.25 0.25 ");
 }
 END_TEST
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "maths/spending.h"
 #include "report/claim_verdict.h"
 #include "report/comparison_tables.h"
 #include "support/run_maker.h"
@@ -275,6 +276,217 @@ START_TEST(an_effect_in_one_scheme_only_holds_there_and_interacts)
 }
 END_TEST
 
+/* ---- looks ---- */
+
+#define LOOKS ",\"looks\":[4,8,12],\"spending\":\"obrien-fleming\",\"share\":0.5"
+
+static double level_at(int look, double alpha)
+{
+    double level[3];
+    spending_levels(SPEND_OBRIEN_FLEMING, alpha, (const double[]){4 / 12.0, 8 / 12.0, 1.0}, 3,
+                    level);
+    return level[look - 1];
+}
+
+START_TEST(a_claim_with_looks_is_judged_by_the_seeds_of_the_first_that_decides)
+{
+    plant_effects(12, -0.05, -0.05);
+    run_maker_claim(
+        &b.run,
+        list_of(claim_text("small", LOOKS, "less", 0.04), claim_text("far", LOOKS, "less", 0.0)),
+        0);
+    judge();
+    const struct claim_verdict *far = &b.h.now.item[1];
+    assert_verdict(1, CLAIM_HOLDS, "");
+    ck_assert_int_lt(far->look, 3);
+    ck_assert_int_eq(far->shown->of.n, 4 * far->look);
+    ck_assert_double_eq_tol(far->level, level_at(far->look, 0.025), 1e-12);
+    ck_assert_double_lt(far->p, far->level);
+    /* The repeated confidence interval: Student's t at the level of the look. */
+    double half = student_t_quantile(1.0 - far->level, far->shown->of.n - 1) * far->shown->of.sd /
+                  sqrt(far->shown->of.n);
+    ck_assert_double_eq_tol(far->ci_high - far->ci_low, 2.0 * half, 1e-12);
+    show_claims(false);
+    assert_has(b.out.text, "looks at 4, 8, 12 seeds");
+    ck_assert_ptr_null(strstr(b.out.text, "Holm"));
+}
+END_TEST
+
+START_TEST(a_claim_that_no_look_decides_has_used_them_all)
+{
+    plant_effects(12, -0.02, -0.02);
+    run_maker_claim(&b.run, list_of(claim_text("it", LOOKS, "less", 0.02), NULL), 0);
+    judge();
+    assert_verdict(0, CLAIM_UNDECIDED, "all 3 looks, up to 12 seeds, are used");
+    ck_assert_int_eq(b.h.now.item[0].shown->of.n, 12);
+}
+END_TEST
+
+START_TEST(a_look_waits_for_its_cells_and_the_one_before_it_stands)
+{
+    plant_effects(7, -0.02, -0.02);
+    run_maker_state(&b.run, "learned", "concat", 7, _i ? "crashed" : "todo");
+    plant("learned", "sum", 7, 0.0);
+    plant("sine", "concat", 7, 0.0);
+    plant("sine", "sum", 7, 0.0);
+    run_maker_claim(&b.run, list_of(claim_text("it", LOOKS, "less", 0.02), NULL), 0);
+    judge();
+    assert_verdict(0, CLAIM_UNDECIDED,
+                   "at look 1 of 3, with 4 seeds; look 2 has 1 cell that is not");
+    ck_assert_int_eq(b.h.now.item[0].shown->of.n, 4);
+    ck_assert_int_eq(b.h.now.item[0].look, 1);
+}
+END_TEST
+
+START_TEST(equality_fails_by_half_of_its_level_on_either_side)
+{
+    plant_effects(12, 0.1, 0.1);
+    run_maker_claim(&b.run, list_of(claim_text("it", LOOKS, "equal", 0.03), NULL), 0);
+    judge();
+    const struct claim_verdict *v = b.h.now.item;
+    assert_verdict(0, CLAIM_FAILS, "");
+    ck_assert_double_lt(v->against, 2.0 * level_at(v->look, 0.0125));
+    ck_assert_double_eq_tol(v->against_holm / v->against, 0.05 / (2.0 * level_at(v->look, 0.0125)),
+                            1e-9);
+}
+END_TEST
+
+/* ---- changes along an axis ---- */
+
+/* learned - sine at three lengths of training: of seed s the numbers of row s, which the values of
+ * scipy below are of. */
+static const double gaps[4][3] = {
+    {0.05, 0.02, 0.01}, {0.04, 0.03, 0.02}, {0.06, 0.02, 0.0}, {0.05, 0.01, 0.02}};
+
+static void plant_gaps(const char *const *steps, int labels)
+{
+    b.run.second = "train.steps";
+    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"train.steps\","
+                 "\"labels\":[]}]";
+    for (int seed = 0; seed < 4; seed++)
+        for (int k = 0; k < labels; k++) {
+            run_maker_done(&b.run, "sine", steps[k], seed, 2.0, 2.0);
+            run_maker_done(&b.run, "learned", steps[k], seed, 2.0 + gaps[seed][k], 2.0);
+        }
+}
+
+static const char *change_text(const char *change, const char *direction, double margin)
+{
+    return arena_printf(&b.arena,
+                        "{\"name\":\"%s\",\"text\":\"\",\"factor\":\"position.scheme\",\"of\":["
+                        "\"learned\",\"sine\"],\"over\":[],\"pool\":[\"train.steps\"],%s,"
+                        "\"direction\":\"%s\",\"margin\":%g,\"alpha\":0.05,\"test\":\"t\"}",
+                        direction, change, direction, margin);
+}
+
+/* By numpy.polyfit of each seed and scipy.stats.ttest_1samp over seeds. */
+static const struct {
+    const char *change, *direction;
+    double margin, effect, p;
+    const char *says, *per;
+} changes[] = {
+    {"\"trend\":{\"train.steps\":\"log2\"}", "less", 0.0, -0.01125, 0.012897934844461043,
+     "slope of (scheme: learned - sine) over log2 steps < 0", " per doubling of steps"},
+    {"\"trend\":{\"train.steps\":\"value\"}", "less", 0.0, -2.6162790697674424e-06,
+     0.016706178393633087, "slope of (scheme: learned - sine) over steps < 0", " per 1 of steps"},
+    {"\"trend\":{\"train.steps\":\"order\"}", "less", 0.0, -0.01875, 0.010937699391378905,
+     "slope of (scheme: learned - sine) over steps < 0", " per label of steps"},
+    {"\"trend\":{\"train.steps\":\"monotone\"}", "less", 0.0, -0.0075, 0.1594658959563877,
+     "every step of (scheme: learned - sine) along steps < 0", " from 3000 to 12000"},
+    {"\"interaction\":{\"train.steps\":[\"1500\",\"12000\"]}", "greater", 0.02, 0.0375,
+     0.06642092027988784, "(scheme: learned - sine) at steps=1500 minus that at steps=12000 > 0.02",
+     ""},
+};
+enum { CHANGES = sizeof(changes) / sizeof(*changes) };
+
+START_TEST(a_change_along_an_axis_is_judged_as_numpy_and_scipy_do)
+{
+    plant_gaps((const char *const[]){"1500", "3000", "12000"}, 3);
+    run_maker_claim(
+        &b.run,
+        list_of(change_text(changes[_i].change, changes[_i].direction, changes[_i].margin), NULL),
+        0);
+    judge();
+    const struct claim_verdict *v = b.h.now.item;
+    ck_assert_double_eq_tol(v->shown->of.mean, changes[_i].effect, 1e-12);
+    ck_assert_double_eq_tol(v->p, changes[_i].p, 1e-12);
+    ck_assert_str_eq(claim_words(v, &b.arena), changes[_i].says);
+    ck_assert_str_eq(claim_per(v, &b.arena), changes[_i].per);
+    show_claims(false);
+    assert_has(b.out.text, changes[_i].says);
+}
+END_TEST
+
+START_TEST(labels_that_are_numbers_ascend_and_others_keep_their_order)
+{
+    const char *steps[] = {"12000", "1500", "3000", "1500"}, *size[] = {"S", "XL", "M", "S"};
+    ck_assert_int_eq(change_order(steps, 4), 3);
+    ck_assert_str_eq(steps[0], "1500");
+    ck_assert_str_eq(steps[2], "12000");
+    ck_assert_int_eq(change_order(size, 4), 3);
+    ck_assert_str_eq(size[1], "XL");
+    ck_assert_double_nan(change_x(SCALE_VALUE, "S", 0));
+    ck_assert_double_nan(change_x(SCALE_LOG2, "0", 0));
+    ck_assert_double_eq(change_x(SCALE_LOG2, "8", 0), 3.0);
+}
+END_TEST
+
+START_TEST(a_monotone_trend_holds_by_every_step_and_fails_by_one)
+{
+    b.run.second = "train.steps";
+    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"train.steps\","
+                 "\"labels\":[]}]";
+    for (int seed = 0; seed < 6; seed++)
+        for (int k = 0; k < 3; k++) {
+            const char *steps = ((const char *[]){"10", "20", "40"})[k];
+            plant("sine", steps, seed, 0.0);
+            plant("learned", steps, seed, ((double[]){0.3, 0.2, 0.1})[k]);
+        }
+    run_maker_claim(
+        &b.run,
+        list_of(change_text("\"trend\":{\"train.steps\":\"monotone\"}", "less", 0.0),
+                change_text("\"trend\":{\"train.steps\":\"monotone\"}", "greater", 0.0)),
+        0);
+    judge();
+    assert_verdict(0, CLAIM_HOLDS, "");
+    assert_verdict(1, CLAIM_FAILS, "");
+    ck_assert_int_eq(b.h.now.item[0].n_about, 2);
+}
+END_TEST
+
+START_TEST(a_trend_counts_the_seeds_that_have_every_label)
+{
+    plant_gaps((const char *const[]){"1500", "3000", "12000"}, 3);
+    run_maker_done(&b.run, "sine", "1500", 4, 2.0, 2.0);
+    run_maker_done(&b.run, "learned", "1500", 4, 3.0, 2.0);
+    run_maker_done(&b.run, "sine", "12000", 4, 2.0, 2.0);
+    run_maker_done(&b.run, "learned", "12000", 4, 3.0, 2.0);
+    run_maker_claim(&b.run, list_of(change_text(changes[0].change, "less", 0.0), NULL), 0);
+    judge();
+    ck_assert_int_eq(b.h.now.item[0].shown->of.n, 4);
+}
+END_TEST
+
+START_TEST(a_change_that_diverged_on_either_side_is_undecided)
+{
+    plant_gaps((const char *const[]){"1500", "3000", "12000"}, 3);
+    run_maker_state(&b.run, "sine", "1500", 4, "diverged");
+    run_maker_done(&b.run, "learned", "1500", 4, 2.0, 2.0);
+    run_maker_claim(&b.run, list_of(change_text(changes[0].change, "less", 0.0), NULL), 0);
+    judge();
+    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which speaks against 'holds'");
+}
+END_TEST
+
+START_TEST(a_trend_over_one_label_is_undecided)
+{
+    plant_gaps((const char *const[]){"1500"}, 1);
+    run_maker_claim(&b.run, list_of(change_text(changes[0].change, "less", 0.0), NULL), 0);
+    judge();
+    assert_verdict(0, CLAIM_UNDECIDED, "a trend needs two labels of steps or more");
+}
+END_TEST
+
 START_TEST(a_row_that_is_the_same_model_for_every_label_is_no_evidence)
 {
     b.run.report = REPORT;
@@ -499,23 +711,33 @@ int main(void)
 {
     return run_list(
         (struct tests){"claims", open_run, close_run, .seconds = 30,
-                       .loops = LOOPS({an_undecided_claim_says_where_the_interval_lies, PLACES})},
-        TESTS(a_true_effect_holds, the_opposite_of_a_true_effect_fails,
-              no_effect_with_enough_seeds_fails_a_claim_with_a_margin,
-              no_effect_with_too_few_seeds_is_undecided, seeds_that_no_test_can_pass_are_named,
-              equal_within_the_margin_holds_and_beyond_it_fails,
-              equal_with_too_few_seeds_is_undecided,
-              an_effect_in_one_scheme_only_holds_there_and_interacts,
-              a_row_that_is_the_same_model_for_every_label_is_no_evidence,
-              claims_changed_after_the_first_result_are_shown_with_those_before,
-              claims_changed_before_any_result_are_just_the_claims,
-              claims_first_written_after_results_are_called_late,
-              a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged,
-              a_claim_holds_though_the_other_side_diverged,
-              an_arm_that_always_diverged_is_undecided,
-              mixed_objectives_are_neither_compared_nor_pooled,
-              a_run_that_is_not_finished_decides_nothing,
-              differences_without_spread_ask_for_another_test, more_claims_make_each_harder,
-              a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled,
-              a_dash_goes_with_any_label_of_another_axis, an_outlook_names_the_seeds_it_takes));
+                       .loops =
+                           LOOPS({an_undecided_claim_says_where_the_interval_lies, PLACES},
+                                 {a_change_along_an_axis_is_judged_as_numpy_and_scipy_do, CHANGES},
+                                 {a_look_waits_for_its_cells_and_the_one_before_it_stands, 2})},
+        TESTS(
+            a_true_effect_holds, the_opposite_of_a_true_effect_fails,
+            no_effect_with_enough_seeds_fails_a_claim_with_a_margin,
+            no_effect_with_too_few_seeds_is_undecided, seeds_that_no_test_can_pass_are_named,
+            equal_within_the_margin_holds_and_beyond_it_fails,
+            equal_with_too_few_seeds_is_undecided,
+            an_effect_in_one_scheme_only_holds_there_and_interacts,
+            a_claim_with_looks_is_judged_by_the_seeds_of_the_first_that_decides,
+            a_claim_that_no_look_decides_has_used_them_all,
+            equality_fails_by_half_of_its_level_on_either_side,
+            labels_that_are_numbers_ascend_and_others_keep_their_order,
+            a_monotone_trend_holds_by_every_step_and_fails_by_one,
+            a_trend_counts_the_seeds_that_have_every_label,
+            a_change_that_diverged_on_either_side_is_undecided, a_trend_over_one_label_is_undecided,
+            a_row_that_is_the_same_model_for_every_label_is_no_evidence,
+            claims_changed_after_the_first_result_are_shown_with_those_before,
+            claims_changed_before_any_result_are_just_the_claims,
+            claims_first_written_after_results_are_called_late,
+            a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged,
+            a_claim_holds_though_the_other_side_diverged, an_arm_that_always_diverged_is_undecided,
+            mixed_objectives_are_neither_compared_nor_pooled,
+            a_run_that_is_not_finished_decides_nothing,
+            differences_without_spread_ask_for_another_test, more_claims_make_each_harder,
+            a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled,
+            a_dash_goes_with_any_label_of_another_axis, an_outlook_names_the_seeds_it_takes));
 }

@@ -218,6 +218,8 @@ static const struct {
     {"p_holm", "p_holm", offsetof(struct summary, diff.p_holm), "0.220"},
     {"p_t", NULL, offsetof(struct summary, diff.p_t), NULL},
     {"p_t_holm", "p_t", offsetof(struct summary, diff.p_t_holm), "0.240"},
+    {"diff_text_half", NULL, offsetof(struct summary, diff.text_half), NULL},
+    {"diff_text_df", NULL, offsetof(struct summary, diff.text_df), NULL},
 };
 enum { STATISTICS = sizeof(printed) / sizeof(*printed) };
 

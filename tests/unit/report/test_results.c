@@ -582,7 +582,8 @@ START_TEST(the_table_says_what_its_numbers_are)
     run_maker_state(&b.run, "learned", "sum", 4, "todo");
     read_all(&(struct results_options){.baseline = "learned"});
     make_text(&(struct table_options){.length = -1, .injection = true}, 100);
-    assert_has("sum-vs-concat: bpb (lower is better), mean ± 95 % CI (Student t) over n seeds");
+    assert_has("sum-vs-concat: bpb on the validation data (lower is better), mean ± 95 % CI "
+               "(Student t) over n seeds");
     assert_has("2.05 ± 0.12*");
     assert_has("u: at this length");
     assert_has("baseline (scheme=learned)");
@@ -642,7 +643,7 @@ START_TEST(axes_become_columns)
     add_three_rows();
     read_all(NULL);
     make_text(&(struct table_options){.length = 256, .cols = "combine"}, 100);
-    assert_has("e: bpb (lower is better) at 256 tokens");
+    assert_has("e: bpb on the validation data (lower is better) at 256 tokens");
     assert_has("scheme       sum  concat\n");
     assert_has("learned  1.000*u  3.000u\n");
     assert_has("rotary   2.000u\n");

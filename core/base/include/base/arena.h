@@ -24,6 +24,7 @@ struct arena {
     size_t used;        /* bytes handed out since the last reset        */
     size_t high_water;  /* most that was ever handed out                */
     size_t guard_bytes;
+    unsigned char guard_mark;
     struct arena_guard *guard; /* of the newest block; NULL: none */
     const char *const *owner;  /* who a block is for, at that time; NULL: nobody asks */
 };
@@ -59,9 +60,15 @@ void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
 void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
 
+/*
+ * The content of a guard zone. SHOWS_WRITES is 4e-37 as a float and 4e-294 as a double, so that
+ * adding a number changes it as much as writing one does. SHOWS_READS is NaN, which spoils the
+ * results of code that reads it.
+ */
+enum arena_mark_byte { ARENA_SHOWS_WRITES = 0x03, ARENA_SHOWS_READS = 0xff };
 /* From now on each block has so many bytes behind it, and a few before it, that are nobody's. For
- * checks of code that may write beyond the ends of a block. */
-void arena_guard(struct arena *a, size_t bytes);
+ * checks of code that may write or read beyond the ends of a block. */
+void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark);
 /* The owner of the oldest block around which something was written ("" when nobody was named);
  * NULL: there is none. */
 const char *arena_overrun(const struct arena *a);

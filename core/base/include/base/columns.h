@@ -35,8 +35,10 @@ void columns_init(struct columns *t, struct arena *arena, int n);
 /* Copies the n texts of a row. */
 void columns_add(struct columns *t, const char *const *text);
 /* A line for each row, which starts with `indent`; two spaces between columns. The last column is
- * as its texts are. */
+ * as its texts are, wrapped on a terminal (wrap.h). */
 void columns_print(const struct columns *given, const char *indent, FILE *out);
+/* The same with the first row as heads, in blocks as below where a terminal is too narrow. */
+void columns_print_blocks(const struct columns *given, int n_label, FILE *out);
 /* Heads and rows in blocks of as many columns as fit the width. Each block begins with the first
  * n_label columns and ends with an empty line. Columns from `apart` (0: none) on stand in a block
  * of their own when not all fit one. bold: strong cells by terminal control; otherwise marked

@@ -6,6 +6,8 @@
  * in another, a cell would train on data that its hash does not name. Here bytes are hashed after
  * they were read, and kept: each file is read once. A plan, whose grid may have more data than fit
  * into memory, keeps some; of a file that it did not keep it reads the same bytes again or refuses.
+ *
+ * A large file is mapped (base/mapped_file.h) instead of read, and may be larger than memory.
  */
 #ifndef BASE_DATA_FILES_H
 #define BASE_DATA_FILES_H
@@ -13,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/mapped_file.h"
 
 struct data_files {
     struct arena *a;  /* of the table and its bytes */
@@ -24,17 +27,28 @@ struct data_files {
         char hex[HASH_HEX];
         const unsigned char *byte; /* [bytes], and a 0 behind them; NULL: not kept */
         size_t bytes;
+        const struct mapped_file *map; /* NULL: read */
     } * item;
 };
+
+/* A folder that has DATA_FOLDER_PIECES (`peat tokenize` makes it) is data as a whole: its hash is
+ * that of the lines `<SHA-256>  <name>` of these two files, as sha256sum prints them. */
+#define DATA_FOLDER_IDS    "ids.npy"
+#define DATA_FOLDER_PIECES "pieces.tsv"
 
 /* Bytes that a plan keeps. */
 #define DATA_KEPT_BY_PLANS ((size_t)1 << 30)
 
-/* *hex lives as long as f->a. PEAT_NOMEM, here and below: larger than all memory. */
+/* Files from this size on are mapped. */
+#define DATA_MAPPED_FROM (64 << 20)
+
+/* *hex lives as long as f->a. */
 peat_status data_hash(struct data_files *f, const char *path, const char **hex, struct error *err);
-/* The file, which lives as long as `a`, and f->a when it is kept there. PEAT_INVALID when it has
- * changed since. */
+/* The file, which lives as long as `a`, as f->a when it is kept there, or as the process when it is
+ * mapped. PEAT_INVALID when it has changed since. */
 peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err);
+/* PEAT_INVALID: somebody wrote into a file that is mapped. For loops that use the bytes. */
+peat_status data_check(const struct data_files *f, struct error *err);
 
 #endif

@@ -23,7 +23,7 @@ void shown_add(struct strbuf *out, const char *text, const char *keep);
 /* With nothing kept; text itself where nothing changes. */
 const char *shown_text(struct arena *a, const char *text);
 
-/* Prints text with its line ends and tabs; all else as above. */
+/* Prints text with its line ends and tabs; all else as above. On a terminal wrapped (wrap.h). */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 

@@ -45,8 +45,10 @@ struct cell_config {
     int64_t seed;
     struct value *resolved; /* map: task, model, position, train, eval, seed: all values explicit */
     struct value *identity; /* the hash is of this and the seed */
-    char hash[HASH_HEX]; /* of task, model, position, train, seed; files by content, plugins by id
-                            (and by content hash when named by path) */
+    char hash[HASH_HEX];  /* of task, model, position, train, seed; files by content, plugins by id
+                             (and by content hash when named by path) */
+    char trunk[HASH_HEX]; /* of the steps that it may share with longer cells (cell/trunk.h); "":
+                             it has none */
     struct data_files *files; /* what its plugins read */
     char setting[HASH_HEX];   /* the same without the seed: equal for the cells of one row */
 };

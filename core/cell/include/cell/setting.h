@@ -23,6 +23,8 @@ bool setting_is_below(const char *key, const char *prefix);
 /* Refuses keys that do not exist, at `at`, with the nearest one among these and the n others. */
 peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
                           struct arena *a, struct error *err);
+/* Whether the value of a key that no plugin owns may be a list: eval.lengths. */
+bool setting_takes_list(const char *key);
 /* The keys of one section as written in the file, `what` in messages. */
 peat_status setting_check_section(const char *section, const struct value *v, struct error *err);
 

@@ -40,6 +40,7 @@ struct checked {
     const struct team *team;      /* one thread, after gemm_start                    */
     struct trail *trail;          /* where its functions are noted; NULL: nowhere    */
     const char *cases;            /* of check_cases                                  */
+    const char *reference;        /* a Python file, of check 'reference'; NULL: none */
     struct cases_end *end;
 };
 

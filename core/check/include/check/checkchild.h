@@ -30,10 +30,11 @@ struct check_report {
 struct check_request {
     const char *plugin; /* name or path */
     int n_setting;
-    char *const *setting; /* "key=value" */
-    double timeout;       /* seconds */
-    struct trail *trail;  /* of the child: it notes each call of the plugin; NULL: nowhere */
-    const char *cases;    /* for check_cases; NULL: for others                     */
+    char *const *setting;  /* "key=value" */
+    double timeout;        /* seconds */
+    struct trail *trail;   /* of the child: it notes each call of the plugin; NULL: nowhere */
+    const char *cases;     /* for check_cases; NULL: for others                     */
+    const char *reference; /* a Python file; NULL: check 'reference' is skipped    */
 };
 
 /* The child's side: runs the check in this process and writes the report to `record` (NULL: it is

@@ -4,7 +4,8 @@
  * held-out data (eval.halves). The other seeds, or the other half, are reported.
  *
  * `report.best_over`; its normal form, as the run directory keeps it, is a map with axes: [KEY,
- * ...], by: seeds and choose: [SEED, ...], or by: halves, and where given metric and length.
+ * ...], by: seeds and choose: [SEED, ...], or by: halves, and where given metric, length and at:
+ * {KEY: LABEL}.
  */
 #ifndef EXPERIMENT_BEST_OVER_H
 #define EXPERIMENT_BEST_OVER_H
@@ -17,8 +18,10 @@ struct best_over {
     bool halves; /* by halves of the data: then every seed both chooses and is reported */
     int n_seed;  /* kept for choosing: they are in no mean, interval or test */
     int64_t *seed;
-    const char *metric;                    /* NULL: the report's                */
-    int64_t length;                        /* -1: the first that was evaluated  */
+    const char *metric;       /* NULL: the report's                */
+    int64_t length;           /* -1: the first that was evaluated  */
+    const struct value *only; /* axis -> label: rows that differ on these axes alone have one value,
+                                 chosen at these labels; NULL: each row chooses its own */
     struct place at, metric_at, length_at; /* of the axes; of what was given, or the axes */
 };
 
@@ -29,6 +32,12 @@ struct value *best_over_value(const struct best_over *b, struct arena *a);
 
 /* Its value is chosen. */
 bool best_over_has(const struct best_over *b, const char *axis);
+/* Rows that differ on this axis have one choice. */
+bool best_over_spans(const struct best_over *b, const char *axis);
+/* A cell with this label of the axis may take part in the choice. */
+bool best_over_fits(const struct best_over *b, const char *axis, const char *label);
+/* " at train.steps=1500", in `a`; "": each row chooses. */
+const char *best_over_where(const struct best_over *b, struct arena *a);
 /* The seed is kept for choosing. */
 bool best_over_keeps(const struct best_over *b, int64_t seed);
 /* "train.lr, model.d_ff"; "seed 5", "seeds 5, 6". In `a`. */

@@ -13,10 +13,12 @@
 #include "base/text_index.h"
 #include "base/value.h"
 #include "experiment/best_over.h"
+#include "experiment/mend.h"
 #include "experiment/plugin_names.h"
 
 #define EXPERIMENT_MAX_AXES    16
 #define EXPERIMENT_MAX_CELLS   10000 /* times seeds */
+#define EXPERIMENT_MAX_LOOKS   64    /* at the claims, while seeds are added */
 #define EXPERIMENT_MAX_JOBS    1024  /* cells at once */
 #define EXPERIMENT_MAX_THREADS 1024  /* of a cell */
 
@@ -89,6 +91,15 @@ struct match_settings {
     struct place at;
 };
 
+/* `seeds: {from: 10, at_most: 40, until: claims}`: claims are judged when so many reported seeds
+ * have ended. */
+struct looks {
+    int n; /* 0: a fixed number of seeds */
+    int count[EXPERIMENT_MAX_LOOKS];
+    int from, every;
+    int64_t spending; /* of claim_spendings */
+};
+
 struct experiment {
     struct arena *arena;
     const char *path; /* of the file, as given */
@@ -96,6 +107,7 @@ struct experiment {
     const char **word;             /* key=value words of the command line                  */
     struct value *root;            /* the file, with top-level keys of the command line    */
     const struct value *made_with; /* of a file that resolved.h wrote; NULL: of one by hand */
+    int64_t version;               /* 1 or 2 */
     const char *name, *description;
     struct value *defaults; /* merged with nothing yet; a map                             */
     int n_axis;
@@ -107,6 +119,7 @@ struct experiment {
     struct value *command_line; /* map: dotted key -> value, applied after overrides          */
     int n_seed;
     int64_t *seed;
+    struct looks looks;
     struct match_settings match;
     struct run_settings run;
     struct report_settings report;
@@ -120,6 +133,11 @@ struct experiment {
  * loaded in a process of their own for their names. */
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct error *err);
+
+/* The same of the experiment as it is mended; NULL: as it is. */
+peat_status experiment_load_mended(struct experiment *e, struct arena *arena, const char *path,
+                                   int n_word, char *const *word, struct mends *mends,
+                                   struct error *err);
 
 /* -1: no such axis. */
 int axis_find(const struct experiment *e, const char *key);

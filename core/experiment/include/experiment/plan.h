@@ -24,9 +24,11 @@ struct plan_cell {
     const char *attention_path; /* "fused", "composed" */
     const char *injection;      /* what acts where, one line per scheme */
     const char *started;        /* what its weights start from, "A; B"; NULL: drawn */
-    const char *first_tokens; /* what training data begin with; NULL: not told. Not in plan.json */
-    const char *matched;      /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
-    int baseline;             /* index of the row it is compared with; -1: none                  */
+    const char *first_tokens;  /* what training data begin with; NULL: not told. Not in plan.json */
+    const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
+    const struct value *trunk; /* of the steps that it shares with other cells (cell/trunk.h); NULL:
+                                  it shares none */
+    int baseline;              /* index of the row it is compared with; -1: none                  */
 };
 
 /* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
@@ -42,6 +44,8 @@ struct plan {
     const char **dropped; /* "none x concat_split, gate_scalar: nothing to merge" */
     int n_skipped;        /* seed-major, as cells */
     struct plan_skip *skipped;
+    const bool *claim_has_rows; /* of the experiment's claims: the grid, where the command line
+                                   narrows it, has the rows that the claim compares */
 };
 
 /* How far a plan looks: shapes and costs alone, or also how large tokens and positions are at the
@@ -55,13 +59,28 @@ peat_status plan_make(struct plan *p, const struct experiment *e, struct registr
 /* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
  * -1: the experiment names no baseline. Checked for all cells by plan_make. */
 int plan_baseline(const struct plan *p, int cell);
-/* FLOPs of all its training steps. */
-double plan_training(const struct plan_cell *c);
+/* FLOPs of its training after step `from`; 0: of all of it. */
+double plan_training(const struct plan_cell *c, int64_t from);
+/* FLOPs of its evaluations after step `from`: of given tokens, and of those that it generates. */
+double plan_scoring(const struct plan_cell *c, int64_t from);
+double plan_generation(const struct plan_cell *c, int64_t from);
 /* The time of training, in FLOPs of matrix products that take as long: activations that are written
  * and read, as the composed path of attention has many, take time beside the FLOPs. */
-double plan_training_work(const struct plan_cell *c);
+double plan_training_work(const struct plan_cell *c, int64_t from);
 /* The same with evaluations; a generated token's FLOPs take more time than others. */
-double plan_work(const struct plan_cell *c);
+double plan_work(const struct plan_cell *c, int64_t from);
+/* The part of plan_work that is FLOPs of products; the rest stands for activations. */
+double plan_products(const struct plan_cell *c, int64_t from);
+/* Its products by weights and in attention round to bf16. */
+bool plan_rounds(const struct plan_cell *c);
+/* Evaluations after step `from`. */
+int64_t plan_evaluations(const struct plan_cell *c, int64_t from);
+/* plantrunks.c: the cells that share each trunk, by their ids as they are now; a cell that shares
+ * its trunk with no other has none. */
+void plan_name_trunks(struct plan *p, struct arena *a);
+/* For each cell of those with is_run (NULL: all) the step up to which another of them
+ * trains the same, into `from`: of cells that share steps, the shorter ones train them. */
+void plan_shared_steps(const struct plan *p, const bool *is_run, int64_t *from, struct arena *a);
 /* Bytes that its process will hold, but for its data: libraries; weights, gradients and moments;
  * activations, whose gradients mostly take the place of others. */
 int64_t plan_memory(const struct plan_cell *c);

@@ -2,8 +2,9 @@
 /*
  * best.h: the value that best_over chooses for each row, and the role of each cell in the choice.
  *
- * Cells whose labels are equal on all other axes are one row of the table. Each value in it has a
- * score: the mean of the metric over the seeds kept for choosing. The best score is chosen; of
+ * Cells whose labels are equal on all other axes are one row of the table; with best_over.at, rows
+ * that differ on its axes choose together, by the cells that have its labels. Each value in it has
+ * a score: the mean of the metric over the seeds kept for choosing. The best score is chosen; of
  * equal ones the smaller value, or the earlier one where values are not numbers. A value with
  * such a cell that diverged, or measured no finite number, is not chosen. While one of these cells
  * has not come to an end, nothing is.
@@ -18,7 +19,8 @@ enum best_role {
     BEST_CHOOSES,  /* of a seed kept for choosing                     */
     BEST_WAITS,    /* of another seed, and its row has no value yet    */
     BEST_REPORTED, /* of the row's value                              */
-    BEST_UNCHOSEN  /* of another value, or of a row whose values all diverged */
+    BEST_UNCHOSEN /* of another value, of a row whose values all diverged, or of a seed for choosing
+                     where nothing is chosen: never run */
 };
 extern const char *const best_role_words[]; /* "chooses", "waits", ... */
 
@@ -69,6 +71,8 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
 /* report: plan.json's. */
 void best_choose(struct best *b, const struct value *report, struct arena *a);
 
+/* The cell has the value. */
+bool best_has_value(const struct best *b, const struct best_cell *c, const struct best_value *v);
 /* The chosen value is the first (-1) or last (+1) of at least two, which are numbers of one axis:
  * one beyond may be better. Else 0. */
 int best_at_edge(const struct best *b, const struct best_row *row);

@@ -15,10 +15,11 @@ enum cell_state {
     CELL_CRASHED,
     CELL_TIMEOUT,
     CELL_OOM,
-    CELL_STALE,    /* done with another plugin or engine; stale.json says so */
+    CELL_STALE,    /* done with another plugin; stale.json says so */
     CELL_DAMAGED,  /* done, but its files have changed since                 */
     CELL_WAITING,  /* never started: best_over has chosen no value for its row yet */
     CELL_UNCHOSEN, /* never started: best_over has chosen another value           */
+    CELL_DECIDED,  /* never started: the claims about its row were decided before its seed */
     CELL_SKIPPED   /* refused by the plan: no directory, only a line in plan.json */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jobs.h: cells run by processes of their own, a few at a time, in the order given.
+ * jobs.h: cells run by processes of their own, a few at a time, in the order given. A cell waits
+ * while another one trains steps that both share (cell/trunk.h), and later ones go before it.
  *
  * The loop waits for signals, and looks at its cells now and then: SIGCHLD ends a cell, the first
  * stop (base/stops.h) asks all cells to save and end and starts no more, the second kills them.
@@ -21,7 +22,8 @@ struct job {
     double weight;   /* its share of the work                 */
     double training; /* the part of its own work that steps are; evaluations are the rest */
     int64_t eval_every;
-    double begun; /* the fraction that was done before     */
+    double begun;              /* the fraction that was done before     */
+    const struct value *trunk; /* of the steps that it shares (cell/trunk.h); NULL: none */
     /* filled by jobs_run */
     struct child child;
     double seconds;
@@ -29,7 +31,8 @@ struct job {
     uint64_t beats;
     struct cell_process process;
     struct cell_end end;
-    bool ended, told; /* told: the notice of its trail was printed */
+    bool taken, ended, told; /* taken: it was started, or is run elsewhere; told: the notice of its
+                                trail was printed */
 };
 
 struct jobs {

@@ -18,6 +18,7 @@ struct runner_options {
     double no_progress; /* the same, of a cell that stands still */
     bool stop_on_failure;
     bool retry_failed, rerun_stale, allow_drift;
+    const bool *wanted;               /* by the plan's cells: these alone; NULL: all */
     const char *only;                 /* glob on the label or id; NULL: all */
     int64_t shard_index, shard_count; /* 1-based; count 0: all */
     bool quiet;
@@ -41,6 +42,9 @@ struct runner_end {
 
 /* Refuses an `only` that no cell fits. */
 peat_status runner_check(const struct plan *p, const struct runner_options *o, struct error *err);
+/* The cells that the call is about, by `only` and the shard; chosen: of the plan's cells. Returns
+ * how many fit `only`, in the shard or not. Cells that share a trunk are in one shard. */
+int runner_chosen(const struct plan *p, const struct runner_options *o, bool *chosen);
 /* Unless dry, dir was written by rundir_write with this plan, and this process holds its lock.
  * `program` is the path of peat. An error only when nothing was run. */
 peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stale.h: results that were made by other plugins or another engine than the present ones.
+ * stale.h: results that were made by other plugins than the present ones.
  *
- * Data need no comparison: they are part of a cell's identity, and other data are another cell.
- * Processor, BLAS and compiler are provenance and make nothing stale.
+ * Data and the engine's arithmetic need no comparison: they are part of a cell's identity, and
+ * others are another cell. The engine's version, processor, BLAS and compiler are provenance and
+ * make nothing stale.
  */
 #ifndef GRID_STALE_H
 #define GRID_STALE_H

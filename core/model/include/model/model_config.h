@@ -31,6 +31,7 @@ struct model_config {
     int64_t activation;
     double dropout;
     bool tie_embeddings;
+    bool tie_factored; /* with tie_embeddings: a matrix where tokens are not as wide as the model */
     double embed_scale;           /* 0: sqrt(d_model) */
     int64_t window;               /* 0: none          */
     int64_t attention_path;       /* enum attention_path of nn/attention.h  */

@@ -43,9 +43,10 @@ struct model {
     struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
     struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
     struct block *block;                      /* [L] */
-    struct norm_weights norm;  /* the last one; w NULL: norms stand after the parts of blocks */
-    struct encoder *encoder;   /* of the source; NULL: there is one sequence */
-    struct weight *head;       /* [V or classes, D]; NULL: tied to token */
+    struct norm_weights norm; /* the last one; w NULL: norms stand after the parts of blocks */
+    struct encoder *encoder;  /* of the source; NULL: there is one sequence */
+    struct weight *head;      /* [V or classes, D]; NULL: tied to token */
+    struct weight *tie; /* [width of the token stream, D] between head and token; NULL: none */
     struct weight *class_head; /* [classes, D] with head: both; NULL: another head */
     const char *misfrozen;     /* the pattern of config.freeze for which it was not built */
 };

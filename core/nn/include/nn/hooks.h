@@ -57,6 +57,7 @@ enum hook_id {
     HOOK_TRAIN,
     HOOK_EVALUATE,
     HOOK_TOKEN_TEXT,
+    HOOK_TEST,
 };
 
 struct hook {

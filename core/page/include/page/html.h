@@ -15,8 +15,9 @@ struct html_options {
     const char *lines, *panels; /* axes, as of plot/plot.h */
 };
 
-/* PEAT_INVALID: an option does not fit. A sentence replaces a figure that cannot be drawn. */
+/* PEAT_INVALID: an option does not fit. A sentence replaces a figure that cannot be drawn;
+ * *no_gnuplot: that is true of all figures, because gnuplot is not installed. */
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
-                        struct strbuf *out, struct error *err);
+                        struct strbuf *out, bool *no_gnuplot, struct error *err);
 
 #endif

@@ -17,7 +17,8 @@ enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG };
 
 struct figure {
     struct strbuf script, data;
-    int width, height; /* px at 96 for an inch */
+    struct strbuf rows; /* ints: figure_element */
+    int width, height;  /* px at 96 for an inch */
 };
 
 void figure_init(struct figure *f, int width, int height);
@@ -26,6 +27,14 @@ void figure_release(struct figure *f);
 /* 'text' for gnuplot, or "text" with escapes where it holds an apostrophe: two of them doubled side
  * by side are misread. Control characters are as shown.h has them. */
 void figure_quote(struct strbuf *out, const char *text);
+/* Says which row of the results the next element of the script's plot commands shows; -1: none of
+ * its own. A script that names one row names one for each of its elements, in their order. */
+void figure_element(struct figure *f, int row);
+/* The row of an element, counted from 0; -1: none. */
+int figure_row(const struct figure *f, int element);
+/* A text of a data file: in double quotes, with single ones inside, and backslashes doubled, since
+ * gnuplot reads escapes there. */
+void figure_text(struct strbuf *out, const char *text);
 /* A number of a data file; "NaN" where there is none. */
 void figure_number(struct strbuf *out, double x);
 

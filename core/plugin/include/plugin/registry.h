@@ -43,6 +43,10 @@ const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
  * in ABI, kind or contract is refused with what and why. Loading twice gives the same pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);
+/* Refuses, as registry_find does, a name of which no directory has a file. Nothing is loaded; a
+ * path is accepted as it is, and so is any name where no directory has plugins of the kind. */
+peat_status registry_expect(struct registry *r, peat_kind kind, const char *name, struct place at,
+                            struct error *err);
 /* Whether a name is taken as a path. */
 bool registry_is_path(const char *name);
 /* For the command line, where no kind is known: NAME, kind/NAME or a path. A name that exists in

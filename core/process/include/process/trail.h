@@ -73,7 +73,7 @@ void trail_say(struct trail *t, const struct error *err);
  * "" when none did. */
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT]);
 /* Of a process that a bad address ended in a hook that is not given all there is: "; what it
- * does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; else "". */
+ * does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; what SIGBUS means; else "". */
 void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]);
 /* False: the process has not said why it ends. */
 bool trail_said(const struct trail_page *page, struct error *err);

@@ -4,13 +4,15 @@
  *
  * A claim holds when its one-sided test (of `equal`: both, see equivalence_p) is below alpha after
  * Holm's adjustment over all claims of the file, and fails when the test of the opposite is. A
- * claim for which neither is below alpha, or with unfinished cells, is undecided.
+ * claim for which neither is below alpha, or with unfinished cells, is undecided. Where seeds are
+ * added until the claims are decided, each has its share of alpha and is judged at each look until
+ * it holds or fails (claim_looks.c).
  */
 #ifndef REPORT_CLAIM_VERDICT_H
 #define REPORT_CLAIM_VERDICT_H
 
 #include "experiment/claim.h"
-#include "report/effects.h"
+#include "report/effect_change.h"
 
 enum claim_end { CLAIM_UNDECIDED, CLAIM_HOLDS, CLAIM_FAILS };
 /* "undecided", "holds", "fails" */
@@ -18,14 +20,30 @@ extern const char *const claim_ends[];
 
 struct claim_verdict {
     struct claim claim;
-    struct effects effects; /* of its contrast; the claim is about effects.pooled */
+    const char *run;        /* in a family over several runs, which one's it is; else NULL */
+    struct effects effects; /* of its contrast */
+    /* The effects that it is about: effects.pooled, or its changes (effect_change.h). Several are a
+     * monotone trend: the claim holds when each of them does (Berger 1982, Technometrics 24, 295),
+     * and fails when one of them fails after Bonferroni's correction over them. */
+    int n_about;
+    const struct effect *about;
+    const struct effect *shown; /* of these the one with the largest p; never NULL */
+    const char *no_change;      /* why n_about is 0 */
     enum paired_test test;
     double p, p_holm;             /* for the claim */
     double against, against_holm; /* for its opposite */
     double ci_low, ci_high;       /* the 1 - 2 alpha interval of the effect, which is the one that
                                      one-sided tests at alpha look at */
+    double text_half;             /* of the same level over seeds and test text; NaN: none */
     enum claim_end verdict;
     const char *why; /* it is undecided; "" */
+    /* Where seeds are added until the claims are decided (claim.n_look): the look that decided it,
+     * or the last one whose cells have ended, 0: none; and the one-sided level of p at this look.
+     * p_holm and against_holm are then p as they compare with alpha, and the interval is the
+     * repeated confidence interval of that level (Jennison and Turnbull 1989, J. R. Stat. Soc. B
+     * 51, 305). */
+    int look;
+    double level;
 };
 
 /* One state of the claims (grid/claimfile.h) judged by the results there are. */
@@ -35,9 +53,9 @@ struct claim_verdicts {
     const struct claims_version *version;
 };
 
-/* A claim from its normal form, and its contrast in these results. */
-peat_status claim_effects(struct claim *c, struct effects *x, const struct results *r,
-                          const struct value *v, struct arena *a, struct error *err);
+/* The claim of v's normal form with its effects and p values in these results, before Holm. */
+peat_status claim_test(struct claim_verdict *c, const struct results *r, const struct value *v,
+                       struct arena *a, struct error *err);
 
 peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
                          const struct claims_version *version, struct arena *a, struct error *err);
@@ -46,12 +64,46 @@ peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
 struct claim_history {
     struct claim_verdicts now, first;
     bool late; /* there were results when the first claims were written */
+    /* One family over several runs: what each run alone says, and its name. now has the claims of
+     * all as they are now, adjusted together, and no version. */
+    int n_run;
+    const struct claim_history *of;
+    char *const *run;
 };
 peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
                            struct error *err);
 
+/* claim_family.c: the claims of n runs, each judged by its own results, in one family: Holm over
+ * all of them. PEAT_INVALID: one has no claims. */
+peat_status claims_family(struct claim_history *h, int n, const struct results *r,
+                          char *const *name, struct arena *a, struct error *err);
+/* claim_looks.c: judges a claim that has looks at each of them. test: it with its p values in the
+ * results of some seeds. */
+peat_status claim_look(struct claim_verdict *c, const struct results *r, const struct value *v,
+                       struct arena *a, struct error *err);
+/* The one-sided level of p at its last look. */
+double claim_last_level(const struct claim *c);
+/* Its p values in these results, all seeds of them, before any adjustment. */
+peat_status claim_test_once(struct claim_verdict *c, const struct results *r, const struct value *v,
+                            struct arena *a, struct error *err);
+/* Fills verdict and why from adjusted p values; m: claims of the family. */
+void claim_decide(struct claim_verdict *v, int m, struct arena *a);
+/* The tests at once of which the opposite is made: their p is against / this. */
+int claim_parts_against(const struct claim_verdict *v);
+/* Holm over the claims of v, which have their p, and their verdicts. */
+void claims_settle(struct claim_verdicts *v, struct arena *a);
+/* "learned.sum (3), ...": the rows whose cells several of the claims compare, with how many of the
+ * claims; rows of two runs are one where they have a cell in common. NULL: there is none. */
+const char *claims_shared(const struct claim_verdicts *v, struct arena *a);
+
+/* Sets the 1 - 2 alpha interval of the effect that is shown, over what the claim takes as a sample,
+ * and text_half. */
+void claim_interval(struct claim_verdict *v, double alpha);
+
 /* "concat_split - sum < -0.01" */
 const char *claim_words(const struct claim_verdict *v, struct arena *a);
+/* The unit of its effect behind the metric: " per doubling of train.steps"; "" for a difference. */
+const char *claim_per(const struct claim_verdict *v, struct arena *a);
 
 /* Why a claim that has enough seeds is undecided: where the interval of the effect lies. */
 const char *claim_undecided(const struct claim_verdict *v, struct arena *a);

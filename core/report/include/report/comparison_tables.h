@@ -17,6 +17,8 @@ void effects_csv(const struct effects *x, bool head, struct strbuf *out);
 
 /* earlier: this is what the claims were before they were changed. */
 void claims_table(struct table *t, const struct claim_history *h, bool earlier, struct arena *a);
+/* What the column "and text" is. */
+void table_note_text(struct table *t);
 void claims_json(const struct claim_history *h, struct json map);
 void claims_csv(const struct claim_history *h, struct strbuf *out);
 

@@ -44,6 +44,7 @@ struct effects {
         struct interaction test;
     } * interaction; /* for each such axis with two labels or more */
     int unfinished;  /* cells of these rows that have not come to an end */
+    int failed;      /* and those that failed */
 };
 
 /* The number of contrasts in the report, and the i-th. PEAT_INVALID: it does not fit the rows. */
@@ -53,6 +54,10 @@ peat_status effects_of_report(struct effects *x, const struct results *r, int i,
 /* length -1: the first at which the metric was measured. */
 void effects_compute(struct effects *x, const struct results *r, const struct contrast *c,
                      int64_t length, struct arena *a);
+/* The effect whose value at each seed is of_seed [r->n_seed], NaN where it has none, made of the
+ * strata `in` [pairs.n] as the sum of weight [pairs.n] times their differences. */
+struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,
+                              const double *of_seed, const char *name, struct arena *a);
 /* Some line has a pair of values. */
 bool effects_have_pairs(const struct effects *x);
 /* Rows as contrast.h wants them. */

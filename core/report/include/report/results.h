@@ -74,6 +74,9 @@ struct difference {
     double dz, gz;                    /* effect sizes */
     double p, p_holm;                 /* Holm over the rows, or lines, that are shown together */
     double p_t, p_t_holm; /* the same of the paired t test, which any number of seeds can pass */
+    /* Over seeds and test text (maths/crossed.h); NaN where the cells have no losses by stretch.
+     * The half-width of the 95 % interval, the mean's standard error and its degrees of freedom. */
+    double text_half, text_se, text_df;
 };
 
 /* Mean over seeds with a Student-t interval, and the difference to the baseline. */
@@ -104,6 +107,7 @@ struct result_row {
     struct result_cell **cell;     /* by seed */
     const struct best_row *choice; /* the value that best_over gave it; NULL: there is none */
     int failed, diverged, missing, stale, damaged;
+    int decided;                     /* cells that no look at the claims needs */
     int drifted;                     /* of the cells that count: see cell_drift() */
     int64_t steps_least, steps_most; /* of training, of these; 0: none counts */
     int stopped;                     /* of these, before the last step */
@@ -124,9 +128,9 @@ struct result_metric {
 };
 
 struct results {
-    const char *experiment;  /* names of all directories' experiments, joined by " + " */
-    const char *metric;      /* "" while nothing is finished and none was asked for */
-    const char *split;       /* "valid"; "train" for metrics that only it has */
+    const char *experiment; /* names of all directories' experiments, joined by " + " */
+    const char *metric;     /* "" while nothing is finished and none was asked for */
+    const char *split; /* "test", "valid", "report" (a half); "train": only it has the metric */
     const char *length_unit; /* "" while unknown */
     bool goal_max;
     enum paired_test test;
@@ -162,6 +166,8 @@ struct results {
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err);
 
+/* "on the test part": what a split's numbers were measured on; "": the split is not known. */
+const char *results_part(const char *split);
 /* The last part of an axis' name, or all of it where two would be the same: "scheme". */
 const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */

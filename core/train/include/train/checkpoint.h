@@ -39,6 +39,22 @@ struct checkpoint_gate {
  * newer program saved it, which is not trained over. */
 peat_status checkpoint_load(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
                             const struct log *log, bool *found, struct error *err);
+
+/*
+ * States that runs leave for each other: generations in a directory that several processes write to
+ * and read from, each with a copy of its curve, and none removed.
+ */
+/* Adds the present state, in the place of an earlier one of its step. owner: a text for names of
+ * temporary files, which no other process that is alive uses. */
+peat_status checkpoint_leave(const char *dir, const struct trainer *t, const struct value *identity,
+                             const char *curve, const char *owner, struct error *err);
+/* Restores the furthest that is good and accepted, beyond t->step and not beyond `most`, and puts
+ * its curve in the place of the gate's. *found: whether there was one; else nothing is changed. The
+ * gate's `kept` is the folder of the state. */
+peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
+                              const struct checkpoint_gate *gate, const struct log *log,
+                              bool *found, struct error *err);
+
 /* "started again from step 0, as the checkpoint of step 500 is not used: its libm is ...": of the
  * furthest that is kept; NULL: none is. */
 const char *checkpoint_kept(const char *dir, struct arena *a);

@@ -24,6 +24,10 @@ int64_t generation_step(const char *name);
  * those that are trained, "opt.m.NAME" and "opt.v.NAME". */
 struct named_tensor *generation_tensors(const struct weights *w, const struct adamw *o,
                                         struct arena *a, int *n);
+/* Copies n tensors, sorted by name, into the weights of the same names, converting F32 to F64 where
+ * the model has that. path is for messages. PEAT_CORRUPT: one is missing or of another shape. */
+peat_status generation_fill(struct weights *w, const struct named_tensor *t, int n,
+                            const char *path, struct error *err);
 /* Writes state.json into dir, with the checksums of the files beside it. */
 peat_status generation_write_state(const char *dir, const struct trainer *t,
                                    const struct value *identity, bool final, struct error *err);

@@ -41,7 +41,11 @@ const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *
 /* The training batch of `step` (1, 2, ...): a function of seed and step alone. */
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err);
+/* Batch `index` of length number `which` of the validation part; B is 0 behind the last. */
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
+                            struct error *err);
+/* The same of the test part, where plan.test is above 0. */
+peat_status task_test_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
 
 /* The text of token `id` for readers, in the arena; NULL: it has none. */

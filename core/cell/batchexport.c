@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* batchexport.c: batches, and the first batch's logits and gradients. */
+#include "cell/batchexport.h"
+
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "tensor/gemm.h"
+#include "train/batch_tensors.h"
+#include "train/forward.h"
+#include "train/trainer.h"
+
+enum { VALID_ROWS = 2 };
+
+/* ---- adding ---- */
+
+static void add(struct tensor_list *list, const char *name, struct tensor t)
+{
+    *ARENA_APPEND(list->arena, list->tensor, list->n, list->room) = (struct named_tensor){name, t};
+}
+
+static peat_status no_memory(struct error *err)
+{
+    return error_set(err, PEAT_NOMEM, "out of memory for the batches");
+}
+
+static peat_status add_batch(struct tensor_list *list, const struct task *task, const peat_batch *b,
+                             const char *prefix, struct error *err)
+{
+    struct named_tensor t[BATCH_TENSORS];
+    int n = batch_tensors(task, b, prefix, list->arena, t);
+    for (int i = 0; i < n; i++)
+        add(list, t[i].name, t[i].tensor);
+    return n < 0 ? no_memory(err) : PEAT_OK;
+}
+
+/* A copy, since the step's arena is used again. */
+static peat_status add_copy(struct tensor_list *list, const char *name, const struct tensor *from,
+                            struct error *err)
+{
+    struct tensor t = tensor_new(list->arena, PEAT_F64, from->rank, from->dim);
+    if (!t.data)
+        return no_memory(err);
+    tensor_copy(&t, from);
+    add(list, name, t);
+    return PEAT_OK;
+}
+
+static peat_status add_logits(struct tensor_list *list, const char *prefix, const peat_node *logits,
+                              const peat_node *classes, struct error *err)
+{
+    struct arena *a = list->arena;
+    peat_status status = add_copy(list, arena_printf(a, "%slogits", prefix), &logits->value, err);
+    if (status == PEAT_OK && classes)
+        status = add_copy(list, arena_printf(a, "%sclasses", prefix), &classes->value, err);
+    return status;
+}
+
+/* ---- batches ---- */
+
+peat_status batches_add(struct tensor_list *list, const struct assembly *s,
+                        const struct cell_config *c, int64_t first, int64_t last, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    for (int64_t step = first; status == PEAT_OK && step <= last; step++) {
+        struct batch batch;
+        if (task_batch_init(&s->task, &batch, list->arena, c->train.batch, s->task.plan.seq_len) !=
+            PEAT_OK)
+            return no_memory(err);
+        status = task_train_batch(&s->task, (uint64_t)c->seed, step, &batch, err);
+        if (status == PEAT_OK)
+            status = add_batch(list, &s->task, &batch.b,
+                               arena_printf(list->arena, "%" PRId64 ".", step), err);
+    }
+    return status;
+}
+
+/* ---- the first batch ---- */
+
+static peat_status add_gradients(struct tensor_list *list, const struct weights *w,
+                                 struct error *err)
+{
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < w->n; i++)
+        if (w->item[i]->grad.data)
+            status = add_copy(list, arena_printf(list->arena, "batch.grad.%s", w->item[i]->name),
+                              &w->item[i]->grad, err);
+    return status;
+}
+
+static peat_status add_trained(struct tensor_list *list, struct trainer *t, struct error *err)
+{
+    struct graph g;
+    struct step_values v = {0};
+    peat_status status = task_train_batch(t->task, t->seed, 1, &t->batch, err);
+    if (status == PEAT_OK)
+        status = add_batch(list, t->task, &t->batch.b, "batch.train.", err);
+    if (status == PEAT_OK)
+        status = trainer_differentiate(t, &g, 1, true, &v, err);
+    if (status == PEAT_OK)
+        status = add_logits(list, "batch.train.", v.logits, v.classes, err);
+    struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
+    if (status == PEAT_OK && !loss.data)
+        status = no_memory(err);
+    if (status != PEAT_OK)
+        return status;
+    tensor_set(&loss, 0, v.loss);
+    add(list, "batch.train.loss", loss);
+    return add_gradients(list, &t->model->weights, err);
+}
+
+static peat_status add_evaluated(struct tensor_list *list, struct trainer *t, struct error *err)
+{
+    const peat_task_plan *plan = &t->task->plan;
+    struct batch batch;
+    struct graph g;
+    peat_batch few;
+    peat_node *logits, *classes;
+    int64_t which = 0;
+    for (int64_t i = 1; i < plan->n_eval; i++)
+        which = plan->eval_T[i] > plan->eval_T[which] ? i : which;
+    int64_t T = plan->eval_T[which];
+    if (task_batch_init(t->task, &batch, list->arena, evaluate_rows(plan, T), T) != PEAT_OK)
+        return no_memory(err);
+    peat_status status = task_eval_batch(t->task, which, 0, &batch, err);
+    if (status != PEAT_OK || batch.b.B == 0)
+        return status;
+    if (!batch_cut(list->arena, &batch.b, at_most(batch.b.B, VALID_ROWS), NULL, batch.b.T, &few))
+        return no_memory(err);
+    status = add_batch(list, t->task, &few, "batch.valid.", err);
+    struct model_input in = forward_input(&few, PEAT_EVAL);
+    if (status == PEAT_OK)
+        status = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err);
+    return status == PEAT_OK ? add_logits(list, "batch.valid.", logits, classes, err) : status;
+}
+
+/* ---- a trainer of the assembly, on one thread ---- */
+
+struct alone {
+    struct team team;
+    struct eval_config eval;
+    struct trainer t;
+};
+
+static peat_status start_alone(struct alone *x, struct tensor_list *list, struct assembly *s,
+                               const struct cell_config *c, struct error *err)
+{
+    *x = (struct alone){.team = {1, NULL}, .eval = c->eval};
+    x->eval.every = 0;
+    x->t = (struct trainer){.model = &s->model,
+                            .task = &s->task,
+                            .train = &c->train,
+                            .eval = &x->eval,
+                            .seed = (uint64_t)c->seed,
+                            .team = &x->team,
+                            .model_arena = list->arena};
+    parallel_start();
+    peat_status status = gemm_start(&x->team, "auto", err);
+    return status == PEAT_OK ? trainer_init(&x->t, err) : status;
+}
+
+static void end_alone(struct alone *x)
+{
+    if (x->team.gemm)
+        trainer_release(&x->t);
+    gemm_stop(&x->team);
+}
+
+peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
+                            const struct cell_config *c, struct error *err)
+{
+    struct alone x;
+    peat_status status = start_alone(&x, list, s, c, err);
+    if (status == PEAT_OK)
+        status = add_trained(list, &x.t, err);
+    if (status == PEAT_OK) {
+        arena_reset(&x.t.step_arena);
+        status = add_evaluated(list, &x.t, err);
+    }
+    end_alone(&x);
+    return status;
+}
+
+/* ---- the first steps ---- */
+
+struct first_steps {
+    int64_t n, done;
+    struct tensor loss, norm;
+};
+
+static void keep_step(void *ctx, int64_t step, double loss, double lr, double grad_norm)
+{
+    struct first_steps *f = ctx;
+    (void)lr;
+    tensor_set(&f->loss, step - 1, loss);
+    tensor_set(&f->norm, step - 1, grad_norm);
+    f->done = step;
+}
+
+static bool all_done(void *ctx)
+{
+    const struct first_steps *f = ctx;
+    return f->done >= f->n;
+}
+
+peat_status steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c,
+                      int64_t n, struct error *err)
+{
+    struct alone x;
+    enum run_end end;
+    struct first_steps f = {.n = n,
+                            .loss = tensor_new(list->arena, PEAT_F64, 1, &n),
+                            .norm = tensor_new(list->arena, PEAT_F64, 1, &n)};
+    if (!f.loss.data || !f.norm.data)
+        return no_memory(err);
+    peat_status status = start_alone(&x, list, s, c, err);
+    x.t.events = (struct train_events){.ctx = &f, .step = keep_step, .stop = all_done};
+    if (status == PEAT_OK)
+        status = trainer_run(&x.t, &end, err);
+    if (status == PEAT_OK && f.done < n)
+        status = error_set(err, PEAT_INVALID, "the training ended after step %" PRId64, f.done);
+    end_alone(&x);
+    add(list, "steps.loss", f.loss);
+    add(list, "steps.grad_norm", f.norm);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* foreigntraining.c: the file of a training by another program, into a trainer. */
+#include "foreigntraining.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "train/generation.h"
+
+static peat_status refuse(struct error *err, const char *path, const char *why)
+{
+    return error_set(err, PEAT_INVALID, "'%s' %s", path, why);
+}
+
+/* The map in "peat_trained". */
+static peat_status read_facts(const char *path, const struct value *metadata, const char *hash,
+                              struct arena *a, struct value **facts, struct error *err)
+{
+    const char *text = json_get_text(metadata, "peat_trained");
+    if (!text)
+        return refuse(err, path, "is not a training by another program: it has no peat_trained");
+    if (!json_text_is(metadata, "peat_hash", hash))
+        return refuse(err, path,
+                      "is the training of another cell: its peat_hash is not this one's");
+    *facts = json_parse(a, text, strlen(text), path, err);
+    return *facts ? PEAT_OK : err->status;
+}
+
+static peat_status apply_facts(const char *path, const struct value *facts, struct trainer *t,
+                               struct foreign_training *f, struct error *err)
+{
+    f->by = json_get_text(facts, "by");
+    f->curve = value_get(facts, "curve");
+    f->last_loss = json_get_number(facts, "last_loss");
+    t->step = t->adamw.t = json_get_int(facts, "steps", 0);
+    t->first_loss = json_get_number(facts, "first_loss");
+    t->train_seconds = json_get_number(facts, "seconds");
+    t->median_step_ms = json_get_number(facts, "median_step_ms");
+    t->steps_timed = t->step;
+    t->diverged.step = json_get_int(facts, "diverged", 0);
+    const char *what = json_get_text(facts, "what");
+    snprintf(t->diverged.what, sizeof(t->diverged.what), "%s", what ? what : "it diverged");
+    if (!f->by || !*f->by || !f->curve || f->curve->kind != VALUE_LIST || !isfinite(f->last_loss) ||
+        !isfinite(t->first_loss) || !(t->train_seconds >= 0) || !(t->median_step_ms >= 0) ||
+        t->step < 1)
+        return refuse(err, path, "has a peat_trained that lacks an entry");
+    if (t->step != (t->diverged.step ? t->diverged.step : t->train->steps))
+        return error_set(err, PEAT_INVALID, "'%s' has %" PRId64 " steps, and the cell has %" PRId64,
+                         path, t->step, t->train->steps);
+    return PEAT_OK;
+}
+
+/* The second moments, which tell rows that were never trained. */
+static peat_status fill_moments(const char *path, struct trainer *t,
+                                const struct named_tensor *from, int n_from, struct arena *a,
+                                struct error *err)
+{
+    int n;
+    struct named_tensor *to = generation_tensors(&t->model->weights, &t->adamw, a, &n);
+    for (int i = 0; i < n; i++) {
+        if (strncmp(to[i].name, "opt.v.", 6) != 0)
+            continue;
+        const struct named_tensor *has = safetensors_find(from, n_from, to[i].name);
+        if (!has || !tensor_same_shape(&has->tensor, &to[i].tensor))
+            return error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is missing or of another shape",
+                             path, to[i].name);
+        tensor_copy(&to[i].tensor, &has->tensor);
+    }
+    return PEAT_OK;
+}
+
+static peat_status check_finite(const char *path, const struct weights *w, struct error *err)
+{
+    for (int i = 0; i < w->n; i++)
+        for (int64_t k = 0; k < tensor_count(&w->item[i]->value); k++)
+            if (!isfinite(tensor_get(&w->item[i]->value, k)))
+                return error_set(err, PEAT_INVALID, "'%s': '%s' has a number that is not finite",
+                                 path, w->item[i]->name);
+    return PEAT_OK;
+}
+
+peat_status foreign_training_read(const char *path, const char *hash, struct trainer *t,
+                                  struct arena *a, struct foreign_training *f, struct error *err)
+{
+    struct named_tensor *tensor;
+    struct value *metadata = NULL, *facts = NULL;
+    int n;
+    peat_status status = safetensors_read(path, a, &tensor, &n, &metadata, err);
+    if (status == PEAT_OK)
+        status = read_facts(path, metadata, hash, a, &facts, err);
+    if (status == PEAT_OK)
+        status = apply_facts(path, facts, t, f, err);
+    if (status == PEAT_OK)
+        status = generation_fill(&t->model->weights, tensor, n, path, err);
+    if (status == PEAT_OK)
+        status = fill_moments(path, t, tensor, n, a, err);
+    return status == PEAT_OK ? check_finite(path, &t->model->weights, err) : status;
+}
+
+static double number_at(const struct value *list, int i)
+{
+    const struct value *v = list->kind == VALUE_LIST && i < list->n ? list->item[i] : NULL;
+    return !v                      ? (double)NAN
+           : v->kind == VALUE_INT  ? (double)v->integer
+           : v->kind == VALUE_REAL ? v->real
+                                   : (double)NAN;
+}
+
+void foreign_training_curve(const struct foreign_training *f, const struct trainer *t,
+                            struct cell_metrics *m)
+{
+    for (int i = 0; i < f->curve->n; i++) {
+        const struct value *one = f->curve->item[i];
+        double step = number_at(one, 0);
+        if (step >= 1 && step <= (double)t->train->steps)
+            metrics_step(m, (int64_t)step, t->train->seq_len, number_at(one, 1), number_at(one, 2),
+                         number_at(one, 3));
+    }
+}

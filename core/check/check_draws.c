@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
+ * step, or every row, makes is not of its rows: it may choose a shape or fill a table that all
+ * share.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "property.h"
+#include "taskbench.h"
+
+static int by_draw(const void *x, const void *y)
+{
+    const struct draw *a = x, *b = y;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void sort(struct draw_log *log)
+{
+    if (log->n > 0)
+        qsort(log->item, (size_t)log->n, sizeof(*log->item), by_draw);
+}
+
+/* How often a sorted log has the draw. */
+static int count_in(const struct draw_log *log, const struct draw *d)
+{
+    const struct draw *at =
+        log->n > 0 ? bsearch(d, log->item, (size_t)log->n, sizeof(*d), by_draw) : NULL;
+    if (!at)
+        return 0;
+    const struct draw *first = at, *end = log->item + log->n;
+    while (first > log->item && by_draw(first - 1, d) == 0)
+        first--;
+    while (at < end && by_draw(at, d) == 0)
+        at++;
+    return (int)(at - first);
+}
+
+/* Draws of training batch `step`, in order; b->train is the batch. */
+static bool log_train(struct bench *b, int64_t step, struct draw_log *log, struct check_outcome *o)
+{
+    draw_log_start(log, &b->arena);
+    bool made = make_train(b, 1, step, o);
+    draw_log_stop();
+    return made;
+}
+
+/* The first row alone makes the first draws of a batch of ROWS rows; those behind are of the
+ * others. A draw of the first row that some of the others make, and not all, is an overlap. */
+static void rows_apart(struct bench *many, struct bench *single, struct check_outcome *o)
+{
+    struct draw_log all = {0}, first = {0};
+    if (!log_train(many, 1, &all, o) || !log_train(single, 1, &first, o) || first.n > all.n)
+        return;
+    for (int i = 0; i < first.n; i++)
+        if (by_draw(&all.item[i], &first.item[i]) != 0)
+            return;
+    struct draw_log rest = {.n = all.n - first.n, .item = all.item + first.n};
+    sort(&rest);
+    sort(&first);
+    for (int i = 0; i < first.n; i++) {
+        int others = count_in(&rest, &first.item[i]), own = count_in(&first, &first.item[i]);
+        if (others > 0 && others < own * ((int)many->train.b.B - 1))
+            check_fail(o,
+                       "two rows of a training batch make the same draw, number %" PRIu64
+                       " of its stream: their draws overlap",
+                       first.item[i].index);
+    }
+}
+
+/* All draws of an evaluation. */
+static void log_evaluation(struct bench *b, struct draw_log *log, struct check_outcome *o)
+{
+    static const struct held_out *const part[] = {&validation_part, &test_part};
+    draw_log_start(log, &b->arena);
+    for (int64_t which = 0; which < b->task.plan.n_eval; which++)
+        for (int k = 0; k < 2; k++)
+            for (int64_t i = 0; i < BATCHES_MAX && make_eval(b, part[k], which, i, o); i++)
+                continue;
+    draw_log_stop();
+    sort(log);
+}
+
+static void steps_apart(struct bench *b, struct check_outcome *o)
+{
+    struct draw_log step[STEPS] = {{0}}, evaluation = {0};
+    for (int i = 0; i < STEPS; i++) {
+        if (!log_train(b, i + 1, &step[i], o))
+            return;
+        sort(&step[i]);
+    }
+    log_evaluation(b, &evaluation, o);
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < step[i].n; k++) {
+            const struct draw *d = &step[i].item[k];
+            int steps = 0;
+            for (int j = 0; j < STEPS; j++)
+                steps += count_in(&step[j], d) > 0;
+            if (steps < STEPS && count_in(&evaluation, d) > 0)
+                check_fail(
+                    o,
+                    "training step %d makes a draw that evaluation makes too, number %" PRIu64
+                    " of its stream",
+                    i + 1, d->index);
+            if (steps > 1 && steps < STEPS)
+                check_fail(o,
+                           "two of %d training steps make the same draw, number %" PRIu64
+                           " of its stream",
+                           STEPS, d->index);
+        }
+}
+
+void draws_hold(const struct trial *t)
+{
+    struct bench many, single;
+    peat_status status = bench_open(&many, t->subject, t->variant->config, t->c->arch, 1, ROWS);
+    if (status != PEAT_OK)
+        check_skip(t->o, "refused: %s", many.err.text);
+    else if (bench_open(&single, t->subject, t->variant->config, t->c->arch, 1, 1) == PEAT_OK) {
+        rows_apart(&many, &single, t->o);
+        steps_apart(&many, t->o);
+        bench_close(&single);
+    }
+    bench_close(&many);
+}

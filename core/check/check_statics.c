@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* check_statics.c: the writable memory of a plugin's file, its .data and .bss, stays as it was
+ * loaded: two uses of the plugin would share what it holds, and a resumed run would lose it. */
+#include <elf.h>
+#include <inttypes.h>
+
+#include "checkelf.h"
+#include "property.h"
+
+/* One writable piece of the file, as it is in memory and as it was. */
+struct piece {
+    const unsigned char *at;
+    unsigned char *was;
+    size_t n;
+};
+
+struct statics {
+    struct arena *arena;
+    uintptr_t inside, base; /* an address of the file; where the file begins */
+    struct piece piece[8];
+    int n;
+};
+
+/* Address sanitizers surround variables with bytes that nobody is to read. */
+__attribute__((no_sanitize("address"))) static unsigned char byte_at(const unsigned char *at)
+{
+    return *(const volatile unsigned char *)at;
+}
+
+/* The linker has made its own part of this memory read-only again. */
+static void add_piece(struct statics *x, uintptr_t begin, uintptr_t end,
+                      const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t sealed = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+        if (p->p_type == PT_GNU_RELRO && sealed > begin && sealed <= end)
+            begin = sealed;
+    }
+    if (begin >= end || x->n == (int)(sizeof(x->piece) / sizeof(*x->piece)))
+        return;
+    struct piece *piece = &x->piece[x->n++];
+    *piece = (struct piece){.at = (const unsigned char *)begin, .n = end - begin};
+    piece->was = arena_alloc(x->arena, piece->n);
+    for (size_t k = 0; k < piece->n; k++)
+        piece->was[k] = byte_at(piece->at + k);
+}
+
+static int look_at_file(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct statics *x = ctx;
+    bool found = false;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        found = found ||
+                (p->p_type == PT_LOAD && x->inside - (info->dlpi_addr + p->p_vaddr) < p->p_memsz);
+    }
+    for (int i = 0; found && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && p->p_flags & PF_W)
+            add_piece(x, begin, begin + p->p_memsz, info);
+    }
+    x->base = found ? info->dlpi_addr : x->base;
+    return found;
+}
+
+/* ---- the name of what has changed ---- */
+
+static bool covers(const void *ctx, const elf_symbol *s, const char *name)
+{
+    uintptr_t offset = *(const uintptr_t *)ctx;
+    return (s->st_info & 0xf) == STT_OBJECT && *name && offset - s->st_value < s->st_size;
+}
+
+static void report(const struct checked *s, uintptr_t offset, struct check_outcome *o)
+{
+    struct elf_image file;
+    if (elf_image_open(&file, s->plugin->path, NULL) != PEAT_OK)
+        return;
+    const char *name = elf_find_symbol(&file, SHT_SYMTAB, covers, &offset);
+    /* Rust's standard library has caches of its own. */
+    if (!elf_made_by(&file, "rustc"))
+        check_fail(
+            o,
+            "its static variable%s%s%s changes while it runs: two uses would share it, and a "
+            "resumed run would lose it (keep such data in self)",
+            name ? " '" : "", name ? name : "", name ? "'" : "");
+    elf_image_close(&file);
+}
+
+static void compare(const struct checked *s, const struct statics *x, struct check_outcome *o)
+{
+    for (int i = 0; i < x->n; i++)
+        for (size_t k = 0; k < x->piece[i].n; k++)
+            if (byte_at(x->piece[i].at + k) != x->piece[i].was[k]) {
+                report(s, (uintptr_t)(x->piece[i].at + k) - x->base, o);
+                return;
+            }
+}
+
+/* ---- running it ---- */
+
+static void run_model(const struct checked *s, const struct variant *v, peat_arch arch)
+{
+    struct rig *r = ARENA_NEW(s->arena, struct rig);
+    struct check_outcome ignored = {CHECK_PASSED};
+    const struct rig_plan plan = {.arch = arch, .dtype = PEAT_F32};
+    if (rig_open(r, s, v, &plan, &ignored) == PEAT_OK) {
+        struct rig_input x = rig_input(r, 2, RIG_T);
+        rig_logits(r, &x.in);
+        x.in.phase = PEAT_TRAIN;
+        x.in.step = 1;
+        rig_step(r, &x.in, true);
+    }
+    rig_close(r);
+}
+
+/* Failures of a pass are for the other checks. */
+void statics_stay(const struct checked *s, struct check_outcome *o)
+{
+    struct error err = {0};
+    struct statics now = {.arena = s->arena, .inside = (uintptr_t)s->plugin->desc->id};
+    const struct variants *v = variants_make(s, &err);
+    dl_iterate_phdr(look_at_file, &now);
+    if (!v)
+        check_skip(o, "%s", err.text);
+    else if (s->plugin->desc->kind == PEAT_TASK)
+        task_runs(s, &err);
+    for (int i = 0; v && s->plugin->desc->kind != PEAT_TASK && i < v->n; i++)
+        for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++)
+            run_model(s, &v->item[i], (peat_arch)arch);
+    compare(s, &now, o);
+}

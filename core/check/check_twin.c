@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_twin.c: two models that should agree: in F32 and in F64, made for sequences of other
+ * lengths, and with terms of attention made once or in every layer.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "property.h"
+
+/* A second model of the case; NULL, closed, when it is refused. */
+static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
+{
+    struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
+    peat_status status = rig_open(twin, t->subject, t->variant, plan, t->o);
+    if (status == PEAT_OK)
+        return twin;
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        check_skip(t->o, "refused: %s", twin->err.text);
+    else
+        check_fail(t->o, "%s", twin->err.text);
+    rig_close(twin);
+    return NULL;
+}
+
+/* ---- precision ---- */
+
+/* Rounding a sum is far below these; a kernel that computes another number is above. */
+static const double value_limit = 2e-3, gradient_limit = 2e-2;
+
+struct precision {
+    char why[512]; /* "": they agree */
+};
+
+/* Both models get the weights that F32 can hold. */
+static void round_weights(struct rig *a, struct rig *b)
+{
+    for (int k = 0; k < a->model.weights.n; k++)
+        for (int64_t i = 0; i < tensor_count(&a->model.weights.item[k]->value); i++) {
+            double x = (double)(float)tensor_get(&a->model.weights.item[k]->value, i);
+            tensor_set(&a->model.weights.item[k]->value, i, x);
+            tensor_set(&b->model.weights.item[k]->value, i, x);
+        }
+}
+
+static double length_of(const struct tensor *x)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < tensor_count(x); i++)
+        sum += pow(tensor_get(x, i), 2);
+    return sqrt(sum);
+}
+
+static double distance(const struct tensor *x, const struct tensor *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < tensor_count(x); i++)
+        sum += pow(tensor_get(x, i) - tensor_get(y, i), 2);
+    return sqrt(sum);
+}
+
+static void compare_gradients(const struct rig *f64, const struct rig *f32, struct precision *p)
+{
+    double all = 0;
+    for (int k = 0; k < f64->model.weights.n; k++)
+        if (!f64->model.weights.item[k]->frozen)
+            all = fmax(all, length_of(&f64->model.weights.item[k]->grad));
+    for (int k = 0; k < f64->model.weights.n && !*p->why; k++) {
+        const struct weight *x = f64->model.weights.item[k], *y = f32->model.weights.item[k];
+        if (x->frozen)
+            continue;
+        double is = length_of(&x->grad), off = distance(&x->grad, &y->grad);
+        if (!(off <= gradient_limit * is + 1e-4 * all))
+            snprintf(
+                p->why, sizeof(p->why),
+                "the gradient of %s in F32 is %.3g away from that in F64, whose length is %.3g",
+                x->name, off, is);
+    }
+}
+
+static void compare_values(const struct trial *t, const double *f64, const double *f32,
+                           struct precision *p)
+{
+    for (int64_t i = 0; f64 && f32 && i < t->c->rows * t->c->length * RIG_V && !*p->why; i++)
+        if (!(fabs(f64[i] - f32[i]) <= value_limit * fmax(1, fabs(f64[i]))))
+            snprintf(p->why, sizeof(p->why), "a logit at place %d is %.6g in F32 and %.6g in F64",
+                     (int)(i / RIG_V % t->c->length), f32[i], f64[i]);
+}
+
+/* A comparison, a sort or a kink may fall on the other side in F32, so a difference counts when it
+ * is seen with three inputs. */
+void precision_holds(const struct trial *t)
+{
+    enum { INPUTS = 3 };
+    struct rig_plan plan = trial_plan(t);
+    plan.dtype = PEAT_F32;
+    struct rig *twin = twin_open(t, &plan);
+    if (!twin)
+        return;
+    struct precision p = {"differs"};
+    round_weights(t->rig, twin);
+    for (int i = 0; i < INPUTS && *p.why && t->o->verdict == CHECK_PASSED; i++) {
+        p.why[0] = '\0';
+        struct rig_input x = trial_input(t);
+        compare_values(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), &p);
+        rig_step(t->rig, &x.in, true);
+        rig_step(twin, &x.in, true);
+        compare_gradients(t->rig, twin, &p);
+        t->rig->plan.seed += 1000;
+    }
+    if (*p.why)
+        trial_fail(t, "%s", p.why);
+    rig_close(twin);
+}
+
+/* ---- lengths ---- */
+
+static bool same_shapes(const struct rig *a, const struct rig *b)
+{
+    bool same = a->model.weights.n == b->model.weights.n;
+    for (int k = 0; same && k < a->model.weights.n; k++)
+        same = tensor_count(&a->model.weights.item[k]->value) ==
+               tensor_count(&b->model.weights.item[k]->value);
+    return same;
+}
+
+/* A table with a row for each place grows with T_max: then there is nothing to compare. */
+void lengths_agree(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct rig_plan plan = trial_plan(t);
+    plan.T_max = 2 * RIG_T_MAX + 5;
+    struct rig *twin = twin_open(t, &plan);
+    if (!twin)
+        return;
+    if (same_shapes(t->rig, twin))
+        trial_same(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), x.in.B * x.in.T, 0,
+                   "when the model is made for longer sequences (T_max)");
+    rig_close(twin);
+}
+
+/* ---- layers ---- */
+
+/* Terms that depend on neither content nor layer are made once, at layer -1. Made in each layer,
+ * they must be the same. */
+void layers_agree(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct positional *p = &t->rig->positional;
+    const double *once = rig_logits(t->rig, &x.in);
+    for (int i = 0; i < p->n_scheme; i++)
+        p->scheme[i].part.per_layer =
+            p->scheme[i].part.per_layer || p->scheme[i].part.config == t->rig->config;
+    trial_same(t, once, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
+               "between a bias made at layer -1, for all layers, and one made in each layer");
+}

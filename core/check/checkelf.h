@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* checkelf.h: the symbols of a plugin's file. */
+#ifndef CHECK_CHECKELF_H
+#define CHECK_CHECKELF_H
+
+#include <link.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+typedef ElfW(Sym) elf_symbol;
+
+/* A file in memory; everything read from it is checked against its size. */
+struct elf_image {
+    char *bytes;
+    size_t n;
+};
+
+peat_status elf_image_open(struct elf_image *f, const char *path, struct error *err);
+void elf_image_close(struct elf_image *f);
+/* The name of the first symbol for which `look` is true, in the table of this type (SHT_DYNSYM:
+ * what the linker uses, SHT_SYMTAB: all, absent in a stripped file); NULL: none. Valid until close.
+ */
+const char *elf_find_symbol(const struct elf_image *f, unsigned type,
+                            bool (*look)(const void *ctx, const elf_symbol *s, const char *name),
+                            const void *ctx);
+/* Whether the compilers that made the file are named with this word: "rustc". */
+bool elf_made_by(const struct elf_image *f, const char *compiler);
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder.c: hooks that write down their calls. */
+#include "recorder.h"
+
+#include <string.h>
+
+#include "autograd/ops.h"
+#include "base/rng.h"
+#include "nn/attention.h"
+#include "nn/host.h"
+#include "plugin/params.h"
+
+static struct recorder *recorder_of(const peat_call *c)
+{
+    return (struct recorder *)(uintptr_t)c->host;
+}
+
+static const struct call *call_of(const peat_call *c)
+{
+    return (const struct call *)c;
+}
+
+/* ---- arrays ---- */
+
+/* {"shape": [..], "data": [..]}; the caller fills data. */
+static struct json new_array(struct json map, const char *key, int rank, const int64_t *dim)
+{
+    struct json array = json_put_map(map, key), shape = json_put_list(array, "shape");
+    for (int i = 0; i < rank; i++)
+        json_add_int(shape, dim[i]);
+    return json_put_list(array, "data");
+}
+
+static void put_tensor(struct json map, const char *key, const struct tensor *t)
+{
+    struct json data = new_array(map, key, t->rank, t->dim);
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        json_add_real(data, tensor_get(t, i));
+}
+
+static void put_reals(struct json map, const char *key, int rank, const int64_t *dim,
+                      const double *x)
+{
+    struct json data = new_array(map, key, rank, dim);
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= dim[i];
+    for (int64_t i = 0; i < n; i++)
+        json_add_real(data, x[i]);
+}
+
+/* One per place: [B, T]. */
+static void put_ids(struct json map, const char *key, int64_t B, int64_t T, const int32_t *x)
+{
+    struct json data = new_array(map, key, 2, (int64_t[]){B, T});
+    for (int64_t i = 0; i < B * T; i++)
+        json_add_int(data, x ? x[i] : 0);
+}
+
+static void put_marks(struct json map, const char *key, int64_t B, int64_t T, const uint8_t *x)
+{
+    struct json data = new_array(map, key, 2, (int64_t[]){B, T});
+    for (int64_t i = 0; i < B * T; i++)
+        json_add_int(data, x ? x[i] : 0);
+}
+
+/* ---- what every hook is given ---- */
+
+/* The axis of axes is left out when there is one. */
+static void put_positions(struct json map, const char *key, const peat_side *side,
+                          const double *pos)
+{
+    const int64_t dim[] = {side->n_axes, side->pos_B, side->T};
+    int skip = side->n_axes == 1;
+    put_reals(map, key, 3 - skip, dim + skip, pos);
+}
+
+static void put_sides(struct json in, const peat_call *c)
+{
+    const peat_side *q = c->q, *k = c->k;
+    put_positions(in, "pos", q, q->pos);
+    put_positions(in, "pos_k", k, k->pos);
+    put_ids(in, "token", c->B, q->T, q->token);
+    put_ids(in, "token_k", c->B, k->T, k->token);
+    put_ids(in, "document", c->B, q->T, q->document);
+    put_marks(in, "pad", c->B, q->T, q->pad);
+    put_marks(in, "special", c->B, q->T, q->special);
+    json_put_int(in, "T", q->T);
+    json_put_int(in, "T_k", k->T);
+    json_put_int(in, "T_total", q->T_total);
+}
+
+static void put_sizes(struct json in, const peat_call *c)
+{
+    json_put_int(in, "B", c->B);
+    json_put_int(in, "D", c->dims.D);
+    json_put_int(in, "H", c->H);
+    json_put_int(in, "C", c->dims.C);
+    json_put_int(in, "L", c->dims.L);
+    json_put_int(in, "d", c->d);
+    json_put_int(in, "T_train", c->dims.T_train);
+    json_put_int(in, "T_max", c->dims.T_max);
+    json_put_bool(in, "causal", c->dims.causal);
+    json_put_bool(in, "across", call_of(c)->pass->span.source != NULL);
+    json_put_bool(in, "training", c->phase == PEAT_TRAIN);
+    json_put_int(in, "layer", c->layer);
+    json_put_int(in, "step", c->step);
+}
+
+/* Parameters, where `auto` is replaced by what setup chose. */
+static struct value *settings_of(const peat_call *c, struct arena *a)
+{
+    static const peat_param none[] = {PEAT_PARAM_END};
+    const peat_param *row = recorder_of(c)->subject->plugin->desc->param;
+    struct value *given = params_value(row ? row : none, c->config, a);
+    return value_merge(a, given, call_of(c)->part->resolved);
+}
+
+/* Its tensors by the names that setup gave, as the names of weights of the model. */
+static void put_tensors(struct json call, const peat_call *c)
+{
+    const struct part *part = call_of(c)->part;
+    struct json tensors = json_put_map(call, "tensors");
+    for (int i = 0; i < part->n_weight; i++) {
+        const struct scheme_weight *w = &part->weight[i];
+        if (w->scope != PEAT_PER_LAYER || c->layer >= 0)
+            json_put_text(tensors, w->name,
+                          w->layer[w->scope == PEAT_PER_LAYER ? c->layer : 0]->name);
+    }
+}
+
+/* W_q, W_k, W_v [H*C, D] and b_q, b_k, b_v [H*C] of this layer's projections. */
+static void put_projections(struct json in, const peat_call *c)
+{
+    static const char *const name[][2] = {{"W_q", "b_q"}, {"W_k", "b_k"}, {"W_v", "b_v"}};
+    const struct call *call = call_of(c);
+    int64_t D = c->dims.D, C = call->pass->dims.C, rows = c->H * C;
+    for (int i = 0; i < 3; i++) {
+        const struct tensor *w = &call->attention->qkv_w->value,
+                            *b = &call->attention->qkv_b->value;
+        struct json matrix = new_array(in, name[i][0], 2, (int64_t[]){rows, D});
+        struct json bias = new_array(in, name[i][1], 1, &rows);
+        int64_t first = i * D + call->head_begin * C;
+        for (int64_t r = first; r < first + rows; r++) {
+            json_add_real(bias, tensor_get(b, r));
+            for (int64_t k = 0; k < D; k++)
+                json_add_real(matrix, tensor_get(w, r * D + k));
+        }
+    }
+}
+
+/* ---- a call ---- */
+
+/* A leaf in the place of an input. */
+static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
+{
+    if (!x || r->n_made == RECORDED_CALLS)
+        return x;
+    struct recorded_call *made = &r->made[r->n_made];
+    struct tensor value = tensor_new(x->g->arena, x->value.dtype, x->value.rank, x->value.dim);
+    if (value.data)
+        tensor_copy(&value, &x->value);
+    peat_node *leaf = graph_leaf(x->g, &value, NULL, name);
+    put_tensor((struct json){r->arena, value_get(made->map.v, "in")}, name, &value);
+    made->name[made->n_in] = name;
+    made->in[made->n_in++] = leaf;
+    return leaf;
+}
+
+static struct json begin(const peat_call *c, enum hook_id hook)
+{
+    struct recorder *r = recorder_of(c);
+    r->call = json_map(r->arena);
+    struct recorded_call *made = &r->made[r->n_made];
+    *made = (struct recorded_call){.map = r->call};
+    json_put_text(r->call, "hook", hook_name(hook));
+    struct json in = json_put_map(r->call, "in");
+    put_sides(in, c);
+    put_sizes(in, c);
+    json_put(r->call, "settings", settings_of(c, r->arena));
+    json_put_map(in, "random");
+    put_tensors(r->call, c);
+    if (call_of(c)->attention)
+        put_projections(in, c);
+    peat_call *own = (peat_call *)(uintptr_t)c; /* it lives on the stack of the caller */
+    bool one = c->x_q == c->x_k;
+    own->x_q = cut(r, "x_q", c->x_q);
+    own->x_k = one ? own->x_q : cut(r, "x_k", c->x_k);
+    if (one && c->x_k)
+        json_put(in, "x_k", value_get(in.v, "x_q"));
+    if (c->mask)
+        put_tensor(in, "mask", &c->mask->value);
+    return in;
+}
+
+static void end(const peat_call *c, int n, peat_node *const *out)
+{
+    struct recorder *r = recorder_of(c);
+    struct recorded_call *made = &r->made[r->n_made];
+    struct json results = json_put_list(r->call, "out");
+    for (int i = 0; i < n; i++) {
+        if (!out[i] || r->n_made == RECORDED_CALLS)
+            return;
+        struct json holder = json_map(r->arena);
+        put_tensor(holder, "out", &out[i]->value);
+        json_add(results, value_get(holder.v, "out"));
+        made->out[made->n_out++] = out[i];
+    }
+    r->n_made++;
+    json_add((struct json){r->arena, r->calls}, r->call.v);
+}
+
+static peat_node *end_one(const peat_call *c, peat_node *out)
+{
+    end(c, 1, &out);
+    return out;
+}
+
+/* ---- random numbers ---- */
+
+static struct json random_list(const peat_call *c, const char *name)
+{
+    struct recorder *r = recorder_of(c);
+    struct json random = {r->arena, value_get_path(r->call.v, "in.random")};
+    struct value *list = value_get(random.v, name);
+    return list ? (struct json){r->arena, list} : json_put_list(random, name);
+}
+
+static peat_node *record_random(const peat_call *c, const char *name, int32_t rank,
+                                const int64_t *dim)
+{
+    peat_node *x = host_table()->random(c, name, rank, dim);
+    struct json holder = json_map(recorder_of(c)->arena);
+    if (x && recorder_of(c)->call.v) {
+        put_tensor(holder, "x", &x->value);
+        json_add(random_list(c, name), value_get(holder.v, "x"));
+    }
+    return x;
+}
+
+static void record_random_row(const peat_call *c, const char *name, int64_t b, int64_t n,
+                              double *out)
+{
+    struct json holder = json_map(recorder_of(c)->arena);
+    host_table()->random_row(c, name, b, n, out);
+    put_reals(holder, "x", 1, &n, out);
+    if (recorder_of(c)->call.v)
+        json_add(random_list(c, name), value_get(holder.v, "x"));
+}
+
+/* ---- hooks ---- */
+
+static const peat_scheme *hooks_of(const peat_call *c)
+{
+    return checked_scheme(recorder_of(c)->subject);
+}
+
+static void end_positions(const peat_call *c, const peat_side *side, const double *pos)
+{
+    struct recorder *r = recorder_of(c);
+    struct json holder = json_map(r->arena);
+    put_positions(holder, "out", side, pos);
+    json_add(json_put_list(r->call, "out"), value_get(holder.v, "out"));
+    json_add((struct json){r->arena, r->calls}, r->call.v);
+}
+
+static peat_status record_positions(const peat_call *c, double *pos)
+{
+    begin(c, HOOK_POSITIONS);
+    peat_status status = hooks_of(c)->positions(c, pos);
+    if (status == PEAT_OK)
+        end_positions(c, c->q, pos);
+    return status;
+}
+
+static peat_status record_own_positions(const peat_call *c, double *pos)
+{
+    const peat_scheme *h = hooks_of(c);
+    peat_side own = *c->q;
+    own.n_axes = h->own_axes > 0 ? h->own_axes : 1;
+    own.pos_B = c->B;
+    put_positions(begin(c, HOOK_OWN_POSITIONS), "pos", &own, pos);
+    peat_status status = h->own_positions(c, pos);
+    if (status == PEAT_OK)
+        end_positions(c, &own, pos);
+    return status;
+}
+
+static peat_node *record_encode(const peat_call *c)
+{
+    begin(c, HOOK_ENCODE);
+    return end_one(c, hooks_of(c)->encode(c));
+}
+
+static peat_node *record_residual(const peat_call *c, peat_node *x)
+{
+    begin(c, HOOK_RESIDUAL);
+    return end_one(c, hooks_of(c)->residual(c, cut(recorder_of(c), "x", x)));
+}
+
+static peat_status record_hidden(const peat_call *c, peat_node **xq, peat_node **xk, peat_node **xv)
+{
+    struct recorder *r = recorder_of(c);
+    begin(c, HOOK_HIDDEN);
+    *xq = cut(r, "xq", *xq);
+    *xk = cut(r, "xk", *xk);
+    *xv = cut(r, "xv", *xv);
+    peat_status status = hooks_of(c)->hidden(c, xq, xk, xv);
+    end(c, 3, (peat_node *[]){*xq, *xk, *xv});
+    return status;
+}
+
+static peat_status record_qkv(const peat_call *c, peat_qkv *io)
+{
+    struct recorder *r = recorder_of(c);
+    begin(c, HOOK_QKV);
+    io->q = cut(r, "q", io->q);
+    io->k = cut(r, "k", io->k);
+    io->v = cut(r, "v", io->v);
+    peat_status status = hooks_of(c)->qkv(c, io);
+    end(c, 3, (peat_node *[]){io->q, io->k, io->v});
+    return status;
+}
+
+static peat_node *record_bias_rel(const peat_call *c, const peat_rel *rel)
+{
+    const int64_t dim[] = {rel->n_axes, rel->n};
+    int skip = rel->n_axes == 1;
+    put_reals(begin(c, HOOK_BIAS_REL), "delta", 2 - skip, dim + skip, rel->delta);
+    return end_one(c, hooks_of(c)->bias_rel(c, rel));
+}
+
+/* p as the hook is to see it; NULL stays NULL. */
+static const peat_qkv *cut_qkv(const peat_call *c, const peat_qkv *p, peat_qkv *room)
+{
+    struct recorder *r = recorder_of(c);
+    if (!p)
+        return NULL;
+    *room = (peat_qkv){sizeof(*room), cut(r, "q", p->q), cut(r, "k", p->k), cut(r, "v", p->v)};
+    return room;
+}
+
+static peat_node *record_bias(const peat_call *c, const peat_qkv *p)
+{
+    peat_qkv room;
+    begin(c, HOOK_BIAS);
+    return end_one(c, hooks_of(c)->bias(c, cut_qkv(c, p, &room)));
+}
+
+static peat_node *record_score_add(const peat_call *c, const peat_qkv *p)
+{
+    peat_qkv room;
+    begin(c, HOOK_SCORE_ADD);
+    return end_one(c, hooks_of(c)->score_add(c, cut_qkv(c, p, &room)));
+}
+
+/* A hook that is given the logits. */
+static peat_node *record_scores(const peat_call *c, enum hook_id id,
+                                peat_node *(*hook)(const peat_call *c, const peat_qkv *p,
+                                                   peat_node *S, peat_node *bias),
+                                const peat_qkv *p, peat_node *S, peat_node *bias)
+{
+    struct recorder *r = recorder_of(c);
+    peat_qkv room;
+    begin(c, id);
+    const peat_qkv *seen = cut_qkv(c, p, &room);
+    S = cut(r, "S", S);
+    return end_one(c, hook(c, seen, S, cut(r, "bias", bias)));
+}
+
+static peat_node *record_logits(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                peat_node *bias)
+{
+    return record_scores(c, HOOK_LOGITS, hooks_of(c)->logits, p, S, bias);
+}
+
+static peat_node *record_softmax(const peat_call *c, const peat_qkv *p, peat_node *S,
+                                 peat_node *bias)
+{
+    return record_scores(c, HOOK_SOFTMAX, hooks_of(c)->softmax, p, S, bias);
+}
+
+static peat_node *record_weights(const peat_call *c, peat_node *W)
+{
+    begin(c, HOOK_WEIGHTS);
+    return end_one(c, hooks_of(c)->weights(c, cut(recorder_of(c), "W", W)));
+}
+
+static peat_node *record_context(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W)
+{
+    struct recorder *r = recorder_of(c);
+    peat_qkv room;
+    begin(c, HOOK_CONTEXT);
+    const peat_qkv *seen = cut_qkv(c, p, &room);
+    o = cut(r, "o", o);
+    return end_one(c, hooks_of(c)->context(c, seen, o, cut(r, "W", W)));
+}
+
+static peat_node *record_merge(const peat_call *c, int32_t n, peat_node *const *x)
+{
+    static const char *const name[] = {"x0", "x1", "x2", "x3", "x4"};
+    struct recorder *r = recorder_of(c);
+    peat_node *stream[POSITIONAL_STREAMS];
+    begin(c, HOOK_MERGE);
+    for (int32_t i = 0; i < n; i++)
+        stream[i] = i < (int)(sizeof(name) / sizeof(*name)) ? cut(r, name[i], x[i]) : x[i];
+    return end_one(c, checked_combine(r->subject)->merge(c, n, stream));
+}
+
+static const peat_scheme recording = {
+    .positions = record_positions,
+    .own_positions = record_own_positions,
+    .encode = record_encode,
+    .residual = record_residual,
+    .hidden = record_hidden,
+    .qkv = record_qkv,
+    .bias_rel = record_bias_rel,
+    .bias = record_bias,
+    .score_add = record_score_add,
+    .logits = record_logits,
+    .softmax = record_softmax,
+    .weights = record_weights,
+    .context = record_context,
+};
+
+void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
+{
+    *r = (struct recorder){.host = *host_table(), .subject = s, .arena = a};
+    r->host.random = record_random;
+    r->host.random_row = record_random_row;
+    r->calls = value_list(a, NOWHERE);
+    r->made = ARENA_ARRAY(a, RECORDED_CALLS + 1, struct recorded_call);
+    if (checked_combine(s)) {
+        r->combine = *checked_combine(s);
+        r->combine.merge = record_merge;
+        return;
+    }
+    r->scheme = *checked_scheme(s);
+    for (const struct hook *h = hook_table(); h->name; h++)
+        if (h->kind == PEAT_SCHEME && hook_is_in(h, &recording) && hook_is_in(h, &r->scheme))
+            memcpy((char *)&r->scheme + h->offset, (const char *)&recording + h->offset,
+                   sizeof(void (*)(void)));
+}
+
+const peat_scheme *recorder_scheme(const struct recorder *r)
+{
+    return checked_scheme(r->subject) ? &r->scheme : NULL;
+}
+
+const peat_combine *recorder_combine(const struct recorder *r)
+{
+    return checked_combine(r->subject) ? &r->combine : NULL;
+}
+
+/* ---- gradients ---- */
+
+/* sum of w_i x_i with w_i in [-1, 1), which are put into `list`. */
+static peat_node *weighted_sum(struct recorder *r, struct graph *g, peat_node *x, uint64_t stream,
+                               struct json list)
+{
+    int64_t n = tensor_count(&x->value);
+    peat_node *w = graph_constant(g, g->dtype, 2, (int64_t[]){n, 1}, NULL);
+    for (int64_t i = 0; w && i < n; i++)
+        tensor_set(&w->value, i, 2 * rng_uniform(stream, (uint64_t)i) - 1);
+    struct json holder = json_map(r->arena);
+    struct json data = new_array(holder, "w", x->value.rank, x->value.dim);
+    for (int64_t i = 0; w && i < n; i++)
+        json_add_real(data, tensor_get(&w->value, i));
+    json_add(list, value_get(holder.v, "w"));
+    peat_node *row = peat_reshape(&g->base, x, 2, (int64_t[]){1, n});
+    return peat_matmul(&g->base, row, w, 0);
+}
+
+static peat_node *loss_of(struct recorder *r, struct graph *g)
+{
+    peat_node *loss = NULL;
+    for (int i = 0; i < r->n_made; i++) {
+        struct json w = json_put_list(r->made[i].map, "w");
+        for (int k = 0; k < r->made[i].n_out; k++) {
+            uint64_t stream = rng_substream(rng_stream(1, "check", "reference"), (uint64_t)i * 8);
+            peat_node *one = weighted_sum(r, g, r->made[i].out[k], stream + (uint64_t)k, w);
+            loss = loss ? peat_add(&g->base, loss, one) : one;
+        }
+    }
+    return loss;
+}
+
+/* Gradients of inputs that got none stay out. */
+static void put_input_gradients(struct recorder *r)
+{
+    for (int i = 0; i < r->n_made; i++) {
+        struct recorded_call *made = &r->made[i];
+        struct json grads = json_put_map(made->map, "grads");
+        for (int k = 0; k < made->n_in; k++)
+            if (made->in[k] && made->in[k]->grad.data)
+                put_tensor(grads, made->name[k], &made->in[k]->grad);
+    }
+}
+
+void recorder_end(struct recorder *r, struct rig *rig, struct graph *g)
+{
+    struct json trial = json_map(r->arena);
+    peat_node *loss = loss_of(r, g);
+    if (loss) {
+        weights_zero_grad(&rig->model.weights);
+        graph_backward(g, loss);
+        put_input_gradients(r);
+    }
+    json_put(trial, "calls", r->calls);
+    struct json tensors = json_put_map(trial, "tensors"), grads = json_put_map(trial, "grads");
+    for (int i = 0; i < rig->model.weights.n; i++) {
+        const struct weight *w = rig->model.weights.item[i];
+        if (!strstr(w->name, r->subject->plugin->desc->id))
+            continue;
+        put_tensor(tensors, w->name, &w->value);
+        if (w->grad.data)
+            put_tensor(grads, w->name, &w->grad);
+    }
+    r->text = r->calls->n > 0 ? json_to_text(trial.v, JSON_DENSE, r->arena) : NULL;
+}

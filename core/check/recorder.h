@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h: hooks that stand in the place of a plugin's and write down each call: its inputs and
+ * its results.
+ *
+ * The nodes that a hook is given are replaced by leaves of the same value, so the gradient of each
+ * call can be told from those of all others.
+ */
+#ifndef CHECK_RECORDER_H
+#define CHECK_RECORDER_H
+
+#include "base/json.h"
+#include "checkrig.h"
+
+enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 };
+
+struct recorder {
+    peat_host host;       /* first: a hook finds its recorder by c->host */
+    peat_scheme scheme;   /* for a subject of this kind */
+    peat_combine combine; /* the same                   */
+    const struct checked *subject;
+    struct arena *arena; /* for what is recorded */
+    struct value *calls; /* a list, one map for each call of a hook */
+    struct json call;    /* the one that is running */
+    struct recorded_call *made;
+    int n_made;
+    const char *text; /* of recorder_end; NULL: not yet, or there were no calls */
+};
+
+/* The result of a call, a sum over which is a part of the loss, and the inputs that have
+ * gradients. */
+struct recorded_call {
+    struct json map;
+    int n_in, n_out;
+    const char *name[RECORDED_NODES];
+    peat_node *in[RECORDED_NODES], *out[RECORDED_NODES];
+};
+
+void recorder_init(struct recorder *r, const struct checked *s, struct arena *a);
+/* The hooks to be run in the place of the subject's; NULL: it is of the other kind. */
+const peat_scheme *recorder_scheme(const struct recorder *r);
+const peat_combine *recorder_combine(const struct recorder *r);
+/* Behind a pass of the rig with this graph, while the rig is open: the calls as JSON; the gradients
+ * of loss = sum of w out over all results of all calls, with the weights w in each call's map; and
+ * all tensors of the plugin with theirs.
+ */
+void recorder_end(struct recorder *r, struct rig *rig, struct graph *g);
+
+#endif

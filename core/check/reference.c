@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reference.c: a plugin's hooks against functions of a Python file that were written from its
+ * paper.
+ *
+ * Passes of small models are recorded call by call (recorder.h), one line of JSON for each pass,
+ * and reference.py gives the same inputs to the functions of the file and compares.
+ */
+#include <string.h>
+
+#include "autograd/graph.h"
+#include "base/file.h"
+#include "process/child.h"
+#include "property.h"
+#include "recorder.h"
+
+extern const char reference_program[]; /* reference.py */
+
+enum { DRAWN_SETTINGS = 12 };
+
+static const char *const cases[] = {"", "training padded rows=2 length=9 heads=3 width=6 seed=1",
+                                    "moved packed rows=2 heads=1 width=10 place=3 shift=29 seed=2"};
+enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+struct recording {
+    const struct checked *subject;
+    struct strbuf lines; /* one for each pass */
+    int64_t n;
+    struct check_outcome *o;
+};
+
+/* The property that every case of these is tried for: it holds once the pass is recorded. */
+static void record_pass(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct graph g;
+    t->rig->moves.by = (double)t->c->shift;
+    if (rig_loss(t->rig, &g, &x.in))
+        recorder_end(t->recorder, t->rig, &g);
+}
+
+static const struct property recorded = {"reference", .holds = record_pass};
+
+static void write_pass(struct recording *r, const struct trial *t, const char *settings)
+{
+    struct json head = json_map(t->recorder->arena);
+    json_put_text(head, "case", case_text(t->c, t->recorder->arena));
+    json_put_text(head, "settings", settings);
+    strbuf_addf(&r->lines, "[%s,%s]\n", json_to_text(head.v, JSON_DENSE, t->recorder->arena),
+                t->recorder->text);
+    r->n++;
+}
+
+/* A pass that the plugin refuses, or gives up, is not recorded. */
+static void record(struct recording *r, const struct checked *s, const struct variant *v,
+                   peat_arch arch, const char *text)
+{
+    struct arena arena;
+    struct check_outcome o = {CHECK_PASSED};
+    struct recorder recorder;
+    struct check_case c = case_usual(&recorded);
+    BUG_UNLESS(case_read(&c, text, strlen(text), NULL) == PEAT_OK);
+    c.arch = arch;
+    arena_init(&arena, "reference", 1 << 20);
+    recorder_init(&recorder, s, &arena);
+    struct trial t = {.subject = s, .variant = v, .c = &c, .recorder = &recorder, .o = &o};
+    trial_run(&t);
+    if (recorder.text)
+        write_pass(r, &t, v->text);
+    else if (o.verdict == CHECK_FAILED && !t.rig->given_up)
+        check_fail(r->o, "%s", o.why);
+    arena_release(&arena);
+}
+
+/* One with two streams of positions, where the combine merges as many. */
+static const char *case_of(const struct checked *s, int i)
+{
+    const peat_combine *combine = checked_combine(s);
+    bool more = combine && (combine->max_streams == 0 || combine->max_streams > 2);
+    return i == CASES - 1 && more ? arena_printf(s->arena, "%s streams=3", cases[i]) : cases[i];
+}
+
+static void record_case(struct recording *r, const struct checked *s, const struct variant *v,
+                        const char *text)
+{
+    const peat_scheme *scheme = checked_scheme(s);
+    bool across = scheme && scheme->traits & PEAT_ACROSS;
+    for (int arch = PEAT_DECODER; arch <= PEAT_SEQ2SEQ; arch++)
+        if (arch != PEAT_SEQ2SEQ || across)
+            record(r, s, v, (peat_arch)arch, text);
+}
+
+/* "base=500 layout=halves" */
+static const char *settings_text(const struct value *settings, struct arena *a)
+{
+    const char *text = "";
+    for (int i = 0; i < settings->n; i++)
+        text = arena_printf(a, "%s%s%s=%s", text, i ? " " : "", settings->key[i],
+                            settings->item[i]->text);
+    return text;
+}
+
+static void record_drawn(struct recording *r, int index)
+{
+    struct checked s = *r->subject;
+    struct check_outcome refused = {CHECK_PASSED};
+    struct variant v;
+    struct value *settings = drawn_settings(&s, index);
+    s.given = value_merge(s.arena, (struct value *)(uintptr_t)s.given, settings);
+    if (!checked_variant(&s, &v, &refused))
+        return;
+    v.text = settings_text(settings, s.arena);
+    record_case(r, &s, &v, case_of(&s, index % CASES));
+}
+
+/* Every label and switch in each case, then drawn settings. */
+static void record_all(struct recording *r)
+{
+    const struct checked *s = r->subject;
+    struct error err = {0};
+    const struct variants *v = variants_make(s, &err);
+    if (!v)
+        check_skip(r->o, "%s", err.text);
+    for (int i = 0; v && i < v->n; i++)
+        for (int k = 0; k < CASES; k++)
+            record_case(r, s, &v->item[i], case_of(s, k));
+    for (int i = 0; v && s->plugin->desc->param && i < DRAWN_SETTINGS; i++)
+        record_drawn(r, i);
+    if (v && r->n == 0)
+        check_skip(r->o, "its hooks were not called: a model without positions, or the plugin "
+                         "refuses all small models");
+}
+
+/* The program's last line is its answer: "" when all calls agree. */
+static void compare(struct recording *r, const char *records)
+{
+    char *const argv[] = {"python3",
+                          "-c",
+                          (char *)(uintptr_t)reference_program,
+                          (char *)(uintptr_t)r->subject->reference,
+                          (char *)(uintptr_t)records,
+                          NULL};
+    struct child python = {.argv = argv};
+    struct error err = {0};
+    struct strbuf out = STRBUF_NEW;
+    peat_status status = child_run(&python, &out, NULL, &err);
+    const char *said = strbuf_keep(&out, r->subject->arena);
+    size_t n = strlen(said);
+    while (n > 0 && said[n - 1] == '\n')
+        n--;
+    size_t line = n;
+    while (line > 0 && said[line - 1] != '\n')
+        line--;
+    if (status == PEAT_NOTFOUND)
+        check_fail(r->o, "a reference needs python3, which is not installed");
+    else if (status != PEAT_OK)
+        check_fail(r->o, "%s", err.text);
+    else if (python.code != 0)
+        check_fail(r->o, "%.*s", (int)(n - line), n > line ? said + line : "python3 failed");
+}
+
+void reference_whole(const struct checked *s, struct check_outcome *o)
+{
+    const char *records = arena_printf(s->arena, "%s/reference.json", s->scratch);
+    struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
+    struct error err = {0};
+    record_all(&r);
+    if (file_write(records, r.lines.text, r.lines.n, &err) != PEAT_OK)
+        check_fail(o, "%s", err.text);
+    if (o->verdict == CHECK_PASSED)
+        compare(&r, records);
+    strbuf_release(&r.lines);
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""FILE RECORDS: gives the inputs of recorded calls of hooks to the functions of a reference.
+
+The last line is the first difference, or the mistake in FILE; exit code 0 when all agree. The rules
+of references are in docs/formulas.md.
+"""
+import importlib.util
+import inspect
+import json
+import os
+import sys
+import traceback
+
+LIMIT = 1e-9  # of a difference, relative to the larger of 1 and the two numbers
+
+
+def give_up(text):
+    print(text, flush=True)
+    os._exit(1)
+
+
+try:
+    import numpy as np
+except ImportError:
+    give_up("a reference needs NumPy for python3, which is not installed (Debian: python3-numpy)")
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("reference", path)
+    if spec is None:
+        give_up(f"{path} is not the name of a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def place_of(error):
+    """FILE:LINE: of a mistake in the reference."""
+    name = os.path.basename(PATH)
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)
+             if os.path.abspath(f.filename) == os.path.abspath(PATH)]
+    if isinstance(error, SyntaxError) and error.lineno:
+        lines = [error.lineno]
+    return f"{name}:{lines[-1]}" if lines else name
+
+
+def array(x):
+    return np.array([np.nan if v is None else v for v in x["data"]]).reshape(x["shape"])
+
+
+def plain(x):
+    """Arrays stay arrays, lists of numbers and texts stay lists."""
+    return array(x) if isinstance(x, dict) and "shape" in x else x
+
+
+def tensor(x, wants_gradient):
+    """The array as the reference computes with it."""
+    if not USES_TORCH or not isinstance(x, np.ndarray):
+        return x
+    y = REFERENCE.torch.from_numpy(x.copy())
+    return y.requires_grad_(wants_gradient and y.is_floating_point())
+
+
+def as_array(x):
+    return x.detach().numpy() if USES_TORCH and hasattr(x, "detach") else np.asarray(x)
+
+
+class Call:
+    """One call of a hook, with the inputs that a function may name."""
+
+    def __init__(self, record, tensors):
+        self.hook = record["hook"]
+        self.out = [array(x) for x in record["out"]]
+        self.w = [array(x) for x in record.get("w", [])]
+        self.grads = {k: array(x) for k, x in record.get("grads", {}).items()}
+        self.leaves = {k: tensor(plain(x), k in self.grads) for k, x in record["in"].items()
+                       if k != "random"}
+        self.tensors = {k: tensors[full] for k, full in record["tensors"].items()}
+        self.names = {k.replace(".", "_"): v for k, v in self.tensors.items()}
+        random = {k: [plain(x) for x in v] for k, v in record["in"]["random"].items()}
+        streams = [self.leaves[f"x{i}"] for i in range(9) if f"x{i}" in self.leaves]
+        self.given = {"params": record["settings"], "weights": self.tensors, "random": random}
+        if streams:
+            self.given["x"] = streams
+        self.given = {**record["settings"], **self.names, **self.given, **self.leaves}
+
+    def run(self):
+        function = getattr(REFERENCE, self.hook, None)
+        wanted = inspect.signature(function).parameters
+        for name, parameter in wanted.items():
+            if name not in self.given and parameter.default is parameter.empty:
+                raise NameError(f"{self.hook} asks for '{name}', which is not there; there are "
+                                + ", ".join(sorted(self.given)))
+        made = function(**{k: self.given[k] for k in wanted if k in self.given})
+        made = list(made) if isinstance(made, (tuple, list)) else [made]
+        if self.hook == "qkv" and len(made) == 2:
+            made.append(self.leaves["v"])
+        if len(made) != len(self.out):
+            raise ValueError(f"{self.hook} returns {len(made)} arrays, not {len(self.out)}")
+        return made
+
+
+def seen(call):
+    """Where a result for a query and a key is used: those for hidden keys are not."""
+    given = call.given
+    if call.hook in ("logits", "weights"):
+        return as_array(given["mask"]) > 0
+    if call.hook not in ("bias", "score_add") or given["across"]:
+        return True
+    document, pad = as_array(given["document"]), as_array(given["pad"])
+    same = (document[:, :, None] == document[:, None, :]) & (pad[:, None, :] == 0)
+    return same[:, None] & (np.tri(given["T"], dtype=bool) | (not given["causal"]))
+
+
+def fit(ours, theirs, stretches):
+    """Whether the shapes are equal, or, of what is broadcast, 1 in either."""
+    pairs = list(zip(ours.shape, theirs.shape))
+    return ours.ndim == theirs.ndim and all(a == b or stretches and 1 in (a, b) for a, b in pairs)
+
+
+def first_difference(what, ours, theirs, limit=LIMIT, seen=True, stretches=False):
+    """None, or a sentence about the first element that differs."""
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    if not fit(ours, theirs, stretches):
+        return f"{what} has shape {list(ours.shape)}, and the reference's has {list(theirs.shape)}"
+    ours, theirs, seen = np.broadcast_arrays(ours, theirs, seen)
+    size = np.maximum(1, np.maximum(np.abs(ours), np.abs(theirs)))
+    wrong = ~(np.abs(ours - theirs) <= limit * size) & seen
+    if not wrong.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    where = f" at [{', '.join(str(i) for i in at)}]" if at else ""
+    return (f"{what}{where} is {ours[at]:.10g}, and the reference gives {theirs[at]:.10g}; "
+            f"{int(wrong.sum())} of {wrong.size} numbers differ")
+
+
+STRETCHED = ("encode", "bias_rel", "bias", "score_add")  # an axis of them may be 1
+NAMES = {"qkv": ["q", "k", "v"], "hidden": ["xq", "xk", "xv"]}
+
+
+def compare_call(call):
+    made = call.run()
+    names = NAMES.get(call.hook, [""])
+    for name, ours, theirs in zip(names, call.out, made):
+        what = f"{call.hook}: {name}" if name else call.hook
+        wrong = first_difference(what, ours, as_array(theirs), seen=seen(call),
+                                 stretches=call.hook in STRETCHED)
+        if wrong:
+            return wrong, made
+    return None, made
+
+
+def compare_gradients(calls, made, grads, tensors):
+    """Of the sum of w out over all calls, by the inputs of each and by the trained tensors."""
+    torch = REFERENCE.torch
+    loss = sum((torch.from_numpy(w) * torch.broadcast_to(y, w.shape)).sum()
+               for call, results in zip(calls, made) for w, y in zip(call.w, results))
+    if not isinstance(loss, torch.Tensor) or not loss.requires_grad:
+        return None
+    loss.backward()
+    pairs = [(f"{c.hook}: the gradient of {k}", g, c.leaves[k]) for c in calls
+             for k, g in c.grads.items() if k in c.leaves]
+    pairs += [(f"the gradient of {k}", g, tensors[k]) for k, g in grads.items()]
+    for what, ours, leaf in pairs:
+        theirs = leaf.grad.numpy() if leaf.grad is not None else np.zeros(ours.shape)
+        wrong = first_difference(what, ours, theirs, 1e-7)
+        if wrong:
+            return wrong
+    return None
+
+
+def compare_pass(trial):
+    tensors = {k: tensor(array(x), k in trial["grads"]) for k, x in trial["tensors"].items()}
+    calls = [Call(record, tensors) for record in trial["calls"]]
+    calls = [c for c in calls if getattr(REFERENCE, c.hook, 0) is not None]
+    missing = sorted({c.hook for c in calls if not hasattr(REFERENCE, c.hook)})
+    if missing:
+        return (f"{os.path.basename(PATH)} has no function '{missing[0]}'; "
+                f"'{missing[0]} = None' leaves the hook out")
+    made = []
+    for call in calls:
+        wrong, results = compare_call(call)
+        if wrong:
+            return wrong
+        made.append(results)
+    grads = {k: array(x) for k, x in trial["grads"].items()}
+    return compare_gradients(calls, made, grads, tensors) if USES_TORCH else None
+
+
+def main():
+    for text in open(RECORDS):
+        head, trial = json.loads(text)
+        wrong = compare_pass(trial)
+        if wrong:
+            settings = f", {head['settings']}" if head["settings"] else ""
+            give_up(f"{wrong} ({head['case'].replace('reference ', '', 1)}{settings})")
+
+
+PATH, RECORDS = sys.argv[1:3]
+sys.dont_write_bytecode = True
+FOLDER = os.path.dirname(os.path.abspath(PATH))
+sys.path[:0] = [FOLDER, os.path.dirname(FOLDER)]
+try:
+    REFERENCE = load(PATH)
+    USES_TORCH = hasattr(REFERENCE, "torch")
+    main()
+except (Exception, SystemExit) as error:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    give_up(f"{place_of(error)}: {text}")

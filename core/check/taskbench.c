@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* taskbench.c: a task under check, and its batches. */
+#include "taskbench.h"
+
+#include "base/rng.h"
+#include "checkrig.h"
+#include "nn/host.h"
+
+/* ---- draws ---- */
+
+/* host->draw has no argument through which a log could reach it. */
+static struct draw_log **open_log(void)
+{
+    static _Thread_local struct draw_log *log;
+    return &log;
+}
+
+void draw_log_start(struct draw_log *log, struct arena *a)
+{
+    log->arena = a;
+    log->n = 0;
+    *open_log() = log;
+}
+
+void draw_log_stop(void)
+{
+    *open_log() = NULL;
+}
+
+static uint64_t logged_draw(uint64_t stream, uint64_t index)
+{
+    struct draw_log *log = *open_log();
+    if (log)
+        *ARENA_APPEND(log->arena, log->item, log->n, log->room) = (struct draw){stream, index};
+    return rng_bits(stream, index);
+}
+
+/* ---- the bench ---- */
+
+/* The rows of a task with data are windows of it, which may overlap. */
+static bool reads_data(const struct checked *s)
+{
+    const peat_param *row = s->plugin->desc->param;
+    for (; row && row->key; row++)
+        if (row->flags & PEAT_PATH)
+            return true;
+    return false;
+}
+
+peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
+                       uint64_t seed, int64_t rows)
+{
+    *b = (struct bench){.host = *host_table(),
+                        .task = {.hooks = s->plugin->desc->interface, .trail = s->trail},
+                        .reads_data = reads_data(s)};
+    b->host.draw = logged_draw;
+    b->task.host = &b->host;
+    arena_init(&b->arena, "check task", 1 << 18);
+    arena_guard(&b->arena, GUARD_BYTES, ARENA_SHOWS_WRITES);
+    b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};
+    b->task.plan = (peat_task_plan){.arch = arch,
+                                    .seq_len = SEQ_LEN,
+                                    .eval_tokens = EVAL_TOKENS,
+                                    .seed = seed,
+                                    .test = b->task.hooks->test ? TEST_PART : 0};
+    peat_status status = task_setup(&b->task, &b->arena, &b->err);
+    if (status != PEAT_OK)
+        return status;
+    int64_t longest = SEQ_LEN;
+    for (int64_t i = 0; i < b->task.plan.n_eval; i++)
+        longest = b->task.plan.eval_T[i] > longest ? b->task.plan.eval_T[i] : longest;
+    status = task_batch_init(&b->task, &b->train, &b->arena, rows, SEQ_LEN);
+    return status == PEAT_OK ? task_batch_init(&b->task, &b->eval, &b->arena, rows, longest)
+                             : status;
+}
+
+void bench_close(struct bench *b)
+{
+    arena_release(&b->arena);
+}
+
+peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config)
+{
+    peat_status status = bench_open(b, s, config, PEAT_DECODER, 1, ROWS);
+    if (status != PEAT_REFUSED)
+        return status;
+    bench_close(b);
+    return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
+}
+
+bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o)
+{
+    bool made = task_train_batch(&b->task, seed, step, &b->train, &b->err) == PEAT_OK;
+    if (!made)
+        check_fail(o, "%s", b->err.text);
+    return made;
+}
+
+const struct held_out validation_part = {"evaluation", task_eval_batch};
+const struct held_out test_part = {"test", task_test_batch};
+
+bool make_eval(struct bench *b, const struct held_out *part, int64_t which, int64_t index,
+               struct check_outcome *o)
+{
+    if (part == &test_part && b->task.plan.test == 0)
+        return false;
+    bool made = part->batch(&b->task, which, index, &b->eval, &b->err) == PEAT_OK;
+    if (!made)
+        check_fail(o, "%s", b->err.text);
+    return made && b->eval.b.B > 0;
+}

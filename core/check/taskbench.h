@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* taskbench.h: a task under check, its batches, and the draws that it makes for them. */
+#ifndef CHECK_TASKBENCH_H
+#define CHECK_TASKBENCH_H
+
+#include "check/check.h"
+#include "train/task.h"
+
+enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
+
+/* eval.test of tasks that have a test part. */
+#define TEST_PART 0.5
+
+/* A call of host->draw. */
+struct draw {
+    uint64_t stream, index;
+};
+
+struct draw_log {
+    struct arena *arena;
+    int n, room;
+    struct draw *item;
+};
+
+/* From now on draws of this thread are appended to the log, which is emptied; until the stop. */
+void draw_log_start(struct draw_log *log, struct arena *a);
+void draw_log_stop(void);
+
+struct bench {
+    struct arena arena;
+    peat_host host; /* logs draws */
+    struct task task;
+    struct batch train, eval;
+    bool reads_data;
+    struct error err;
+};
+
+/* A held-out part: "evaluation", "test". */
+struct held_out {
+    const char *name;
+    peat_status (*batch)(const struct task *t, int64_t which, int64_t index, struct batch *batch,
+                         struct error *err);
+};
+extern const struct held_out validation_part, test_part;
+
+/* Also on failure the bench is closed by bench_close. */
+peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
+                       uint64_t seed, int64_t rows);
+/* For a decoder, or for an encoder where decoders are refused. */
+peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config);
+void bench_close(struct bench *b);
+/* True when the batch was made; it is b->train. */
+bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o);
+/* True when the batch was made and has rows; it is b->eval. Not every task has a test part. */
+bool make_eval(struct bench *b, const struct held_out *part, int64_t which, int64_t index,
+               struct check_outcome *o);
+
+#endif

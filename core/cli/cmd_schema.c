@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_schema.c: peat schema: the experiment file as a JSON Schema. */
+#include "base/json.h"
+#include "cli/verbs.h"
+#include "experiment/schema.h"
+
+struct request {
+    const char *file; /* NULL: stdout */
+};
+
+static void say_bad(void *ctx, const char *path, const char *why)
+{
+    (void)ctx, (void)path;
+    cli_say("%s", why);
+}
+
+static int print_schema(const struct cli *cli)
+{
+    const struct request *q = cli->options;
+    struct registry registry;
+    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    registry.trail = cli->trail;
+    registry_load_all(&registry, say_bad, NULL);
+    json_print(experiment_schema(&registry, cli->arena), JSON_INDENTED, cli->out);
+    strbuf_add(cli->out, "\n");
+    if (cli_write(q->file, cli->out, cli->err) == PEAT_OK)
+        cli_say("the line for the top of an experiment file: # yaml-language-server: $schema=%s",
+                q->file ? q->file : "FILE");
+    return CLI_DONE;
+}
+
+static const struct cli_option options[] = {
+    CLI_TEXT('o', "output", "FILE", file, "the schema (default: standard output)"),
+};
+
+const struct cli_command cmd_schema = {
+    .name = "peat schema",
+    .summary = "the experiment file as a JSON Schema, for editors",
+    .about = "Writes a JSON Schema of experiment files, from the settings of this program and\n"
+             "the parameters of all plugins that are found. An editor with a YAML language server\n"
+             "completes and checks keys by it, where the file's first line names it.",
+    .example = "peat schema -o peat-schema.json",
+    CLI_ROWS(options),
+    .run = print_schema,
+    .apart = true,
+};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* findrun.c: a word of the command line as a run directory or an experiment file. */
+#include "cli/findrun.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/value.h"
+#include "experiment/experiment.h"
+#include "experiment/yamldoc.h"
+
+static const char runs_dir[] = "runs";
+
+static bool is_run(const char *dir)
+{
+    return path_is_directory(dir) && dir_has(dir, "plan.json");
+}
+
+static bool is_yaml(const char *word)
+{
+    return path_ends_in(word, ".yaml") || path_ends_in(word, ".yml");
+}
+
+/* "a/b" of "a/b/c", "." of "c". */
+static const char *folder_of(const char *path, struct arena *a)
+{
+    size_t n = (size_t)(path_name(path) - path);
+    return n ? arena_printf(a, "%.*s", (int)(n > 1 ? n - 1 : n), path) : ".";
+}
+
+/* Where `peat run FILE` puts its cells; NULL: the file cannot say. */
+static const char *run_of_file(const char *file, struct arena *a)
+{
+    struct value *root;
+    const char *folder = folder_of(file, a);
+    if (is_run(folder))
+        return folder;
+    if (yaml_load(a, file, &root, NULL) != PEAT_OK)
+        return NULL;
+    const struct value *name = value_get(root, "name");
+    return name && name->text && experiment_is_name(name->text)
+               ? arena_printf(a, "%s/%s", runs_dir, name->text)
+               : NULL;
+}
+
+/* ---- names that are nearly right ---- */
+
+struct near_names {
+    struct arena *a;
+    int n, room;
+    const char **name;
+};
+
+/* The entries of the folder that pass; NULL: all. */
+static void collect(struct near_names *names, const char *folder, bool (*fits)(const char *path))
+{
+    char **entry;
+    int n;
+    if (dir_list(folder, &entry, &n, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; i < n; i++) {
+        char *path = path_join(folder, entry[i]);
+        if (fits(path))
+            *ARENA_APPEND(names->a, names->name, names->n, names->room) =
+                arena_strdup(names->a, entry[i]);
+        free(path);
+    }
+    names_free(entry, n);
+}
+
+static const char *nearest_in(const char *folder, const char *word, bool (*fits)(const char *path),
+                              struct arena *a)
+{
+    struct near_names names = {.a = a};
+    collect(&names, folder, fits);
+    const char *near = nearest_name(path_name(word), names.name, names.n);
+    if (!near || strcmp(folder, ".") == 0)
+        return near;
+    return arena_printf(a, "%s/%s", folder, near);
+}
+
+/* ---- words ---- */
+
+/* NULL: no run is called so. */
+static const char *run_called(const char *word, struct arena *a)
+{
+    if (is_run(word))
+        return word;
+    const char *inside = arena_printf(a, "%s/%s", runs_dir, word);
+    if (!strchr(word, '/') && is_run(inside))
+        return inside;
+    return is_yaml(word) && file_exists(word) ? run_of_file(word, a) : NULL;
+}
+
+const char *find_run(const char *word, struct arena *a, struct error *err)
+{
+    const char *run = run_called(word, a);
+    if (run)
+        return run;
+    if (path_is_directory(word))
+        return word;
+    const char *folder = folder_of(word, a), *near = nearest_in(folder, word, is_run, a);
+    if (!near && strcmp(folder, ".") == 0)
+        near = nearest_in(runs_dir, word, is_run, a);
+    if (!near)
+        return word;
+    error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; did you mean '%s'?", word, near);
+    return NULL;
+}
+
+const char *find_experiment(const char *word, struct arena *a, struct error *err)
+{
+    const char *file = arena_printf(a, "%s.yaml", word);
+    if (file_exists(word) || path_is_directory(word))
+        return word;
+    if (file_exists(file))
+        return file;
+    const char *run = run_called(word, a), *folder = folder_of(word, a);
+    if (run)
+        return run;
+    const char *near = nearest_in(folder, word, is_yaml, a);
+    if (!near && !is_yaml(word))
+        near = nearest_in(folder, file, is_yaml, a);
+    if (!near && strcmp(folder, ".") == 0)
+        near = nearest_in(runs_dir, word, is_run, a);
+    if (!near)
+        return word;
+    error_set(err, PEAT_NOTFOUND, "there is no experiment '%s'; did you mean '%s'?", word, near);
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* findrun.h: run directories and experiment files by the words that people type for them. */
+#ifndef CLI_FINDRUN_H
+#define CLI_FINDRUN_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* The run directory that the word names: a directory, an experiment file (its runs/<name>; for a
+ * file in a run directory that directory), or the name of a run in runs/. NULL: none of these, and
+ * err says so when a run has nearly this name; otherwise the word itself is returned, and who reads
+ * it says what is missing. */
+const char *find_run(const char *word, struct arena *a, struct error *err);
+/* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
+const char *find_experiment(const char *word, struct arena *a, struct error *err);
+
+#endif

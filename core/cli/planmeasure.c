@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* planmeasure.c: the time of a grid from some steps of each kind of cell on this machine. */
+#include "cli/planparts.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/own_dir.h"
+#include "base/repeat.h"
+#include "cell/cellrun.h"
+#include "process/child.h"
+#include "process/program.h"
+
+/* Steps of each kind, enough for a median. */
+static const char steps_text[] = "12";
+
+/* Seconds of one kind of cell, on one thread. */
+struct kind {
+    const char *name;
+    double start, step, evaluation, test;
+};
+
+struct measuring {
+    const struct plan *plan;
+    const char *scratch;
+    int n;
+    struct kind *kind;
+    struct arena *a;
+    struct error *err;
+};
+
+/* What decides the time of a step and of an evaluation: cells that differ in a rate, in the seed or
+ * in how long they train have one name. */
+static const char *what_costs(const struct plan_cell *c, struct arena *a)
+{
+    const struct value *train = value_get(c->config.resolved, "train");
+    const char *sections[] = {"task", "model", "position", "eval"}, *name = "";
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+        const struct value *section = value_get(c->config.resolved, sections[i]);
+        if (section)
+            name = arena_printf(a, "%s%s", name, json_to_text(section, JSON_CANONICAL, a));
+    }
+    return arena_printf(a, "%s %d %d %s", name, (int)c->config.train.batch,
+                        (int)c->config.train.seq_len, json_get_text(train, "precision"));
+}
+
+static bool read_times(const struct measuring *m, const char *dir, struct kind *kind)
+{
+    struct value *v;
+    if (json_read_file(dir, MEASURED_FILE, m->a, &v, m->err) != PEAT_OK)
+        return false;
+    kind->start = json_get_number(v, "start_s");
+    kind->step = json_get_number(v, "step_s");
+    kind->evaluation = json_get_number(v, "evaluation_s");
+    kind->test = json_get_number(v, "test_s");
+    return true;
+}
+
+static bool run_cell(struct measuring *m, const struct plan_cell *c, const char *program,
+                     const char *dir)
+{
+    const char *gemm = m->plan->experiment->run.gemm;
+    char *argv[] = {arena_strdup(m->a, program),
+                    "cell",
+                    "-t",
+                    "1",
+                    "--gemm",
+                    arena_strdup(m->a, gemm),
+                    "--measure",
+                    arena_strdup(m->a, steps_text),
+                    "--",
+                    arena_strdup(m->a, m->scratch),
+                    arena_strdup(m->a, c->id),
+                    NULL};
+    struct child child = {.argv = argv, .env = cell_environment(m->a, 1)};
+    struct strbuf said = STRBUF_NEW;
+    bool ok = child_run(&child, &said, NULL, m->err) == PEAT_OK;
+    if (ok && child.code != 0)
+        ok = error_set(m->err, PEAT_FAILED, "%s cannot be measured: %s", c->label, said.text) ==
+             PEAT_OK;
+    strbuf_release(&said);
+    return ok && dir_has(dir, MEASURED_FILE);
+}
+
+static bool measure_one(struct measuring *m, const struct plan_cell *c, struct kind *kind)
+{
+    char program[PATH_MAX];
+    const char *dir = arena_printf(m->a, "%s/cells/%s", m->scratch, c->id);
+    return own_program(program, sizeof(program), m->err) == PEAT_OK &&
+           dir_make(dir, m->err) == PEAT_OK &&
+           json_write_file(dir, "config.json", plan_cell_value(m->plan, c, m->a), m->err) ==
+               PEAT_OK &&
+           run_cell(m, c, program, dir) && read_times(m, dir, kind);
+}
+
+/* NULL: it cannot be measured. */
+static const struct kind *kind_of(struct measuring *m, const struct plan_cell *c)
+{
+    const char *name = what_costs(c, m->a);
+    for (int i = 0; i < m->n; i++)
+        if (strcmp(m->kind[i].name, name) == 0)
+            return &m->kind[i];
+    struct kind *kind = &m->kind[m->n];
+    kind->name = name;
+    if (!measure_one(m, c, kind))
+        return NULL;
+    m->n++;
+    return kind;
+}
+
+bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
+                  struct plan_time *time, struct arena *a, struct error *err)
+{
+    struct own_dir scratch;
+    struct measuring m = {.plan = p, .a = a, .err = err};
+    m.kind = ARENA_ARRAY(a, p->n + 1, struct kind);
+    time->seconds = 0;
+    if (own_dir_open(&scratch, "measure", err) != PEAT_OK)
+        return false;
+    m.scratch = scratch.path;
+    bool ok = true;
+    for (int i = 0; i < p->n && ok; i++) {
+        const struct plan_cell *c = &p->cell[i];
+        const struct kind *kind = is_run[i] ? kind_of(&m, c) : NULL;
+        ok = kind || !is_run[i];
+        if (kind)
+            time->seconds += kind->start + (double)(c->config.train.steps - from[i]) * kind->step +
+                             (double)plan_evaluations(c, from[i]) * kind->evaluation + kind->test;
+    }
+    own_dir_close(&scratch);
+    time->from = arena_printf(a, "%s steps and an evaluation of %d kind%s of cell", steps_text, m.n,
+                              plural(m.n));
+    return ok;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* schema.h: the experiment file as a JSON Schema, for editors. */
+#ifndef EXPERIMENT_SCHEMA_H
+#define EXPERIMENT_SCHEMA_H
+
+#include "plugin/registry.h"
+
+/* A schema of draft 7, from the rows of settings and from the parameters of all plugins that are
+ * loaded. It knows keys, types, bounds and names of plugins; what several keys mean together, and
+ * labels, only the program knows. Plugins by path, and keys of plugins that are set by a dotted
+ * key, are accepted as they are. */
+struct value *experiment_schema(const struct registry *r, struct arena *a);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * known_plugins.c: plugins that do not exist are told before labels that follow from their names.
+ *
+ * With position.scheme: [rotray] and a baseline of rotary, both are wrong in the same letter, and
+ * the label is right.
+ */
+#include <string.h>
+
+#include "plugin/registry.h"
+#include "reading.h"
+
+struct known {
+    struct reading *r;
+    struct registry registry;
+};
+
+/* Of the plugins that the key names; 0: it names none. */
+static peat_kind kind_of_key(const char *key)
+{
+    static const struct {
+        const char *key;
+        peat_kind kind;
+    } keys[] = {{"task", PEAT_TASK},
+                {"scheme", PEAT_SCHEME},
+                {"position.scheme", PEAT_SCHEME},
+                {"combine", PEAT_COMBINE},
+                {"position.combine", PEAT_COMBINE}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (strcmp(key, keys[i].key) == 0)
+            return keys[i].kind;
+    return 0;
+}
+
+/* Sections of labels, which are judged later. */
+static bool holds_labels(const char *key)
+{
+    return !strcmp(key, "exclude") || !strcmp(key, "include") || !strcmp(key, "only") ||
+           !strcmp(key, "when");
+}
+
+/* The command line names the key: what the file says there is not used. */
+static bool is_replaced(const struct reading *r, const char *key)
+{
+    for (int i = 0; i < r->n_word; i++)
+        if (strcmp(r->word[i].key, key) == 0)
+            return true;
+    return value_get_path(r->root, "matrix.only") &&
+           value_get(value_get_path(r->root, "matrix.only"), key);
+}
+
+static bool check(struct known *k, peat_kind kind, const struct value *v)
+{
+    bool ok = true;
+    if (kind && v->kind == VALUE_TEXT)
+        return registry_expect(&k->registry, kind, v->text, v->at, k->r->err) == PEAT_OK;
+    for (int i = 0; ok && v->kind == VALUE_LIST && i < v->n; i++)
+        ok = check(k, kind, v->item[i]);
+    for (int i = 0; ok && v->kind == VALUE_MAP && i < v->n; i++) {
+        bool names = !strcmp(v->key[i], "plugin") || !strcmp(v->key[i], "value");
+        if (kind ? names : !holds_labels(v->key[i]) && !is_replaced(k->r, v->key[i]))
+            ok = check(k, kind ? kind : kind_of_key(v->key[i]), v->item[i]);
+    }
+    return ok;
+}
+
+bool known_plugins(struct reading *r)
+{
+    static const char *const sections[] = {"defaults", "matrix", "overrides"};
+    struct known k = {.r = r};
+    bool ok = registry_init(&k.registry, r->a, r->err) == PEAT_OK;
+    for (int i = 0; ok && i < 3; i++) {
+        const struct value *v = value_get(r->root, sections[i]);
+        ok = !v || check(&k, 0, v);
+    }
+    return ok;
+}

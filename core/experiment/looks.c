@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* looks.c: seeds that are added until the claims are decided. */
+#include "base/json.h"
+#include "comparisons.h"
+#include "experiment/claim.h"
+#include "plugin/params.h"
+
+/* As spending_words has them. */
+const char *const claim_spendings[] = {"obrien-fleming", "pocock", NULL};
+
+struct words {
+    int64_t from, at_most, every, until, spending;
+};
+#define WORD(field) offsetof(struct words, field)
+
+static const char *const until_labels[] = {"claims", NULL};
+
+static const peat_param rows[] = {
+    {.key = "from",
+     .type = PEAT_INT,
+     .offset = WORD(from),
+     .min = 2,
+     .max = EXPERIMENT_MAX_CELLS,
+     .doc = "seeds of the first look",
+     .flags = PEAT_REQUIRED},
+    {.key = "at_most",
+     .type = PEAT_INT,
+     .offset = WORD(at_most),
+     .min = 2,
+     .max = EXPERIMENT_MAX_CELLS,
+     .doc = "seeds of the last look, those for choosing included",
+     .flags = PEAT_REQUIRED},
+    {.key = "until",
+     .type = PEAT_ENUM,
+     .offset = WORD(until),
+     .labels = until_labels,
+     .doc = "what ends it",
+     .flags = PEAT_REQUIRED},
+    {.key = "every",
+     .type = PEAT_INT,
+     .offset = WORD(every),
+     .min = 0,
+     .max = EXPERIMENT_MAX_CELLS,
+     .doc = "seeds between looks; 0: as many as `from`"},
+    {.key = "spending",
+     .type = PEAT_ENUM,
+     .offset = WORD(spending),
+     .labels = claim_spendings,
+     .doc = "how alpha is spent over the looks"},
+    PEAT_PARAM_END,
+};
+
+bool looks_read(struct reading *r, const struct value *v)
+{
+    static const char *const others[] = {NULL};
+    struct words w = {.from = 0};
+    if (params_fill(rows, &w, v, "seeds", others, r->a, r->err) != PEAT_OK)
+        return false;
+    if (w.at_most <= w.from)
+        return mistake(r->err, v->at, "'at_most' must be more than 'from'");
+    r->e->seed = ARENA_ARRAY(r->a, w.at_most, int64_t);
+    for (int64_t i = 0; i < w.at_most; i++)
+        r->e->seed[i] = i;
+    r->e->n_seed = (int)w.at_most;
+    r->e->looks = (struct looks){
+        .from = (int)w.from, .every = (int)(w.every ? w.every : w.from), .spending = w.spending};
+    return true;
+}
+
+bool looks_count(struct reading *r)
+{
+    struct looks *l = &r->e->looks;
+    const struct value *seeds = value_get(r->root, "seeds");
+    int reported = r->e->n_seed - r->e->report.best_over.n_seed, at = l->from;
+    if (l->from == 0)
+        return true;
+    if (!r->e->claims)
+        return mistake(r->err, seeds->at, "seeds until claims: the experiment has no claims");
+    if (reported <= l->from)
+        return mistake(
+            r->err, seeds->at,
+            "best_over keeps %d of %d seeds for choosing: 'at_most' leaves no look after "
+            "the first",
+            r->e->report.best_over.n_seed, r->e->n_seed);
+    for (; at < reported; at += l->every) {
+        if (l->n + 1 == EXPERIMENT_MAX_LOOKS)
+            return mistake(r->err, seeds->at, "more than %d looks: give a larger 'every'",
+                           EXPERIMENT_MAX_LOOKS);
+        l->count[l->n++] = at;
+    }
+    l->count[l->n++] = reported;
+    return true;
+}
+
+/* alpha is shared out beforehand by the weights, since Holm's correction needs every p at once. */
+void looks_put(struct reading *r, struct value *claims)
+{
+    const struct looks *l = &r->e->looks;
+    double all = 0.0;
+    for (int i = 0; i < claims->n; i++)
+        all += claim_weight(claims->item[i]);
+    for (int i = 0; l->n && i < claims->n; i++) {
+        struct json m = {r->a, claims->item[i]}, looks = json_put_list(m, "looks");
+        for (int k = 0; k < l->n; k++)
+            json_add_int(looks, l->count[k]);
+        json_put_text(m, "spending", claim_spendings[l->spending]);
+        json_put_number(m, "share", claim_weight(claims->item[i]) / all);
+    }
+}

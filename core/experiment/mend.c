@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* mend.c: mistakes that were found, taken out of the tree that was read. */
+#include "experiment/mend.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+static const char words_file[] = "command line";
+
+static bool same_place(struct place a, struct place b)
+{
+    return a.line == b.line && a.column == b.column && same_text(a.file, b.file);
+}
+
+/* ---- messages ---- */
+
+/* "FILE:12:51: ...", "command line:1: ..." */
+static struct place place_of(const struct mends *m, const char *said)
+{
+    struct place at = NOWHERE;
+    size_t n = m->path ? strlen(m->path) : 0;
+    if (n && !strncmp(said, m->path, n) && sscanf(said + n, ":%d:%d:", &at.line, &at.column) == 2)
+        at.file = m->path;
+    else if (sscanf(said, "command line:%d:", &at.line) == 1)
+        at.file = words_file;
+    return at;
+}
+
+/* The message behind its place. */
+static const char *without_place(const struct mends *m, const char *said)
+{
+    struct place at = place_of(m, said);
+    const char *rest = at.file ? said + strlen(at.file) : said;
+    return at.file ? rest + strspn(rest, ":0123456789 ") : said;
+}
+
+static bool quotes(const char *said, const char *text)
+{
+    for (const char *at = said; *text && (at = strstr(at, text)); at++)
+        if (at > said && at[-1] == '\'' && at[strlen(text)] == '\'')
+            return true;
+    return false;
+}
+
+/* What the message proposes; NULL: nothing. */
+static const char *proposal(struct arena *a, const char *said)
+{
+    static const char before[] = "did you mean '";
+    const char *at = strstr(said, before);
+    if (!at)
+        return NULL;
+    at += strlen(before);
+    return arena_printf(a, "%.*s", (int)strcspn(at, "'"), at);
+}
+
+/* What is said of a claim after a part of it is gone says nothing. */
+static bool is_in_section(const struct mend *one, struct place at)
+{
+    return one->last_line > 0 && same_text(at.file, one->at.file) && at.line >= one->first_line &&
+           at.line < one->last_line;
+}
+
+bool mends_explain(const struct mends *m, const char *said)
+{
+    struct place at = place_of(m, said);
+    for (int i = 0; i < m->n; i++) {
+        const struct mend *one = &m->item[i];
+        if (one->ends || same_place(one->at, at) ||
+            strcmp(without_place(m, one->said), without_place(m, said)) == 0 ||
+            (one->was && quotes(said, one->was)) || is_in_section(one, at))
+            return true;
+        for (int k = 0; k < one->n_above; k++)
+            if (same_place(one->above[k], at))
+                return true;
+    }
+    return false;
+}
+
+/* ---- the tree ---- */
+
+static void take_out(struct value *v, int i)
+{
+    for (int k = i; k + 1 < v->n; k++) {
+        v->item[k] = v->item[k + 1];
+        if (v->kind != VALUE_MAP)
+            continue;
+        v->key[k] = v->key[k + 1];
+        v->key_at[k] = v->key_at[k + 1];
+    }
+    v->n--;
+}
+
+/* The tree ends before the mends do: what they keep of it is copied. */
+static void remove_part(struct mends *all, struct mend *m, struct value *v, int i, const char *was)
+{
+    m->was = was ? arena_strdup(all->a, was) : NULL;
+    m->taken = true;
+    take_out(v, i);
+}
+
+/* A key of a map, when the message speaks of it: a map stands where its first key does. */
+static bool mend_key(struct mends *all, struct mend *m, struct value *v, int i)
+{
+    if (v->kind != VALUE_MAP || !same_place(v->key_at[i], m->at) || !quotes(m->said, v->key[i]))
+        return false;
+    if (m->name && !value_get(v, m->name))
+        v->key[i] = m->name;
+    else
+        remove_part(all, m, v, i, v->key[i]);
+    return true;
+}
+
+static bool mend_item(struct mends *all, struct mend *m, struct value *v, int i)
+{
+    const struct value *item = v->item[i];
+    if (!same_place(item->at, m->at))
+        return false;
+    if (m->name && item->kind == VALUE_TEXT)
+        v->item[i] = value_text(all->a, item->at, m->name);
+    else
+        remove_part(all, m, v, i, item->text);
+    return true;
+}
+
+/* Without its plugin a cell is another one, of which nothing can be said. */
+static bool names_plugin(const struct value *v, int i)
+{
+    return v->kind == VALUE_MAP && (strstr(v->key[i], "scheme") || strstr(v->key[i], "combine") ||
+                                    !strcmp(v->key[i], "task") || !strcmp(v->key[i], "plugin"));
+}
+
+/* Deepest first. */
+static bool mend_in(struct mends *all, struct mend *m, struct value *v)
+{
+    bool holds = v->kind == VALUE_MAP || v->kind == VALUE_LIST, done = false;
+    for (int i = 0; holds && !done && i < v->n; i++) {
+        bool of_plugin = names_plugin(v, i);
+        done = mend_in(all, m, v->item[i]) || mend_key(all, m, v, i) || mend_item(all, m, v, i);
+        m->ends = m->ends || (done && of_plugin && m->taken);
+    }
+    if (done) {
+        struct place *above = ARENA_APPEND(all->a, m->above, m->n_above, m->room);
+        *above = v->at;
+        above->file = v->at.file ? arena_strdup(all->a, v->at.file) : NULL;
+    }
+    return done;
+}
+
+/* Settings stand for themselves; the parts of other sections belong together. */
+static bool stands_alone(const char *section)
+{
+    return !strcmp(section, "defaults") || !strcmp(section, "matrix") || !strcmp(section, "run");
+}
+
+/* The lines of the section that the mend is in, where its parts belong together. */
+static void find_section(struct mend *m, const struct value *root)
+{
+    int section = -1;
+    m->last_line = 0;
+    for (int i = 0; i < root->n; i++)
+        if (same_text(root->key_at[i].file, m->at.file) && root->key_at[i].line <= m->at.line &&
+            (section < 0 || root->key_at[i].line > root->key_at[section].line))
+            section = i;
+    if (section < 0 || stands_alone(root->key[section]))
+        return;
+    m->first_line = root->key_at[section].line;
+    m->last_line = INT_MAX;
+    for (int i = 0; i < root->n; i++)
+        if (same_text(root->key_at[i].file, m->at.file) && root->key_at[i].line > m->at.line &&
+            root->key_at[i].line < m->last_line)
+            m->last_line = root->key_at[i].line;
+}
+
+void mends_apply(struct mends *m, struct value *root)
+{
+    for (int i = 0; i < m->n; i++) {
+        struct mend *one = &m->item[i];
+        one->n_above = 0;
+        if (root->kind == VALUE_MAP)
+            find_section(one, root);
+        mend_in(m, one, root);
+        if (!one->taken)
+            one->n_above = one->last_line = 0;
+    }
+}
+
+bool mends_drop_word(const struct mends *m, struct place at)
+{
+    for (int i = 0; i < m->n; i++)
+        if (same_text(m->item[i].at.file, words_file) && m->item[i].at.line == at.line)
+            return true;
+    return false;
+}
+
+bool mends_add(struct mends *m, const char *said)
+{
+    if (m->n == MENDS_MAX)
+        return false;
+    m->item[m->n++] = (struct mend){
+        .at = place_of(m, said), .said = arena_strdup(m->a, said), .name = proposal(m->a, said)};
+    return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* claim_family.c: claims of several runs as one family, and the rows that claims share. */
+#include <string.h>
+
+#include "base/json.h"
+#include "report/claim_verdict.h"
+
+/* ---- one family ---- */
+
+peat_status claims_family(struct claim_history *h, int n, const struct results *r,
+                          char *const *name, struct arena *a, struct error *err)
+{
+    struct claim_history *of = ARENA_ARRAY(a, n, struct claim_history);
+    int room = 0, at = 0;
+    for (int i = 0; i < n; i++) {
+        peat_status status = claims_history(&of[i], &r[i], a, err);
+        if (status != PEAT_OK)
+            return status;
+        if (!of[i].now.version)
+            return error_set(err, PEAT_INVALID, "option '--family': '%s' has no claims", name[i]);
+        for (int k = 0; k < of[i].now.n; k++)
+            if (of[i].now.item[k].claim.n_look)
+                return error_set(err, PEAT_INVALID,
+                                 "option '--family': the claims of '%s' have looks, over which "
+                                 "their alpha was shared out beforehand",
+                                 name[i]);
+        room += of[i].now.n;
+    }
+    *h = (struct claim_history){.n_run = n, .of = of, .run = name};
+    h->now.n = room;
+    h->now.item = ARENA_ARRAY(a, room, struct claim_verdict);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < of[i].now.n; k++) {
+            h->now.item[at] = of[i].now.item[k];
+            h->now.item[at++].run = name[i];
+        }
+    claims_settle(&h->now, a);
+    return PEAT_OK;
+}
+
+/* ---- shared rows ---- */
+
+/* A row of the claims, and how many of them compare it. */
+struct used {
+    const struct result_row *row;
+    const struct results *r;
+    const char *run;
+    int claims, last; /* last: the claim that was counted last */
+};
+
+struct uses {
+    struct arena *a;
+    int n, room;
+    struct used *item;
+};
+
+/* One cell of both is the same configuration, seed included. */
+static bool have_common_cell(const struct result_row *x, const struct result_row *y)
+{
+    if (x == y)
+        return true;
+    for (int i = 0; i < x->n_cell; i++)
+        for (int j = 0; j < y->n_cell; j++) {
+            const char *hash = json_get_text(x->cell[i]->planned, "hash");
+            if (hash && json_text_is(y->cell[j]->planned, "hash", hash))
+                return true;
+        }
+    return false;
+}
+
+static void use(struct uses *u, const struct claim_verdict *v, int claim, int row)
+{
+    const struct result_row *x = &v->effects.r->row[row];
+    int i = 0;
+    while (i < u->n && !have_common_cell(u->item[i].row, x))
+        i++;
+    if (i == u->n)
+        *ARENA_APPEND(u->a, u->item, u->n, u->room) = (struct used){x, v->effects.r, v->run, 0, -1};
+    struct used *at = &u->item[i];
+    at->claims += at->last != claim;
+    at->last = claim;
+}
+
+const char *claims_shared(const struct claim_verdicts *v, struct arena *a)
+{
+    struct uses u = {.a = a};
+    const char *text = NULL;
+    for (int i = 0; i < v->n; i++) {
+        const struct contrast_pairs *pairs = &v->item[i].effects.pairs;
+        for (int k = 0; k < pairs->n; k++) {
+            use(&u, &v->item[i], i, pairs->pair[k].a);
+            use(&u, &v->item[i], i, pairs->pair[k].b);
+        }
+    }
+    for (int i = 0; i < u.n; i++)
+        if (u.item[i].claims > 1)
+            text = arena_item(a, text, "%s%s%s (%d)", u.item[i].run ? u.item[i].run : "",
+                              u.item[i].run ? " " : "",
+                              results_row_label(u.item[i].r, u.item[i].row, a), u.item[i].claims);
+    return text;
+}

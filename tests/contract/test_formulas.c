@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_formulas.c: `peat plugins check --reference` finds wrong formulas, and every scheme and
+ * combination agrees with the reference.py beside its source.
+ */
+#include <stdlib.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+/* Debian's python3, which has NumPy where it is installed, comes first. */
+#define PYTHON "PATH=/usr/bin:$PATH "
+#define CHECK  PYTHON "peat plugins check "
+
+static void build(const char *crime)
+{
+    shell_expect(0,
+                 "${CC:-cc} -std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "
+                 "-DCRIME_%s -I\"$PEAT_SOURCE/include\" "
+                 "\"$PEAT_SOURCE/tests/contract/planted/formula.c\" -o planted.so -lm",
+                 crime);
+}
+
+static const char *const crimes[][2] = {
+    {"wrong_base", "qkv: q at [0, 0, 1, 2] is "},
+    {"forgotten_root", "qkv: q at [0, 0, 0, 0] is "},
+    {"swapped_pair", "qkv: q at [0, 0, 1, 0] is "},
+};
+enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
+
+START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
+{
+    build(crimes[_i][0]);
+    shell_expect(0, "peat plugins check ./planted.so");
+    shell_says(1, crimes[_i][1],
+               CHECK "./planted.so --only reference --reference "
+                     "\"$PEAT_SOURCE/tests/contract/planted/formula.py\"");
+    assert_printed(", and the reference gives ");
+}
+END_TEST
+
+START_TEST(the_right_formula_passes)
+{
+    build("sound");
+    shell_says(0, "passed   reference",
+               CHECK "./planted.so --only reference --reference "
+                     "\"$PEAT_SOURCE/tests/contract/planted/formula.py\"");
+}
+END_TEST
+
+static const struct mistake {
+    const char *file, *says;
+} mistakes[] = {
+    {"def encode(pos):\n    return pos\n",
+     "wrong.py has no function 'qkv'; 'qkv = None' leaves the hook out"},
+    {"def qkv(q, k:\n", "wrong.py:1: SyntaxError: "},
+    {"def qkv(q, k):\n    return q / nothing\n",
+     "wrong.py:2: NameError: name 'nothing' is not defined"},
+    {"def qkv(q, velocity):\n    return q\n", "qkv asks for 'velocity', which is not there; there "
+                                              "are "},
+    {"def qkv(q):\n    return q\n", "qkv returns 1 arrays, not 3"},
+    {"def qkv(q, k):\n    return q[:, :1], k\n",
+     "qkv: q has shape [3, 2, 6, 8], and the reference's has [3, 1, 6, 8]"},
+    {"import sys\nsys.exit(0)\n", "wrong.py:2: SystemExit"},
+};
+enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
+
+START_TEST(a_mistake_in_a_reference_is_one_line)
+{
+    build("sound");
+    shell_write("wrong.py", mistakes[_i].file);
+    shell_says(1, mistakes[_i].says, CHECK "./planted.so --only reference --reference wrong.py");
+}
+END_TEST
+
+START_TEST(what_is_missing_is_said)
+{
+    build("sound");
+    shell_write("right.py", "qkv = None\n");
+    shell_says(2, "cannot read the reference 'nowhere.py'",
+               CHECK "./planted.so --reference nowhere.py");
+    shell_says(2, "check 'reference' needs a --reference FILE",
+               CHECK "./planted.so --only reference");
+    shell_expect(0, "mkdir bin && ln -s \"$PEAT\" bin/peat");
+    shell_says(1, "a reference needs python3, which is not installed",
+               "PATH=bin bin/peat plugins check ./planted.so --only reference --reference "
+               "right.py");
+    shell_write("bin/python3", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n");
+    shell_says(1, "a reference needs NumPy for python3, which is not installed",
+               "chmod +x bin/python3 && PATH=\"bin:$PATH\" peat plugins check ./planted.so --only "
+               "reference --reference right.py");
+}
+END_TEST
+
+START_TEST(a_reference_that_does_not_end_is_ended)
+{
+    build("sound");
+    shell_write("endless.py", "while True:\n    pass\n");
+    shell_says(1, "timeout  reference               still running after 3 seconds",
+               CHECK "./planted.so --only reference --timeout 3 --reference endless.py");
+}
+END_TEST
+
+START_TEST(pytorch_compares_gradients_too)
+{
+    static const char right[] = "import torch\n\n\n"
+                                "def bias_rel(delta, r1, r2, kind):\n"
+                                "    m = torch.abs(delta)\n"
+                                "    return -r1 * (torch.log(1 + r2 * m) if kind == 'log' else "
+                                "m ** r2)\n";
+    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
+        return;
+    shell_write("right.py", right);
+    shell_expect(0, CHECK "kerple --only reference --reference right.py");
+    shell_says(1, "the gradient of kerple.r1 at [0, 0] is ",
+               "sed 's/-r1/-r1.detach()/' right.py >wrong.py && " CHECK
+               "kerple --only reference --reference wrong.py");
+}
+END_TEST
+
+static const char *const kinds[] = {"scheme", "combine"};
+
+START_TEST(a_new_folder_agrees_with_its_reference)
+{
+    shell_expect(0,
+                 "peat plugins new wavelet --kind %s && cd wavelet && ${CC:-cc} -std=c11 -shared "
+                 "-fPIC -I\"$PEAT_SOURCE/include\" wavelet.c -o wavelet.so -lm && " CHECK
+                 "./wavelet.so --only reference --reference reference.py",
+                 kinds[_i]);
+}
+END_TEST
+
+/* The scheme 'none' has no formula. */
+START_TEST(every_plugin_agrees_with_its_reference)
+{
+    shell_expect(0,
+                 "cd \"$PEAT_SOURCE/plugins/%s\" && for p in */; do p=${p%%/}; "
+                 "[ $p = none ] || " CHECK "%s/$p --only reference --reference $p/reference.py "
+                 ">\"$OLDPWD/out\" && { [ $p = none ] || grep -q '^1 passed$' \"$OLDPWD/out\"; } "
+                 "|| { cat \"$OLDPWD/out\"; bad=1; }; done; [ -z \"$bad\" ]",
+                 kinds[_i], kinds[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    if (system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+        return skip_all("NumPy of /usr/bin/python3");
+    return run_list(
+        (struct tests){"formulas", shell_open, shell_close, .seconds = 600,
+                       .needs = "PEAT_SOURCE PEAT cc",
+                       .loops = LOOPS({a_wrong_formula_is_found_by_its_reference_alone, CRIMES},
+                                      {a_mistake_in_a_reference_is_one_line, MISTAKES},
+                                      {a_new_folder_agrees_with_its_reference, 2},
+                                      {every_plugin_agrees_with_its_reference, 2})},
+        TESTS(the_right_formula_passes, what_is_missing_is_said,
+              a_reference_that_does_not_end_is_ended, pytorch_compares_gradients_too));
+}

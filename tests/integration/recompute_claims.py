@@ -1,0 +1,277 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""recompute_claims.py: every verdict again from the csv files, by NumPy and SciPy alone.
+
+    recompute_claims.py SOURCE              all claims that pages of experiments/ print
+    recompute_claims.py RUN TABLE.csv SAID  those of a run directory; SAID is what peat results printed
+    recompute_claims.py FAMILY.csv          Holm over the claims of several runs, as --family printed them
+
+It reads what was claimed (claims.json) and what was chosen how (plan.json), chooses the values of best_over, pairs
+the values of the csv file by seed, tests, adjusts by Holm, and compares verdict, effect, interval, p and n with what
+was printed. It shares no code with the program.
+"""
+import collections
+import csv
+import io
+import json
+import pathlib
+import re
+import sys
+import tarfile
+
+import numpy
+from scipy import stats
+
+
+# ---- what there is ----
+
+class Run:
+    def __init__(self, plan, claims, table):
+        """plan.json and claims.json as they are, and the lines of the csv file."""
+        self.claims = claims["versions"][-1]["claims"]
+        chosen = plan["report"].get("best_over") or {"axes": [], "choose": []}
+        names = [axis["key"] for axis in plan["axes"]]
+        self.over, self.choose = chosen["axes"], {str(seed) for seed in chosen["choose"]}
+        self.axes = [name for name in names if name not in self.over]
+        self.lines = [{**{name: line[self.column(name)] for name in names}, **line} for line in table
+                      if line["status"] == "done" and line["value"] and line.get("split", "valid") == "valid"]
+        if any(line["status"] == "diverged" for line in table):
+            sys.exit("a cell diverged: such claims are not recomputed here")
+        self.best = self.choice(chosen.get("length"), chosen.get("metric"))
+
+    @staticmethod
+    def column(axis):
+        """Of an axis in the csv file."""
+        return {"position.scheme": "scheme", "position.combine": "combine"}.get(axis, axis)
+
+    def row(self, line):
+        return tuple(line[axis] for axis in self.axes)
+
+    def choice(self, length, metric):
+        """Of each row the values whose mean over the seeds for choosing is least."""
+        tried = collections.defaultdict(lambda: collections.defaultdict(list))
+        for line in self.lines:
+            if line["seed"] in self.choose and length in (None, int(line["length"])) and metric in (None, line["metric"]):
+                value = tuple(line[axis] for axis in self.over)
+                tried[self.row(line)][value].append(float(line["value"]))
+        return {row: min(of, key=lambda v: numpy.mean(of[v])) for row, of in tried.items()}
+
+    def values(self, metric, length):
+        """By row and seed, at one length; without one, at the first."""
+        lines = [line for line in self.lines if line["metric"] == metric and line["seed"] not in self.choose]
+        length = length or min(int(line["length"]) for line in lines)
+        by_row = collections.defaultdict(dict)
+        for line in lines:
+            if int(line["length"]) == length and (not self.over or self.best[self.row(line)] == tuple(
+                    line[axis] for axis in self.over)):
+                by_row[self.row(line)][line["seed"]] = float(line["value"])
+        return by_row
+
+
+# ---- differences ----
+
+def fits(axis, label, wanted):
+    nothing = axis == "position.combine" and "-" in (label, wanted)
+    return nothing or label == wanted
+
+
+def matches(run, row, labels):
+    return all(any(fits(axis, row[run.axes.index(axis)], one) for one in (want if isinstance(want, list) else [want]))
+               for axis, want in labels.items())
+
+
+def pairs(run, claim, rows):
+    """(stratum's labels, row of A, row of B)"""
+    if "rows" in claim:
+        side = [[row for row in rows if matches(run, row, labels)] for labels in claim["rows"]]
+        assert all(len(of) == 1 for of in side), claim["name"]
+        return [((), side[0][0], side[1][0])]
+    at = run.axes.index(claim["factor"])
+    rows = [row for row in rows if matches(run, row, claim.get("where", {}))]
+    return [(x, x, y) for x in rows for y in rows if (x[at], y[at]) == tuple(claim["of"])
+            and all(k == at or fits(run.axes[k], x[k], y[k]) for k in range(len(x)))]
+
+
+def minus(values, x, y):
+    return {seed: values[x][seed] - values[y][seed] for seed in values[x].keys() & values[y].keys()}
+
+
+def mean_over(differences):
+    """Of each seed that all have."""
+    seeds = set.intersection(*(set(d) for d in differences))
+    return {seed: numpy.mean([d[seed] for d in differences]) for seed in seeds}
+
+
+def by_level(run, values, found, axis):
+    levels = collections.defaultdict(list)
+    for stratum, x, y in found:
+        levels[stratum[run.axes.index(axis)]].append(minus(values, x, y))
+    try:
+        order = sorted(levels, key=float)
+    except ValueError:
+        order = list(levels)
+    return {label: mean_over(levels[label]) for label in order}
+
+
+def effects(run, claim):
+    """The differences that the claim is about, each one number for a seed; several of a monotone trend."""
+    values = run.values(claim["metric"], claim.get("length"))
+    found = pairs(run, claim, list(values))
+    change = claim.get("interaction") or claim.get("trend")
+    if not change:
+        return [list(mean_over([minus(values, x, y) for _, x, y in found]).values())]
+    (axis, how), = change.items()
+    levels = by_level(run, values, found, axis)
+    if "interaction" in claim:
+        a, b = (levels[label] for label in how)
+        return [[a[seed] - b[seed] for seed in a.keys() & b.keys()]]
+    steps, of = list(levels), list(levels.values())
+    if how == "monotone":
+        return [[y[seed] - x[seed] for seed in x.keys() & y.keys()] for x, y in zip(of, of[1:])]
+    x = {"order": lambda: numpy.arange(len(steps)), "value": lambda: numpy.array(steps, float),
+         "log2": lambda: numpy.log2(numpy.array(steps, float))}[how]()
+    seeds = set.intersection(*(set(d) for d in of))
+    return [[numpy.polyfit(x, [d[seed] for d in of], 1)[0] for seed in seeds]]
+
+
+# ---- tests ----
+
+def sign_flip(d):
+    """One-sided: the share of sign patterns whose sum is at least that of d."""
+    d = numpy.asarray(d)
+    signs = 1 - 2 * (numpy.arange(2 ** len(d))[:, None] >> numpy.arange(len(d)) & 1)
+    return numpy.mean(signs @ d >= d.sum() - 1e-12 * abs(d).sum())
+
+
+def above(test, d, limit):
+    x = numpy.asarray(d) - limit
+    if test == "t":
+        return stats.ttest_1samp(x, 0, alternative="greater").pvalue
+    return sign_flip(x) if test == "sign-flip" else stats.wilcoxon(x, alternative="greater", mode="exact").pvalue
+
+
+def below(test, d, limit):
+    return above(test, -numpy.asarray(d), -limit)
+
+
+def tested(claim, d):
+    """p of the claim and of its opposite."""
+    test, margin = claim["test"], claim["margin"]
+    if claim["direction"] == "less":
+        return below(test, d, -margin), above(test, d, -margin)
+    if claim["direction"] == "greater":
+        return above(test, d, margin), below(test, d, margin)
+    return (max(above(test, d, -margin), below(test, d, margin)),
+            min(1, 2 * min(above(test, d, margin), below(test, d, -margin))))
+
+
+def holm(p):
+    order, adjusted, least = numpy.argsort(p), numpy.empty(len(p)), 0.0
+    for rank, i in enumerate(order):
+        least = adjusted[i] = max(least, min(1.0, (len(p) - rank) * p[i]))
+    return adjusted
+
+
+def judged(run):
+    """(name, verdict, mean, half width, p, n) of each claim."""
+    shown, p, against = [], [], []
+    for claim in run.claims:
+        about = effects(run, claim)
+        each = [tested(claim, d) for d in about]
+        worst = max(range(len(about)), key=lambda i: each[i][0])
+        p.append(each[worst][0])
+        against.append(min(1, len(about) * min(q for _, q in each)) if len(about) > 1 else each[0][1])
+        shown.append(about[worst])
+    for claim, d, holds, fails in zip(run.claims, shown, holm(p), holm(against)):
+        verdict = "holds" if holds < claim["alpha"] else "fails" if fails < claim["alpha"] else "undecided"
+        half = stats.t.ppf(1 - claim["alpha"], len(d) - 1) * numpy.std(d, ddof=1) / len(d) ** 0.5
+        yield claim["name"], verdict, numpy.mean(d), half, holds, len(d)
+
+
+# ---- what was printed ----
+
+def printed(block):
+    """The columns of a table of claims, by claim; a wide one is printed in parts."""
+    of, head = collections.defaultdict(dict), None
+    for line in block.splitlines():
+        cells = re.split("  +", re.sub(r" +\*(?=  |$)", "", line).strip())
+        if cells[0] == "claim":
+            head = cells
+        elif head and len(cells) == len(head):
+            of[cells[0]].update(zip(head[1:], cells[1:]))
+        else:
+            head = None
+    return of
+
+
+def rounds(value, text):
+    """The text is the value, rounded once, at its own last digit."""
+    if "e" in text:
+        return f"{value:.{len(text.partition('e')[0].partition('.')[2])}e}" == text.lstrip("+")
+    return f"{value:+.{len(text.partition('.')[2])}f}" == ("" if text[0] in "+-" else "+") + text
+
+
+def faults(name, run, block):
+    """Sentences about what differs from the block."""
+    said = printed(block)
+    for claim, verdict, mean, half, p, n in judged(run):
+        got = said[claim]
+        if not {"verdict", "effect", "p_holm", "n"} <= got.keys():
+            yield f"{name}: '{claim}' is not printed whole: {dict(got)}"
+            continue
+        effect, _, width = got["effect"].partition(" ± ")
+        if got["verdict"].split()[0] != verdict:
+            yield f"{name}: '{claim}' is {verdict}, and the page says {got['verdict']}"
+        if not (rounds(mean, effect) and rounds(half, width) and rounds(p, got["p_holm"]) and int(got["n"]) == n):
+            yield f"{name}: '{claim}' is {mean} ± {half}, p {p}, n {n}, and the page says {got}"
+
+
+# ---- all of them ----
+
+def lines_of(path):
+    with open(path) as file:
+        return list(csv.DictReader(file))
+
+
+def published(source):
+    """(name, run, block) of every bundle with claims whose page prints them."""
+    for bundle in sorted(source.glob("experiments/*/*.tar.xz")):
+        with tarfile.open(bundle) as tar:
+            files = {pathlib.PurePath(m.name).name: m.name for m in tar if m.name.count("/") == 1}
+            if "claims.json" not in files:
+                continue
+            name = pathlib.PurePath(files["plan.json"]).parts[0]
+            plan, claims = (json.load(io.TextIOWrapper(tar.extractfile(files[f]))) for f in ("plan.json", "claims.json"))
+        blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+) --part claims\n(.*?)\n```",
+                            bundle.with_name("README.md").read_text(), re.S)
+        yield name, Run(plan, claims, lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")), dict(blocks).get(name, "")
+
+
+def one_run(folder, table, said):
+    plan, claims = (json.loads(pathlib.Path(folder, f).read_text()) for f in ("plan.json", "claims.json"))
+    return [(folder, Run(plan, claims, lines_of(table)), pathlib.Path(said).read_text())]
+
+
+def check_family(lines):
+    """Adjusted p and verdicts follow from the p of all lines."""
+    for p, adjusted in (("p", "p_holm"), ("p_against", "p_against_holm")):
+        numpy.testing.assert_allclose(holm([float(line[p]) for line in lines]),
+                                      [float(line[adjusted]) for line in lines], rtol=1e-9)
+    for line in lines:
+        holds, fails = (float(line[p]) < float(line["alpha"]) for p in ("p_holm", "p_against_holm"))
+        assert line["verdict"] == ("holds" if holds else "fails" if fails else "undecided"), line
+    print(f"{len(lines)} claims of {len({line['run'] for line in lines})} runs")
+
+
+def main():
+    if sys.argv[1].endswith(".csv"):
+        return check_family(lines_of(sys.argv[1]))
+    runs = one_run(*sys.argv[1:4]) if len(sys.argv) == 4 else list(published(pathlib.Path(sys.argv[1])))
+    wrong = [fault for name, run, block in runs for fault in faults(name, run, block)]
+    count = sum(len(run.claims) for _, run, _ in runs)
+    print("\n".join([*wrong, f"{count} claims of {len(runs)} runs"]))
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

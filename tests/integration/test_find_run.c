@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* test_find_run.c: runs and experiments are found by the words that people type for them. */
+#include <math.h>
+
+#include "support/run_maker.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+static struct run_maker m;
+
+/* The run `twice` with two rows in runs/, and the experiment file that it would be of. */
+static void open_runs(void)
+{
+    shell_open();
+    run_maker_open(&m, "twice");
+    run_maker_done(&m, "rotary", "-", 0, 2.5, 2.6);
+    run_maker_done(&m, "learned", "sum", 0, 2.7, 2.9);
+    run_maker_finish(&m);
+    shell_expect(0, "mkdir runs && cp -r %s runs/twice", m.dir);
+    shell_write("twice.yaml", "version: 1\nname: twice\ndefaults: {task: copy}\n");
+}
+
+static void close_runs(void)
+{
+    run_maker_close(&m);
+    shell_close();
+}
+
+static const char *const words[] = {"runs/twice", "twice", "twice.yaml", "runs/twice/plan.yaml",
+                                    "./runs/twice/"};
+enum { WORDS = sizeof(words) / sizeof(*words) };
+
+START_TEST(a_run_is_its_directory_its_name_or_its_file)
+{
+    shell_expect(0, "cp twice.yaml runs/twice/plan.yaml");
+    shell_says(0, "rotary", "peat results %s", words[_i]);
+    shell_says(0, "2 done", "peat status %s", words[_i]);
+    shell_says(0, "rotary.- against learned.sum", "peat compare %s rotary learned", words[_i]);
+    shell_expect(0, "peat results %s %s", words[_i], words[_i]);
+    shell_says(2, "has no cell 'nosuch'", "peat logs %s nosuch", words[_i]);
+    shell_says(2, "has no cell 'nosuch'", "peat inspect %s nosuch", words[_i]);
+}
+END_TEST
+
+static const struct {
+    const char *command, *said;
+} typos[] = {
+    {"results twce", "peat: there is no run directory 'twce'; did you mean 'runs/twice'?\n"},
+    {"status runs/twce",
+     "peat: there is no run directory 'runs/twce'; did you mean 'runs/twice'?\n"},
+    {"results twice nowhere", "'nowhere' is not a run directory: it has no plan.json"},
+    {"run twce", "peat: there is no experiment 'twce'; did you mean 'twice.yaml'?\n"},
+    {"validate twic.yaml",
+     "peat: there is no experiment 'twic.yaml'; did you mean 'twice.yaml'?\n"},
+    {"plan runs/twce", "twce"},
+    {"validate nosuch.yaml", "nosuch.yaml"},
+    {"compare rotary learned runs/twice",
+     "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
+};
+enum { TYPOS = sizeof(typos) / sizeof(*typos) };
+
+START_TEST(a_name_that_is_nearly_right_is_told)
+{
+    shell_says(2, typos[_i].said, "peat %s", typos[_i].command);
+}
+END_TEST
+
+/* A folder that happens to have the name of a run is not taken for it. */
+START_TEST(a_folder_without_a_plan_gives_way_to_the_run)
+{
+    shell_expect(0, "mkdir twice");
+    shell_says(0, "2 done", "peat status twice");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list(
+        (struct tests){.subject = "find_run",
+                       .open = open_runs,
+                       .close = close_runs,
+                       .seconds = 60,
+                       .needs = "PEAT PEAT_SOURCE",
+                       .loops = LOOPS({a_run_is_its_directory_its_name_or_its_file, WORDS},
+                                      {a_name_that_is_nearly_right_is_told, TYPOS})},
+        TESTS(a_folder_without_a_plan_gives_way_to_the_run));
+}

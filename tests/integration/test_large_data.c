@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* test_large_data.c: data that are mapped into memory, as a user has them. */
+#include "support/shell.h"
+#include "support/support.h"
+
+/* 640 MiB, nearly all of them a hole: more than the 600 MiB that the limit of this test leaves to
+ * a process, of which 512 are for products of matrices. */
+static void open_large(void)
+{
+    shell_open();
+    shell_expect(
+        0, "{ head -c 2 /dev/zero; head -c 200000 $PEAT_SOURCE/experiments/data/genesis.txt; } "
+           ">large.bin && truncate -s 640M large.bin");
+    shell_write("x.yaml", "version: 1\n"
+                          "name: x\n"
+                          "defaults:\n"
+                          "  task: {plugin: tokens, path: large.bin, vocab: 32768, valid: 1e-5}\n"
+                          "  model: {d_model: 8, n_layer: 1, n_head: 2}\n"
+                          "  train: {steps: 4, batch: 2, seq_len: 16}\n"
+                          "  eval: {tokens: 64}\n"
+                          "  position: {scheme: none}\n"
+                          "seeds: 1\n"
+                          "report: {metric: loss}\n");
+}
+
+#if !defined(PEAT_SANITIZED)
+START_TEST(file_that_does_not_fit_into_memory_trains)
+{
+    shell_expect(0, "ulimit -d 614400; peat run x.yaml -o run");
+    shell_says(0, "1 cell, 1 finished, 0 problems", "ulimit -d 614400; peat verify run");
+    shell_expect(1,
+                 "ulimit -d 614400; python3 -c 'open(\"large.bin\", \"rb\").read()' 2>/dev/null");
+}
+END_TEST
+#endif
+
+/* The cell trains until the file is written; its checkpoints are of the steps before. */
+START_TEST(write_into_mapped_data_ends_the_cell_with_its_name)
+{
+    shell_run("peat run x.yaml -o run train.steps=1000000 eval.every=1000000 >said 2>&1 & "
+              "while ! grep -qs loss run/cells/*/metrics.jsonl && kill -0 $!; do sleep 0.1; done; "
+              "printf x | dd of=large.bin conv=notrunc 2>/dev/null; wait $!; status=$?; cat said; "
+              "exit $status");
+    assert_printed("large.bin' was written while it was being read");
+    assert_printed("1 cell: 1 failed");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){"large_data", open_large, shell_close, .seconds = 60,
+                                   .needs = "PEAT_SOURCE python3"},
+                    TESTS(
+#if !defined(PEAT_SANITIZED)
+                        file_that_does_not_fit_into_memory_trains,
+#endif
+                        write_into_mapped_data_ends_the_cell_with_its_name));
+}

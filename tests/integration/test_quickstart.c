@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_quickstart.c: what ./quickstart does around the build, with programs of our own in the place
+ * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs.
+ */
+#include "support/shell.h"
+#include "support/support.h"
+
+/* The built program is a script that says how it was called and ends with status 3. */
+static void open_copy(void)
+{
+    shell_open();
+    shell_expect(
+        0, "mkdir -p copy/build/release/bin bin home && cp \"$PEAT_SOURCE\"/quickstart copy && "
+           "printf '#!/bin/sh\\necho built $*; exit 3\\n' >copy/build/release/bin/peat && "
+           "printf '#!/bin/sh\\nexit 0\\n' >bin/cmake && "
+           "printf '#!/bin/sh\\necho 1000\\n' >bin/id && "
+           "printf '#!/bin/sh\\necho \"ii \"\\n' >bin/dpkg-query && "
+           "chmod +x bin/* copy/build/release/bin/peat");
+}
+
+#define QUICKSTART "HOME=$PWD/home PATH=$PWD/bin:/usr/bin:/bin "
+
+START_TEST(peat_is_linked_and_the_line_for_this_shell_is_said)
+{
+    shell_says(3, "built run experiments/quickstart.yaml", QUICKSTART "copy/quickstart");
+    assert_printed("/home/.local/bin/peat, a link to ");
+    assert_printed("/home/.local/bin:$PATH\"\n");
+    shell_says(3, "built again", "home/.local/bin/peat again");
+}
+END_TEST
+
+/* The line that is said makes `peat` the program. */
+START_TEST(the_line_is_true)
+{
+    shell_expect(3, QUICKSTART "copy/quickstart 2>said");
+    shell_says(3, "built there", "eval \"$(sed -n 's/.*in this shell: //p' said)\"; peat there");
+}
+END_TEST
+
+START_TEST(where_the_folder_is_on_the_path_no_line_is_needed)
+{
+    shell_expect(
+        3, "PATH=$PWD/home/.local/bin:$PATH; HOME=$PWD/home PATH=$PWD/bin:$PATH copy/quickstart");
+    ck_assert(!shell_printed("export PATH"));
+}
+END_TEST
+
+START_TEST(another_program_called_peat_stays)
+{
+    shell_expect(0, "mkdir -p home/.local/bin && echo mine >home/.local/bin/peat");
+    shell_says(3, "is another program and stays", QUICKSTART "copy/quickstart");
+    shell_expect(0, "grep -q mine home/.local/bin/peat");
+}
+END_TEST
+
+/* Packages that are missing and cannot be installed are all named. */
+START_TEST(what_report_plot_and_bundle_start_is_installed)
+{
+    shell_expect(0, "printf '#!/bin/sh\\nexit 1\\n' >bin/dpkg-query && mkdir only && "
+                    "for i in sh sed dirname; do ln -s $(command -v $i) only; done");
+    shell_says(2, "gnuplot-nox", "HOME=$PWD/home PATH=$PWD/bin:$PWD/only copy/quickstart");
+    assert_printed("xz-utils");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){.subject = "quickstart",
+                                   .open = open_copy,
+                                   .close = shell_close,
+                                   .seconds = 60,
+                                   .needs = "PEAT_SOURCE"},
+                    TESTS(peat_is_linked_and_the_line_for_this_shell_is_said, the_line_is_true,
+                          where_the_folder_is_on_the_path_no_line_is_needed,
+                          another_program_called_peat_stays,
+                          what_report_plot_and_bundle_start_is_installed));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* test_schema.c: the JSON Schema of experiments, judged by python3-jsonschema. */
+#include "support/shell.h"
+#include "support/support.h"
+
+#define JUDGE "python3 \"$PEAT_SOURCE\"/tests/integration/schema.py schema.json "
+
+static void open_schema(void)
+{
+    shell_open();
+    shell_says(0, "# yaml-language-server: $schema=schema.json", "peat schema -o schema.json");
+}
+
+START_TEST(published_experiments_fit_and_mistakes_do_not)
+{
+    int status = shell_run("PATH=/usr/bin:$PATH; " JUDGE "\"$PEAT_SOURCE\"/experiments "
+                           "\"$PEAT_SOURCE\"/tests/integration/bad");
+    ck_assert_msg(status == 0 || status == 77, "%s", shell.printed.text);
+}
+END_TEST
+
+START_TEST(it_is_printed_too_and_knows_every_plugin)
+{
+    shell_expect(0, "peat schema 2>line | cmp - schema.json && grep -q 'schema=FILE' line");
+    shell_expect(
+        0, "for p in $(peat plugins list | awk 'NR > 1 { print $2 }'); do "
+           "grep -q \"\\\"const\\\": \\\"$p\\\"\" schema.json || { echo no $p; exit 1; }; done");
+}
+END_TEST
+
+int main(void)
+{
+    return run_list((struct tests){.subject = "schema",
+                                   .open = open_schema,
+                                   .close = shell_close,
+                                   .seconds = 60,
+                                   .needs = "PEAT PEAT_SOURCE python3"},
+                    TESTS(published_experiments_fit_and_mistakes_do_not,
+                          it_is_printed_too_and_knows_every_plugin));
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_torch.c: peat.torch, which is written from docs/checkpoint.md, computes what PEAT does: the
+ * first batch of cells of every kind to 1e-9 (a dozen; with --long all), validation losses, and 20
+ * steps of training to 1e-6. A cell that it trained comes back as one of its run directory. Skipped
+ * where PyTorch is not installed.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char python[] =
+    "OMP_NUM_THREADS=1 PYTHONPATH=\"$PEAT_SOURCE\"/python /usr/bin/python3";
+
+/* ---- the first batch ---- */
+
+/* Exports every cell of `run` with its first batch into the folder `files`. */
+static void export_batches(void)
+{
+    shell_expect(0, "set -e; rm -rf files; mkdir files; for d in run/cells/*; do "
+                    "peat export run ${d##*/} --batch -o files/${d##*/}.safetensors; done");
+}
+
+static void assert_agree(const char *experiment, int least)
+{
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; rm -rf run; "
+                    "cp \"$PEAT_SOURCE\"/tests/integration/torch/*.yaml "
+                    "\"$PEAT_SOURCE\"/experiments/every-scheme.yaml .");
+    shell_expect(0, "peat run %s -o run -j 2 -t 1", experiment);
+    export_batches();
+    shell_expect(0, "test $(ls files | wc -l) -ge %d", least);
+    shell_expect(0, "%s -m peat.torch check files", python);
+}
+
+START_TEST(pytorch_agrees_on_a_dozen_cells)
+{
+    assert_agree("few.yaml", 12);
+}
+END_TEST
+
+START_TEST(a_wrong_number_is_found)
+{
+    shell_expect(0, "cp -r \"$PEAT_SOURCE\"/python . && sed -i 's/+ 1e-5).sqrt()/+ 1e-6).sqrt()/' "
+                    "python/peat/torch.py && ! cmp -s python/peat/torch.py "
+                    "\"$PEAT_SOURCE\"/python/peat/torch.py");
+    assert_agree("few.yaml 'kind=[shaw]'", 1);
+    shell_says(1, "1 of 1 cells differ by more than 1e-09",
+               "OMP_NUM_THREADS=1 PYTHONPATH=python /usr/bin/python3 -m peat.torch check files");
+}
+END_TEST
+
+START_TEST(all_cells_agree)
+{
+    static const struct {
+        const char *experiment;
+        int least;
+    } all[] = {
+        {"every-scheme.yaml train.steps=3 model.dropout=0.1", 60},
+        {"kinds.yaml", 180},
+        {"combinations.yaml", 160},
+        {"variants.yaml", 280},
+        {"across.yaml", 10},
+        {"patches.yaml", 60},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        assert_agree(all[i].experiment, all[i].least);
+}
+END_TEST
+
+/* ---- training ---- */
+
+/* A run directory of planned cells of few.yaml. */
+static void plan_few(const char *overrides)
+{
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; rm -rf run; "
+                    "cp \"$PEAT_SOURCE\"/tests/integration/torch/few.yaml .");
+    shell_expect(0, "peat plan few.yaml %s --write -o run", overrides);
+}
+
+static void assert_20_steps(const char *overrides)
+{
+    plan_few(overrides);
+    shell_expect(0, "set -e; for d in run/cells/*; do %s -m peat.torch check $d --steps 20; done",
+                 python);
+}
+
+START_TEST(twenty_steps_in_double_agree)
+{
+    assert_20_steps("train.steps=24 train.warmup=3 'kind=[cope,bert]'");
+    assert_20_steps("train.steps=20 train.schedule=wsd train.lr_min=0.2 'kind=[two]' "
+                    "'model.freeze=[block.0.*]'");
+}
+END_TEST
+
+START_TEST(twenty_steps_of_all_kinds_agree)
+{
+    assert_20_steps("train.steps=30 train.schedule=linear train.clip=0.1");
+}
+END_TEST
+
+static const char two_seeds[] = "version: 2\n"
+                                "name: elsewhere\n"
+                                "defaults:\n"
+                                "  task: {plugin: text, path: text.txt}\n"
+                                "  model: {d_model: 16, n_layer: 1, n_head: 2, d_ff: 24}\n"
+                                "  train: {steps: 30, batch: 4, seq_len: 16, lr: 3e-3}\n"
+                                "  eval: {lengths: [16, 24], tokens: 96, every: 10}\n"
+                                "  position: {scheme: learned, combine: sum}\n"
+                                "seeds: 2\n";
+
+/* Seed 0 trained by PyTorch, in so many processes, as torchrun starts them; seed 1 by PEAT. */
+static void train_both(int processes)
+{
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0, "peat plan elsewhere.yaml --write -o r && peat run elsewhere.yaml -o here");
+    shell_expect(0,
+                 "export MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ %% 20000)) WORLD_SIZE=%d; "
+                 "for r in $(seq 1 $((WORLD_SIZE - 1))); do "
+                 "RANK=$r LOCAL_RANK=$r %s -m peat.torch train r/cells/*s0-* & done; "
+                 "RANK=0 %s -m peat.torch train r/cells/*s0-* && wait",
+                 processes, python, python);
+    shell_expect(0, "peat run elsewhere.yaml -o r");
+}
+
+START_TEST(a_cell_that_pytorch_trained_is_one_of_the_run_directory)
+{
+    train_both(1);
+    shell_says(0, "another program trained 1 of 2 cells (PyTorch ", "peat results r");
+    shell_expect(0, "peat results r -f csv | grep -q trained_by && "
+                    "! peat results here -f csv | grep -q trained_by");
+    shell_says(0, "2 cells, 2 finished, 0 problems", "peat verify r");
+    assert_printed("note: learned.sum.s0: another program trained it (PyTorch ");
+    shell_says(1, "not comparable: another program trained it (PyTorch ",
+               "peat verify r --retrain 2");
+    /* The same model but for the order of sums in fp32. */
+    shell_expect(0,
+                 "%s - <<'end'\n"
+                 "import glob, json\n"
+                 "a, b = (json.load(open(glob.glob(d + '/cells/*s0-*/result.json')[0]))\n"
+                 "        for d in ('r', 'here'))\n"
+                 "assert a['batch_hash'] == b['batch_hash'] and a['init_hash'] == b['init_hash']\n"
+                 "assert a['untrained'] == b['untrained'] == {'position.0.learned.table': 8}\n"
+                 "assert len(a['measures']) == len(b['measures']) == 13\n"
+                 "for x, y in zip(a['measures'], b['measures']):\n"
+                 "    assert (x['metric'], x['split'], x['length']) == "
+                 "(y['metric'], y['split'], y['length'])\n"
+                 "    assert abs(x['value'] - y['value']) <= 1e-4 * abs(y['value']), (x, y)\n"
+                 "end",
+                 python);
+    /* Evaluated again, it still says so. */
+    shell_expect(0, "peat run elsewhere.yaml -o r 'eval.lengths=[16]' 'eval.every=10'");
+    shell_says(0, "another program trained 1 of 2 cells (PyTorch ", "peat results r");
+}
+END_TEST
+
+START_TEST(processes_share_the_rows_of_a_batch)
+{
+    train_both(2);
+    shell_says(0, ", 2 processes): ", "peat results r");
+    shell_expect(
+        0,
+        "%s - <<'end'\n"
+        "import glob, json\n"
+        "a, b = ([json.loads(line) for line in open(glob.glob(d + "
+        "'/cells/*s0-*/metrics.jsonl')[0])]\n"
+        "        for d in ('r', 'here'))\n"
+        "a, b = ({x['step']: (x['value'], x['grad_norm']) for x in c if x['split'] == 'train'} "
+        "for c in (a, b))\n"
+        "assert sorted(a) == sorted(b) == [1, 10, 20, 30]\n"
+        "assert all(abs(x - y) <= 1e-4 * y for t in a for x, y in zip(a[t], b[t])), (a, b)\n"
+        "end",
+        python);
+}
+END_TEST
+
+START_TEST(a_training_without_the_program_and_wrong_files)
+{
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0,
+                 "peat plan elsewhere.yaml --write -o r && peat export r 0 --start -o start.st && "
+                 "peat export r 0 --feed 1-20 -o a.st && peat export r 0 --feed 21-30 -o b.st");
+    shell_expect(0,
+                 "PEAT=none %s -m peat.torch train start.st --feed a.st b.st -o trained.st "
+                 "--checkpoint torch.pt --every 20",
+                 python);
+    shell_says(1, "is the training of another cell", "peat cell r 1 --trained trained.st");
+    shell_says(1, "is not a training by another program", "peat cell r 0 --trained start.st");
+    shell_expect(0, "peat cell r 0 --trained trained.st");
+    shell_says(0, "learned.sum.s0 is finished", "peat cell r 0 --trained trained.st");
+    /* It goes on from the checkpoint of step 20. */
+    shell_expect(
+        0,
+        "PEAT=none %s -m peat.torch train start.st --feed b.st -o again.st --checkpoint torch.pt",
+        python);
+    shell_expect(0,
+                 "%s -c \"import peat.torch as p; a, b = (p.read_tensors(f + '.st')[0] for f in "
+                 "('trained', 'again')); assert all((a[n] == b[n]).all() for n in a)\"",
+                 python);
+    shell_says(1, "no file of --feed has the batch of step 1",
+               "%s -m peat.torch train start.st --feed b.st -o x.st", python);
+    shell_says(1, "needs --feed FILE... and -o FILE", "%s -m peat.torch train start.st", python);
+    shell_says(1, "is not the folder of a cell", "%s -m peat.torch train r", python);
+    shell_says(1, "cannot run 'none'", "PEAT=none %s -m peat.torch train r/cells/*s1-*", python);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+START_TEST(files_without_a_batch_and_other_files_are_refused)
+{
+    assert_agree("few.yaml 'kind=[conv]'", 1);
+    shell_expect(0, "peat export run 0 -o plain.st && printf text > text.st");
+    shell_says(1, "peat.torch: 'plain.st' has no batch: `peat export DIR CELL --batch -o FILE`",
+               "%s -m peat.torch check plain.st", python);
+    shell_says(1, "peat.torch: 'text.st' is not a safetensors file of PEAT",
+               "%s -m peat.torch check text.st", python);
+    shell_says(2, "--feed: the cell has 3 steps, and 4 is asked for",
+               "peat export run 0 --feed 1-4 -o feed.st");
+    shell_says(2, "steps are given as I-J or as one number from 1, not as '0'",
+               "peat export run 0 --feed 0 -o feed.st");
+    shell_says(2, "--feed writes batches alone", "peat export run 0 --feed 1 --start -o feed.st");
+}
+END_TEST
+
+/* ---- the loss that is reported ---- */
+
+static const char experiment[] = "version: 2\n"
+                                 "name: rebuild\n"
+                                 "defaults:\n"
+                                 "  task: {plugin: text, path: text.txt}\n"
+                                 "  model: {d_model: 32, n_layer: 2, n_head: 4}\n"
+                                 "  train: {steps: 100, batch: 8, seq_len: 32, lr: 2e-3}\n"
+                                 "  eval: {lengths: [32, 64], tokens: 2048}\n"
+                                 "matrix:\n"
+                                 "  position.scheme: [learned, rotary]\n"
+                                 "  position.combine: [sum, concat_split]\n"
+                                 "  include:\n"
+                                 "  - {position.scheme: learned, position.combine: sum, "
+                                 "eval.test: 0}\n";
+
+/* Compares {length: loss} with result.json's measures. */
+static const char compare[] =
+    "import glob, json, subprocess, sys\n"
+    "n = tested = 0\n"
+    "for path in sorted(glob.glob('runs/cells/*/result.json')):\n"
+    "    result = json.load(open(path))\n"
+    "    out = subprocess.run([sys.executable, sys.argv[1], path[:-len('/result.json')]],\n"
+    "                         check=True, capture_output=True, text=True).stdout\n"
+    "    for length, loss in json.loads(out).items():\n"
+    "        of = {m['split']: m['value'] for m in result['measures']\n"
+    "              if m['metric'] == 'loss' and m['length'] == int(length)}\n"
+    "        ours = of.get('test', of['valid'])\n"
+    "        print(result['id'], length, loss, of)\n"
+    "        assert abs(ours - loss) <= 1e-5 * abs(loss)\n"
+    "        tested += 'test' in of\n"
+    "        n += 1\n"
+    "assert (n, tested) == (8, 6), (n, tested)\n";
+
+START_TEST(a_cells_folder_gives_the_loss_that_is_reported)
+{
+    shell_write("rebuild.yaml", experiment);
+    shell_write("compare.py", compare);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0, "peat run rebuild.yaml -o runs -j 2");
+    shell_expect(0, "%s compare.py \"$PEAT_SOURCE\"/tests/integration/torch_rebuild.py", python);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
+        return skip_all("PyTorch (python3-torch) is not installed");
+    if (argc > 1 && strcmp(argv[1], "--long") == 0)
+        return run_list((struct tests){"torch", shell_open, shell_close, .seconds = 1500},
+                        TESTS(all_cells_agree, twenty_steps_of_all_kinds_agree));
+    return run_list(
+        (struct tests){"torch", shell_open, shell_close, .seconds = 200},
+        TESTS(pytorch_agrees_on_a_dozen_cells, a_wrong_number_is_found,
+              twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
+              processes_share_the_rows_of_a_batch, a_training_without_the_program_and_wrong_files,
+              files_without_a_batch_and_other_files_are_refused,
+              a_cells_folder_gives_the_loss_that_is_reported));
+}
