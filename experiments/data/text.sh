@@ -7,6 +7,9 @@
 # NAME is
 #   fortunes   modern English: quotations, jokes, verse        (packages fortunes, fortunes-min)
 #   kjv        the King James Bible of 1611, a verse in a line (package bible-kjv)
+#   genesis    its first book without references: genesis.txt    (package bible-kjv)
+#   python     source text: the modules of the Python library    (package libpython3.11-stdlib)
+#   gcide      a dictionary of 40 million bytes                  (package dict-gcide)
 set -eu
 
 fail() {
@@ -14,7 +17,7 @@ fail() {
     exit 2
 }
 
-[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes or kjv, and the file to write"
+[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes, kjv, genesis, python or gcide, and the file to write"
 
 # The version of a package that must be there.
 version_of() {
@@ -45,10 +48,31 @@ kjv() {
     bible -f 'gen1:1-rev22:21' </dev/null
 }
 
+# "Ge1:1 In the beginning" without the reference.
+genesis() {
+    bible -f 'gen1:1-gen50:26' </dev/null | cut -d' ' -f2-
+}
+
+# Every module whole; as fortunes, in steps of a prime, since modules of one package are alike.
+python() {
+    dpkg -L libpython3.11-stdlib | grep '\.py$' | sort | awk '
+        { path[NR - 1] = $0 }
+        END {
+            for (i = 0; i < NR; i++)
+                print path[(i * 7919) % NR]
+        }' | xargs cat
+}
+
+gcide() {
+    zcat /usr/share/dictd/gcide.dict.dz
+}
+
 case $1 in
 fortunes) package=fortunes ;;
-kjv) package=bible-kjv ;;
-*) fail "'$1' is not known; allowed: fortunes, kjv" ;;
+kjv | genesis) package=bible-kjv ;;
+python) package=libpython3.11-stdlib ;;
+gcide) package=dict-gcide ;;
+*) fail "'$1' is not known; allowed: fortunes, kjv, genesis, python, gcide" ;;
 esac
 LC_ALL=C
 export LC_ALL
