@@ -6,7 +6,6 @@
  * Scores, exponentials and their gradients are F32, rounded only where they are operands. dk and dv
  * are summed over the blocks transposed, [C, Tk], so that the lanes run along the long axis.
  */
-#include <string.h>
 
 #include "attention_walk.h"
 #include "tensor/dots.h"

@@ -7,8 +7,6 @@
  */
 #include "attention_walk.h"
 
-#include <string.h>
-
 #include "fetch.h"
 
 struct stack attention_rows_from(const struct tensor *x, const struct attention_tile *t,

@@ -3,8 +3,7 @@
  * attention_walk.h: tasks of fused attention. A task walks over the blocks of query rows of a
  * (batch, head) pair; the products of a block are computed in one of two ways.
  */
-#ifndef AUTOGRAD_ATTENTION_WALK_H
-#define AUTOGRAD_ATTENTION_WALK_H
+#pragma once
 
 #include "rows/attention_rows.h"
 #include "stacks.h"
@@ -50,5 +49,3 @@ struct stack attention_rows_from(const struct tensor *x, const struct attention_
 /* Rows [first, first + rows) of the tile's head become 0. */
 void attention_clear_rows(const struct tensor *x, const struct attention_tile *t, int64_t first,
                           int64_t rows);
-
-#endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fetch.h: asking for memory before it is read or written. Nothing but time depends on it. */
-#ifndef AUTOGRAD_FETCH_H
-#define AUTOGRAD_FETCH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 static inline void fetch_bytes(const void *from, int64_t bytes, bool write)
 {
@@ -15,5 +13,3 @@ static inline void fetch_bytes(const void *from, int64_t bytes, bool write)
         else
             __builtin_prefetch((const char *)from + i, READ, SECOND_CACHE);
 }
-
-#endif

@@ -2,12 +2,6 @@
 /* gradcheck.c: central differences against one backward pass. */
 #include "autograd/gradcheck.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
-
 /* --- L = sum of w_i y_i, with w fixed: every output counts, and differently ---------------- */
 
 static uint64_t weight_stream(void)

@@ -2,11 +2,6 @@
 /* graph.c: building the tape, its error, its gradients, and the walk from the end. */
 #include "autograd/graph.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "autograd/stretch.h"
 #include "opkit.h"
 #include "tensor/gemm.h"

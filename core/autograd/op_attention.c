@@ -12,11 +12,9 @@
  * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth). A
  * score_add or bias with a matrix for each pair is added to where its gradient lies.
  */
-#include <string.h>
 
 #include "attention_walk.h"
 #include "autograd/ops.h"
-#include "base/number.h"
 #include "opkit.h"
 #include "slices.h"
 #include "tensor/dots.h"

@@ -5,8 +5,6 @@
  * Its kernels see dense, aligned operands. A gradient is laid out as its operand is, so it is
  * handed over in place. Several results are views of one node.
  */
-#include <stdint.h>
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before anything is read.
  */
-#include <inttypes.h>
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

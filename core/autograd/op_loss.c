@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_loss.c: cross-entropy as a training loss, and its sums for evaluation. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

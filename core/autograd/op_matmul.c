@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_matmul.c: matmul and linear. */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

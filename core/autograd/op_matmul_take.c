@@ -6,7 +6,6 @@
  * are taken before the next. The products are those of matmul, and their sums are added up in
  * matmul's order, so both give the same bits.
  */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

@@ -10,7 +10,6 @@
  * backward makes neither again. x and the weights are rounded once for both, the gradient of y once
  * a block, and h and the gradient of u right where they are made, in the nearest cache.
  */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "fetch.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_recurrence.c: a gated linear recurrence over the places of each row. */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_reduce.c: sum and mean over one axis. */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

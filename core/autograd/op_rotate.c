@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_rotate.c: rotation of the pairs of the last axis by given cosines and sines. */
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

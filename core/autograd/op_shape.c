@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_shape.c: shapes; permute, reshape, slice (views); contiguous, concat, pad, expand (copies). */
-#include <inttypes.h>
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_unary.c: functions of one element, and dropout. */
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "opkit.h"
 #include "rows/unary_rows.h"
 

@@ -2,9 +2,6 @@
 /* opkit.c: checks and sums that many operations need. */
 #include "opkit.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "tensor/loop.h"
 #include "tensor/reduce.h"
 

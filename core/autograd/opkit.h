@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* opkit.h: helpers of the files op_*.c. */
-#ifndef AUTOGRAD_OPKIT_H
-#define AUTOGRAD_OPKIT_H
+#pragma once
 
 #include "autograd/graph.h"
 
@@ -61,5 +60,3 @@ void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
 struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end);
 /* A copy of a, contiguous and aligned, also when a is so already. */
 peat_node *op_copy(struct graph *g, peat_node *a);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ops_table.c: the operations as plugins reach them. */
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "autograd/ops.h"
 #include "opkit.h"

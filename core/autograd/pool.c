@@ -2,8 +2,6 @@
 /* pool.c: taking and giving blocks. */
 #include "autograd/pool.h"
 
-#include <string.h>
-
 enum { ALIGNMENT = 64 };
 
 static size_t round_up(size_t bytes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slices.h: whether tasks may write to the gradients of two operands side by side. */
-#ifndef AUTOGRAD_SLICES_H
-#define AUTOGRAD_SLICES_H
+#pragma once
 
 #include "autograd/graph.h"
 
@@ -11,5 +10,3 @@
 bool slices_apart(const peat_node *x, const peat_node *y);
 /* The three are separate views of one root and show all of it. */
 bool slices_cover(const peat_node *x, const peat_node *y, const peat_node *z);
-
-#endif

@@ -2,8 +2,6 @@
 /* stacks.c: layouts of operands, and products of them. */
 #include "stacks.h"
 
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "tensor/loop.h"
 

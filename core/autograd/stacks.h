@@ -3,8 +3,7 @@
  * stacks.h: operands of products as the library reads them, in place: a transposed or sliced view
  * is a leading dimension and a flag, never a copy.
  */
-#ifndef AUTOGRAD_STACKS_H
-#define AUTOGRAD_STACKS_H
+#pragma once
 
 #include "autograd/graph.h"
 #include "tensor/bf16.h"
@@ -50,5 +49,3 @@ bool product_shape(const struct tensor *a, const struct tensor *b, uint32_t flag
 
 /* op_matmul.c: leading axes of a that go with a single b are rows of one big product. */
 bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* take.h: gathers and scatters of the elements of rows by an index. */
-#ifndef AUTOGRAD_TAKE_H
-#define AUTOGRAD_TAKE_H
+#pragma once
 
 #include "tensor/tensor.h"
 
@@ -19,5 +18,3 @@ void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int
                bool fresh);
 /* a[index_j] += y_j in each row, in the order of j. */
 void take_scatter(peat_dtype dtype, const struct take_block *b, int64_t columns);
-
-#endif

@@ -6,16 +6,9 @@
  * large enough, or by a new one inserted right there; so a repeated sequence of requests meets
  * the same chunks in the same order and needs no new ones.
  */
-#include "base/arena.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 #include <sys/mman.h>
-
-#include "base/error.h"
-#include "base/sanitizer.h"
 
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c: the monotonic clock for durations, the calendar for provenance. */
-#include "base/clock.h"
 
+#include "base/base.h"
 #include <time.h>
 
 static double seconds_of(clockid_t clock)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* columns.c: text in aligned columns. */
-#include "base/columns.h"
 
-#include <string.h>
-
-#include "base/error.h"
-#include "base/shown.h"
-#include "base/wrap.h"
+#include "base/base.h"
 
 enum { GAP = 2 };
 

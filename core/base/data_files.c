@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* data_files.c: the table of data files of one process. */
-#include "base/data_files.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "base/base.h"
 #include <sys/sysinfo.h>
-
-#include "base/file.h"
-#include "base/strbuf.h"
 
 static struct data_file *find(const struct data_files *f, const char *path)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* elfcheck.c: the ELF header and the program headers of a shared object, read with care. */
-#include "base/elfcheck.h"
 
+#include "base/base.h"
 #include <link.h>
-#include <string.h>
 
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* error.c: error texts, and the end of a program with a bug. */
-#include "base/error.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Where a text may be cut: not inside a character of UTF-8. */
+#include "base/base.h"
+
 static size_t character_at(const char *text, size_t at)
 {
     while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c: reading whole files; directories and paths. */
-#include "base/file.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
 
-#include "base/strbuf.h"
 #include "file_failure.h"
 
 static char *directory_of(const char *path)

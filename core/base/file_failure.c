@@ -2,10 +2,6 @@
 /* file_failure.c: the lines about files that could not be used. */
 #include "file_failure.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 const char *file_words(int reason, char words[FILE_WORDS])

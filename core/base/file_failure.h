@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* file_failure.h: the message of a failed call on a file. */
-#ifndef BASE_FILE_FAILURE_H
-#define BASE_FILE_FAILURE_H
+#pragma once
 
-#include <sys/stat.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum { FILE_WORDS = 128 };
 /* The system's text for an errno, with `ulimit -f` where it is the reason. */
@@ -14,5 +11,3 @@ const char *file_words(int reason, char words[FILE_WORDS]);
 peat_status file_failure(struct error *err, const char *verb, const char *path);
 /* "'<path>' is a named pipe, not a regular file" */
 peat_status file_refused(struct error *err, peat_status status, const char *path, mode_t mode);
-
-#endif

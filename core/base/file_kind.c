@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* file_kind.c: the table of formats that name themselves. */
-#include "base/file_kind.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/npy.h"
+#include "base/base.h"
 
 #define PACKED(program) "packed with " program ": unpack it first"
 #define UTF_16          "text in UTF-16: convert it to UTF-8"

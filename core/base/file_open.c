@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file_open.c: opens regular files, and refuses pipes, devices and directories. */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "file_failure.h"
 
 /* Looked at before it is opened, because opening a pipe or a device does things by itself, and once

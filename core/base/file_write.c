@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* file_write.c: files that are written whole or not at all. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/stops.h"
-#include "base/strbuf.h"
 #include "file_failure.h"
 
 #define TEMPORARY ".tmp-"

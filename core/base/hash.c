@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hash.c: SHA-256 of memory and of files, from nettle, which uses the instructions that a CPU has
  * for it. */
-#include "base/hash.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "base/base.h"
 #include <nettle/base16.h>
 #include <nettle/base64.h>
 #include <nettle/sha2.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/shown.h"
 
 static void end(struct sha256_ctx *state, char hex[HASH_HEX])
 {

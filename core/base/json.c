@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json.c: maps and lists under construction, and members that may be missing. */
-#include "base/json.h"
 
-#include <math.h>
-#include <string.h>
+#include "base/base.h"
 
 struct json json_map(struct arena *a)
 {

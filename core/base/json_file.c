@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_file.c: JSON files, read and written whole. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/seal.h"
+#include "base/base.h"
 
 peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
                       struct value **v, struct error *err)

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* json_text.c: trees as JSON text and back; reading is jansson's work. */
-#include <inttypes.h>
+#include "base/base.h"
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/memory.h"
-#include "base/number.h"
-#include "base/shown.h"
 
 enum { INDENT = 2 };
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* log.c: one line, one write: lines of several processes on one stream stay whole. */
-#include "base/log.h"
 
-#include "base/shown.h"
-#include "base/wrap.h"
+#include "base/base.h"
 
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
 {

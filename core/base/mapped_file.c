@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* mapped_file.c: mmap, with a page of zeros behind the file. */
-#include "base/mapped_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/base.h"
 #include <sys/mman.h>
-#include <unistd.h>
-
-#include "base/file.h"
 
 /* Addresses for the file and at least one byte more, over which the file is laid. */
 static const unsigned char *map(int fd, size_t bytes)

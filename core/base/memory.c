@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c: calloc that ends the process when memory runs out. */
-#include "base/memory.h"
 
-#include <stdlib.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 void *mem_array(size_t n, size_t bytes_each, const char *what)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* npy.c: reading an array of NumPy's. */
-#include "base/npy.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/base.h"
 
 enum { MAGIC_BYTES = 6, VERSION_BYTES = 2 };
 

@@ -4,14 +4,9 @@
  *
  * newlocale for "C" hands out a constant of the C library, so asking each time costs nothing.
  */
-#include "base/number.h"
 
-#include <float.h>
+#include "base/base.h"
 #include <locale.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 double number_parse(const char *text)
 {

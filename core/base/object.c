@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* object.c: the dynamic linker, with checks of the file before it and after it. */
-#include "base/object.h"
 
+#include "base/base.h"
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
-
-#include "base/elfcheck.h"
-#include "base/file.h"
 
 /*
  * How this thread rounds, traps and treats denormals: an object linked with -ffast-math changes it

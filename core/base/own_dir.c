@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* own_dir.c: making a directory in TMPDIR, and removing those that were left there. */
-#include "base/own_dir.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/strbuf.h"
 
 #define LOCK ".lock"
 

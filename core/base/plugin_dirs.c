@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin_dirs.c: from the environment and the program's own place to directories. */
-#include "base/plugin_dirs.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 
 #define DIRECTORIES_MAX ((int)(sizeof(((struct plugin_dirs *)0)->dir) / sizeof(const char *)))
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* quantity.c: the numbers that a cell has, in its files. */
-#include "base/quantity.h"
 
-#include <math.h>
-#include <string.h>
+#include "base/base.h"
 
 #define QUANTITY(files, name, key, flags, ...) [Q_##name] = {files, key, flags, __VA_ARGS__},
 const struct quantity quantities[QUANTITIES] = {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record.c: the number and the fields of a JSON file. */
-#include "base/record.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
+#include "base/base.h"
 
 enum { PLACE = 160 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* repeat.c: the first of equal texts, and how many follow it. */
-#include "base/repeat.h"
 
-#include <string.h>
+#include "base/base.h"
 
 static bool says(const char *text, const char *other)
 {

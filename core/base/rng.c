@@ -10,10 +10,9 @@
  *   draw      = block(key = stream; index; use = 0)
  * Changing any of this changes every experiment.
  */
-#include "base/rng.h"
 
+#include "base/base.h"
 #include <Random123/philox.h>
-#include <math.h>
 
 enum use { USE_DRAW = 0, USE_SUBSTREAM = 1, USE_STREAM = 2 };
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scalar.c: plain scalars of YAML. */
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/number.h"
-#include "base/value.h"
+#include "base/base.h"
 
 static const char *skip_digits(const char *s, const char *digits)
 {

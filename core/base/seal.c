@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* seal.c: checksums inside JSON. */
-#include "base/seal.h"
 
-#include <string.h>
-
-#include "base/json.h"
+#include "base/base.h"
 
 enum { LINE_DIGITS = 8 };
 

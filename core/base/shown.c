@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shown.c: characters that a terminal would obey, written out. */
-#include "base/shown.h"
 
-#include <string.h>
-
-#include "base/wrap.h"
+#include "base/base.h"
 
 bool is_shown_as_code(uint32_t code)
 {

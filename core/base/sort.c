@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sort.c: numbers in rising order. */
-#include "base/sort.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
+#include "base/base.h"
 
 static int compare_reals(const void *a, const void *b)
 {

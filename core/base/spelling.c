@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spelling.c: the name that a mistyped word was meant to be. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
-#include "base/number.h"
+#include "base/base.h"
 
 static bool is_spelled(const char *name, const char *word)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stops.c: masks and handlers of the signals that ask a program to end. */
-#include "base/stops.h"
 
-#include <unistd.h>
+#include "base/base.h"
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 enum { STOPS = sizeof(stops) / sizeof(*stops) };

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* strbuf.c: growable text, and how wide text is on a terminal. */
-#include "base/strbuf.h"
 
+#include "base/base.h"
 #include <locale.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
-
-#include "base/arena.h"
-#include "base/error.h"
 
 void strbuf_init(struct strbuf *b)
 {

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* value.c: trees of settings: making, finding, merging and comparing them. */
-#include "base/value.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/number.h"
+#include "base/base.h"
 
 static struct value *value_new(struct arena *a, enum value_kind kind, struct place at)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wrap.c: lines broken between words. */
-#include "base/wrap.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "base/base.h"
 #include <sys/ioctl.h>
 
 enum { NARROWEST = 20, ESCAPE = '\033' };

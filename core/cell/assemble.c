@@ -2,9 +2,6 @@
 /* assemble.c: wiring a cell's plugins, task and model together. */
 #include "cell/assemble.h"
 
-#include <string.h>
-
-#include "base/json.h"
 #include "cell/start.h"
 #include "nn/host.h"
 

@@ -2,9 +2,6 @@
 /* batchexport.c: batches, and the first batch's logits and gradients. */
 #include "cell/batchexport.h"
 
-#include <inttypes.h>
-
-#include "base/number.h"
 #include "tensor/gemm.h"
 #include "train/batch_tensors.h"
 #include "train/forward.h"

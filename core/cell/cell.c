@@ -2,12 +2,6 @@
 /* cell.c: from a tree of settings to a typed cell with its hash. */
 #include "cell/cell.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/sort.h"
 #include "cell/setting.h"
 #include "cell/trunk.h"
 #include "identity.h"

@@ -2,14 +2,6 @@
 /* cellfiles.c: records of a cell's files, and the seal of a result over the others. */
 #include "cell/cellfiles.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/quantity.h"
 #include "cell/trunk.h"
 #include "train/generation.h"
 

@@ -2,12 +2,6 @@
 /* cellmeta.c: provenance. */
 #include "cell/cellmeta.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/json.h"
 #include "cell/cellfiles.h"
 #include "cell/start.h"
 #include "libm.h"

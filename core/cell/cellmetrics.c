@@ -2,18 +2,6 @@
 /* cellmetrics.c: writing, cutting and reading metrics.jsonl. */
 #include "cell/cellmetrics.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/seal.h"
-
 /* ---- reading ---- */
 
 /* A value that is not finite is null. */

@@ -3,12 +3,8 @@
  * of its checkpoints, by which a reader can judge it. */
 #include "cellresult.h"
 
-#include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 
-#include "base/json.h"
-#include "base/quantity.h"
 #include "cell/cellfiles.h"
 #include "train/input_sizes.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cellresult.h: a cell's result.json from a finished trainer. */
-#ifndef CELL_CELLRESULT_H
-#define CELL_CELLRESULT_H
+#pragma once
 
 #include "cell/assemble.h"
 #include "train/trainer.h"
@@ -29,5 +28,3 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
 /* Tensors of finite-length schemes with more rows than the longest training sequence, some of which
  * never got a gradient: {name: rows}; NULL when there are none. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a);
-
-#endif

@@ -2,19 +2,9 @@
 /* cellrun.c: one cell from its config.json to its result.json. */
 #include "cell/cellrun.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
 #include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"

@@ -2,12 +2,6 @@
 /* foreigntraining.c: the file of a training by another program, into a trainer. */
 #include "foreigntraining.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "train/generation.h"
 
 static peat_status refuse(struct error *err, const char *path, const char *why)

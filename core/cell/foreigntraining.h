@@ -4,8 +4,7 @@
  * train` writes it: a safetensors file of the weights and of AdamW's second moments
  * ("opt.v.<name>"), with "peat_trained" in its metadata (docs/checkpoint.md, "Trained elsewhere").
  */
-#ifndef CELL_FOREIGNTRAINING_H
-#define CELL_FOREIGNTRAINING_H
+#pragma once
 
 #include "cell/cellmetrics.h"
 
@@ -23,5 +22,3 @@ peat_status foreign_training_read(const char *path, const char *hash, struct tra
 /* Writes its curve. */
 void foreign_training_curve(const struct foreign_training *f, const struct trainer *t,
                             struct cell_metrics *m);
-
-#endif

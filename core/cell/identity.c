@@ -2,9 +2,6 @@
 /* identity.c: comparing a checkpoint's identity with this run's. */
 #include "identity.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "cell/cellmeta.h"
 
 static const char plugin_set[] = "plugin_set";

@@ -6,11 +6,9 @@
  * A drift is a change that the user allowed: {"step", "key", "from", "to"}, in a list that grows
  * with each one.
  */
-#ifndef CELL_IDENTITY_H
-#define CELL_IDENTITY_H
+#pragma once
 
-#include "base/json.h"
-#include "base/log.h"
+#include "base/base.h"
 
 /* The identity of a run with this meta.json and configuration. */
 struct json identity_of(const struct value *meta, const char *hash, struct arena *a);
@@ -27,5 +25,3 @@ void identity_drifted_at(struct value *drift, int64_t step, const struct log *lo
  * train.patience all, since evaluations decide when training ends; otherwise eval.test alone, which
  * says what the curves validate on. */
 void put_eval_identity(struct json identity, const struct value *settings);
-
-#endif

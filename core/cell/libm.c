@@ -2,10 +2,6 @@
 /* libm.c: the functions that training and plugins use, called over a grid of arguments. */
 #include "libm.h"
 
-#include <math.h>
-
-#include "base/hash.h"
-
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
 #define LIBC "glibc %s", gnu_get_libc_version()

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* libm.h: which bits the mathematics of the C library gives here. */
-#ifndef CELL_LIBM_H
-#define CELL_LIBM_H
+#pragma once
 
-#include "base/arena.h"
+#include "base/base.h"
 
 /* "glibc 2.36, results 1f3a9c02": the library, and the start of a hash over what its functions
  * return for some thousand arguments. It picks variants by the CPU, which round differently and
  * have no names, so they are told apart by what they return. */
 const char *libm_identify(struct arena *a);
-
-#endif

@@ -2,11 +2,6 @@
 /* plugin_use.c: from `rotary` or {plugin: rotary, base: 500, where: ...} to a filled config. */
 #include "plugin_use.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/sort.h"
 #include "cell/assemble.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin_use.h: one plugin as a cell names it, with its parameters and where it acts. */
-#ifndef CELL_PLUGIN_USE_H
-#define CELL_PLUGIN_USE_H
+#pragma once
 
 #include "cell/cell.h"
 
@@ -27,5 +26,3 @@ bool plugin_use_identity(const struct cell_reader *r, const struct plugin_use *u
                          struct value **identity);
 /* True when the scheme has a stream for the combine. */
 bool plugin_use_has_stream(const struct plugin_use *use);
-
-#endif

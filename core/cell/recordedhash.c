@@ -2,9 +2,7 @@
 /* recordedhash.c: the settings of a cell by what its files say of plugins and data, which need not
  * be here: with its identity (cell.c), or with the content of each file in the place of its path.
  */
-#include <string.h>
 
-#include "base/file.h"
 #include "cell/cellfiles.h"
 #include "identity.h"
 

@@ -2,9 +2,6 @@
 /* reopen.c: from config.json back to a configuration that can run. */
 #include "cell/reopen.h"
 
-#include <string.h>
-
-#include "base/json.h"
 #include "cell/cellmeta.h"
 
 /* The file whose content is not what meta.json recorded; NULL: none. */

@@ -2,8 +2,6 @@
 /* setting.c: which dotted keys there are, and setting one in a tree. */
 #include "cell/setting.h"
 
-#include <string.h>
-
 #include "cell/start.h"
 #include "plugin/paramrow.h"
 

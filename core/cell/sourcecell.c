@@ -2,10 +2,6 @@
 /* sourcecell.c: finding a cell in a run directory and trusting its weights. */
 #include "sourcecell.h"
 
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellfiles.h"
 #include "train/generation.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sourcecell.h: a finished cell of another run, whose weights are read. */
-#ifndef CELL_SOURCECELL_H
-#define CELL_SOURCECELL_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 struct source_cell {
     const char *weights;  /* the path of its final model.safetensors */
@@ -15,5 +14,3 @@ struct source_cell {
  * those that its result was sealed with. */
 peat_status source_cell_find(const char *run, const char *name, struct arena *a,
                              struct source_cell *cell, struct error *err);
-
-#endif

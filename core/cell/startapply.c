@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* startapply.c: copies the numbers of files and of other cells into the weights of a model. */
 #include <fnmatch.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/start.h"
 #include "model/foreign_numbers.h"

@@ -3,10 +3,6 @@
  * weight_start. */
 #include "startread.h"
 
-#include <inttypes.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "plugin/params.h"
 #include "sourcecell.h"
 

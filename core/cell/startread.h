@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* startread.h: reading model.start and model.embedding, and their part of a cell's identity. */
-#ifndef CELL_STARTREAD_H
-#define CELL_STARTREAD_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "cell/start.h"
 #include "plugin_use.h"
 
@@ -18,5 +17,3 @@ bool starts_vary(const struct cell_config *c);
 void starts_put(const struct cell_config *c, struct json model, bool identity);
 /* The hashes of the files that vary with the seed. */
 struct value *starts_hashes(const struct cell_config *c, struct arena *a);
-
-#endif

@@ -7,15 +7,6 @@
  */
 #include "tensorboard.h"
 
-#include <fcntl.h>
-#include <math.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/strbuf.h"
-
 struct tensorboard {
     int fd;
 };

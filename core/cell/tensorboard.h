@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tensorboard.h: scalars as a TensorBoard event file, events.out.tfevents.<host>.<pid>. */
-#ifndef CELL_TENSORBOARD_H
-#define CELL_TENSORBOARD_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct tensorboard;
 
@@ -13,5 +11,3 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
 /* NULL t: nothing. Values that are not finite are left out. */
 void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, double value);
 void tensorboard_close(struct tensorboard *t);
-
-#endif

@@ -2,10 +2,6 @@
 /* trunk.c: which steps cells share, and where their state is kept. */
 #include "cell/trunk.h"
 
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
 #include "train/generation.h"
 #include "train/trainer.h"
 

@@ -2,11 +2,6 @@
 /* cases.c: cases as text and back, and simpler ones. */
 #include "cases.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/strbuf.h"
 #include "property.h"
 
 static const char *const arch_words[] = {

@@ -4,17 +4,10 @@
  * made again: "causality decoder length=6 rows=1 heads=2 width=4 place=3 shift=0 streams=0 seed=17
  * training". The plugin's parameters are given beside it.
  */
-#ifndef CHECK_CASES_H
-#define CHECK_CASES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include <peat/plugin.h>
-
-#include "base/arena.h"
-#include "base/error.h"
 
 struct property; /* property.h */
 
@@ -60,5 +53,3 @@ bool case_smaller(const struct check_case *c, int k, struct check_case *smaller)
 /* Of row b, places [*from, *to) are not padding; *side: "before". */
 void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
                   const char **side);
-
-#endif

@@ -2,9 +2,6 @@
 /* check.c: the table of checks, and how one is run. */
 #include "check/check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "property.h"
 
 static const struct check table[] = {

@@ -2,7 +2,6 @@
 /* check_abi.c: the symbols that a plugin exports and imports; its descriptor was checked when it
  * was loaded. */
 #include <elf.h>
-#include <string.h>
 
 #include "checkelf.h"
 #include "property.h"

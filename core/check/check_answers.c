@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_answers.c: what a model is asked for is not what it is given, and rows ask for different
  * things: counted over the batches of some steps and of an evaluation. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "property.h"
 #include "taskbench.h"

@@ -4,8 +4,6 @@
  * step, or every row, makes is not of its rows: it may choose a shape or fill a table that all
  * share.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 
 #include "property.h"
 #include "taskbench.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_gradients.c: gradients against central differences, in whole models. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/rng.h"
 #include "property.h"
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_masked.c: the weights that a scheme's own softmax gives to keys that a query may not see.
  * The host masks them once more, but a scheme that gives them has not read the mask. */
-#include <inttypes.h>
 
 #include "property.h"
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_parameters.c: defaults and bounds of parameters, widths of streams. */
-#include <inttypes.h>
-#include <math.h>
 
-#include "base/json.h"
-#include "base/number.h"
 #include "plugin/paramrow.h"
 #include "property.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* check_repeat.c: passes are finite, repeatable, write only their results and keep no memory. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "autograd/ops.h"
 #include "property.h"

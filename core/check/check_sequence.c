@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* check_sequence.c: the tokens that a place of a sequence may depend on. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "property.h"
 

@@ -2,7 +2,6 @@
 /* check_statics.c: the writable memory of a plugin's file, its .data and .bss, stays as it was
  * loaded: two uses of the plugin would share what it holds, and a resumed run would lose it. */
 #include <elf.h>
-#include <inttypes.h>
 
 #include "checkelf.h"
 #include "property.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* check_task.c: batches and metrics of a task. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "property.h"
 #include "taskbench.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_traits.c: claims, executed. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/rng.h"
 #include "property.h"
 
 static const double limit = 1e-9;

@@ -3,9 +3,6 @@
  * check_twin.c: two models that should agree: in F32 and in F64, made for sequences of other
  * lengths, and with terms of attention made once or in every layer.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "property.h"
 

@@ -2,15 +2,6 @@
 /* checkchild.c: both sides of a check that runs in its own process. */
 #include "check/checkchild.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/own_dir.h"
-#include "base/stops.h"
 #include "process/child.h"
 #include "process/childlog.h"
 #include "process/program.h"

@@ -3,10 +3,6 @@
 #include "checkelf.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Shdr) elf_section;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* checkelf.h: the symbols of a plugin's file. */
-#ifndef CHECK_CHECKELF_H
-#define CHECK_CHECKELF_H
+#pragma once
 
+#include "base/base.h"
 #include <link.h>
-#include <stdbool.h>
-
-#include "base/error.h"
 
 typedef ElfW(Sym) elf_symbol;
 
@@ -26,5 +23,3 @@ const char *elf_find_symbol(const struct elf_image *f, unsigned type,
                             const void *ctx);
 /* Whether the compilers that made the file are named with this word: "rustc". */
 bool elf_made_by(const struct elf_image *f, const char *compiler);
-
-#endif

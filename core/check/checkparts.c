@@ -2,8 +2,6 @@
 /* checkparts.c: the companions of a plugin under check. */
 #include "checkparts.h"
 
-#include <math.h>
-
 #include "checkrig.h"
 
 static peat_status shift_positions(const peat_call *c, double *pos)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* checkparts.h: the companions of a plugin under check, written as plugins are. */
-#ifndef CHECK_CHECKPARTS_H
-#define CHECK_CHECKPARTS_H
+#pragma once
 
 #include <peat/plugin.h>
 
@@ -21,5 +20,3 @@ extern const peat_scheme part_record;
 extern const peat_scheme part_stream;
 /* Adds the streams; narrower ones are filled up with zeros, wider ones cut. */
 extern const peat_combine part_sum;
-
-#endif

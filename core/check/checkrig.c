@@ -2,12 +2,7 @@
 /* checkrig.c: the small model around a plugin under check. */
 #include "checkrig.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "nn/host.h"
 
 const peat_scheme *checked_scheme(const struct checked *s)

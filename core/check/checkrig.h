@@ -6,8 +6,7 @@
  * for one, and one on either side remembers queries and keys. A combine gets trained positional
  * streams. All weights are moved a little off their initial values: zeros would hide mistakes.
  */
-#ifndef CHECK_CHECKRIG_H
-#define CHECK_CHECKRIG_H
+#pragma once
 
 #include "cases.h"
 #include "check/check.h"
@@ -119,5 +118,3 @@ const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a sch
 const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */
 /* Significant digits in which two numbers differ, and two more. */
 int rig_digits(double a, double b);
-
-#endif

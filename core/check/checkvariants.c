@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* checkvariants.c: the configs a plugin is checked with. */
-#include <string.h>
 
-#include "base/file.h"
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* drawn.c: every property of the table in configurations that are drawn. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
 #include "plugin/paramrow.h"
 #include "property.h"
 

@@ -2,8 +2,6 @@
 /* property.c: the table of properties. */
 #include "property.h"
 
-#include <string.h>
-
 static const char *is_a_task(const struct checked *s)
 {
     return s->plugin->desc->kind == PEAT_TASK ? "it is a task" : NULL;

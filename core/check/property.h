@@ -5,8 +5,7 @@
  * Most are properties of a small model, tried in a few fixed cases and, with `--thorough`, in cases
  * that are drawn. The others are properties of the plugin as a whole.
  */
-#ifndef CHECK_PROPERTY_H
-#define CHECK_PROPERTY_H
+#pragma once
 
 #include "cases.h"
 #include "checkrig.h"
@@ -125,5 +124,3 @@ void task_metrics(const struct checked *s, struct check_outcome *o);
 void task_leaks(const struct checked *s, struct check_outcome *o);
 /* Makes batches of a task as a trainer does. */
 peat_status task_runs(const struct checked *s, struct error *err);
-
-#endif

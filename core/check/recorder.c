@@ -2,10 +2,7 @@
 /* recorder.c: hooks that write down their calls. */
 #include "recorder.h"
 
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "nn/attention.h"
 #include "nn/host.h"
 #include "plugin/params.h"

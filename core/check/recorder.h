@@ -6,10 +6,9 @@
  * The nodes that a hook is given are replaced by leaves of the same value, so the gradient of each
  * call can be told from those of all others.
  */
-#ifndef CHECK_RECORDER_H
-#define CHECK_RECORDER_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "checkrig.h"
 
 enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 };
@@ -45,5 +44,3 @@ const peat_combine *recorder_combine(const struct recorder *r);
  * all tensors of the plugin with theirs.
  */
 void recorder_end(struct recorder *r, struct rig *rig, struct graph *g);
-
-#endif

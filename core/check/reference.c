@@ -6,10 +6,8 @@
  * Passes of small models are recorded call by call (recorder.h), one line of JSON for each pass,
  * and reference.py gives the same inputs to the functions of the file and compares.
  */
-#include <string.h>
 
 #include "autograd/graph.h"
-#include "base/file.h"
 #include "process/child.h"
 #include "property.h"
 #include "recorder.h"

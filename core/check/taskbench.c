@@ -2,7 +2,6 @@
 /* taskbench.c: a task under check, and its batches. */
 #include "taskbench.h"
 
-#include "base/rng.h"
 #include "checkrig.h"
 #include "nn/host.h"
 

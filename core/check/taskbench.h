@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* taskbench.h: a task under check, its batches, and the draws that it makes for them. */
-#ifndef CHECK_TASKBENCH_H
-#define CHECK_TASKBENCH_H
+#pragma once
 
 #include "check/check.h"
 #include "train/task.h"
@@ -54,5 +53,3 @@ bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outco
 /* True when the batch was made and has rows; it is b->eval. Not every task has a test part. */
 bool make_eval(struct bench *b, const struct held_out *part, int64_t which, int64_t index,
                struct check_outcome *o);
-
-#endif

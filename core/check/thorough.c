@@ -2,10 +2,6 @@
 /* thorough.c: the process that asks others for drawn cases. */
 #include "check/thorough.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/clock.h"
 #include "cases.h"
 
 /* A process tries cases for SECONDS_EACH; TRIES and SECONDS_SMALLER bound making one smaller. */

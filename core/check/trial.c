@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* trial.c: the model and the input of a case, and messages about it. */
-#include <inttypes.h>
-#include <math.h>
 
 #include "property.h"
 #include "recorder.h"

@@ -2,9 +2,6 @@
 /* bench.c: the model that is timed, and the speed of single matrix products. */
 #include "cli/bench.h"
 
-#include <math.h>
-
-#include "base/clock.h"
 #include "nn/host.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bench.h: the decoder that is timed, and the speed of matrix products: for peat bench and
  * tests/bench. */
-#ifndef CLI_BENCH_H
-#define CLI_BENCH_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "model/transformer.h"
 #include "plugin/registry.h"
 #include "tensor/parallel.h"
@@ -40,5 +39,3 @@ double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct 
 
 /* Puts x, rounded to so many decimals. */
 void bench_put(struct json map, const char *key, double x, int decimals);
-
-#endif

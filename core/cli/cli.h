@@ -4,12 +4,9 @@
  *
  * Results go to stdout, everything else to stderr.
  */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+#pragma once
 
-#include "base/error.h"
-#include "base/stops.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 /* All exit codes. */
 enum exit_code {
@@ -45,5 +42,3 @@ int cli_finish(int code);
  * process. A plugin that takes the child down is one line and CLI_USAGE. */
 struct trail;
 int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx);
-
-#endif

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bench.c: peat bench step: the time of a training step, beside the speed of sgemm. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "autograd/ops.h"
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/rng.h"
 #include "cli/bench.h"
 #include "cli/verbs.h"
 #include "maths/statistics.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_bundle.c: peat bundle DIR -o FILE. */
-#include "base/file.h"
 #include "cli/verbs.h"
 #include "grid/bundle.h"
 

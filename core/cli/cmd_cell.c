@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_cell.c: peat cell DIR ID|I-J... */
-#include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"

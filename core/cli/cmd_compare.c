@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_compare.c: peat compare DIR A B: two rows, or two labels of an axis, at each length. */
-#include <string.h>
 
-#include "base/file.h"
 #include "cli/comparerows.h"
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"

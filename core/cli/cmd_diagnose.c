@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_diagnose.c: peat diagnose DIR CELL, or a pattern of cells. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cli/diagnosegrid.h"
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c: peat export DIR CELL -o FILE. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/batchexport.h"
 #include "cell/reopen.h"

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR CELL. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "cli/findrun.h"
 #include "cli/inspectcell.h"
 #include "cli/verbs.h"

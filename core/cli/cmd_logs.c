@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_logs.c: peat logs DIR CELL. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/shown.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_new.c: peat new NAME [TEXT]: a commented experiment to start from. */
-#include <string.h>
 
-#include "base/file.h"
 #include "cli/verbs.h"
 #include "experiment/experiment.h"
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plan.c: peat plan EXP.yaml. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/columns.h"
-#include "base/json.h"
-#include "base/repeat.h"
-#include "base/shown.h"
 #include "cli/planparts.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"

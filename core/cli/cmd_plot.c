@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plot.c: peat plot DIR... --kind KIND. */
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/file.h"
 #include "cli/verbs.h"
 #include "plot/plot.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_plugins.c: peat plugins VERB. */
-#include <string.h>
 
-#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "plugin/params.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_results.c: peat results DIR... */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_run.c: peat run EXP.yaml. */
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/planparts.h"
 #include "cli/runlooks.h"

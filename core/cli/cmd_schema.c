@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_schema.c: peat schema: the experiment file as a JSON Schema. */
-#include "base/json.h"
 #include "cli/verbs.h"
 #include "experiment/schema.h"
 

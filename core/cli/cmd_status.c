@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_status.c: peat status DIR. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/columns.h"
-#include "base/json.h"
-#include "base/repeat.h"
 #include "cli/verbs.h"
 #include "grid/progress.h"
 #include "grid/trunks.h"

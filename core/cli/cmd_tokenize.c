@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_tokenize.c: peat tokenize FILE... --vocab N -o DIR. */
-#include <inttypes.h>
 
 #include "cli/verbs.h"
 #include "pieces/tokenize.h"

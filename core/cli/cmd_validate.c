@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_validate.c: peat validate EXP.yaml. */
 
-#include "base/repeat.h"
+#include "base/base.h"
 #include "cli/planparts.h"
 #include "cli/verbs.h"
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_verify.c: peat verify DIR. */
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/json.h"
-#include "base/repeat.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "grid/retrain.h"

@@ -28,14 +28,9 @@
  *       .run = show,
  *   };
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
-#include <limits.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include "base/json.h"
+#include "base/base.h"
 #include "cli/cli.h"
 
 struct cell_files;
@@ -180,5 +175,3 @@ void cli_print_help(const struct cli_command *command, FILE *out);
 peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
 /* Prints what may stand for the last word, one a line; "<file>" and "<dir>" stand for paths. */
 void cli_complete(const struct cli_command *command, int n, char *const *word);
-
-#endif

@@ -2,10 +2,6 @@
 /* comparerows.c: the table and the JSON of two rows at one length. */
 #include "cli/comparerows.h"
 
-#include <inttypes.h>
-#include <math.h>
-
-#include "base/repeat.h"
 #include "cli/verbs.h"
 #include "report/kinds.h"
 #include "report/numbers.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* comparerows.h: two rows of a run directory, seed by seed. */
-#ifndef CLI_COMPAREROWS_H
-#define CLI_COMPAREROWS_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "report/results.h"
 
 struct row_pair {
@@ -16,5 +15,3 @@ struct row_pair {
  * the same as a map. */
 int rows_text(const struct row_pair *p, int length, struct strbuf *out);
 int rows_json(const struct row_pair *p, int length, struct json map);
-
-#endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* complete.c: what may stand at the end of a command line that is still being typed. */
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "base/base.h"
 #include "cli/command.h"
 
 static bool holds(const char *name, size_t n, const char *word)

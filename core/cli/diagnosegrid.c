@@ -2,10 +2,6 @@
 /* diagnosegrid.c: diagnoses cells one after another and writes their rows. */
 #include "cli/diagnosegrid.h"
 
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "plot/plot_findings.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diagnosegrid.h: `peat diagnose` of many cells: what they say row by row over seeds. */
-#ifndef CLI_DIAGNOSEGRID_H
-#define CLI_DIAGNOSEGRID_H
+#pragma once
 
 #include "cli/command.h"
 #include "findings/findings.h"
@@ -21,5 +20,3 @@ struct diagnose_grid {
 /* Diagnoses the cells that match the second operand. Returns CLI_FAILED when a finished cell
  * could not be diagnosed, CLI_USAGE when none could. */
 int diagnose_grid(const struct cli *cli, const struct diagnose_grid *g, const struct team *team);
-
-#endif

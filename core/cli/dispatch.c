@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c: from the words of a call to the command that they name. */
-#include <stdio.h>
-#include <string.h>
 
+#include "base/base.h"
 #include "cli/command.h"
 #include "cli/findrun.h"
 

@@ -2,11 +2,6 @@
 /* findrun.c: a word of the command line as a run directory or an experiment file. */
 #include "cli/findrun.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/value.h"
 #include "experiment/experiment.h"
 #include "experiment/yamldoc.h"
 

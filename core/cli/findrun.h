@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* findrun.h: run directories and experiment files by the words that people type for them. */
-#ifndef CLI_FINDRUN_H
-#define CLI_FINDRUN_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* The run directory that the word names: a directory, an experiment file (its runs/<name>; for a
  * file in a run directory that directory), or the name of a run in runs/. NULL: none of these, and
@@ -13,5 +11,3 @@
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);
-
-#endif

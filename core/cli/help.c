@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c: help pages. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/shown.h"
+#include "base/base.h"
 #include "cli/command.h"
 
 static void print_option(const struct cli_option *o, FILE *out)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* inspectcell.h: `peat inspect DIR CELL`: the tables of a cell, before training and after. */
-#ifndef CLI_INSPECTCELL_H
-#define CLI_INSPECTCELL_H
+#pragma once
 
 #include "cli/command.h"
 #include "diagnose/celltables.h"
@@ -27,5 +26,3 @@ const struct scheme_table *inspected_before(const struct inspected_cell *c,
                                             const struct cell_table *table);
 /* A line for each table: its size, and how far training moved it. */
 void inspected_list(const struct inspected_cell *c, int width, struct strbuf *out, struct arena *a);
-
-#endif

@@ -2,10 +2,6 @@
 /* loadplan.c: the way from a file to a plan that several commands share. */
 #include "cli/loadplan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "cli/findrun.h"
 #include "experiment/planapart.h"
 #include "experiment/resolved.h"

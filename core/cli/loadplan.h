@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loadplan.h: from an experiment file and words of the command line to its plan. */
-#ifndef CLI_LOADPLAN_H
-#define CLI_LOADPLAN_H
+#pragma once
 
 #include "cli/command.h"
 #include "experiment/plan.h"
@@ -26,5 +25,3 @@ peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);
-
-#endif

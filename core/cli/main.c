@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c: the program: a list of verbs. */
-#include <stdio.h>
 
 #include <peat/plugin.h>
 
-#include "base/object.h"
-#include "base/shown.h"
 #include "cli/verbs.h"
 #include "tensor/levels.h"
 #include "tensor/provider.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* manual.c: manual pages in man(7), one for each verb: peat.1, peat-run.1. */
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/base.h"
 #include <time.h>
 
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "cli/command.h"
 
 static const char exit_status[] =

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* messages.c: what verbs share: messages, output, the cell of DIR CELL. */
-#include <stdio.h>
 
-#include "base/log.h"
-#include "base/shown.h"
-#include "base/wrap.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
 #include "report/table.h"

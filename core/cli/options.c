@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c: a command line, by the command's rows and getopt_long. */
-#include <ctype.h>
-#include <errno.h>
+#include "base/base.h"
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 

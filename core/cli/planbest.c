@@ -2,8 +2,6 @@
 /* planbest.c: counts the cells that a plan with best_over runs. */
 #include "cli/planparts.h"
 
-#include "base/json.h"
-#include "base/repeat.h"
 #include "cli/cli.h"
 #include "grid/best.h"
 

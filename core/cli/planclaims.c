@@ -2,10 +2,6 @@
 /* planclaims.c: whether the seeds of a plan can decide its claims. */
 #include "cli/planparts.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/repeat.h"
 #include "cli/verbs.h"
 #include "report/claim_verdict.h"
 #include "report/numbers.h"

@@ -2,13 +2,6 @@
 /* planmeasure.c: the time of a grid from some steps of each kind of cell on this machine. */
 #include "cli/planparts.h"
 
-#include <limits.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/own_dir.h"
-#include "base/repeat.h"
 #include "cell/cellrun.h"
 #include "process/child.h"
 #include "process/program.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* planparts.h: the parts of `peat plan`. */
-#ifndef CLI_PLANPARTS_H
-#define CLI_PLANPARTS_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "cli/loadplan.h"
 
 /* ---- planstate.c ---- */
@@ -80,5 +79,3 @@ bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
 /* Prints a line for each row that starts with tokens and positions of very different sizes, and for
  * each row that is the same model, trained the same way, as a row before it. */
 void plan_warn(const struct plan *p, struct arena *a);
-
-#endif

@@ -2,10 +2,6 @@
 /* planseconds.c: timing a product, and what follows for a grid. */
 #include "cli/planparts.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/clock.h"
 #include "process/apart.h"
 #include "process/machine.h"
 #include "tensor/gemm.h"

@@ -2,12 +2,6 @@
 /* planstate.c: cells of a plan as the run directory has them. */
 #include "cli/planparts.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/repeat.h"
 #include "grid/rundir.h"
 #include "grid/stale.h"
 

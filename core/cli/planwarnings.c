@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* planwarnings.c: rows that start lopsided, and rows that are one. */
+#include "base/base.h"
 #include "cli/planparts.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/repeat.h"
 #include "cli/cli.h"
 
 /* Beyond this ratio a short training may never use the smaller side. */

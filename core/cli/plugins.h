@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins.h: shared by the verbs of `peat plugins`. */
-#ifndef CLI_PLUGINS_H
-#define CLI_PLUGINS_H
+#pragma once
 
 #include "plugin/registry.h"
 
@@ -11,5 +10,3 @@ extern const char *const kind_words[3];
 struct value *plugin_value(const struct plugin *p, struct arena *a);
 /* The config with all defaults; required parameters are left empty. */
 const void *plugin_defaults(const peat_plugin *desc, struct arena *a);
-
-#endif

@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/columns.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/own_dir.h"
 #include "check/thorough.h"
 #include "cli/verbs.h"
 #include "process/child.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_info.c: peat plugins info NAME. */
-#include <math.h>
-#include <stdio.h>
 
-#include "base/columns.h"
-#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "nn/stored.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_list.c: peat plugins list. */
-#include <stdio.h>
-#include <string.h>
 
-#include "base/columns.h"
-#include "base/json.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/apart.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_new.c: peat plugins new NAME: a folder that builds at once, to start from. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "process/program.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_reference.c: peat plugins reference: the reference pages, from the parameter rows. */
-#include <stdlib.h>
 
-#include "base/file.h"
-#include "base/shown.h"
 #include "cli/plugins.h"
 #include "cli/verbs.h"
 #include "inspect/tensor_list.h"

@@ -2,8 +2,6 @@
 /* runlooks.c: runs an experiment look by look. */
 #include "cli/runlooks.h"
 
-#include "base/json.h"
-#include "base/repeat.h"
 #include "cli/cli.h"
 #include "grid/lookfile.h"
 #include "report/claim_verdict.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* runlooks.h: running an experiment whose seeds are added until its claims are decided. */
-#ifndef CLI_RUNLOOKS_H
-#define CLI_RUNLOOKS_H
+#pragma once
 
 #include "cli/loadplan.h"
 #include "grid/runner.h"
@@ -14,5 +13,3 @@ peat_status run_looks(struct loaded_plan *l, const char *dir, const struct runne
                       const char *program, struct runner_end *end, struct error *err);
 /* The place of a cell's seed among the reported ones; -1: it is kept for choosing. */
 int look_place(const struct experiment *e, int64_t seed);
-
-#endif

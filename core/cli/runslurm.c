@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* runslurm.c: giving cells to Slurm, and telling the user. */
+#include "base/base.h"
 #include "cli/runslurm.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/repeat.h"
 #include "cli/cli.h"
 
 peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* runslurm.h: the part of `peat run` that gives cells to Slurm. */
-#ifndef CLI_RUNSLURM_H
-#define CLI_RUNSLURM_H
+#pragma once
 
 #include "cli/loadplan.h"
 #include "grid/slurm.h"
@@ -22,5 +21,3 @@ peat_status run_slurm_launch(void *ctx, const struct jobs *jobs, struct error *e
 void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a);
 /* Prints the jobs that were submitted; false: a part of them was refused. */
 bool run_slurm_say(const struct run_slurm *s);
-
-#endif

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.c: the standard streams, results that go to stdout or to a file, and bodies apart. */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/shown.h"
-#include "base/stops.h"
 #include "cli/cli.h"
 #include "process/apart.h"
 

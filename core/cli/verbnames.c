@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verbnames.c: the verbs of a group by their names. */
-#include <string.h>
 
+#include "base/base.h"
 #include "cli/command.h"
 
 const char *cli_verb(const struct cli_command *command)

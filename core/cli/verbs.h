@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verbs.h: the commands, one file each: `peat run` is in cmd_run.c, `peat plugins list` in
  * plugins_list.c. */
-#ifndef CLI_VERBS_H
-#define CLI_VERBS_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -26,5 +25,3 @@ void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct 
 
 /* The tests of paired differences, as `--test` names them. */
 extern const char *const test_words[3];
-
-#endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_profile.c: where each head looks, and how much of that its position decides. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"

@@ -2,12 +2,6 @@
 /* celldiagnosis.c: rebuilding a trained cell, and the head of its diagnosis. */
 #include "diagnose/celldiagnosis.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/hash.h"
 #include "cell/cellmeta.h"
 #include "cell/reopen.h"
 #include "cell/start.h"

@@ -2,10 +2,6 @@
 /* celltables.c: tables out of one forward pass. */
 #include "diagnose/celltables.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/shown.h"
 #include "diagnose/trace.h"
 #include "heads.h"
 #include "tables.h"

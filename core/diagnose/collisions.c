@@ -7,10 +7,6 @@
  */
 #include "diagnose/collisions.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "diagnose/support.h"
 #include "maths/statistics.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* diagnose.c: the list of diagnostics, and all of them in order. */
-#include <string.h>
 
 #include "diagnose/diagnostics.h"
 

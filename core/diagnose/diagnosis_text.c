@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diagnosis_text.c: a diagnosis for people. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/shown.h"
 #include "diagnose/diagnostics.h"
 
 struct page {

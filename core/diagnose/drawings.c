@@ -2,10 +2,6 @@
 /* drawings.c: the schemes of a grid, drawn in another process unless their drawings are kept. */
 #include "diagnose/drawings.h"
 
-#include <string.h>
-
-#include "base/json.h"
-#include "base/stops.h"
 #include "diagnose/celltables.h"
 #include "inspect/describe.h"
 #include "process/apart.h"

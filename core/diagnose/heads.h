@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* heads.h: shared by the diagnostics of attention. */
-#ifndef DIAGNOSE_HEADS_H
-#define DIAGNOSE_HEADS_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 #include "diagnose/trace.h"
 
 /* 1 where a key is seen and 0 elsewhere, [B,1,T,T]; t is of a pass with attention. */
@@ -12,5 +11,3 @@ double *keys_seen(const struct trace *t, struct arena *a);
 void centre_seen(double *x, const double *mask, int64_t T);
 /* part / whole; NaN when the whole is nothing. */
 double ratio(double part, double whole);
-
-#endif

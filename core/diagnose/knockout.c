@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* knockout.c: the stream that each dimension carries, and the loss without it. */
-#include <math.h>
-#include <string.h>
 
-#include "base/number.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/support.h"
 #include "rounded.h"

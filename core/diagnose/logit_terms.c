@@ -3,8 +3,6 @@
  * logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, since
  * q = sum of q_a and k = sum of k_b. For tokens and positions these are Ke et al. 2021's terms.
  */
-#include <math.h>
-#include <string.h>
 
 #include "diagnose/diagnostics.h"
 #include "diagnose/parts.h"

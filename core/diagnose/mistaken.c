@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mistaken.c: tokens and positions that can be mistaken for others at the model's input. */
-#include <math.h>
 
-#include "base/rng.h"
 #include "diagnose/collisions.h"
 #include "diagnose/diagnostics.h"
 #include "rounded.h"

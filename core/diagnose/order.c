@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c: the other tokens are permuted; what changes at the last place? */
-#include <math.h>
-#include <string.h>
 
-#include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/trace.h"
 #include "rounded.h"

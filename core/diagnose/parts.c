@@ -2,9 +2,6 @@
 /* parts.c: the parts at the input, and their projections in a layer. */
 #include "diagnose/parts.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "model/block.h"
 #include "train/forward.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* parts_advance.c: the parts through one block, with everything that is not linear held fixed. */
-#include <math.h>
 
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"

@@ -2,12 +2,6 @@
 /* probe.c: ridge regression and linear discriminants in the eigenbasis of a covariance. */
 #include "diagnose/probe.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
-#include "base/sort.h"
 #include "diagnose/support.h"
 
 /* ---- groups ---- */

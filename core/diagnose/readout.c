@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* readout.c: linear probes for position and token at the input and after every block. */
-#include <math.h>
 
-#include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/probe.h"
 #include "diagnose/trace.h"

@@ -2,11 +2,6 @@
 /* rounded.c: numbers and sentences as a diagnosis shows them. */
 #include "rounded.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static double rounded(double x)
 {
     char text[32];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* rounded.h: the numbers of a diagnosis have six significant digits. */
-#ifndef DIAGNOSE_ROUNDED_H
-#define DIAGNOSE_ROUNDED_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 
 /* NaN and infinities become null. */
 void put_rounded(struct json map, const char *key, double x);
@@ -12,5 +11,3 @@ void add_rounded(struct json list, double x);
 void put_rounded_row(struct json map, const char *key, const double *x, int64_t n);
 /* One plain sentence about a diagnostic. */
 void put_summary(struct json map, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

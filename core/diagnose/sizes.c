@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c: how large tokens and positions are where they meet, and how alike their directions. */
-#include <math.h>
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"

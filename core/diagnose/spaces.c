@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* spaces.c: do tokens and positions span different subspaces? */
-#include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "maths/subspace.h"
 #include "rounded.h"

@@ -2,8 +2,6 @@
 /* subject.c: reading windows. */
 #include "diagnose/subject.h"
 
-#include "base/rng.h"
-
 void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed)
 {
     *s = (struct subject){.model = model, .team = team, .stream = rng_stream(seed, "diagnose", "")};

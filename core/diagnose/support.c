@@ -2,10 +2,6 @@
 /* support.c: profiles of variance over dimensions. */
 #include "diagnose/support.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/sort.h"
 #include "maths/statistics.h"
 
 /* A few columns at a time, so that rows are read as they lie. Sums of equal F32 values are exact,

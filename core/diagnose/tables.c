@@ -2,9 +2,6 @@
 /* tables.c: gathering them from the windows. */
 #include "tables.h"
 
-#include <math.h>
-#include <string.h>
-
 struct gather {
     struct subject *s;
     struct tables *t;

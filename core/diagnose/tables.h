@@ -6,10 +6,9 @@
  * zero, row t of `position` what position t of a window becomes. Both are [.., D], in the space of
  * the model's input; concatenation leaves zeros where the other stream stands.
  */
-#ifndef DIAGNOSE_TABLES_H
-#define DIAGNOSE_TABLES_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"
 
@@ -30,5 +29,3 @@ struct tables {
 const struct tables *tables_find(struct subject *s);
 /* The same, but NULL also where tables are missing, which v then says. */
 const struct tables *tables_or_skip(struct subject *s, struct json v);
-
-#endif

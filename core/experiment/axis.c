@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* axis.c: one axis of a grid: its values, their labels, and those that the command line chooses. */
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/setting.h"
 #include "reading.h"
 

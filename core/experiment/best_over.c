@@ -2,11 +2,6 @@
 /* best_over.c: what `report.best_over` says, checked, and in its normal form. */
 #include "experiment/best_over.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/repeat.h"
 #include "comparisons.h"
 #include "plugin/params.h"
 

@@ -2,10 +2,6 @@
 /* change.c: `interaction` and `trend` of a claim, checked and from their normal form. */
 #include "experiment/change.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "comparisons.h"
 
 const char *const change_kinds[CHANGE_KINDS] = {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claims.c: the section `claims`, written before an experiment is run. */
-#include <math.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/setting.h"
 #include "comparisons.h"
 #include "experiment/claim.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison_check.c: contrasts and claims and metrics against the rows of the plan. */
-#include <inttypes.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "comparisons.h"
 #include "experiment/claim.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparisons.h: contrasts and claims while the experiment file is read. */
-#ifndef EXPERIMENT_COMPARISONS_H
-#define EXPERIMENT_COMPARISONS_H
+#pragma once
 
 #include "planning.h"
 #include "reading.h"
@@ -43,5 +42,3 @@ bool comparisons_check(struct planning *p);
 /* The row's task has this metric, "" being its main one; else an error at that place. */
 bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
                   struct place at);
-
-#endif

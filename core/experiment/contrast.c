@@ -2,9 +2,6 @@
 /* contrast.c: which rows a contrast compares. */
 #include "experiment/contrast.h"
 
-#include <string.h>
-
-#include "base/json.h"
 #include "cell/setting.h"
 
 /* ---- the normal form ---- */

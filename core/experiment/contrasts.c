@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* contrasts.c: `report.contrasts` and the contrasts of claims, checked and in their normal form. */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "comparisons.h"

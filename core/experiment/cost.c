@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cost.c: the costs of a cell, from its real set-up without memory for weights. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/assemble.h"
 #include "cell/start.h"
 #include "planning.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* evalcost.c: the costs of evaluations during a cell's training. */
-#include "base/number.h"
 #include "planning.h"
 #include "train/trainer.h"
 

@@ -2,9 +2,6 @@
 /* experiment.c: the experiment file as a whole. */
 #include "experiment/experiment.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "cell/setting.h"
 #include "comparisons.h"
 #include "experiment/yamldoc.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* howto.c: the sections run, report and match: how to run and compare, never what. */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "comparisons.h"

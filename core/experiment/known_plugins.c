@@ -5,7 +5,6 @@
  * With position.scheme: [rotray] and a baseline of rotary, both are wrong in the same letter, and
  * the label is right.
  */
-#include <string.h>
 
 #include "plugin/registry.h"
 #include "reading.h"

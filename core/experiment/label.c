@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* label.c: how settings are called in tables, on the command line and in the names of files. */
-#include <ctype.h>
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "cell/cell.h"
 #include "experiment/experiment.h"

@@ -5,7 +5,6 @@
  * Some settings are lists themselves, eval.lengths and the path of a text among them. A list stays
  * the value of such a setting; a list of lists is an axis of it.
  */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "plugin/paramrow.h"

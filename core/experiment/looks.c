@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* looks.c: seeds that are added until the claims are decided. */
-#include "base/json.h"
 #include "comparisons.h"
 #include "experiment/claim.h"
 #include "plugin/params.h"

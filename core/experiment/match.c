@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* match.c: sizes cells so that those that are compared cost the same. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "cell/setting.h"
 #include "planning.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* matrix.c: the axes of a grid side by side, and what names their labels. */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "reading.h"

@@ -2,12 +2,6 @@
 /* mend.c: mistakes that were found, taken out of the tree that was read. */
 #include "experiment/mend.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/json.h"
-
 static const char words_file[] = "command line";
 
 static bool same_place(struct place a, struct place b)

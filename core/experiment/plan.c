@@ -2,9 +2,6 @@
 /* plan.c: from the rows of a grid to its cells. */
 #include "experiment/plan.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "comparisons.h"
 #include "planning.h"
 #include "tensor/gemm.h"

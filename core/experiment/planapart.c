@@ -2,10 +2,6 @@
 /* planapart.c: a plan as text and back. */
 #include "experiment/planapart.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "process/apart.h"
 
 /* ---- the child ---- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planjson.c: the plan and its cells as the run directory keeps them. */
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/cellfiles.h"
 #include "cell/trunk.h"
 #include "experiment/plan.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planning.h: a plan while it is made: one row for each point of the grid, seeds aside. */
-#ifndef EXPERIMENT_PLANNING_H
-#define EXPERIMENT_PLANNING_H
+#pragma once
 
 #include "experiment/plan.h"
 
@@ -59,5 +58,3 @@ bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
  * equals all. */
 bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
                 const struct value *except);
-
-#endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plantrunks.c: the cells of a plan that share steps, and what they share. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/trunk.h"
 #include "planning.h"
 

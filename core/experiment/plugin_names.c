@@ -2,11 +2,6 @@
 /* plugin_names.c: names of plugins that are given by path. */
 #include "experiment/plugin_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "plugin/registry.h"
 #include "process/apart.h"
 #include "reading.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* points.c: the product of the axes without `exclude`, plus the cells of `include`. */
-#include <inttypes.h>
-#include <string.h>
 
-#include "base/repeat.h"
 #include "cell/setting.h"
 #include "experiment/experiment.h"
 #include "reading.h"

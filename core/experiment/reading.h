@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reading.h: the parts that experiment_load is made of. */
-#ifndef EXPERIMENT_READING_H
-#define EXPERIMENT_READING_H
+#pragma once
 
 #include "experiment/experiment.h"
 
@@ -94,5 +93,3 @@ bool slurm_read(struct reading *r, const struct value *given);
  * is. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);
-
-#endif

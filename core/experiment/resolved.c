@@ -2,13 +2,6 @@
 /* resolved.c: an experiment with all that was said about it, as a file of its own. */
 #include "experiment/resolved.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellmeta.h"
 #include "yamltext.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.c: from the points of a grid to the rows of its plan. */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "planning.h"

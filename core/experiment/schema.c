@@ -2,10 +2,6 @@
 /* schema.c: the experiment file as a JSON Schema. */
 #include "experiment/schema.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "cell/cell.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"

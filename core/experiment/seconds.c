@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* seconds.c: spans of time as a user writes them. */
-#include <string.h>
 
 #include "reading.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* slurm_settings.c: the section run.slurm of an experiment. */
-#include <ctype.h>
-#include <string.h>
 
 #include "plugin/params.h"
 #include "reading.h"

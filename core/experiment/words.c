@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* words.c: the command line's key=value words. */
-#include <string.h>
 
 #include "cell/setting.h"
 #include "experiment/words.h"

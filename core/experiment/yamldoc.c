@@ -2,11 +2,7 @@
 /* yamldoc.c: from libyaml's events to a tree of settings. */
 #include "experiment/yamldoc.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
-
-#include "base/file.h"
 
 #define MOST_BYTES     ((size_t)256 * 1024)
 #define MOST_DEPTH     32

@@ -2,11 +2,6 @@
 /* yamltext.c: a tree of settings as YAML. */
 #include "yamltext.h"
 
-#include <ctype.h>
-#include <string.h>
-
-#include "base/json.h"
-
 enum { ONE_LINE = 80, INDENT = 2 };
 
 /* Texts as JSON has them, which YAML reads. */

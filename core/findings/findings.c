@@ -2,9 +2,6 @@
 /* findings.c: diagnoses in rows, and a row's numbers. */
 #include "findings/findings.h"
 
-#include <math.h>
-#include <string.h>
-
 void findings_init(struct findings *f, const struct results *r, struct arena *a)
 {
     *f = (struct findings){.r = r, .a = a, .n_row = r->n_row};

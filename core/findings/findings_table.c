@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* findings_table.c: a row for each row, a column for each number that was asked for. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/repeat.h"
 #include "findings/findings.h"
 #include "report/lists.h"
 #include "report/numbers.h"

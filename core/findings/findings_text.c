@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* findings_text.c: findings as CSV and as JSON, every number in full. */
-#include <inttypes.h>
-#include <math.h>
 
 #include "findings/findings.h"
 

@@ -2,10 +2,6 @@
 /* measures.c: the list of measures, and how a number is found in a diagnosis. */
 #include "findings/measures.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SHARE(name, head, term, usual, meaning)                                                    \
     {                                                                                              \
         name, head, "logits", "layers", "layer", "share/" term, NULL, usual, meaning               \

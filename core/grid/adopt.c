@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* adopt.c: cells of a run directory whose labels are others now. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "grid/rundir.h"
 
 static int compare_texts(const void *a, const void *b)

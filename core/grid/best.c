@@ -2,12 +2,6 @@
 /* best.c: choosing the value of an axis for each row. */
 #include "grid/best.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/json.h"
-
 const char *const best_role_words[] = {"chooses", "waits", "reported", "unchosen", NULL};
 
 /* ---- cells ---- */

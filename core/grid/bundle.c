@@ -2,17 +2,6 @@
 /* bundle.c: the files of a run directory that go into a bundle, and tar, which makes it. */
 #include "grid/bundle.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/record.h"
-#include "base/stops.h"
 #include "experiment/resolved.h"
 #include "process/child.h"
 #include "train/generation.h"

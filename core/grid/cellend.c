@@ -2,17 +2,8 @@
 /* cellend.c: from an exit status to a cell's state and reason. */
 #include "grid/cellend.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/stops.h"
 #include "cell/cellfiles.h"
 #include "process/childlog.h"
 

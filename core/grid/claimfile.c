@@ -2,13 +2,6 @@
 /* claimfile.c: claims.json of a run directory. */
 #include "grid/claimfile.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-
 #define FORMAT 1
 
 static const char file_name[] = "claims.json";

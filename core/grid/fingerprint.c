@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fingerprint.c: one hash over a run directory. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/quantity.h"
 #include "cell/cellfiles.h"
 #include "grid/claimfile.h"
 #include "grid/verify.h"

@@ -2,20 +2,9 @@
 /* jobs.c: the loop of a grid's parent. */
 #include "grid/jobs.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/repeat.h"
-#include "base/stops.h"
 #include "cell/trunk.h"
 #include "process/program.h"
 

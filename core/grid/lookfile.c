@@ -2,10 +2,6 @@
 /* lookfile.c: looks.json of a run directory. */
 #include "grid/lookfile.h"
 
-#include <string.h>
-
-#include "base/json.h"
-
 static const struct field fields[] = {{"look", FIELD_INT | FIELD_NEEDED},
                                       {"decided", FIELD_LIST | FIELD_NEEDED, FIELD_TEXT, NULL},
                                       {NULL}};

@@ -2,17 +2,8 @@
 /* orphan.c: ending cells of a parent that has died. */
 #include "orphan.h"
 
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
 
 static bool is_this_host(const char *host)
 {

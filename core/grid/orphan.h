@@ -5,8 +5,7 @@
  * Called by who holds the lock of the run directory, so every cell that was started by a parent
  * is an orphan. Cells that somebody runs by `peat cell` alone, here or elsewhere, are not.
  */
-#ifndef GRID_ORPHAN_H
-#define GRID_ORPHAN_H
+#pragma once
 
 #include "grid/rundir.h"
 
@@ -14,5 +13,3 @@
  * Otherwise `who` names the process that runs it: "process 12 on host h". */
 peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
                        struct error *err);
-
-#endif

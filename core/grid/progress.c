@@ -2,21 +2,6 @@
 /* progress.c: lines about a running grid. */
 #include "grid/progress.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/shown.h"
-#include "base/wrap.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
 #include "train/train_config.h"

@@ -2,15 +2,6 @@
 /* retrain.c: choosing cells, training them aside, comparing. */
 #include "grid/retrain.h"
 
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/own_dir.h"
-#include "base/rng.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"

@@ -2,18 +2,8 @@
 /* rundir.c: making a run directory and keeping it to one parent. */
 #include "grid/rundir.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 

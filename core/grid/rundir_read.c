@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rundir_read.c: a run directory as its files tell it. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/memory.h"
 #include "cell/cellfiles.h"
 #include "grid/best.h"
 #include "grid/lookfile.h"

@@ -2,15 +2,6 @@
 /* runner.c: chooses the cells of a plan that are to be run, and reports how they ended. */
 #include "grid/runner.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/repeat.h"
-#include "base/shown.h"
 #include "grid/best.h"
 #include "grid/jobs.h"
 #include "grid/share.h"

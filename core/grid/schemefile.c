@@ -2,12 +2,6 @@
 /* schemefile.c: drawings as JSON; the values of a table are one text. */
 #include "grid/schemefile.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/number.h"
-#include "base/record.h"
-
 static const struct field drawing_fields[] = {
     {"title", FIELD_TEXT | FIELD_NEEDED},
     {"name", FIELD_TEXT | FIELD_NEEDED},

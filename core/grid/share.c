@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* share.c: cores and memory shared out among cells. */
 #include "grid/share.h"
-#include "base/number.h"
 
 struct share share_machine(struct share given, int64_t cells, int64_t cell_bytes,
                            const struct machine *m)

@@ -2,17 +2,6 @@
 /* slurm.c: submitting to Slurm, and asking it whether what was submitted still runs. */
 #include "grid/slurm.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "process/child.h"
 
 enum { STATES_MAX = 16 };

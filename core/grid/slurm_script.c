@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* slurm_script.c: the scripts that Slurm runs. */
-#include <inttypes.h>
-#include <math.h>
 
 #include "grid/slurm.h"
 

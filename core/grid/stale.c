@@ -2,11 +2,6 @@
 /* stale.c: comparing a result's provenance with the present. */
 #include "grid/stale.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellfiles.h"
 
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};

@@ -2,10 +2,6 @@
 /* trunks.c: listing, checking and removing states that cells share. */
 #include "grid/trunks.h"
 
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "cell/trunk.h"
 #include "train/generation.h"

@@ -2,13 +2,6 @@
 /* verify.c: a run directory against itself, and against the files that it names. */
 #include "grid/verify.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include "base/data_files.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/bundle.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_quote.c: a verified run directory in one line. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "grid/verify.h"
 
 /* Texts, each once. */

@@ -2,12 +2,6 @@
 /* verify_values.c: a result against its curve, its configuration and its checkpoint. */
 #include "verify_values.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/seal.h"
 #include "cell/cellmetrics.h"
 
 static void add_problem(struct verification *v, const struct cell_files *c, const char *text)
@@ -87,7 +81,7 @@ static bool same_number(double x, double y)
     return x == y || (isnan(x) && isnan(y));
 }
 
-static const char *number_text(const struct value *map, struct arena *a)
+static const char *recorded_number(const struct value *map, struct arena *a)
 {
     const struct value *v = value_get(map, "value");
     return v && v->kind != VALUE_NULL ? json_to_text(v, JSON_DENSE, a) : "no number";
@@ -104,7 +98,7 @@ static void compare_values(struct curve *k, const struct value *line)
         if (!same_number(json_get_number(m, "value"), json_get_number(line, "value")))
             add_problem(k->v, k->c,
                         arena_printf(a, "%s is %s in result.json, and %s in metrics.jsonl",
-                                     what_of(m, a), number_text(m, a), number_text(line, a)));
+                                     what_of(m, a), recorded_number(m, a), recorded_number(line, a)));
     }
 }
 

@@ -5,8 +5,7 @@
  * metrics.jsonl holds each measured value at the step at which it was measured, and the final
  * checkpoint how training ended: a value that was changed in result.json alone contradicts them.
  */
-#ifndef GRID_VERIFY_VALUES_H
-#define GRID_VERIFY_VALUES_H
+#pragma once
 
 #include "grid/verify.h"
 
@@ -17,5 +16,3 @@ void verify_curve(struct verification *v, const struct cell_files *c);
 void verify_end(struct verification *v, const struct cell_files *c);
 /* state: of the checkpoint that the cell ended with. */
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state);
-
-#endif

@@ -2,8 +2,6 @@
 /* describe.c: movement, energy, rank, likeness and linearity of a table of positions. */
 #include "inspect/describe.h"
 
-#include <math.h>
-
 #include "maths/subspace.h"
 
 const double describe_limit[DESCRIBE_LIMITS] = {0.5, 0.1, 0.01};

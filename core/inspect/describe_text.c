@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* describe_text.c: the description of a table for people and for programs. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "inspect/describe.h"
 
 /* One head of a table, or all of one without heads. */

@@ -2,8 +2,6 @@
 /* scheme_model.c: one forward pass of a small model around a scheme, and tables out of it. */
 #include "scheme_model.h"
 
-#include <string.h>
-
 #include "model/transformer.h"
 #include "nn/host.h"
 #include "plugin/params.h"

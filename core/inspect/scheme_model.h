@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme_model.h: a scheme's tables for given tokens, in an untrained model of one layer. */
-#ifndef INSPECT_SCHEME_MODEL_H
-#define INSPECT_SCHEME_MODEL_H
+#pragma once
 
 #include "inspect/scheme_table.h"
 #include "plugin/registry.h"
@@ -11,5 +10,3 @@
 peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
                                struct registry *r, const struct plugin *scheme, struct arena *a,
                                struct error *err);
-
-#endif

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table_formats.c: a scheme's table as numbers: for people, as CSV, for NumPy. */
-#include <inttypes.h>
-#include <stdio.h>
 
-#include "base/number.h"
-#include "base/shown.h"
 #include "inspect/table_formats.h"
 
 /* Heads of each row of a batch; 0: the rows have none. */

@@ -2,9 +2,6 @@
 /* tensor_list.c: a plugin is set up in a model whose sizes all differ. */
 #include "inspect/tensor_list.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #include "nn/hooks.h"
 #include "nn/host.h"
 #include "nn/setup.h"

@@ -2,10 +2,6 @@
 /* crossed.c: crossed random effects of seeds and stretches; crossed.h has the formulas. */
 #include "maths/crossed.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "maths/statistics.h"
 
 struct table {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* paired_tests.c: tests and effect sizes of differences at the same seeds, and Holm's adjustment.
  */
-#include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/sort.h"
 #include "maths/statistics.h"
 
 /* ---- sign-flip test ---- */

@@ -2,8 +2,6 @@
 /* power.c: the chance that paired tests reach a level. */
 #include "maths/power.h"
 
-#include <math.h>
-
 #include "maths/statistics.h"
 
 /* ---- given the sample's spread ---- */

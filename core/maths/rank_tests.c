@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rank_tests.c: ranks, Friedman's test over tasks, and Nemenyi's critical difference. */
-#include <math.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/sort.h"
 #include "maths/statistics.h"
 
 /* ---- ranks ---- */

@@ -7,10 +7,6 @@
  */
 #include "maths/spectrum.h"
 
-#include <limits.h>
-#include <math.h>
-#include <string.h>
-
 #include "tensor/gemm.h"
 
 static const int ask = -1;

@@ -2,11 +2,6 @@
 /* spending.c: levels of the looks of a group sequential test. */
 #include "maths/spending.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "maths/statistics.h"
 
 const char *const spending_words[] = {"obrien-fleming", "pocock", NULL};

@@ -2,10 +2,6 @@
 /* statistics.c: moments, and the distributions of t, F and chi squared. */
 #include "maths/statistics.h"
 
-#include <math.h>
-
-#include "base/sort.h"
-
 /* ---- moments ---- */
 
 double stats_sum(const double *x, int64_t n)

@@ -2,10 +2,6 @@
 /* strata.c: a difference in several strata at the same seeds: its mean, and whether it varies. */
 #include "maths/strata.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "maths/statistics.h"
 
 /* ---- pooled ---- */

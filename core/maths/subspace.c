@@ -2,11 +2,6 @@
 /* subspace.c: effective ranks and principal angles. */
 #include "maths/subspace.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
-#include "base/sort.h"
 #include "tensor/gemm.h"
 
 static const double degrees = 180.0 / M_PI;

@@ -2,8 +2,6 @@
 /* begin.c: a pass is begun: its rows, and their positions. */
 #include "begin.h"
 
-#include <string.h>
-
 #include "input.h"
 
 void pass_init(struct pass *pass, struct model *m, struct positional *p, const peat_dims *dims,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* begin.h: the first steps of a forward pass over one sequence. */
-#ifndef MODEL_BEGIN_H
-#define MODEL_BEGIN_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -12,5 +11,3 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
  * class_first: the side has one place more, a class token in front at position 0 of every axis, and
  * all others are counted from 1. False: the graph failed. */
 bool positions_fill(struct pass *pass, const struct model_input *in, bool class_first);
-
-#endif

@@ -3,10 +3,6 @@
  * mlp(norm2(x)). */
 #include "model/block.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "base/rng.h"
 #include "nn/stored.h"
 
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)

@@ -2,9 +2,6 @@
 /* foreign_numbers.c: numbers in the files of other programs, as tensors. */
 #include "model/foreign_numbers.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tensor/bf16.h"
 
 size_t number_bytes(enum number_kind k)

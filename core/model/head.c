@@ -2,8 +2,6 @@
 /* head.c: logits of tokens at every place, of classes for each row, or both. */
 #include "head.h"
 
-#include <math.h>
-
 #include "autograd/ops.h"
 
 static struct weight *rows_declare(struct model *m, const char *name, int64_t rows)

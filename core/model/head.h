@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* head.h: from the last norm to logits, of tokens or of classes. */
-#ifndef MODEL_HEAD_H
-#define MODEL_HEAD_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -11,5 +10,3 @@ void head_declare(struct model *m);
  */
 peat_node *head_forward(struct model *m, struct pass *pass, const struct model_input *in,
                         peat_node *x);
-
-#endif

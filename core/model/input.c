@@ -2,9 +2,6 @@
 /* input.c: streams, the class token's part in each, and their combination. */
 #include "input.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "nn/stored.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* input.h: from token ids and positions to the model's input; the only caller of encode and
  * merge. */
-#ifndef MODEL_INPUT_H
-#define MODEL_INPUT_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -20,5 +19,3 @@ int64_t class_token_front(const struct model_config *c);
  * special and not padding. False: the graph failed. */
 bool class_token_place(struct graph *g, const struct model *m, const struct model_input *in,
                        struct model_input *out);
-
-#endif

@@ -2,13 +2,6 @@
 /* safetensors.c: writing and reading named tensors. */
 #include "model/safetensors.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/memory.h"
 #include "model/foreign_numbers.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format is little-endian");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source.h: the encoder of a model of two sequences, and how its decoder looks at it. */
-#ifndef MODEL_SOURCE_H
-#define MODEL_SOURCE_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -16,5 +15,3 @@ struct crossing source_cross(struct model *m, struct pass *pass, const struct mo
 /* Runs the encoder once for all rows that the decoder will make, into s->source and s->memory,
  * which live as long as the graph's arena. */
 bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s);
-
-#endif

@@ -2,8 +2,6 @@
 /* transformer.c: the model from its input to the logits. */
 #include "model/transformer.h"
 
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "begin.h"
 #include "head.h"

@@ -13,8 +13,7 @@
  * A context hook that wants the weights, and the hooks from logits to weights, need the composed
  * path. Hooks up to qkv see rows, later ones pairs (nn/pass.h).
  */
-#ifndef NN_ATTENTION_PARTS_H
-#define NN_ATTENTION_PARTS_H
+#pragma once
 
 #include "nn/attention.h"
 
@@ -85,5 +84,3 @@ void group_terms(struct group_attention *a);
 /* a->terms.bias with a->terms.rel in it; NULL: there is neither. */
 peat_node *group_bias(struct group_attention *a);
 double group_scale(struct group_attention *a);
-
-#endif

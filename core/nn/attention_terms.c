@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_terms.c: the qkv hooks of a head group, the terms of its logits, and their scale. */
-#include <math.h>
 
 #include "attention_parts.h"
 #include "nn/differences.h"

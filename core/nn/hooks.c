@@ -2,9 +2,6 @@
 /* hooks.c: the table of hooks. */
 #include "nn/hooks.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SCHEME(field)  #field, PEAT_SCHEME, offsetof(peat_scheme, field)
 #define COMBINE(field) #field, PEAT_COMBINE, offsetof(peat_combine, field)
 #define TASK(field)    #field, PEAT_TASK, offsetof(peat_task, field)

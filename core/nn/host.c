@@ -3,15 +3,9 @@
  */
 #include "nn/host.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <peat/plugin.h>
 
 #include "autograd/ops.h"
-#include "base/log.h"
-#include "base/rng.h"
 #include "nn/attention.h"
 #include "services.h"
 

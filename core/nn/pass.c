@@ -2,10 +2,6 @@
 /* pass.c: calls of hooks, and the hooks that run before all others. */
 #include "nn/pass.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 const peat_side *span_so_far(const struct span *s)
 {
     return s->so_far ? s->so_far : &s->rows;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* services.h: the engine functions that a setup may call (setup.c), for the table of host.c. */
-#ifndef NN_SERVICES_H
-#define NN_SERVICES_H
+#pragma once
 
 #include <peat/host.h>
 
@@ -18,5 +17,3 @@ const char *service_file_kind(const unsigned char *byte, int64_t n);
 const int32_t *service_npy_ids(peat_setup *s, const char *path, const unsigned char *byte,
                                int64_t bytes, int64_t *n);
 bool service_is_folder(peat_setup *s, const char *path);
-
-#endif

@@ -2,15 +2,6 @@
 /* setup.c: before and after a plugin's setup, and the engine functions that it may call. */
 #include "nn/setup.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/file_kind.h"
-#include "base/npy.h"
 #include "services.h"
 
 void setup_init(struct setup *s, const peat_host *host, struct arena *arena,

@@ -2,8 +2,6 @@
 /* stored.c: rows that hooks do not make: those of earlier passes, and the front. */
 #include "nn/stored.h"
 
-#include <string.h>
-
 #include "autograd/ops.h"
 
 #define ARRAY(field) offsetof(peat_side, field), sizeof(*((peat_side *)0)->field)

@@ -3,13 +3,6 @@
 #include "nn/weights.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/hash.h"
-#include "base/memory.h"
-#include "base/rng.h"
-#include "base/strbuf.h"
 
 /* Tensors start on a 64-byte boundary in F32 too. */
 enum { WEIGHT_ALIGN = 16 };

@@ -2,10 +2,6 @@
 /* html.c: the page around the parts. */
 #include "page/html.h"
 
-#include <string.h>
-
-#include "base/hash.h"
-#include "base/json.h"
 #include "page_parts.h"
 
 extern const char report_css[], report_js[]; /* the files of these names, made texts by the build */

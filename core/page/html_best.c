@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* html_best.c: the best row at a length: by how much, how surely, at what cost. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 #include "page_parts.h"
 #include "report/numbers.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_cells.c: what acts where, and what became of every cell. */
-#include <inttypes.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "page_parts.h"
 #include "report/numbers.h"
 

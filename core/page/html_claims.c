@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* html_claims.c: what was claimed and whether it holds, and the contrasts of the report. */
-#include <inttypes.h>
-#include <math.h>
 
 #include "page_parts.h"
 #include "report/comparison_tables.h"

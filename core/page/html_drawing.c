@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_drawing.c: plots, drawn by gnuplot, as elements of the page. */
 #include <expat.h>
-#include <string.h>
 
 #include "page_parts.h"
 

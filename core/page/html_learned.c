@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_learned.c: what `peat diagnose --save` found: rows over seeds, figures, and cell by cell. */
-#include <ctype.h>
 
-#include "base/json.h"
 #include "page_parts.h"
 #include "plot/plot_findings.h"
 

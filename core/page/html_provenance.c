@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_provenance.c: what made these numbers, and how to make them again. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/shown.h"
 #include "experiment/resolved.h"
 #include "grid/verify.h"
 #include "page_parts.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_schemes.c: what each scheme of the grid looks like, as `peat run` has drawn it. */
-#include <inttypes.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "grid/schemefile.h"
 #include "page_parts.h"
 #include "plot/heatmap.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_table.c: the results table, and below it every number in full. */
-#include <inttypes.h>
-#include <math.h>
 
-#include "base/number.h"
-#include "base/shown.h"
 #include "page_parts.h"
 #include "report/ranking.h"
 #include "report/table.h"

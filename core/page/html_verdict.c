@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* html_verdict.c: the best row, at every length or in every task. */
-#include <inttypes.h>
 
 #include "page_parts.h"
 #include "report/numbers.h"

@@ -2,10 +2,6 @@
 /* markup.c: escaping, sections and tables. */
 #include "markup.h"
 
-#include <string.h>
-
-#include "base/shown.h"
-
 static void add_text(struct strbuf *out, const char *text, const char *keep)
 {
     static const char special[] = "&<>\"'";

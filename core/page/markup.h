@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* markup.h: pieces of HTML. Every text from outside the program is escaped here. */
-#ifndef PAGE_MARKUP_H
-#define PAGE_MARKUP_H
+#pragma once
 
-#include <stdbool.h>
-
-#include "base/repeat.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 /* & < > " ' escaped; control characters as base/shown.h has them. */
 void html_text(struct strbuf *out, const char *text);
@@ -30,5 +26,3 @@ void html_open_row(struct strbuf *out, const char *label);
 void html_cell(struct strbuf *out, const char *text, bool number);
 void html_close_row(struct strbuf *out);
 void html_close_table(struct strbuf *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* page_parts.h: the parts of the page, from its top to its end, and how they show a plot. */
-#ifndef PAGE_PAGE_PARTS_H
-#define PAGE_PAGE_PARTS_H
+#pragma once
 
 #include "markup.h"
 #include "page/html.h"
@@ -53,5 +52,3 @@ const struct result_row *baseline_of(const struct html_page *p, const struct res
 /* The rows whose difference from the best one may be chance. */
 void html_company(struct html_page *p, const struct result_row *best, int length);
 void html_best(struct html_page *p, const struct result_row *best, int length);
-
-#endif

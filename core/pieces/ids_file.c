@@ -2,15 +2,6 @@
 /* ids_file.c: '<u2' or '<u4', whose header is written last, when the number of ids is known. */
 #include "ids_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-
 peat_status ids_file_open(struct ids_file *f, const char *path, int64_t vocab, struct error *err)
 {
     f->path = path;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ids_file.h: an array of NumPy's that is written id by id. */
-#ifndef PIECES_IDS_FILE_H
-#define PIECES_IDS_FILE_H
+#pragma once
 
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum { IDS_HEADER = 128, IDS_HELD = 1 << 16 };
 
@@ -23,5 +20,3 @@ peat_status ids_file_open(struct ids_file *f, const char *path, int64_t vocab, s
 peat_status ids_file_add(struct ids_file *f, int32_t id, struct error *err);
 /* Writes the header and syncs, unless `status` is an error, which it returns; closes. */
 peat_status ids_file_close(struct ids_file *f, peat_status status, struct error *err);
-
-#endif

@@ -2,12 +2,6 @@
 /* piece_table.c: spm_train's list of pieces, read, and PEAT's, written. */
 #include "piece_table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-
 static const char space_sign[] = "\xe2\x96\x81"; /* U+2581 */
 
 static void add_piece(struct piece_table *t, const char *text, size_t n, struct arena *a)

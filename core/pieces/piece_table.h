@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* piece_table.h: the bytes that each piece stands for. */
-#ifndef PIECES_PIECE_TABLE_H
-#define PIECES_PIECE_TABLE_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 /* Id 0 is SentencePiece's unknown piece, which no text has; then one for each byte. */
 enum { PIECE_OF_BYTE = 1, PIECES_FIXED = 257 };
@@ -24,5 +21,3 @@ peat_status piece_table_read(struct piece_table *t, const char *path, struct are
                              struct error *err);
 /* Lines `id, tab, bytes, tab, text`; a backslash and what is not printable UTF-8 are escaped. */
 void piece_table_write(const struct piece_table *t, struct strbuf *out);
-
-#endif

@@ -2,11 +2,6 @@
 /* segments.c: checking texts and cutting them. */
 #include "segments.h"
 
-#include <string.h>
-
-#include "base/file_kind.h"
-#include "base/strbuf.h"
-
 static const unsigned char space_sign[] = {0xe2, 0x96, 0x81}; /* U+2581 */
 
 peat_status text_file_check(const struct text_file *file, struct error *err)

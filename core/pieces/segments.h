@@ -6,12 +6,9 @@
  * a space, as a space. So a text is cut at both, and where a line is very long; what stands between
  * two segments is written as pieces of one byte each.
  */
-#ifndef PIECES_SEGMENTS_H
-#define PIECES_SEGMENTS_H
+#pragma once
 
-#include <stdbool.h>
-
-#include "base/data_files.h"
+#include "base/base.h"
 
 /* Bytes of the longest segment. spm_train's bpe counts 65,535 characters at most. */
 enum { SEGMENT_MOST = 1 << 12 };
@@ -42,5 +39,3 @@ bool segment_next(struct segments *s, struct segment *out);
 /* PEAT_INVALID: the file is empty, of another format, has a byte 0, or is not UTF-8 at a byte that
  * is named. */
 peat_status text_file_check(const struct text_file *file, struct error *err);
-
-#endif

@@ -2,15 +2,8 @@
 /* spm.c: starting spm_train and spm_encode, and what they say when they fail. */
 #include "spm.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/stops.h"
 #include "process/child.h"
 #include "segments.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* spm.h: SentencePiece's programs, in the folder where a text is tokenized. */
-#ifndef PIECES_SPM_H
-#define PIECES_SPM_H
+#pragma once
 
 #include "pieces/tokenize.h"
 
@@ -21,5 +20,3 @@ peat_status spm_encode(const struct tokenize *t, const char *dir, struct arena *
                        struct error *err);
 /* "0.1.97"; "" when spm_train does not say it. */
 const char *spm_version(struct arena *a);
-
-#endif

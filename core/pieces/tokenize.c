@@ -2,16 +2,6 @@
 /* tokenize.c: the steps from texts to a folder. */
 #include "pieces/tokenize.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/stops.h"
 #include "ids_file.h"
 #include "piece_table.h"
 #include "segments.h"

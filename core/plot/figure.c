@@ -2,16 +2,6 @@
 /* figure.c: writing a gnuplot script with its data, and running it. */
 #include "plot/figure.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/number.h"
-#include "base/own_dir.h"
-#include "base/shown.h"
-#include "base/stops.h"
 #include "process/child.h"
 
 static const char *const extension[] = {"svg", "pdf", "png"};

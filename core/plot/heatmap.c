@@ -2,10 +2,6 @@
 /* heatmap.c: the figure of a table: a panel for each sheet, with axes and one scale of colours. */
 #include "plot/heatmap.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #include "inspect/table_formats.h"
 
 /* Cosines are easier to read than angles that turn many times. */

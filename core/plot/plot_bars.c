@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_bars.c: a row's mean with its interval, and its seeds below it. */
-#include <math.h>
 
 #include "plotter.h"
 

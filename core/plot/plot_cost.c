@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_cost.c: a metric against its cost. */
-#include <math.h>
 
 #include "plotter.h"
 #include "report/numbers.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_curves.c: a metric against the training step. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "maths/statistics.h"
 #include "plotter.h"

@@ -3,12 +3,6 @@
  */
 #include "plot/plot_findings.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "plotter.h"
 #include "report/selector.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_forest.c: the differences of the report's contrasts, each with its interval and seeds. */
-#include <string.h>
 
 #include "plotter.h"
 #include "report/effects.h"

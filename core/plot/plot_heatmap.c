@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_heatmap.c: a metric by two axes, or by an axis and the length. */
-#include <inttypes.h>
-#include <math.h>
 
 #include "plot/heatmap.h"
 #include "plotter.h"

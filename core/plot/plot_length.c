@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_length.c: a metric against the length it was evaluated at. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "plotter.h"
 
 /* The training length of all rows; 0: they differ, it is unknown, or lengths are not in tokens. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_lines.c: lines with bands, in one panel or several beside one legend. */
-#include <math.h>
 
 #include "plotter.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_points.c: a point with its interval for each row of the figure, its seeds below it. */
-#include <math.h>
 
 #include "plotter.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_series.c: which rows share a colour, and which stand in a panel. */
-#include <string.h>
 
 #include "plotter.h"
 #include "report/selector.h"

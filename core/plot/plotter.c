@@ -2,11 +2,6 @@
 /* plotter.c: texts, tics, frame and legend of a plot. */
 #include "plotter.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#include "base/shown.h"
 #include "report/numbers.h"
 
 const char *plot_metric_label(const struct plotter *p, bool with_length)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plotter.h: the kinds of plots, and what they draw with. */
-#ifndef PLOT_PLOTTER_H
-#define PLOT_PLOTTER_H
+#pragma once
 
 #include "plot/plot.h"
 
@@ -143,5 +142,3 @@ struct points {
 
 struct points points_new(struct plotter *p, int n);
 void points_draw(struct plotter *p, const struct points *x);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* contract.c: is this descriptor one that can be used? Reads it and runs nothing of it. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "nn/hooks.h"
 #include "plugin/params.h"

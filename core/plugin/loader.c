@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* loader.c: opens one plugin. Nothing of it is used before its contract has been checked. */
-#include <string.h>
 
 #include "plugin/registry.h"
 

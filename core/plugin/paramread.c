@@ -2,11 +2,6 @@
 /* paramread.c: reads parameters of each type from the user's settings. */
 #include "paramrefuse.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/file.h"
-
 /* `item`: v stands in a list. */
 typedef peat_status reader(const struct filling *f, const peat_param *row, bool item,
                            const struct value *v, void *field);

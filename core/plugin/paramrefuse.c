@@ -2,7 +2,6 @@
 /* paramrefuse.c: messages about parameters that are refused. */
 #include "paramrefuse.h"
 
-#include <errno.h>
 #include <strings.h>
 
 #define SHOWN_BYTES 60

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* paramrefuse.h: reading and refusing one parameter; for params.c and paramread.c. */
-#ifndef PLUGIN_PARAMREFUSE_H
-#define PLUGIN_PARAMREFUSE_H
+#pragma once
 
 #include "plugin/paramrow.h"
 
@@ -36,5 +35,3 @@ peat_status refuse_value(const struct filling *f, const peat_param *row, bool it
 /* `error`: why the path cannot be reached. */
 peat_status refuse_path(const struct filling *f, const peat_param *row, const struct value *v,
                         const char *looked_for, int error);
-
-#endif

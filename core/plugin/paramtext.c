@@ -2,8 +2,6 @@
 /* paramtext.c: a config and the bounds of its rows in the user's words. */
 #include <strings.h>
 
-#include "base/json.h"
-#include "base/number.h"
 #include "plugin/paramrow.h"
 
 static void add_bound(struct strbuf *out, const peat_param *row, double bound)

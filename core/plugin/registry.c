@@ -2,13 +2,7 @@
 /* registry.c: finds the file of a plugin, and lists the plugins of all directories. */
 #include "plugin/registry.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
-
-#include "base/file.h"
 
 static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* traits.c: the hooks and traits of a plugin, in words for listings. */
-#include "base/strbuf.h"
 #include "nn/hooks.h"
 #include "plugin/registry.h"
 

@@ -2,17 +2,8 @@
 /* apart.c: both sides of work in a child process. */
 #include "process/apart.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/stops.h"
 #include "process/child.h"
 #include "process/state.h"
 

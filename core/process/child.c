@@ -2,21 +2,12 @@
 /* child.c: posix_spawn and fork, and waiting for what they started. */
 #include "process/child.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/stops.h"
 #include "process/parent.h"
 
 /* ---- starting ---- */

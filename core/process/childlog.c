@@ -2,13 +2,6 @@
 /* childlog.c: reading the end of a log. */
 #include "process/childlog.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-
 enum { LOG_TAIL = 1 << 16 };
 
 /* At most the last LOG_TAIL bytes after `from`, terminated. */

@@ -2,13 +2,7 @@
 /* machine.c: cores and memory, from files of Linux. */
 #include "process/machine.h"
 
-#include <inttypes.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 
 enum { PATH_BYTES = 512, SMALL = 1 << 16 };
 

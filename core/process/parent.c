@@ -4,12 +4,8 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "base/memory.h"
 
 enum { LOOKS_PER_SECOND = 5 };
 

@@ -2,12 +2,6 @@
 /* program.c: where this program is, and the environment of a cell. */
 #include "process/program.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 peat_status own_program(char *path, size_t n, struct error *err)
 {
     ssize_t length = readlink("/proc/self/exe", path, n - 1);

@@ -2,20 +2,13 @@
 /* state.c: reads the state of the process and compares it with an earlier one. */
 #include "process/state.h"
 
-#include <errno.h>
 #include <fenv.h>
 #include <locale.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
 
-#include "base/file.h"
-#include "base/sanitizer.h"
 #include "process/child.h"
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>

@@ -3,9 +3,6 @@
 #include "process/stopsignal.h"
 
 #include <sys/signalfd.h>
-#include <unistd.h>
-
-#include "base/stops.h"
 
 void stop_open(struct stop_signal *s, bool patient)
 {

@@ -2,13 +2,8 @@
 /* trail.c: texts in a shared page. */
 #include "process/trail.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- the page ---- */
 

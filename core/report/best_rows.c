@@ -2,9 +2,6 @@
 /* best_rows.c: from a row for each value to the row of the value that was chosen. */
 #include "report/results.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- choosing ---- */
 
 /* Chooses from the cells of all directories together. */

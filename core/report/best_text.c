@@ -2,10 +2,6 @@
 /* best_text.c: what best_over has chosen, in words and as JSON. */
 #include "table_builder.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #include "report/lists.h"
 
 /* ---- parts ---- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_family.c: claims of several runs as one family, and the rows that claims share. */
-#include <string.h>
 
-#include "base/json.h"
 #include "report/claim_verdict.h"
 
 /* ---- one family ---- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claim_looks.c: a claim that is judged at several numbers of seeds until it is decided. */
-#include <math.h>
 
-#include "base/repeat.h"
 #include "maths/spending.h"
 #include "report/claim_verdict.h"
 #include "report/numbers.h"

@@ -2,10 +2,6 @@
 /* claim_verdict.c: whether claims hold. */
 #include "report/claim_verdict.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/repeat.h"
 #include "maths/power.h"
 #include "report/numbers.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claims_table.c: the claims of a run with their verdicts, as a table, as JSON and as CSV. */
-#include <math.h>
 
-#include "base/repeat.h"
 #include "report/comparison_tables.h"
 #include "report/numbers.h"
 

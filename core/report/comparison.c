@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
 
-#include "base/json.h"
 #include "maths/statistics.h"
 #include "report/selector.h"
 #include "report/stretches.h"

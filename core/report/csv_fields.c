@@ -2,13 +2,6 @@
 /* csv_fields.c: fields and lines of comma-separated values. */
 #include "report/table.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/number.h"
-#include "base/shown.h"
-
 static bool is_number(const char *text)
 {
     char *end;

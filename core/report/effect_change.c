@@ -2,10 +2,6 @@
 /* effect_change.c: how an effect changes along an axis. */
 #include "report/effect_change.h"
 
-#include <math.h>
-
-#include "base/json.h"
-
 /* ---- labels ---- */
 
 struct levels {

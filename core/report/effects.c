@@ -2,10 +2,6 @@
 /* effects.c: a contrast in numbers. */
 #include "report/effects.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "report/stretches.h"
 
 /* ---- rows ---- */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* effects_table.c: a contrast as a table, as JSON and as CSV. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/repeat.h"
 #include "report/comparison_tables.h"
 #include "report/numbers.h"
 

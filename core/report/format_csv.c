@@ -6,12 +6,7 @@
  * `done` have values. Other cells that ended have the same lines with an empty value, so that they
  * are counted; unfinished ones have none.
  */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/json.h"
-#include "base/number.h"
 #include "cell/cellmetrics.h"
 #include "report/lists.h"
 #include "report/table.h"

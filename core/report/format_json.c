@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* format_json.c: results for programs; an undefined number is null. */
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 
-#include "base/json.h"
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/kinds.h"

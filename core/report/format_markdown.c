@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* format_markdown.c: a table for a README or an issue. */
-#include <string.h>
 
-#include "base/shown.h"
 #include "report/table.h"
 
 /* '|' ends a column, '*' would emphasise, '[' begin a link and '&' an entity. */

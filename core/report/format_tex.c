@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* format_tex.c: a table for a paper; needs the booktabs package. */
-#include <string.h>
 
-#include "base/shown.h"
 #include "report/table.h"
 
 /* Text with a meaning in LaTeX. After the end of a row '[' and '*' are options; pairs of hyphens

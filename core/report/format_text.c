@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* format_text.c: a table for a terminal. */
-#include "base/shown.h"
 #include "report/table.h"
 
 void format_text(const struct table *t, int width, bool bold, struct strbuf *out)

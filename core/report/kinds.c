@@ -2,9 +2,6 @@
 /* kinds.c: kinds of machines, from the meta.json of cells. */
 #include "report/kinds.h"
 
-#include <string.h>
-
-#include "base/repeat.h"
 #include "cell/cellmeta.h"
 
 enum { KEYS_MAX = 32 };

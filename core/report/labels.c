@@ -2,9 +2,6 @@
 /* labels.c: rows by the labels of their axes: their names, and which are alike. */
 #include "labels.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "report/lists.h"
 
 static const char *last_part(const char *key)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.h: rows by a group of their axes: group[axis] says whether an axis is one of it. */
-#ifndef REPORT_LABELS_H
-#define REPORT_LABELS_H
+#pragma once
 
 #include "report/results.h"
 
@@ -17,5 +16,3 @@ int labels_collect(const struct results *r, const struct result_row *row, const 
 /* The row with the labels of `in` on the group and of `out` on the other axes; NULL: none. */
 const struct result_row *labels_crossing(const struct results *r, const bool *group,
                                          const struct result_row *in, const struct result_row *out);
-
-#endif

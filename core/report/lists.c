@@ -2,8 +2,6 @@
 /* lists.c: texts with several items. */
 #include "report/lists.h"
 
-#include <string.h>
-
 const char *list_add(struct arena *a, const char *list, const char *between, const char *item)
 {
     return list ? arena_printf(a, "%s%s%s", list, between, item) : item;

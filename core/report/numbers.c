@@ -2,11 +2,6 @@
 /* numbers.c: numbers as a table shows them. */
 #include "report/numbers.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { DECIMALS_MAX = 15 };
 
 /* Decimals that show `digits` significant digits of x, after rounding to them: 0.0996 with two is

@@ -2,11 +2,6 @@
 /* ranking.c: from rows to ranks over tasks. */
 #include "report/ranking.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/repeat.h"
-#include "base/sort.h"
 #include "labels.h"
 
 /* ---- tasks and methods ---- */

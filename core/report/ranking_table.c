@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ranking_table.c: ranks over tasks as a table and as JSON. */
-#include <inttypes.h>
 
-#include "base/json.h"
-#include "base/repeat.h"
 #include "labels.h"
 #include "report/numbers.h"
 #include "report/ranking.h"

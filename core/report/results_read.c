@@ -2,10 +2,6 @@
 /* results_read.c: from run directories to rows of cells. */
 #include "report/results.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "report/lists.h"
 
 struct reader {

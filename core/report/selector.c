@@ -2,8 +2,6 @@
 /* selector.c: from the user's words to axes and rows. */
 #include "report/selector.h"
 
-#include <string.h>
-
 #include "report/lists.h"
 
 /* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='

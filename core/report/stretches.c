@@ -2,11 +2,6 @@
 /* stretches.c: the table of seeds and stretches of a sum of differences. */
 #include "report/stretches.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/json.h"
-#include "base/memory.h"
 #include "maths/crossed.h"
 
 enum { STRETCHES_MOST = 1024 };

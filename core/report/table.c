@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c: which rows and columns a table of results has, and in which order. */
-#include <math.h>
-#include <string.h>
 
-#include "base/sort.h"
 #include "table_builder.h"
 
 /* ---- options ---- */

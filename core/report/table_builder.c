@@ -2,9 +2,6 @@
 /* table_builder.c: what the parts of a table share: axes by name, cells, notes. */
 #include "table_builder.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "report/numbers.h"
 #include "report/selector.h"
 

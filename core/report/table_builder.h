@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table_builder.h: a table under construction, for table.c and its parts alone. */
-#ifndef REPORT_TABLE_BUILDER_H
-#define REPORT_TABLE_BUILDER_H
+#pragma once
 
 #include "report/table.h"
 
@@ -51,5 +50,3 @@ peat_status table_cross(struct builder *b);
 /* The metric, its goal, the length and the spread. */
 const char *table_title(struct builder *b);
 void table_notes(struct builder *b);
-
-#endif

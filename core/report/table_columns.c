@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* table_columns.c: the columns of a table with a row for each setting. */
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "report/lists.h"
 #include "report/numbers.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table_notes.c: the title of a table, and the notes below it. */
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
-#include "base/repeat.h"
 #include "report/kinds.h"
 #include "table_builder.h"
 

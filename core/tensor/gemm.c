@@ -2,8 +2,6 @@
 /* gemm.c: how a product is cut into blocks, and who multiplies a block. */
 #include "tensor/gemm.h"
 
-#include <string.h>
-
 #include "gemm_bf16.h"
 #include "rows/loop_rows.h"
 #include "tensor/bf16.h"

@@ -2,8 +2,6 @@
 /* gemm_bf16.c: rounds operands into memory of the calling thread and has them multiplied. */
 #include "gemm_bf16.h"
 
-#include <stdlib.h>
-
 #include "tensor/bf16.h"
 
 /* Memory that grows. */

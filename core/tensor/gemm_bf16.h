@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gemm_bf16.h: operands rounded to bf16, and a provider's products of them. */
-#ifndef TENSOR_GEMM_BF16_H
-#define TENSOR_GEMM_BF16_H
+#pragma once
 
 #include <peat/gemm.h>
 
@@ -23,5 +22,3 @@ peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm 
 /* The same product in F32, where A or B is NULL of what was rounded: until the thread's next call.
  */
 struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p);
-
-#endif

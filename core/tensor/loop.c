@@ -2,8 +2,6 @@
 /* loop.c: merging axes, cutting tiles, and the two loops everybody needs: copy and axpy. */
 #include "tensor/loop.h"
 
-#include <string.h>
-
 #include "rows/loop_rows.h"
 
 enum {

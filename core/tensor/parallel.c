@@ -2,10 +2,6 @@
 /* parallel.c: the one OpenMP region of the program. */
 #include "tensor/parallel.h"
 
-#include <stddef.h>
-
-#include "base/sanitizer.h"
-
 /*
  * libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
  * libgomp; from a pragma clang would make calls of libomp, and the process would have two runtimes

@@ -2,12 +2,6 @@
 /* provider.c: from a name to a started library. */
 #include "tensor/provider.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/object.h"
-
 /* ---- which there are ---- */
 
 /* Of those that `auto` knows the fastest comes first: see docs/performance.md. */

@@ -2,9 +2,6 @@
 /* tensor.c: shapes, strides, broadcasting and single elements. */
 #include "tensor/tensor.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 size_t dtype_bytes(peat_dtype t)
 {
     return t == PEAT_F64 ? sizeof(double) : sizeof(float);

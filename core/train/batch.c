@@ -2,8 +2,6 @@
 /* batch.c: every array of a batch, and the walks over them. */
 #include "batch.h"
 
-#include <string.h>
-
 /* One array of a batch: [planes, B, columns] items. */
 struct array {
     size_t at, bytes; /* of its pointer in peat_batch; of one item */

@@ -2,8 +2,6 @@
 /* batch_tensors.c: the arrays of a batch under their names. */
 #include "train/batch_tensors.h"
 
-#include <stddef.h>
-
 enum item { ID, FLAG, NUMBER, REAL, COUNT };
 
 /* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch has none. */

@@ -2,12 +2,6 @@
 /* checkpoint.c: writing generations and keeping two of them. */
 #include "train/checkpoint.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "kept.h"
 #include "model/safetensors.h"
 #include "train/generation.h"

@@ -2,9 +2,6 @@
 /* decode.c: greedy answers with stored rows, by fixed point, and token by token. */
 #include "train/decode.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "batch.h"
 #include "train/forward.h"
 

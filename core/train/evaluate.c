@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* evaluate.c: sums over one evaluation length, and the metrics made of them. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "autograd/ops.h"
-#include "base/clock.h"
-#include "base/number.h"
 #include "train/decode.h"
 #include "train/forward.h"
 

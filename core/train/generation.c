@@ -9,16 +9,6 @@
  */
 #include "train/generation.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/seal.h"
-
 enum { STATE_LIMIT = 1 << 20 };
 
 static const struct field state_fields[] = {

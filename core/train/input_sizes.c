@@ -2,8 +2,6 @@
 /* input_sizes.c: how much each kind of stream contributes to the model's input. */
 #include "train/input_sizes.h"
 
-#include <math.h>
-
 #include "train/forward.h"
 
 /* Streams of the kinds in the mask pass, others are zero. */

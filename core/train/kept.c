@@ -2,14 +2,6 @@
 /* kept.c: giving generations other names, and their own names back. */
 #include "kept.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/arena.h"
-#include "base/file.h"
-#include "base/hash.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 

@@ -5,12 +5,9 @@
  * step-00000500.kept-1a2b3c4d: a generation, by its step and the start of its state's SHA-256, with
  * a copy of the curve as it was, and in `why` one line for the user.
  */
-#ifndef TRAIN_KEPT_H
-#define TRAIN_KEPT_H
+#pragma once
 
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 /* The step of such a name; -1: another name. */
 int64_t kept_step(const char *name);
@@ -23,5 +20,3 @@ peat_status kept_put_curve(const char *generation, const char *curve, struct err
 peat_status kept_take_curve(const char *generation, const char *curve, struct error *err);
 /* Makes it the generation of its step again, and restores the curve. */
 peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);
-
-#endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* optimiser.c: the learning rate of a step, the norm of all gradients, and the update of all
  * weights in one pass over values, gradients and moments. */
-#include <math.h>
 
-#include "base/number.h"
 #include "rows/optimiser_rows.h"
 #include "train/trainer.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* restore.c: reading generations back; nothing is changed before everything was verified. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
 #include "kept.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"

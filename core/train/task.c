@@ -2,13 +2,6 @@
 /* task.c: the set-up and the batches of a task, checked before they are used. */
 #include "train/task.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"

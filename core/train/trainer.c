@@ -2,14 +2,7 @@
 /* trainer.c: the loop. */
 #include "train/trainer.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/clock.h"
-#include "base/sort.h"
 #include "train/forward.h"
 
 enum { STEP_ARENA_BYTES = 4 << 20, ANSWER_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };

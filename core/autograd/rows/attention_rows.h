@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_rows.h: rows of attention scores, a block of query rows at a time. */
-#ifndef ROWS_ATTENTION_ROWS_H
-#define ROWS_ATTENTION_ROWS_H
+#pragma once
 
+#include "base/base.h"
 #include "autograd/ops.h"
-#include "base/number.h"
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
 
@@ -91,5 +90,3 @@ struct attention_rows {
 };
 
 LEVEL_TABLES(attention_rows)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* convolution_rows.h: a block of channels of one row through its taps. */
-#ifndef ROWS_CONVOLUTION_ROWS_H
-#define ROWS_CONVOLUTION_ROWS_H
+#pragma once
 
 #include "autograd/ops.h"
 #include "tensor/levels.h"
@@ -44,5 +43,3 @@ struct convolution_rows {
     tile_fn convolve, spread, taps;
 };
 LEVEL_TABLES(convolution_rows)
-
-#endif

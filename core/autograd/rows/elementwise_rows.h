@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elementwise_rows.h: rows of the binary operations. */
-#ifndef ROWS_ELEMENTWISE_ROWS_H
-#define ROWS_ELEMENTWISE_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/loop.h"
@@ -16,5 +15,3 @@ struct elementwise_rows {
     } of[BINARIES];
 };
 LEVEL_TABLES(elementwise_rows)
-
-#endif

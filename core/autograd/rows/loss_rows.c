@@ -2,9 +2,6 @@
 /* loss_rows.c: rows of the cross-entropy. */
 #include "rows/loss_rows.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tensor/lanes.h"
 #include "tensor/vecmath.h"
 

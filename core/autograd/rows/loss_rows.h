@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loss_rows.h: rows of the cross-entropy. */
-#ifndef ROWS_LOSS_ROWS_H
-#define ROWS_LOSS_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
@@ -30,5 +29,3 @@ struct loss_rows {
     range_fn scores;     /* of a struct scores */
 };
 LEVEL_TABLES(loss_rows)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mlp_rows.h: the loops of op_mlp.c between its products. */
-#ifndef ROWS_MLP_ROWS_H
-#define ROWS_MLP_ROWS_H
+#pragma once
 
 #include "autograd/ops.h"
 #include "tensor/levels.h"
@@ -27,5 +26,3 @@ struct mlp_rows {
     void (*add_strips)(void *ctx, int64_t begin, int64_t end);
 };
 LEVEL_TABLES(mlp_rows)
-
-#endif

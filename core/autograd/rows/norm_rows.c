@@ -2,8 +2,6 @@
 /* norm_rows.c: rows of layernorm, rmsnorm and normalize. */
 #include "rows/norm_rows.h"
 
-#include <math.h>
-
 #include "tensor/lanes.h"
 
 /* y = (x - mean) rate * w + b, each step rounded; w and b where they are there. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* norm_rows.h: rows of layernorm, rmsnorm and normalize, and their gradients. */
-#ifndef ROWS_NORM_ROWS_H
-#define ROWS_NORM_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
@@ -19,5 +18,3 @@ struct norm_rows {
     range_fn forward, backward;
 };
 LEVEL_TABLES(norm_rows)
-
-#endif

@@ -2,8 +2,6 @@
 /* recurrence_rows.c: a block of channels through the places of a row. */
 #include "rows/recurrence_rows.h"
 
-#include <string.h>
-
 /* h = f h + (1 - f) x, in the order in which the block reads. */
 static void read_tile(void *ctx, int64_t tile)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* recurrence_rows.h: a block of channels through the places of a row. */
-#ifndef ROWS_RECURRENCE_ROWS_H
-#define ROWS_RECURRENCE_ROWS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
 
@@ -49,5 +46,3 @@ struct recurrence_rows {
     tile_fn read, unread;
 };
 LEVEL_TABLES(recurrence_rows)
-
-#endif

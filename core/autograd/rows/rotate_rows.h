@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rotate_rows.h: rows of rotate and its gradients, seen as pairs. */
-#ifndef ROWS_ROTATE_ROWS_H
-#define ROWS_ROTATE_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/loop.h"
@@ -15,5 +14,3 @@ struct rotate_rows {
     loop_fn rotate, unrotate, cosine_grad, sine_grad;
 };
 LEVEL_TABLES(rotate_rows)
-
-#endif

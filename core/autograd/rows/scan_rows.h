@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan_rows.h: running sums of a tile. */
-#ifndef ROWS_SCAN_ROWS_H
-#define ROWS_SCAN_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
@@ -22,5 +21,3 @@ struct scan_rows {
     tile_fn rows;    /* SCAN_ROWS outer elements, where inner is 1   */
 };
 LEVEL_TABLES(scan_rows)
-
-#endif

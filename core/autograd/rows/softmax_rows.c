@@ -2,8 +2,6 @@
 /* softmax_rows.c: rows of softmax. */
 #include "rows/softmax_rows.h"
 
-#include <math.h>
-
 #include "tensor/lanes.h"
 #include "tensor/vecmath.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softmax_rows.h: rows of softmax and its gradient. */
-#ifndef ROWS_SOFTMAX_ROWS_H
-#define ROWS_SOFTMAX_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/loop.h"
@@ -20,5 +19,3 @@ struct softmax_rows {
     range_fn forward, backward;
 };
 LEVEL_TABLES(softmax_rows)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* take_rows.h: rows of take_last, scatter_last and gather_rows, and their gradients. */
-#ifndef ROWS_TAKE_ROWS_H
-#define ROWS_TAKE_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 
@@ -27,5 +26,3 @@ struct take_rows {
                          int64_t columns, int64_t begin, int64_t end);
 };
 LEVEL_TABLES(take_rows)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* unary_rows.h: rows of functions of one element. */
-#ifndef ROWS_UNARY_ROWS_H
-#define ROWS_UNARY_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/loop.h"
@@ -28,5 +27,3 @@ struct unary_rows {
     } of[UNARIES];
 };
 LEVEL_TABLES(unary_rows)
-
-#endif

@@ -2,8 +2,6 @@
 /* bf16_rows.c: bf16_rows.h at a level. */
 #include "levels/bf16_rows.h"
 
-#include <string.h>
-
 #include "tensor/levels.h"
 
 /* Adding all but one half of the last kept bit's unit, and the bit itself, carries exactly where

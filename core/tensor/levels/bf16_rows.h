@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bf16_rows.h: F32 to bf16. */
-#ifndef LEVELS_BF16_ROWS_H
-#define LEVELS_BF16_ROWS_H
+#pragma once
 
 #include "tensor/bf16.h"
 #include "tensor/levels.h"
@@ -14,5 +13,3 @@ struct bf16_rows {
     void (*scale)(float *x, const bf16 *by, int64_t n);
 };
 LEVEL_TABLE(bf16_rows, bf16_rows)
-
-#endif

@@ -2,8 +2,6 @@
 /* small_product.c: small_product.h at a level, tile by tile in registers. */
 #include "tensor/small_product.h"
 
-#include <math.h>
-
 /* ---- vectors of this level ---- */
 
 #if defined(__AVX512F__)

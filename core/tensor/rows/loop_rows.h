@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* loop_rows.h: sums over rows. */
-#ifndef ROWS_LOOP_ROWS_H
-#define ROWS_LOOP_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 #include "tensor/loop.h"
@@ -12,5 +11,3 @@ struct loop_rows {
     void (*add)(void *y, const void *x, int64_t n); /* y += x, which do not overlap */
 };
 LEVEL_TABLES(loop_rows)
-
-#endif

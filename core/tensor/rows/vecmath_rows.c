@@ -2,9 +2,6 @@
 /* vecmath_rows.c: exp, tanh, erf, GELU, the logistic function and its logarithm. */
 #include "tensor/vecmath.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "tensor/lanes.h"
 
 /* ---- one element ---- */

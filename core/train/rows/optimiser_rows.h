@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* optimiser_rows.h: the norm of a gradient, and an update of some elements of one weight. */
-#ifndef ROWS_OPTIMISER_ROWS_H
-#define ROWS_OPTIMISER_ROWS_H
+#pragma once
 
 #include "tensor/levels.h"
 
@@ -19,5 +18,3 @@ struct optimiser_rows {
     void (*bound)(void *p, int64_t n, double lo, double hi);
 };
 LEVEL_TABLES(optimiser_rows)
-
-#endif

@@ -7,8 +7,7 @@
  * spread sample of max_elements per input) with the central difference (L(x+h) - L(x-h)) / 2h. It
  * also runs backward twice and demands the same bits.
  */
-#ifndef AUTOGRAD_GRADCHECK_H
-#define AUTOGRAD_GRADCHECK_H
+#pragma once
 
 #include "autograd/graph.h"
 
@@ -35,5 +34,3 @@ struct gradcheck_result {
 peat_status gradcheck_run(const struct gradcheck *options, gradcheck_fn fn, void *ctx, int n_input,
                           struct tensor *input, const bool *needs, struct gradcheck_result *result,
                           struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * the same view of its root's gradient: views cost nothing in either direction and have no
  * backward.
  */
-#ifndef AUTOGRAD_GRAPH_H
-#define AUTOGRAD_GRAPH_H
+#pragma once
 
 #include <peat/ops.h>
 
@@ -185,5 +184,3 @@ void graph_reach(struct graph *g, peat_node *loss);
 /* The first node whose value is not finite, or with `grads` the first in the order of backward
  * whose gradient is not; NULL: none. */
 peat_node *graph_first_nonfinite(struct graph *g, bool grads);
-
-#endif

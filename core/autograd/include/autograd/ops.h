@@ -3,8 +3,7 @@
  * ops.h: the engine's operations beyond the SDK's (peat/ops.h documents those; each is op_NAME
  * here too and takes the same arguments).
  */
-#ifndef AUTOGRAD_OPS_H
-#define AUTOGRAD_OPS_H
+#pragma once
 
 #include "autograd/graph.h"
 
@@ -145,5 +144,3 @@ void op_custom_all(peat_graph *g, const peat_op *op, int32_t n, peat_node *const
 int64_t custom_units(const peat_node *n);
 void custom_run(peat_node *n, int64_t begin, int64_t end);
 bool custom_writes(const peat_node *n, size_t byte);
-
-#endif

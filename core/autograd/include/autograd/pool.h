@@ -5,10 +5,9 @@
  * A backward pass works from the end of the tape: there the newest blocks, still in the caches,
  * become free first and are taken first.
  */
-#ifndef AUTOGRAD_POOL_H
-#define AUTOGRAD_POOL_H
+#pragma once
 
-#include "base/arena.h"
+#include "base/base.h"
 
 enum { POOL_BLOCKS = 64 };
 
@@ -26,5 +25,3 @@ void *pool_take(struct pool *p, struct arena *a, size_t bytes);
 /* What pool_take or arena_try_alloc returned for `bytes`. More than fits is forgotten until the
  * arena is reset. */
 void pool_give(struct pool *p, void *data, size_t bytes);
-
-#endif

@@ -8,8 +8,7 @@
  * and graph_backward runs their operations forward once more when it comes there. They are the same
  * operations on the same operands: no bit changes.
  */
-#ifndef AUTOGRAD_STRETCH_H
-#define AUTOGRAD_STRETCH_H
+#pragma once
 
 #include "autograd/graph.h"
 
@@ -33,5 +32,3 @@ void stretch_mark(struct graph *g, int begin, int end);
  * its stretch has ended, as when a plugin keeps a node of one layer for the next. False as above.
  */
 bool stretch_hold(struct graph *g, peat_node *n);
-
-#endif

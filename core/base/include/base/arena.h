@@ -7,8 +7,7 @@
  * 64-byte aligned. Pages are kept over a reset, so a steady step asks the system for nothing.
  * Under AddressSanitizer what was given back is poisoned.
  */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -88,5 +87,3 @@ void arena_release(struct arena *a);
 /* One more element, cleared, behind the n of `item`; its address. */
 #define ARENA_APPEND(arena, item, n, room)                                                         \
     ((item) = arena_grow((arena), (item), (n), &(room), sizeof(*(item))), &(item)[(n)++])
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h: durations come from the monotonic clock; names never come from a clock. */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ double clock_wall(void);
 double clock_cpu(void);
 /* "2026-01-31T12:00:00Z" */
 void clock_utc(char *text, size_t n);
-
-#endif

@@ -3,8 +3,7 @@
  * columns.h: texts in rows and aligned columns, measured as a terminal shows them. Their
  * output is safe for one (shown.h).
  */
-#ifndef BASE_COLUMNS_H
-#define BASE_COLUMNS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -45,5 +44,3 @@ void columns_print_blocks(const struct columns *given, int n_label, FILE *out);
  * with '*'. */
 void columns_add_blocks(const struct columns *given, int n_label, int apart, size_t width,
                         bool bold, struct strbuf *out);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * A large file is mapped (base/mapped_file.h) instead of read, and may be larger than memory.
  */
-#ifndef BASE_DATA_FILES_H
-#define BASE_DATA_FILES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -50,5 +49,3 @@ peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err);
 /* PEAT_INVALID: somebody wrote into a file that is mapped. For loops that use the bytes. */
 peat_status data_check(const struct data_files *f, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* elfcheck.h: is this a whole shared object for this kind of machine? */
-#ifndef BASE_ELFCHECK_H
-#define BASE_ELFCHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ enum { ELF_HEAD = 64 };
 /* The text of the first note of `owner` within the first n bytes of a file whose head is right, not
  * terminated; NULL: there is none. */
 const char *elf_note(const char *bytes, size_t n, const char *owner, size_t *length);
-
-#endif

@@ -7,8 +7,7 @@
  * noticed and untouched on success. A numerical event is a result of the run, not an error.
  * Texts start in lower case, have no final stop, and quote the user's words with '.
  */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -59,5 +58,3 @@ _Noreturn void bug(const char *file, int line, const char *fmt, ...)
         if (!(condition))                                                                          \
             BUG("%s does not hold", #condition);                                                   \
     } while (0)
-
-#endif

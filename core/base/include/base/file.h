@@ -11,8 +11,7 @@
  * the new ones, whoever else writes it. A failed fsync is a failure. EINTR and short writes are
  * retried. The mode of the file that is replaced stays.
  */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -86,5 +85,3 @@ bool path_ends_in(const char *path, const char *ending);
 /* The names in a directory, sorted, without . and ..; freed with names_free. */
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err);
 void names_free(char **name, int n);
-
-#endif

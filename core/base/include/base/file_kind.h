@@ -5,13 +5,10 @@
  * Whoever reads text or plain numbers asks here first: the bytes of a picture or of a packed file
  * are numbers too.
  */
-#ifndef BASE_FILE_KIND_H
-#define BASE_FILE_KIND_H
+#pragma once
 
 #include <stddef.h>
 
 /* A text to follow "'path' is": "packed with gzip: unpack it first", "a PNG image". NULL: the
  * format is not known, as of text and plain numbers. */
 const char *file_kind(const void *bytes, size_t n);
-
-#endif

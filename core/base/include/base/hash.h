@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hash.h: SHA-256 as lower-case hexadecimal, the same as sha256sum prints. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -13,5 +12,3 @@ void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX]);
 /* The same in base64, as a page names the scripts that it may run. */
 void hash_base64(const void *bytes, size_t n, char text[HASH_BASE64]);
 peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * member; members of a map are read that may be missing or of another kind; and files are read and
  * written whole, with a seal (seal.h).
  */
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/value.h"
@@ -103,5 +102,3 @@ bool json_lacks_seal(const char *dir, const char *name);
 /* Seals it. Leaves a file that holds the same bytes already as it is. */
 peat_status json_write_file(const char *dir, const char *name, const struct value *map,
                             struct error *err);
-
-#endif

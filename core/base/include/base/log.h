@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log.h: lines for people, to stderr or a cell's log.txt. A sink is passed where it is needed. */
-#ifndef BASE_LOG_H
-#define BASE_LOG_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,5 +14,3 @@ void log_line(const struct log *log, const char *fmt, ...) __attribute__((format
  * whole, and a newline in the text begins none. */
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
-
-#endif

@@ -6,8 +6,7 @@
  * others write into the file shows in these pages; `mapped_file_check` notices it. A file that is
  * replaced by rename, or removed, stays as it was.
  */
-#ifndef BASE_MAPPED_FILE_H
-#define BASE_MAPPED_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -25,5 +24,3 @@ peat_status mapped_file_open(struct mapped_file *m, const char *path, struct err
 /* PEAT_INVALID: the file at `path` is the one that was mapped, and its size or time of the last
  * change is another. Takes about a microsecond. */
 peat_status mapped_file_check(const struct mapped_file *m, const char *path, struct error *err);
-
-#endif

@@ -5,12 +5,9 @@
  *
  * As with arenas, running out of memory ends the process with one line.
  */
-#ifndef BASE_MEMORY_H
-#define BASE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
 /* n elements, cleared; never NULL, also for n = 0. `what` is named when memory runs out. */
 void *mem_array(size_t n, size_t bytes_each, const char *what);
-
-#endif

@@ -6,8 +6,7 @@
  * little-endian), a Python dict {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, the
  * data in C order, as long as dtype and shape say. At most 6 axes are read.
  */
-#ifndef BASE_NPY_H
-#define BASE_NPY_H
+#pragma once
 
 #include <peat/types.h>
 
@@ -31,5 +30,3 @@ peat_status npy_open(struct npy *f, const void *bytes, size_t size, const char *
 /* Token ids: numbers of one axis, of any integer dtype, each from 0 to 2^31 - 1; *id [f->n] lives
  * as long as `a`. PEAT_INVALID names the first number that is not one. */
 peat_status npy_ids(const struct npy *f, struct arena *a, const int32_t **id, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* number.h: bounds, and numbers as text with a decimal point in every locale. */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void number_text_single(float x, char buf[NUMBER_TEXT]);
 double number_parse(const char *text);
 /* The number that is the whole text; false: it is none. */
 bool number_read(const char *text, double *x);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* object.h: shared objects that are opened while the program runs: plugins and providers. */
-#ifndef BASE_OBJECT_H
-#define BASE_OBJECT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -31,5 +30,3 @@ void *object_symbol(const struct object *o, const char *name);
 /* The file's name without .so. */
 const char *object_stem(struct arena *a, const char *path);
 bool object_is_named(const char *path); /* NAME.so, NAME not empty */
-
-#endif

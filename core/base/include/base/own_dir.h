@@ -5,8 +5,7 @@
  * It is locked while its process lives. The directory of a killed process is removed by the next
  * process of the same user that opens one of the same kind.
  */
-#ifndef BASE_OWN_DIR_H
-#define BASE_OWN_DIR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -20,5 +19,3 @@ char *own_dir_pattern(const char *kind);
 peat_status own_dir_open(struct own_dir *d, const char *kind, struct error *err);
 /* Removes it with all it contains. */
 void own_dir_close(struct own_dir *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin_dirs.h: the directories in which plugins and providers are looked for. */
-#ifndef BASE_PLUGIN_DIRS_H
-#define BASE_PLUGIN_DIRS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -17,5 +16,3 @@ struct plugin_dirs {
 peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct error *err);
 /* " (searched in 'a', 'b')" */
 void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out);
-
-#endif

@@ -5,8 +5,7 @@
  * A number of plan.json is the same for all seeds of a setting; any other is reported by its median
  * over the seeds that count.
  */
-#ifndef BASE_QUANTITY_H
-#define BASE_QUANTITY_H
+#pragma once
 
 #include "base/json.h"
 #include "base/record.h"
@@ -56,5 +55,3 @@ void quantities_put(struct json map, enum quantity_file file, const double *q);
 void quantities_read(const struct value *map, enum quantity_file file, double *q);
 /* Under this key is a timing. */
 bool quantity_is_timed(const char *key);
-
-#endif

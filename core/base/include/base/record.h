@@ -6,8 +6,7 @@
  * field that is missing, of another kind or out of bounds is damage, which is named. Who has read a
  * record may rely on its fields. Keys without a row are passed over.
  */
-#ifndef BASE_RECORD_H
-#define BASE_RECORD_H
+#pragma once
 
 #include "base/value.h"
 
@@ -48,5 +47,3 @@ peat_status record_check(const struct record *r, const struct value *v, const ch
 /* <dir>/<name> by json_read_file, checked. */
 peat_status record_read(const char *dir, const struct record *r, struct arena *a, struct value **v,
                         struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* repeat.h: words for one and for many; a sentence about many rows is printed once. */
-#ifndef BASE_REPEAT_H
-#define BASE_REPEAT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ static inline const char *plural(int64_t n)
 {
     return n == 1 ? "" : "s";
 }
-
-#endif

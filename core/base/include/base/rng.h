@@ -6,8 +6,7 @@
  * is a function of both alone. Nothing is remembered, so any thread may draw any number, a resumed
  * run draws the same ones, and a new tensor never shifts another's.
  */
-#ifndef BASE_RNG_H
-#define BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ uint64_t rng_bits(uint64_t stream, uint64_t index);
 double rng_uniform(uint64_t stream, uint64_t index);
 /* Standard normal (Box-Muller over one Philox block). */
 double rng_normal(uint64_t stream, uint64_t index);
-
-#endif

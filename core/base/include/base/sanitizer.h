@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sanitizer.h: which sanitizer this is built with, as gcc and clang say it. */
-#ifndef BASE_SANITIZER_H
-#define BASE_SANITIZER_H
+#pragma once
 
 #if defined(__has_feature)
 #define BASE_HAS_FEATURE(feature) __has_feature(feature)
@@ -15,6 +14,4 @@
 #endif
 #if defined(__SANITIZE_THREAD__) || BASE_HAS_FEATURE(thread_sanitizer)
 #define BASE_THREAD_SANITIZER
-#endif
-
 #endif

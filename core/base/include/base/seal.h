@@ -5,8 +5,7 @@
  * The last member, "check", is the SHA-256 of all the others in canonical form: order and spaces do
  * not count. A map without it was made by hand and is taken as it is.
  */
-#ifndef BASE_SEAL_H
-#define BASE_SEAL_H
+#pragma once
 
 #include "base/hash.h"
 #include "base/value.h"
@@ -29,5 +28,3 @@ enum seal seal_check(const struct value *map);
 void seal_line(struct strbuf *line);
 /* n bytes without the line's end. */
 enum seal seal_check_line(const char *line, size_t n);
-
-#endif

@@ -7,8 +7,7 @@
  * such a character is written out: \n, \r, \t; \x1b for another of ASCII; \u009b, \u202e beyond;
  * \xff for a byte that is not UTF-8. All other text stays as it is.
  */
-#ifndef BASE_SHOWN_H
-#define BASE_SHOWN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ const char *shown_text(struct arena *a, const char *text);
 /* Prints text with its line ends and tabs; all else as above. On a terminal wrapped (wrap.h). */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sort.h: numbers in rising order. None may be NaN. */
-#ifndef BASE_SORT_H
-#define BASE_SORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ int compare_integers(const void *a, const void *b);
 /* Where the numbers of x [n] stand, the smallest first, into place [n]; equal ones keep their
  * order. */
 void sort_places(const double *x, int64_t n, int64_t *place);
-
-#endif

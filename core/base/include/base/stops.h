@@ -5,8 +5,7 @@
  * They are SIGINT, SIGTERM and SIGHUP, without those that this process was started to ignore, as
  * nohup and shells with jobs in the background do.
  */
-#ifndef BASE_STOPS_H
-#define BASE_STOPS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ void stops_hold(struct stops_held *h);
 void stops_let(const struct stops_held *h);
 /* One has come and is held back: what waits for something need not wait any longer. */
 bool stops_waiting(void);
-
-#endif

@@ -3,8 +3,7 @@
  * strbuf.h: growable text. text is always terminated and never NULL.
  * Running out of memory ends the process with one line, as in arena.h.
  */
-#ifndef BASE_STRBUF_H
-#define BASE_STRBUF_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code);
 size_t text_columns(const char *text);
 /* Bytes of the whole characters at its start that fit so many columns. */
 size_t text_fit(const char *text, size_t columns);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text_index.h: which number a text has, found without looking at all of them. */
-#ifndef BASE_TEXT_INDEX_H
-#define BASE_TEXT_INDEX_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -18,5 +17,3 @@ struct text_index {
 void text_index_add(struct text_index *x, struct arena *a, const char *text, int number);
 /* -1: it is not there. */
 int text_index_find(const struct text_index *x, const char *text);
-
-#endif

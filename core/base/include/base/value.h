@@ -7,8 +7,7 @@
  * nothing is changed in place except by value_set on a map and value_append on a list the caller
  * made. Texts and keys are copied into the arena. Running out of memory ends the process.
  */
-#ifndef BASE_VALUE_H
-#define BASE_VALUE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -92,5 +91,3 @@ peat_status place_error(struct error *err, struct place at, const char *fmt, ...
  * step, false. */
 bool mistake(struct error *err, struct place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* assemble.h: from a cell's configuration to a task and a model that can run. */
-#ifndef CELL_ASSEMBLE_H
-#define CELL_ASSEMBLE_H
+#pragma once
 
 #include "cell/cell.h"
 #include "model/transformer.h"
@@ -27,5 +26,3 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
 struct value *assembly_resolved(const struct assembly *s, struct arena *a);
 /* place_error with the status of `inner`, which it returns. */
 peat_status place_failure(struct error *err, struct place at, const struct error *inner);
-
-#endif

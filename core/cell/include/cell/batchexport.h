@@ -3,8 +3,7 @@
  * batchexport.h: a cell's batches as tensors, and what its model makes of the first, for other
  * programs (docs/checkpoint.md, "Batches").
  */
-#ifndef CELL_BATCHEXPORT_H
-#define CELL_BATCHEXPORT_H
+#pragma once
 
 #include "cell/assemble.h"
 #include "model/safetensors.h"
@@ -30,5 +29,3 @@ peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
  * adds "steps.loss" and "steps.grad_norm" [n]. The assembly then has the weights after step n. */
 peat_status steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c,
                       int64_t n, struct error *err);
-
-#endif

@@ -5,10 +5,9 @@
  * The same code reads a point of the grid (places: the experiment file) and a cell's config.json
  * (places: that file), so a cell process sees exactly what the plan saw.
  */
-#ifndef CELL_CELL_H
-#define CELL_CELL_H
+#pragma once
 
-#include "base/data_files.h"
+#include "base/base.h"
 #include "model/model_config.h"
 #include "nn/positional.h"
 #include "plugin/registry.h"
@@ -87,5 +86,3 @@ peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *
 /* "rotary.sum.S.s3": scheme.combine.<other axes>.sN with characters that are safe in file names;
  * a long label is cut. */
 const char *cell_label(struct arena *a, int n, const char *const *axis_label, int64_t seed);
-
-#endif

@@ -6,11 +6,9 @@
  * and SHA-256 of metrics.jsonl and of the final weights ("files"), so that one of them that was
  * cut, edited or taken from another cell is noticed. Results of format 1 have neither.
  */
-#ifndef CELL_CELLFILES_H
-#define CELL_CELLFILES_H
+#pragma once
 
-#include "base/json.h"
-#include "base/record.h"
+#include "base/base.h"
 
 extern const struct record config_record, meta_record, result_record;
 
@@ -39,5 +37,3 @@ bool cell_files_have_hash(const struct value *config, const struct value *meta, 
 /* config.json with the content of each file in the place of its path. */
 const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
                                              struct arena *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cellmeta.h: provenance: which plugins, data, engine and machine made a result. */
-#ifndef CELL_CELLMETA_H
-#define CELL_CELLMETA_H
+#pragma once
 
 #include "cell/cell.h"
 #include "tensor/parallel.h"
@@ -20,5 +19,3 @@ peat_status cell_data(const struct cell_config *c, struct arena *a, struct value
 extern const char *const deciding_keys[];
 /* "0.1.0" */
 const char *engine_version(void);
-
-#endif

@@ -6,11 +6,9 @@
  * A resumed run keeps what its checkpoint was sealed with and writes the rest again, so that the
  * file of an interrupted run equals that of an uninterrupted one, whatever was added meanwhile.
  */
-#ifndef CELL_CELLMETRICS_H
-#define CELL_CELLMETRICS_H
+#pragma once
 
-#include "base/record.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "train/trainer.h"
 
 /* A line. */
@@ -55,5 +53,3 @@ typedef bool (*metrics_fn)(void *ctx, int line, const struct value *v);
 peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
                          struct error *err);
 void metrics_close(struct cell_metrics *m);
-
-#endif

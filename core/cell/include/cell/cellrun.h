@@ -2,11 +2,9 @@
 /*
  * cellrun.h: a cell in its own process: set up, resume, train, evaluate, write the result.
  */
-#ifndef CELL_CELLRUN_H
-#define CELL_CELLRUN_H
+#pragma once
 
-#include <stdint.h>
-
+#include "base/base.h"
 #include "process/trail.h"
 
 struct cellrun_options {
@@ -35,5 +33,3 @@ enum cellrun_end { CELLRUN_DONE, CELLRUN_DIVERGED, CELLRUN_INTERRUPTED };
  * evaluated from its final weights. */
 peat_status cell_run(const char *dir, const struct cellrun_options *options, enum cellrun_end *end,
                      struct error *err);
-
-#endif

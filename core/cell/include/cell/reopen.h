@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reopen.h: the configuration of a cell that a run directory has, with the plugins and the data
  * that are there now. */
-#ifndef CELL_REOPEN_H
-#define CELL_REOPEN_H
+#pragma once
 
 #include "cell/cell.h"
 
@@ -17,5 +16,3 @@ struct recorded_cell {
  * "a diagnosis". r is initialised here. */
 peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell, const char *what,
                         struct registry *r, struct arena *a, struct error *err);
-
-#endif

@@ -5,12 +5,10 @@
  * A dotted key starts with a section of a cell. Below `task`, `position.scheme` and
  * `position.combine` anything may follow: only the plugin knows its parameters.
  */
-#ifndef CELL_SETTING_H
-#define CELL_SETTING_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/param.h>
-
-#include "base/value.h"
 
 /* task, model, position, train, eval; ended by NULL. */
 extern const char *const setting_sections[];
@@ -40,5 +38,3 @@ peat_status unknown_key(struct error *err, struct place at, const char *key, con
  * map. */
 peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,
                             struct error *err);
-
-#endif

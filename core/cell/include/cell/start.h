@@ -7,8 +7,7 @@
  * hash of its bytes is part of the cell's identity (base/data_files.h). All weights are drawn
  * first, so that those that start otherwise shift no other.
  */
-#ifndef CELL_START_H
-#define CELL_START_H
+#pragma once
 
 #include "cell/cell.h"
 
@@ -41,5 +40,3 @@ extern const peat_param start_rows[];
  * alone. s->started says what was taken. Lines are placed where `from` is written; PEAT_REFUSED: of
  * another shape. */
 peat_status start_apply(struct assembly *s, const struct cell_config *c, struct error *err);
-
-#endif

@@ -12,11 +12,9 @@
  * Cells with patience have no trunk: their evaluations decide when they end. A state that another
  * plugin, engine or library made is refused, as a checkpoint is; then the cell trains the steps.
  */
-#ifndef CELL_TRUNK_H
-#define CELL_TRUNK_H
+#pragma once
 
-#include "base/json.h"
-#include "base/record.h"
+#include "base/base.h"
 #include "cell/cell.h"
 
 /* "trunk" of a cell in plan.json and config.json: {"hash", "end", "cells": {id: end, ...}}: the
@@ -38,5 +36,3 @@ const char *trunk_state(const char *run, const char *hash, int64_t step, struct 
 bool trunk_keeps(const struct value *trunk, const char *id, int64_t step);
 /* Removes the trunk's folder once every cell of it has a result. What cannot be removed stays. */
 void trunk_release(const char *run, const struct value *trunk);
-
-#endif

@@ -5,8 +5,7 @@
  * A check works on one loaded plugin and ends in a verdict with a reason. It may crash, hang or
  * spoil the process with the plugin, so the caller gives each check a process of its own.
  */
-#ifndef CHECK_CHECK_H
-#define CHECK_CHECK_H
+#pragma once
 
 #include "plugin/registry.h"
 #include "process/state.h"
@@ -70,5 +69,3 @@ void check_fail(struct check_outcome *o, const char *fmt, ...)
 void check_skip(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void check_add(struct check_outcome *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

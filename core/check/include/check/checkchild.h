@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* checkchild.h: one check of a plugin in a process of its own. */
-#ifndef CHECK_CHECKCHILD_H
-#define CHECK_CHECKCHILD_H
+#pragma once
 
 #include "check/check.h"
 
@@ -45,5 +44,3 @@ peat_status check_here(const struct check_request *q, const char *check, const c
 /* The parent's side: runs it in a new process of this program. */
 peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
                         struct check_report *report, struct error *err);
-
-#endif

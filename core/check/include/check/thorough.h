@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thorough.h: drawn cases one after another, in processes of their own, and the smallest one that
  * fails. */
-#ifndef CHECK_THOROUGH_H
-#define CHECK_THOROUGH_H
+#pragma once
 
 #include "check/checkchild.h"
 
@@ -21,5 +20,3 @@ struct thorough {
 /* Goes on until `seconds` are over or a case fails, which is then made smaller. */
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
                          struct error *err);
-
-#endif

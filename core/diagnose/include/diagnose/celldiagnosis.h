@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* celldiagnosis.h: from a cell of a run directory to its diagnosis. */
-#ifndef DIAGNOSE_CELLDIAGNOSIS_H
-#define DIAGNOSE_CELLDIAGNOSIS_H
+#pragma once
 
 #include "cell/assemble.h"
 #include "diagnose/diagnostics.h"
@@ -35,5 +34,3 @@ peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cel
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
                                struct value **v, struct error *err);
 void cell_diagnosis_close(struct cell_diagnosis *d);
-
-#endif

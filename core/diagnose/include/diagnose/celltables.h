@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* celltables.h: tables of a cell's scheme and combination. */
-#ifndef DIAGNOSE_CELLTABLES_H
-#define DIAGNOSE_CELLTABLES_H
+#pragma once
 
 #include "diagnose/celldiagnosis.h"
 #include "inspect/scheme_table.h"
@@ -23,5 +22,3 @@ peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int 
  * NaN where shapes differ or x is nothing. */
 double table_size(const struct scheme_table *x);
 double table_change(const struct scheme_table *x, const struct scheme_table *y);
-
-#endif

@@ -7,8 +7,7 @@
  * seeded sample of them is asked. Noise is normal, the same in every dimension. Distances are
  * Euclidean, and 0 for equal sums: candidates are measured by subtraction.
  */
-#ifndef DIAGNOSE_COLLISIONS_H
-#define DIAGNOSE_COLLISIONS_H
+#pragma once
 
 #include "maths/spectrum.h"
 #include "tensor/parallel.h"
@@ -64,5 +63,3 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
 peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, const int64_t *token,
                                const int64_t *position, const struct collision_settings *s,
                                struct arena *a, struct error *err);
-
-#endif

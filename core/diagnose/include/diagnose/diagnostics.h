@@ -7,10 +7,9 @@
  * where the model has no such thing; a failure is kept by the subject. The same subject gives the
  * same tree. Trees live in s->arena.
  */
-#ifndef DIAGNOSE_DIAGNOSTICS_H
-#define DIAGNOSE_DIAGNOSTICS_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 #include "diagnose/subject.h"
 
 typedef void (*diagnostic_fn)(struct subject *s, struct json v);
@@ -39,5 +38,3 @@ void diagnose(struct subject *s, const char *const *only, int n_only, struct jso
 
 /* diagnosis_text.c: the tree as a page of at most `width` columns. */
 void diagnosis_page(const struct value *v, int width, struct strbuf *out);
-
-#endif

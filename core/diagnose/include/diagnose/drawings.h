@@ -6,13 +6,10 @@
  * training changed it in the first finished cell, else from initial weights. Each runs in a process
  * of its own.
  */
-#ifndef DIAGNOSE_DRAWINGS_H
-#define DIAGNOSE_DRAWINGS_H
+#pragma once
 
 #include "grid/schemefile.h"
 
 /* Writes schemes.json (grid/schemefile.h), unless it has the drawings of these cells already. The
  * caller holds the directory's lock. */
 peat_status drawings_keep(const char *dir, struct error *err);
-
-#endif

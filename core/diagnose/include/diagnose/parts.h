@@ -13,8 +13,7 @@
  * The constant part collects every bias and every norm's beta. After the first attention this is an
  * attribution: the numbers held fixed depend on all parts.
  */
-#ifndef DIAGNOSE_PARTS_H
-#define DIAGNOSE_PARTS_H
+#pragma once
 
 #include "diagnose/trace.h"
 #include "model/block.h"
@@ -67,5 +66,3 @@ void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct
                    int n);
 /* Why parts cannot be followed through block `layer`; NULL: they can. */
 const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a);
-
-#endif

@@ -9,8 +9,7 @@
  * (2004): least squares on one-hot targets may never answer with a class whose mean lies between
  * two others' (Hastie, Tibshirani & Friedman, 4.2), as those of positions do.
  */
-#ifndef DIAGNOSE_PROBE_H
-#define DIAGNOSE_PROBE_H
+#pragma once
 
 #include "maths/spectrum.h"
 
@@ -52,5 +51,3 @@ struct probe_classes {
 peat_status probe_classes(const struct team *team, struct probe_classes *p, const struct matrix *x,
                           const int64_t *label, const bool *test, struct arena *a,
                           struct error *err);
-
-#endif

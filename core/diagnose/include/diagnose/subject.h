@@ -4,8 +4,7 @@
  *
  * The model is in F64 whatever it was trained in: what must be zero then is zero to rounding.
  */
-#ifndef DIAGNOSE_SUBJECT_H
-#define DIAGNOSE_SUBJECT_H
+#pragma once
 
 #include "model/transformer.h"
 #include "train/task.h"
@@ -48,5 +47,3 @@ bool subject_is_well(const struct subject *s);
 peat_status subject_status(const struct subject *s, struct error *err);
 /* Calls add with each of the first n batches, until one fails. Its work memory is given back. */
 void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_batch *b), void *ctx);
-
-#endif

@@ -11,8 +11,7 @@
  * disjoint is the total variation distance of the two profiles. It depends on the basis, but not on
  * the scale of either table.
  */
-#ifndef DIAGNOSE_SUPPORT_H
-#define DIAGNOSE_SUPPORT_H
+#pragma once
 
 #include "maths/spectrum.h"
 
@@ -31,5 +30,3 @@ void column_variances(const struct matrix *m, double *variance);
 /* token, position [d]: variances. PEAT_FAILED: not finite. */
 peat_status support_find(struct support *s, const double *token, const double *position, int64_t d,
                          struct arena *a, struct error *err);
-
-#endif

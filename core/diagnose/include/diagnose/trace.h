@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trace.h: one forward pass that stays alive, so that its nodes can be read. */
-#ifndef DIAGNOSE_TRACE_H
-#define DIAGNOSE_TRACE_H
+#pragma once
 
 #include "diagnose/subject.h"
 #include "nn/attention.h"
@@ -52,5 +51,3 @@ void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t
 double *node_copy(const peat_node *n, struct arena *a);
 /* The same, broadcast to dim. */
 double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a);
-
-#endif

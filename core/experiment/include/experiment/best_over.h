@@ -7,10 +7,9 @@
  * ...], by: seeds and choose: [SEED, ...], or by: halves, and where given metric, length and at:
  * {KEY: LABEL}.
  */
-#ifndef EXPERIMENT_BEST_OVER_H
-#define EXPERIMENT_BEST_OVER_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 struct best_over {
     int n_axis; /* 0: nothing is chosen */
@@ -43,5 +42,3 @@ bool best_over_keeps(const struct best_over *b, int64_t seed);
 /* "train.lr, model.d_ff"; "seed 5", "seeds 5, 6". In `a`. */
 const char *best_over_axes(const struct best_over *b, struct arena *a);
 const char *best_over_seeds(const struct best_over *b, struct arena *a);
-
-#endif

@@ -6,8 +6,7 @@
  * slope of the effect over the axis, or its change from each label to the next. The normal form, in
  * that of the claim (claim.h), is interaction: {AXIS: [A, B]} or trend: {AXIS: SCALE}.
  */
-#ifndef EXPERIMENT_CHANGE_H
-#define EXPERIMENT_CHANGE_H
+#pragma once
 
 #include "experiment/contrast.h"
 
@@ -44,5 +43,3 @@ int change_order(const char **label, int n);
 /* The x of the i-th label in that order; NaN: the scale needs a number (SCALE_LOG2: above 0), and
  * the label is none. */
 double change_x(enum change_scale scale, const char *label, int i);
-
-#endif

@@ -8,8 +8,7 @@
  * expect, weight and sampled; where seeds are added until the claims are decided also looks: [N,
  * ...], spending and share. Without a metric it is about the task's main one.
  */
-#ifndef EXPERIMENT_CLAIM_H
-#define EXPERIMENT_CLAIM_H
+#pragma once
 
 #include "experiment/change.h"
 
@@ -48,5 +47,3 @@ double claim_weight(const struct value *v);
 /* From its normal form. PEAT_CORRUPT: it does not fit these axes. */
 peat_status claim_from_value(struct claim *c, const struct value *v, const struct labelled *axes,
                              struct error *err);
-
-#endif

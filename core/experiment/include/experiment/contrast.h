@@ -7,8 +7,7 @@
  * factor, of: [A, B], over, pool and, where given, where, metric and length. A comparison of two
  * rows has rows: [{axis: label}, {axis: label}] instead of factor, of, over and pool.
  */
-#ifndef EXPERIMENT_CONTRAST_H
-#define EXPERIMENT_CONTRAST_H
+#pragma once
 
 #include "experiment/experiment.h"
 
@@ -60,5 +59,3 @@ void contrast_pairs_find(const struct contrast *c, const struct labelled *rows, 
 bool labels_match(const struct labelled *rows, int row, const struct value *map);
 /* The axis of this key; -1: none. */
 int labelled_axis(const struct labelled *rows, const char *key);
-
-#endif

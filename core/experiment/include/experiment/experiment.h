@@ -5,13 +5,11 @@
  * Precedence: built-in < defaults < axis < overrides < command line. Every value keeps the place
  * where it was written, so that whoever refuses it later can say so.
  */
-#ifndef EXPERIMENT_EXPERIMENT_H
-#define EXPERIMENT_EXPERIMENT_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/param.h>
 
-#include "base/text_index.h"
-#include "base/value.h"
 #include "experiment/best_over.h"
 #include "experiment/mend.h"
 #include "experiment/plugin_names.h"
@@ -175,5 +173,3 @@ bool cell_fits(const char *glob, const char *label, const char *id);
  * directories and archives, and must not lead out of them. */
 bool experiment_is_name(const char *text);
 bool cell_is_id(const char *text);
-
-#endif

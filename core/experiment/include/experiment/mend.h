@@ -7,10 +7,9 @@
  * taken out, and the experiment is read again. A mistake that only follows from what was taken out
  * is not one of the user's, and ends the search.
  */
-#ifndef EXPERIMENT_MEND_H
-#define EXPERIMENT_MEND_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 enum { MENDS_MAX = 32 };
 
@@ -42,5 +41,3 @@ bool mends_add(struct mends *m, const char *said);
 void mends_apply(struct mends *m, struct value *root);
 /* Whether the word at this place is taken out. */
 bool mends_drop_word(const struct mends *m, struct place at);
-
-#endif

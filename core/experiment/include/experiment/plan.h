@@ -3,11 +3,9 @@
  * plan.h: all cells of an experiment with what they will cost, from the real set-up and one
  * shape-only forward of each; nothing is trained.
  */
-#ifndef EXPERIMENT_PLAN_H
-#define EXPERIMENT_PLAN_H
+#pragma once
 
-#include "base/quantity.h"
-#include "base/record.h"
+#include "base/base.h"
 #include "cell/cell.h"
 #include "experiment/experiment.h"
 
@@ -92,5 +90,3 @@ extern const struct record plan_record;
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* A cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
-
-#endif

@@ -6,12 +6,9 @@
  * need: resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin;
  * no plugin is loaded here, and no function of one can be called.
  */
-#ifndef EXPERIMENT_PLANAPART_H
-#define EXPERIMENT_PLANAPART_H
+#pragma once
 
 #include "experiment/plan.h"
 
 peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
                             struct arena *a, struct error *err);
-
-#endif

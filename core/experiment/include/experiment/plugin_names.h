@@ -6,10 +6,9 @@
  * Such a plugin is called by the id of its descriptor. Where another plugin of the experiment, of
  * another file, has the same id, it is called by its path as it is written.
  */
-#ifndef EXPERIMENT_PLUGIN_NAMES_H
-#define EXPERIMENT_PLUGIN_NAMES_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 struct plugin_name {
     const char *file, *text; /* where it is named, and the path that is written there */
@@ -24,5 +23,3 @@ struct plugin_names {
 /* The name of the plugin whose path this text is; NULL: it is not one. names: NULL for none.
  */
 const char *plugin_name_at(const struct plugin_names *names, const struct value *v);
-
-#endif

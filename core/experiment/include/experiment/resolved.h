@@ -6,8 +6,7 @@
  * `made_with` says where it comes from: the program, the file, the folder, the words, and the
  * plugins by their hashes. Reading it again gives the same plan.
  */
-#ifndef EXPERIMENT_RESOLVED_H
-#define EXPERIMENT_RESOLVED_H
+#pragma once
 
 #include "experiment/plan.h"
 
@@ -19,5 +18,3 @@ void resolved_text(const struct plan *p, struct strbuf *out);
 /* The first program or plugin that is not the one of `made_with`: "scheme 'rotary' is not the file
  * that ..."; NULL: all is as it was, or the experiment is none that was made by resolved_text. */
 const char *resolved_change(const struct plan *p, struct arena *a);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schema.h: the experiment file as a JSON Schema, for editors. */
-#ifndef EXPERIMENT_SCHEMA_H
-#define EXPERIMENT_SCHEMA_H
+#pragma once
 
 #include "plugin/registry.h"
 
@@ -10,5 +9,3 @@
  * labels, only the program knows. Plugins by path, and keys of plugins that are set by a dotted
  * key, are accepted as they are. */
 struct value *experiment_schema(const struct registry *r, struct arena *a);
-
-#endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* words.h: the command line's key=value words. */
-#ifndef EXPERIMENT_WORDS_H
-#define EXPERIMENT_WORDS_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 /* The words as a map whose keys keep their dots; values are YAML. Word i has the place "command
  * line:i+1". PEAT_INVALID: a word is not key=value, or a key is given twice. *map holds the words
  * before. */
 peat_status words_map(struct arena *a, int n, char *const *text, struct value **map,
                       struct error *err);
-
-#endif

@@ -8,10 +8,9 @@
  * bytes, files beyond 256 KiB, nesting beyond 32, more than 100,000 nodes after aliases, more than
  * 4,096 keys in one map. Limits are enforced on the event stream, before memory is spent.
  */
-#ifndef EXPERIMENT_YAMLDOC_H
-#define EXPERIMENT_YAMLDOC_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 
 /* `file` is used in places and messages as given. */
 peat_status yaml_load(struct arena *a, const char *file, struct value **root, struct error *err);
@@ -21,5 +20,3 @@ peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *
 /* One value as on the command line: `at` is the place of the whole text. */
 peat_status yaml_value(struct arena *a, const char *text, struct place at, struct value **value,
                        struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * A diagnosis is the tree that `peat diagnose` makes of one cell. Rows and seeds are those of the
  * results; nothing is trained or loaded here.
  */
-#ifndef FINDINGS_FINDINGS_H
-#define FINDINGS_FINDINGS_H
+#pragma once
 
 #include "findings/measures.h"
 #include "report/results.h"
@@ -61,5 +60,3 @@ peat_status findings_table(struct table *t, const struct findings *f, const char
 /* A line for each row, measure and part, all numbers in full. */
 void findings_csv(const struct findings *f, struct strbuf *out);
 void findings_json(const struct findings *f, struct json map);
-
-#endif

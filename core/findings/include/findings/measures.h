@@ -3,10 +3,9 @@
  * measures.h: the numbers of one diagnosis (docs/diagnostics.md, "The JSON form") that are worth
  * comparing between cells, by name.
  */
-#ifndef FINDINGS_MEASURES_H
-#define FINDINGS_MEASURES_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 
 enum { MEASURE_PARTS = 64 }; /* layers or blocks that are looked at */
 
@@ -39,5 +38,3 @@ int measure_read(const struct measure *m, const struct value *diagnosis,
                  struct measured out[MEASURE_PARTS]);
 /* NULL: there is none, and *err has the nearest name. */
 const struct measure *measure_find(const char *name, const char *what, struct error *err);
-
-#endif

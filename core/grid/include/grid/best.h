@@ -9,8 +9,7 @@
  * such a cell that diverged, or measured no finite number, is not chosen. While one of these cells
  * has not come to an end, nothing is.
  */
-#ifndef GRID_BEST_H
-#define GRID_BEST_H
+#pragma once
 
 #include "experiment/best_over.h"
 #include "grid/cellstate.h"
@@ -76,5 +75,3 @@ bool best_has_value(const struct best *b, const struct best_cell *c, const struc
 /* The chosen value is the first (-1) or last (+1) of at least two, which are numbers of one axis:
  * one beyond may be better. Else 0. */
 int best_at_edge(const struct best *b, const struct best_row *row);
-
-#endif

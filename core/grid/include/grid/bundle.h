@@ -9,10 +9,9 @@
  * members are regular files, and their names are made of the experiment's name, ids of cells and
  * names that are fixed.
  */
-#ifndef GRID_BUNDLE_H
-#define GRID_BUNDLE_H
+#pragma once
 
-#include "base/record.h"
+#include "base/base.h"
 #include "grid/verify.h"
 
 /* xz takes half of the room, and a minute for a thousand cells. */
@@ -26,5 +25,3 @@ peat_status bundle_make(const struct verification *v, enum packing packing, stru
                         struct error *err);
 /* The directory was unpacked from a bundle that had no weights. */
 bool bundle_lacks_weights(const char *dir, struct arena *a);
-
-#endif

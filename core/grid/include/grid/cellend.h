@@ -14,8 +14,7 @@
  *
  * A cell that ran out of disk is partial: it goes on when there is room again.
  */
-#ifndef GRID_CELLEND_H
-#define GRID_CELLEND_H
+#pragma once
 
 #include "grid/rundir.h"
 #include "process/child.h"
@@ -58,5 +57,3 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
                            struct error *err);
 /* Removes what an earlier attempt left: end.json, running.json. */
 void cell_end_forget(const char *dir);
-
-#endif

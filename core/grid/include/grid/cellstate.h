@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cellstate.h: the states of a cell. */
-#ifndef GRID_CELLSTATE_H
-#define GRID_CELLSTATE_H
+#pragma once
 
-#include <stdbool.h>
+#include "base/base.h"
 
 enum cell_state {
     CELL_TODO,    /* never started                            */
@@ -30,5 +29,3 @@ const char *cell_state_name(enum cell_state s);
 bool cell_has_ended(enum cell_state s);
 /* Failed, crashed, timed out or out of memory. */
 bool cell_has_failed(enum cell_state s);
-
-#endif

@@ -5,8 +5,7 @@
  * It is written at the first start, before any cell is trained. Claims that change later do not
  * replace what stands there: they are added, with how many results there were by then.
  */
-#ifndef GRID_CLAIMFILE_H
-#define GRID_CLAIMFILE_H
+#pragma once
 
 #include "experiment/experiment.h"
 
@@ -29,5 +28,3 @@ peat_status claims_keep(const char *dir, const struct experiment *e, struct aren
 /* PEAT_CORRUPT: the file is damaged, or claims do not have the hash that stands beside them. */
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
                              struct error *err);
-
-#endif

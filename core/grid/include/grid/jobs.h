@@ -9,8 +9,7 @@
  * blocked and waited for, so there is no handler. The caller has no other threads that would take
  * them.
  */
-#ifndef GRID_JOBS_H
-#define GRID_JOBS_H
+#pragma once
 
 #include "grid/cellend.h"
 #include "grid/progress.h"
@@ -54,5 +53,3 @@ struct jobs {
 };
 
 void jobs_run(struct jobs *j);
-
-#endif

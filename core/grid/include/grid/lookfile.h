@@ -3,10 +3,9 @@
  * lookfile.h: looks.json of a run directory whose seeds are added until the claims are decided: the
  * cells that are not needed any more. It follows from the results and the claims.
  */
-#ifndef GRID_LOOKFILE_H
-#define GRID_LOOKFILE_H
+#pragma once
 
-#include "base/record.h"
+#include "base/base.h"
 #include "grid/rundir.h"
 
 #define LOOKS_FILE "looks.json"
@@ -18,5 +17,3 @@ peat_status looks_keep(const char *dir, int look, int n, const char *const *id, 
 /* Cells of the run that were never started and are not needed are CELL_DECIDED. Without the file
  * there are none. PEAT_CORRUPT: it is damaged. */
 peat_status looks_mark(struct rundir *r, struct arena *a, struct error *err);
-
-#endif

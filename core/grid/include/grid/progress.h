@@ -3,13 +3,9 @@
  * progress.h: a grid's messages on stderr while it runs: one line for each cell that ends, and on
  * a terminal a live line below them.
  */
-#ifndef GRID_PROGRESS_H
-#define GRID_PROGRESS_H
+#pragma once
 
-#include <stdint.h>
-#include <stdio.h>
-
-#include "base/arena.h"
+#include "base/base.h"
 
 struct job;
 
@@ -45,5 +41,3 @@ struct metrics_tail {
 struct metrics_tail metrics_tail(const char *dir);
 /* How much of a cell's work the line says is done, from 0 to 1. */
 double job_done(const struct job *job, const struct metrics_tail *tail);
-
-#endif

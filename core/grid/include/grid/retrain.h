@@ -2,8 +2,7 @@
 /*
  * retrain.h: cells trained once more, elsewhere, to see whether the same bits come out.
  */
-#ifndef GRID_RETRAIN_H
-#define GRID_RETRAIN_H
+#pragma once
 
 #include "grid/verify.h"
 
@@ -38,5 +37,3 @@ struct retraining {
  * earlier arithmetic (cell/cell.h) the final values, by size. `program` is the path of peat. */
 peat_status retrain_cells(const struct verification *v, struct retraining *t, const char *program,
                           struct error *err);
-
-#endif

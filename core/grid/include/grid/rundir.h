@@ -5,8 +5,7 @@
  * Reading needs neither plugins nor data. A cell is done when result.json is there; it is written
  * last, by fsync and rename.
  */
-#ifndef GRID_RUNDIR_H
-#define GRID_RUNDIR_H
+#pragma once
 
 #include "experiment/plan.h"
 #include "grid/cellstate.h"
@@ -77,5 +76,3 @@ bool lock_is_held(const char *dir);
 const char *cell_drift(const struct value *result, struct arena *a);
 /* True when the configuration asks for an evaluation length that the result does not have. */
 bool cell_lacks_evaluation(const struct value *config, const struct value *result);
-
-#endif

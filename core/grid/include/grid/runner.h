@@ -6,8 +6,7 @@
  * environment set before exec, in its own process, ended when the parent dies. A stop is
  * passed on: cells finish their step, save, and the run ends with 130; a second one kills.
  */
-#ifndef GRID_RUNNER_H
-#define GRID_RUNNER_H
+#pragma once
 
 #include "grid/jobs.h"
 
@@ -49,5 +48,3 @@ int runner_chosen(const struct plan *p, const struct runner_options *o, bool *ch
  * `program` is the path of peat. An error only when nothing was run. */
 peat_status runner_run(const char *dir, const struct plan *p, const struct runner_options *o,
                        const char *program, struct runner_end *end, struct error *err);
-
-#endif

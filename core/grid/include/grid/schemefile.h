@@ -6,10 +6,9 @@
  * (diagnose/drawings.h) and keeps the tables here, so that whoever reads the directory runs no
  * code.
  */
-#ifndef GRID_SCHEMEFILE_H
-#define GRID_SCHEMEFILE_H
+#pragma once
 
-#include "base/json.h"
+#include "base/base.h"
 
 enum { DRAWING_VALUES_MAX = 1 << 17, DRAWINGS_MAX = 32 };
 
@@ -46,5 +45,3 @@ peat_status scheme_drawings_write(const char *dir, struct json list, struct erro
 /* PEAT_NOTFOUND: the directory has none. PEAT_CORRUPT: the file is damaged. */
 peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,
                                  struct error *err);
-
-#endif

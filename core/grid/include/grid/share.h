@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* share.h: how many cells run at once, and in how many threads each, where `auto` leaves it open.
  */
-#ifndef GRID_SHARE_H
-#define GRID_SHARE_H
+#pragma once
 
 #include "process/machine.h"
 
@@ -15,5 +14,3 @@ struct share {
  * left. Given values stay. Neither changes a bit of a result. */
 struct share share_machine(struct share given, int64_t cells, int64_t cell_bytes,
                            const struct machine *m);
-
-#endif

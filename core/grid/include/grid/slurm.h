@@ -11,8 +11,7 @@
  *   slurm/job.json       the numbers of the jobs
  *   slurm/A_T.log        what task T of job A has said
  */
-#ifndef GRID_SLURM_H
-#define GRID_SLURM_H
+#pragma once
 
 #include "grid/jobs.h"
 
@@ -49,5 +48,3 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err);
 /* Submits. None of the cells counts as having failed before. */
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
                          struct error *err);
-
-#endif

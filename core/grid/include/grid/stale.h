@@ -6,8 +6,7 @@
  * others are another cell. The engine's version, processor, BLAS and compiler are provenance and
  * make nothing stale.
  */
-#ifndef GRID_STALE_H
-#define GRID_STALE_H
+#pragma once
 
 #include "grid/rundir.h"
 
@@ -22,5 +21,3 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a);
 /* Writes or removes the cell's stale.json, which readers that load no plugins go by. */
 peat_status stale_mark(const struct cell_files *c, const struct cell_config *present,
                        struct arena *a, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trunks.h: the states in a run directory that its cells leave for each other (cell/trunk.h). */
-#ifndef GRID_TRUNKS_H
-#define GRID_TRUNKS_H
+#pragma once
 
 #include "grid/rundir.h"
 
@@ -14,5 +13,3 @@ struct kept_state *trunks_list(const char *run, struct arena *a, int *n);
 const char *kept_state_fault(const char *run, const struct kept_state *s, struct arena *a);
 /* Removes the trunks that no cell of the plan may continue from. What cannot be removed stays. */
 void trunks_tidy(const struct rundir *r, struct arena *a);
-
-#endif

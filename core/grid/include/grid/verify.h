@@ -8,8 +8,7 @@
  * never loaded. Files that cannot be checked, such as data that are not on this machine, are not
  * problems and are listed.
  */
-#ifndef GRID_VERIFY_H
-#define GRID_VERIFY_H
+#pragma once
 
 #include "grid/rundir.h"
 
@@ -55,5 +54,3 @@ const char *verify_quote(const struct verification *v, const char *hash);
  * claims are damaged, and there is none.
  */
 bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The formulas take the table as it is: rows are positions 0, 1, 2, ...
  */
-#ifndef INSPECT_DESCRIBE_H
-#define INSPECT_DESCRIBE_H
+#pragma once
 
 #include "inspect/scheme_table.h"
 
@@ -57,5 +56,3 @@ peat_status describe_page(const struct team *team, const struct scheme_table *t,
 peat_status describe_value(const struct team *team, const struct scheme_table *t,
                            const char *scheme, struct value **v, struct arena *a,
                            struct error *err);
-
-#endif

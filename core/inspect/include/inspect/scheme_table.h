@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* scheme_table.h: a scheme's table for positions 0 .. T-1. */
-#ifndef INSPECT_SCHEME_TABLE_H
-#define INSPECT_SCHEME_TABLE_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 #include "process/trail.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
@@ -48,5 +47,3 @@ struct scheme_table scheme_table_try(const char *what, int64_t heads, int64_t ro
  * shown by its bias, or else by the first node it names for inspection. */
 peat_status scheme_table_make(struct scheme_table *t, const struct scheme_request *q,
                               struct arena *a, struct error *err);
-
-#endif

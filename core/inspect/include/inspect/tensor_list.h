@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tensor_list.h: the trainable tensors of a scheme or combination, in words, before any model is
  * there. */
-#ifndef INSPECT_TENSOR_LIST_H
-#define INSPECT_TENSOR_LIST_H
+#pragma once
 
 #include "plugin/registry.h"
 #include "process/trail.h"
@@ -20,5 +19,3 @@ struct tensor_row {
  * positions. Trail may be NULL. */
 peat_status tensor_list(const struct plugin *p, const void *config, struct trail *trail,
                         struct arena *a, struct tensor_row **row, int *n, struct error *err);
-
-#endif

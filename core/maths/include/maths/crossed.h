@@ -22,10 +22,9 @@
  * and those of V_a or V_b alone where that is the variance. That both items and subjects are
  * samples is Clark's point (1973, J. Verbal Learning and Verbal Behavior 12, 335).
  */
-#ifndef MATHS_CROSSED_H
-#define MATHS_CROSSED_H
+#pragma once
 
-#include <stdint.h>
+#include "base/base.h"
 
 struct crossed {
     double mean, variance, df; /* variance: of the mean; NaN: fewer than two seeds or stretches */
@@ -36,5 +35,3 @@ struct crossed {
 struct crossed crossed_mean(const double *d, int n_seed, int n_stretch, const double *weight);
 /* Half-width of its interval of this level, .95 say; NaN where there is none. */
 double crossed_half(const struct crossed *c, double level);
-
-#endif

@@ -4,10 +4,9 @@
  *
  * Effects and margins are in standard deviations of the differences.
  */
-#ifndef MATHS_POWER_H
-#define MATHS_POWER_H
+#pragma once
 
-#include <stdbool.h>
+#include "base/base.h"
 
 struct paired_design {
     bool equivalence; /* two one-sided t tests within +-margin; else one t test against 0 */
@@ -24,5 +23,3 @@ struct paired_design {
 double paired_power(const struct paired_design *d, int n);
 /* The fewest differences with at least this power; 0: more than PAIRS_MAX (statistics.h). */
 int paired_power_pairs(const struct paired_design *d, double power);
-
-#endif

@@ -7,11 +7,9 @@
  * a result has the same bits at any -t. gemm_start was called for the team. All matrices are
  * row-major and without gaps. Work space comes from the arena and is given back to it.
  */
-#ifndef MATHS_SPECTRUM_H
-#define MATHS_SPECTRUM_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "tensor/parallel.h"
 
 /* A table as the engine has it: F32, row-major, no gaps; borrowed and only read. */
@@ -47,5 +45,3 @@ void matrix_covariance(const struct team *team, const struct matrix *m, double *
 /* C [m, n] with rows of ldc = alpha X Y', X [m, k], Y [n, k]: each row of X with each of Y. */
 void row_products(const struct team *team, const double *x, int64_t m, const double *y, int64_t n,
                   int64_t k, double alpha, double *c, int64_t ldc);
-
-#endif

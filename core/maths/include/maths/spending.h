@@ -8,8 +8,7 @@
  * computed for normal statistics and used as nominal levels of other tests (the significance level
  * approach: Jennison and Turnbull 2000, Group Sequential Methods, 4.4).
  */
-#ifndef MATHS_SPENDING_H
-#define MATHS_SPENDING_H
+#pragma once
 
 enum spending {
     SPEND_OBRIEN_FLEMING, /* 2 - 2 Phi(z(1 - alpha / 2) / sqrt(t)): little at first */
@@ -23,5 +22,3 @@ double spending_until(enum spending how, double alpha, double t);
  * recursive integration (Armitage, McPherson and Rowe 1969, J. R. Stat. Soc. A 132, 235); errors
  * of the probability are below 1e-7. */
 void spending_levels(enum spending how, double alpha, const double *t, int n, double *level);
-
-#endif

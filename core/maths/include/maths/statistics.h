@@ -6,11 +6,9 @@
  * of two rows at the same seeds, rank_tests.c those of k methods over N tasks. strata.h goes
  * on to several pairs of rows, power.h to what so many seeds can show.
  */
-#ifndef MATHS_STATISTICS_H
-#define MATHS_STATISTICS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* A p below it is called significant. */
 #define STATS_LEVEL 0.05
@@ -108,5 +106,3 @@ struct friedman {
 void friedman_test(const double *rank, int k, int n, struct friedman *out);
 /* The .95 quantile of the range of k standard normals, over sqrt(2). */
 double nemenyi_q(int k);
-
-#endif

@@ -8,10 +8,9 @@
  * its differences between them. Tests over seeds then need nothing but independent seeds. A seed
  * counts when it has every stratum asked for: a mean over other strata would be of another thing.
  */
-#ifndef MATHS_STRATA_H
-#define MATHS_STRATA_H
+#pragma once
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /* Of each complete seed the mean over the strata of `in` (NULL: all) into mean [n_seed], in their
  * order, NaN of the others; how many are complete. */
@@ -29,5 +28,3 @@ struct interaction {
 };
 
 void interaction_test(const double *d, int n_seed, int k, struct interaction *out);
-
-#endif

@@ -7,8 +7,7 @@
  * the smallest number with l_1 + .. + l_k >= s (l_1 + .. + l_d). The mean is left out: a
  * vector that all rows share does not distinguish them.
  */
-#ifndef MATHS_SUBSPACE_H
-#define MATHS_SUBSPACE_H
+#pragma once
 
 #include "maths/spectrum.h"
 
@@ -71,5 +70,3 @@ peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int
 
 /* Quantiles as numpy's default (linear between order statistics); sorts x. NaN for n == 0. */
 struct quantiles quantiles_of(double *x, int64_t n);
-
-#endif

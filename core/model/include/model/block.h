@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block.h: one block, and the norms and dropout that the model shares. */
-#ifndef MODEL_BLOCK_H
-#define MODEL_BLOCK_H
+#pragma once
 
 #include "model/model_config.h"
 #include "nn/attention.h"
@@ -51,5 +50,3 @@ peat_node *block_forward(struct pass *pass, const struct block *b, const struct 
 /* Dropout in training, keyed by seed, place and step; identity in evaluation. */
 peat_node *pass_dropout(struct pass *pass, peat_node *x, double p, const char *place,
                         int64_t layer);
-
-#endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* foreign_numbers.h: kinds of real numbers in the files of other programs. */
-#ifndef MODEL_FOREIGN_NUMBERS_H
-#define MODEL_FOREIGN_NUMBERS_H
+#pragma once
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "tensor/tensor.h"
 
 /* Little-endian. */
@@ -16,5 +15,3 @@ struct tensor numbers_read(enum number_kind k, int rank, const int64_t *dim, con
                            struct arena *a);
 /* The first element that is not finite, or too large for the fp32 that weights are; -1: none. */
 int64_t numbers_not_finite(const struct tensor *t);
-
-#endif

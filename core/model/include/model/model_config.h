@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* model_config.h: the sizes of a model, as the experiment file's `model` section and the task give
  * them. */
-#ifndef MODEL_CONFIG_H
-#define MODEL_CONFIG_H
+#pragma once
 
 #include <peat/param.h>
 #include <peat/task.h>
@@ -46,5 +45,3 @@ struct model_config {
     peat_stream stream[PEAT_MAX_STREAMS];
     int64_t vocab, n_segment, n_class, T_train, T_max; /* T without a class token */
 };
-
-#endif

@@ -7,10 +7,9 @@
  * duplicate keys, ranges contiguous without holes or overlap up to the end of the file, sizes equal
  * to shape times dtype without overflow. At most 65,536 tensors of rank at most 6 are read.
  */
-#ifndef MODEL_SAFETENSORS_H
-#define MODEL_SAFETENSORS_H
+#pragma once
 
-#include "base/value.h"
+#include "base/base.h"
 #include "tensor/tensor.h"
 
 struct named_tensor {
@@ -53,5 +52,3 @@ const char *safetensors_only(const struct safetensors *f);
  * there is no such tensor. */
 peat_status safetensors_take(const struct safetensors *f, const char *name, struct arena *a,
                              struct tensor *t, struct error *err);
-
-#endif

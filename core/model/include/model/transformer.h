@@ -10,8 +10,7 @@
  *
  * Weights are named as docs/checkpoint.md lists them.
  */
-#ifndef MODEL_TRANSFORMER_H
-#define MODEL_TRANSFORMER_H
+#pragma once
 
 #include "autograd/ops.h"
 #include "model/block.h"
@@ -124,5 +123,3 @@ struct model_cost {
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
                        struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * Neighbouring heads on which the same schemes act are one group, with one attention call. It is
  * fused unless a hook needs the logits or the weights themselves.
  */
-#ifndef NN_ATTENTION_H
-#define NN_ATTENTION_H
+#pragma once
 
 #include "autograd/ops.h"
 #include "nn/pass.h"
@@ -34,5 +33,3 @@ struct attention_options {
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x,
                              peat_node *memory);
-
-#endif

@@ -6,8 +6,7 @@
  * every whole number between the extremes and an index. Anything else gives all pairs.
  * For callers of bias_rel.
  */
-#ifndef NN_DIFFERENCES_H
-#define NN_DIFFERENCES_H
+#pragma once
 
 #include "nn/pass.h"
 
@@ -24,5 +23,3 @@ struct differences *pass_differences(struct pass *pass, const peat_call *c);
 /* A scheme's values [1|H, n] as a bias [1|pos_B, 1|H, Tq, Tk], for differences that are not
  * Toeplitz. */
 peat_node *differences_spread(struct pass *pass, const struct differences *d, peat_node *value);
-
-#endif

@@ -6,12 +6,11 @@
  * Listings, the contract, diagnoses, checks and the trail read this table. A new hook is a field of
  * the SDK's struct, a row in hooks.c and its one caller. For all rooms above.
  */
-#ifndef NN_HOOKS_H
-#define NN_HOOKS_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/plugin.h>
 
-#include "base/strbuf.h"
 #include "process/trail.h"
 
 /* Where a hook acts. Bits, to ask for several places at once. */
@@ -90,5 +89,3 @@ enum { HOOK_MISSING = 160 };
 void hook_missing(enum hook_id id, uint32_t needs, bool tokens, char text[HOOK_MISSING]);
 /* Notes in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */
 void hook_enter(struct trail *trail, const char *id, enum hook_id hook);
-
-#endif

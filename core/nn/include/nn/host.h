@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* host.h: the engine's table for plugins, for the code that sets them up. */
-#ifndef NN_HOST_H
-#define NN_HOST_H
+#pragma once
 
 #include <peat/host.h>
 
 /* Lives as long as the process. */
 const peat_host *host_table(void);
-
-#endif

@@ -20,8 +20,7 @@
  * reads from the left, the second from the right. Both stop at the beginning of a document and skip
  * padding.
  */
-#ifndef NN_MIXER_H
-#define NN_MIXER_H
+#pragma once
 
 #include "nn/pass.h"
 
@@ -39,5 +38,3 @@ const char *mixer_name(enum mixer mixer);
 /* x [B,T,D] (normed) -> [B,T,D], of the rows of the pass; not for attention. */
 peat_node *mixer_forward(struct pass *pass, const struct mixer_weights *w, enum mixer mixer,
                          int64_t layer, peat_node *x);
-
-#endif

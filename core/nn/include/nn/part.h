@@ -5,13 +5,11 @@
  * The builder of a model fills id, prefix, config and where; the set-up (nn/setup.h) fills
  * the rest.
  */
-#ifndef NN_PART_H
-#define NN_PART_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/host.h>
 
-#include "base/data_files.h"
-#include "base/value.h"
 #include "nn/weights.h"
 
 /* Where a scheme's stream enters. */
@@ -74,5 +72,3 @@ static inline bool where_acts(const struct where *where, int64_t layer)
         acts = where->layer[i] == layer;
     return acts;
 }
-
-#endif

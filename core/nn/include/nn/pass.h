@@ -8,8 +8,7 @@
  * nn/attention_parts.h. A model of two sequences has three passes: over each
  * (model/source.c for the source) and across.
  */
-#ifndef NN_PASS_H
-#define NN_PASS_H
+#pragma once
 
 #include "nn/positional.h"
 
@@ -177,5 +176,3 @@ void pass_prepare(struct pass *pass);
 void call_pairs(struct call *c);
 /* Gives it other queries and keys, which may be one. */
 void call_sides(struct call *c, const peat_side *q, const peat_side *k);
-
-#endif

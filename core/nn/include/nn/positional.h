@@ -6,10 +6,9 @@
  * streams to the tokens. Hooks are the SDK's own structs (peat/scheme.h, peat/combine.h), so a test
  * can write one in a few lines. model_build sets a positional up; all rooms above may read it.
  */
-#ifndef NN_POSITIONAL_H
-#define NN_POSITIONAL_H
+#pragma once
 
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "nn/hooks.h"
 #include "nn/part.h"
 
@@ -56,5 +55,3 @@ int64_t scheme_reach(const struct scheme_part *s);
 int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */
 void positional_describe(const struct positional *p, int64_t L, int64_t H, struct strbuf *out);
-
-#endif

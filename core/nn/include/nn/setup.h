@@ -3,8 +3,7 @@
  * setup.h: around a plugin's setup. For those who call one: nn/positional.c for schemes and
  * combines, train/task.c for tasks, and what shows a scheme without a model.
  */
-#ifndef NN_SETUP_H
-#define NN_SETUP_H
+#pragma once
 
 #include "nn/part.h"
 
@@ -32,5 +31,3 @@ void setup_init(struct setup *s, const peat_host *host, struct arena *arena,
 /* The status after the plugin's setup returned `status`: the failure of a service wins, and a
  * plugin that failed without a message gets one. */
 peat_status setup_end(const struct setup *s, peat_status status);
-
-#endif

@@ -11,8 +11,7 @@
  * so declare PEAT_STORABLE. A source does not grow: hooks see all of it as keys in every pass, and
  * its projections are made once.
  */
-#ifndef NN_STORED_H
-#define NN_STORED_H
+#pragma once
 
 #include "nn/pass.h"
 
@@ -78,5 +77,3 @@ peat_node *front_join_pairs(struct pass *pass, peat_node *whole, peat_node *rest
 /* A term [1|B, 1|H, 1|T, 1|T] of the logits as one that is 0 at the rows and columns of the front;
  * NULL stays NULL. */
 peat_node *front_pad_pairs(struct pass *pass, peat_node *term);
-
-#endif

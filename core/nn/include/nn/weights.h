@@ -9,8 +9,7 @@
  * A frozen tensor is not trained. Those that the user froze lie at the end of the block of values
  * and are left out of the blocks of gradients and of the optimiser.
  */
-#ifndef NN_WEIGHTS_H
-#define NN_WEIGHTS_H
+#pragma once
 
 #include <peat/host.h>
 #include <peat/param.h>
@@ -74,5 +73,3 @@ void weights_shape_hash(const struct weights *w, bool (*keep)(const char *name),
 void weights_begin(struct weights *w);
 /* The tensor as a leaf of g; the same node each time within one pass. */
 peat_node *weight_node(struct graph *g, struct weight *w);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * html.h: the results as one page that needs nothing else: no network, no script, no other file.
  */
-#ifndef PAGE_HTML_H
-#define PAGE_HTML_H
+#pragma once
 
 #include "report/results.h"
 
@@ -19,5 +18,3 @@ struct html_options {
  * *no_gnuplot: that is true of all figures, because gnuplot is not installed. */
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, bool *no_gnuplot, struct error *err);
-
-#endif

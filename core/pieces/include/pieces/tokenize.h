@@ -6,14 +6,9 @@
  * unigram (Kudo 2018) or byte-pair encoding (Sennrich et al. 2016). The ids say the text byte for
  * byte, whatever the text is: docs/guide.md, "Pieces of words", says how.
  */
-#ifndef PIECES_TOKENIZE_H
-#define PIECES_TOKENIZE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum pieces_model { PIECES_UNIGRAM, PIECES_BPE };
 extern const char *const pieces_model_word[2];
@@ -37,5 +32,3 @@ struct tokenize {
  * text, vocab or dir that does not fit; PEAT_NOTFOUND: a file or SentencePiece is missing. On an
  * error, and when a stop ends the process, no folder is left. */
 peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err);
-
-#endif

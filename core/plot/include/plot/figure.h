@@ -5,13 +5,9 @@
  * The script names no terminal, no output and no file: it reads `data`, which is set when the
  * figure is written, as everything around it is.
  */
-#ifndef PLOT_FIGURE_H
-#define PLOT_FIGURE_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/strbuf.h"
+#include "base/base.h"
 
 enum figure_format { FIGURE_SVG, FIGURE_PDF, FIGURE_PNG };
 
@@ -58,5 +54,3 @@ const char *figure_colour(int i);
 /* gnuplot's numbers of distinct dashes and points. */
 int figure_dash(int i);
 int figure_point(int i);
-
-#endif

@@ -5,8 +5,7 @@
  * Values of both signs get two hues that meet in white at 0 and one range for both; others go from
  * pale to dark with their distance from 0.
  */
-#ifndef PLOT_HEATMAP_H
-#define PLOT_HEATMAP_H
+#pragma once
 
 #include "inspect/scheme_table.h"
 #include "plot/figure.h"
@@ -34,5 +33,3 @@ void heatmap_palette(struct strbuf *out, double low, double high);
 
 /* With axes and a scale. f is initialised here. */
 void heatmap_figure(const struct heatmap *h, struct figure *f);
-
-#endif

@@ -6,8 +6,7 @@
  * other axes make panels. A figure shows the numbers of the table: the same means over seeds with
  * the same intervals.
  */
-#ifndef PLOT_PLOT_H
-#define PLOT_PLOT_H
+#pragma once
 
 #include "plot/figure.h"
 #include "report/results.h"
@@ -46,5 +45,3 @@ bool plot_has_baseline(const struct results *r, int length);
 /* Initialises f in any case. PEAT_INVALID: there is nothing to draw, with the reason. */
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,
                       struct arena *a, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plot_findings.h: figures of what cells learned. */
-#ifndef PLOT_PLOT_FINDINGS_H
-#define PLOT_PLOT_FINDINGS_H
+#pragma once
 
 #include "findings/findings.h"
 #include "plot/figure.h"
@@ -19,5 +18,3 @@ struct findings_figure {
  * nothing to draw. */
 peat_status plot_findings(struct figure *f, const struct findings *found,
                           const struct findings_figure *o, struct error *err);
-
-#endif

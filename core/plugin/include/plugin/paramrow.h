@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* paramrow.h: the types of parameters, and small questions to rows; for the param*.c files and for
  * what makes configs itself. */
-#ifndef PLUGIN_PARAMROW_H
-#define PLUGIN_PARAMROW_H
+#pragma once
 
-#include <math.h>
-#include <string.h>
-
+#include "base/base.h"
 #include "plugin/params.h"
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it doubles skip whole numbers */
@@ -83,5 +80,3 @@ static inline const peat_param *rows_find(const peat_param *row, const char *key
             return row;
     return NULL;
 }
-
-#endif

@@ -5,12 +5,10 @@
  * The rows of plugins and those of the experiment file's own sections are the same kind, so every
  * key a user can write is typed, bounded and explained by one piece of code.
  */
-#ifndef PLUGIN_PARAMS_H
-#define PLUGIN_PARAMS_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/param.h>
-
-#include "base/value.h"
 
 /*
  * Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
@@ -35,5 +33,3 @@ void params_allowed(const peat_param *row, struct strbuf *out);
 /* Checks the table itself: unique legal keys, preset within bounds, labels where needed, doc
  * present, offsets inside config_size. */
 peat_status params_check(const peat_param *row, size_t config_size, struct error *err);
-
-#endif

@@ -5,15 +5,11 @@
  * Search order: a path as given; the directories of base/plugin_dirs.h. In each NAME is looked for
  * as <kind>/NAME.so and NAME.so. The first hit wins.
  */
-#ifndef PLUGIN_REGISTRY_H
-#define PLUGIN_REGISTRY_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/plugin.h>
 
-#include "base/hash.h"
-#include "base/object.h"
-#include "base/plugin_dirs.h"
-#include "base/value.h"
 #include "process/trail.h"
 
 struct plugin {
@@ -70,5 +66,3 @@ peat_status plugin_contract(struct arena *a, const peat_plugin *given, const pea
 /* Names of hooks, needs and traits, comma-separated, for listings. */
 void plugin_hooks(const peat_plugin *desc, struct strbuf *out);
 void plugin_traits(const peat_plugin *desc, struct strbuf *out);
-
-#endif

@@ -6,10 +6,9 @@
  * never returns or spoils the process is an error of one line here, which names its file and
  * function. The child is a fork, so this is for processes that have no threads yet.
  */
-#ifndef PROCESS_APART_H
-#define PROCESS_APART_H
+#pragma once
 
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "process/trail.h"
 
 /* How long one plugin function may take where no experiment says so. */
@@ -38,5 +37,3 @@ enum { APART_WAITS = 4 };
  * file is "" when that is not known, or when the child did not die. */
 peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_prints prints,
                       struct strbuf *out, struct trail_plugin *died, struct error *err);
-
-#endif

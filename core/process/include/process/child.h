@@ -5,12 +5,9 @@
  * All processes are started here: cells, checks of plugins, gnuplot and Slurm's programs as
  * programs of their own, questions to plugins as forks (process/apart.h).
  */
-#ifndef PROCESS_CHILD_H
-#define PROCESS_CHILD_H
+#pragma once
 
-#include <sys/types.h>
-
-#include "base/strbuf.h"
+#include "base/base.h"
 #include "process/trail.h"
 
 /* The descriptor under which a program finds its trail. */
@@ -78,5 +75,3 @@ enum { SIGNAL_NAME = 32 };
 const char *signal_name(int signal, char name[SIGNAL_NAME]);
 /* By others, to end a process: nothing in it went wrong. */
 bool signal_is_sent(int signal);
-
-#endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* machine.h: what this process may use of the machine it runs on. */
-#ifndef PROCESS_MACHINE_H
-#define PROCESS_MACHINE_H
+#pragma once
 
-#include <stdint.h>
+#include "base/base.h"
 
 struct machine {
     /* At least 1. Of the processors that the process may run on, those that share a core count as
@@ -16,5 +15,3 @@ struct machine {
 
 /* root: "", or in tests a directory with files as they stand in /proc and /sys. */
 void machine_look(struct machine *m, const char *root);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* parent.h: a process that ends with the one that started it. */
-#ifndef PROCESS_PARENT_H
-#define PROCESS_PARENT_H
+#pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "process/trail.h"
 
 /* This process gets the signal when its parent dies. False: process `parent` has gone before that
@@ -22,5 +19,3 @@ struct parent_watch {
  * plugin could hold up: neither the other threads nor signals. Call before plugins are loaded;
  * `page` lives as long as the process. Without a thread to be had, nothing is watched. */
 void parent_watch(struct parent_watch w);
-
-#endif

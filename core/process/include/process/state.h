@@ -7,15 +7,10 @@
  * written. `peat plugins check` looks for more, but only at plugins that it is given. A look costs
  * a few microseconds.
  */
-#ifndef PROCESS_STATE_H
-#define PROCESS_STATE_H
+#pragma once
 
+#include "base/base.h"
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "base/error.h"
-#include "base/strbuf.h"
 
 enum { STATE_SIGNALS = 65, STATE_FILES = 16 };
 
@@ -62,5 +57,3 @@ peat_status guard_verdict(struct guard *g, struct error *err);
 size_t state_memory(void);
 /* How many more it holds now; under a leak sanitizer, whether any are lost. */
 size_t state_memory_kept(size_t before);
-
-#endif

@@ -6,11 +6,10 @@
  * the first one they get their default action back, unless told otherwise: a second one ends the
  * process.
  */
-#ifndef PROCESS_STOPSIGNAL_H
-#define PROCESS_STOPSIGNAL_H
+#pragma once
 
+#include "base/base.h"
 #include <signal.h>
-#include <stdbool.h>
 
 struct stop_signal {
     int fd; /* -1: none */
@@ -25,5 +24,3 @@ void stop_open(struct stop_signal *s, bool patient);
 bool stop_requested(struct stop_signal *s);
 /* Patient: one that comes after the last question is answered by the end itself. */
 void stop_close(struct stop_signal *s);
-
-#endif

@@ -7,12 +7,9 @@
  * without signal handlers. `beats` grows while the process gets on. A trail without a page costs
  * nothing and keeps nothing.
  */
-#ifndef PROCESS_TRAIL_H
-#define PROCESS_TRAIL_H
+#pragma once
 
-#include <stdint.h>
-
-#include "base/error.h"
+#include "base/base.h"
 
 enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240, TRAIL_NOTICE = 1024 };
 
@@ -79,5 +76,3 @@ void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]
 bool trail_said(const struct trail_page *page, struct error *err);
 /* The plugin that `where` belongs to, copied; false when it is not known. */
 bool trail_find(const struct trail_page *page, const char *where, struct trail_plugin *plugin);
-
-#endif

@@ -8,8 +8,7 @@
  * added until the claims are decided, each has its share of alpha and is judged at each look until
  * it holds or fails (claim_looks.c).
  */
-#ifndef REPORT_CLAIM_VERDICT_H
-#define REPORT_CLAIM_VERDICT_H
+#pragma once
 
 #include "experiment/claim.h"
 #include "report/effect_change.h"
@@ -125,5 +124,3 @@ const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, 
 /* sd NaN: no pilot. effect: A - B that is expected. */
 struct claim_outlook claim_look_ahead(const struct claim *c, int n, int m, double effect,
                                       double sd);
-
-#endif

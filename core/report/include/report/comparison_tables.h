@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison_tables.h: contrasts and claims as tables, as JSON and as CSV. */
-#ifndef REPORT_COMPARISON_TABLES_H
-#define REPORT_COMPARISON_TABLES_H
+#pragma once
 
 #include "report/claim_verdict.h"
 #include "report/table.h"
@@ -21,5 +20,3 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
 void table_note_text(struct table *t);
 void claims_json(const struct claim_history *h, struct json map);
 void claims_csv(const struct claim_history *h, struct strbuf *out);
-
-#endif

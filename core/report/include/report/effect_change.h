@@ -7,8 +7,7 @@
  * nothing but independent seeds (a summary measure for each subject: Matthews et al. 1990, BMJ 300,
  * 230; for slopes Lorch and Myers 1990, J. Exp. Psychol. Learn. Mem. Cogn. 16, 149).
  */
-#ifndef REPORT_EFFECT_CHANGE_H
-#define REPORT_EFFECT_CHANGE_H
+#pragma once
 
 #include "experiment/change.h"
 #include "report/effects.h"
@@ -18,5 +17,3 @@
  */
 int effect_changes(const struct effects *x, const struct change *c, struct effect **out,
                    const char **why, struct arena *a);
-
-#endif

@@ -6,8 +6,7 @@
  * An effect over several strata is, for each seed that has all of them, the mean over the strata
  * (maths/strata.h): n counts seeds, not strata.
  */
-#ifndef REPORT_EFFECTS_H
-#define REPORT_EFFECTS_H
+#pragma once
 
 #include "experiment/contrast.h"
 #include "maths/strata.h"
@@ -64,5 +63,3 @@ bool effects_have_pairs(const struct effects *x);
 struct labelled results_labels(const struct results *r, struct arena *a);
 /* "position.combine: concat_split - sum", or the two rows. */
 const char *effects_what(const struct effects *x, struct arena *a);
-
-#endif

@@ -6,8 +6,7 @@
  * provider, libraries and kernels of products, libm, compiler, build. A comparison of one seed with
  * the same seed crosses kinds when its cells differ in that.
  */
-#ifndef REPORT_KINDS_H
-#define REPORT_KINDS_H
+#pragma once
 
 #include "report/table.h"
 
@@ -28,5 +27,3 @@ void kinds_find(struct kinds *k, const struct results *r, int n_row, const struc
                 struct arena *a);
 /* Notes the kinds below a table where a comparison crosses them. */
 void kinds_note(struct table *t, const struct kinds *k);
-
-#endif

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* lists.h: texts with several items, as "a, b". */
-#ifndef REPORT_LISTS_H
-#define REPORT_LISTS_H
+#pragma once
 
-#include "base/arena.h"
+#include "base/base.h"
 
 /* The list with one more item; NULL is an empty list. */
 const char *list_add(struct arena *a, const char *list, const char *between, const char *item);
 /* The next item of "a,b" at *list, which moves behind it; NULL at the end. */
 const char *list_next(struct arena *a, const char **list);
-
-#endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* numbers.h: numbers as a table shows them; the texts are in `a`. */
-#ifndef REPORT_NUMBERS_H
-#define REPORT_NUMBERS_H
+#pragma once
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "maths/statistics.h"
 
 /* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four of x alone.
@@ -23,5 +22,3 @@ const char *number_p(struct arena *a, double p);
 /* The same, but "needs 9 seeds" when n seeds cannot reach p < .05 over m comparisons: a number
  * would be read as "no difference". */
 const char *number_tested_p(struct arena *a, enum paired_test test, double p, int n, int m);
-
-#endif

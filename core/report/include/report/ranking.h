@@ -9,8 +9,7 @@
  *          nothing is better than the baseline are left out
  *   ratio  exp(mean over tasks of log(x / b)), where all are positive
  */
-#ifndef REPORT_RANKING_H
-#define REPORT_RANKING_H
+#pragma once
 
 #include "report/table.h"
 
@@ -44,5 +43,3 @@ peat_status ranking_make(struct ranking *k, const struct results *r, int64_t len
                          struct arena *a, struct error *err);
 void ranking_table(const struct ranking *k, struct arena *a, struct table *t);
 void ranking_json(const struct ranking *k, struct arena *a, struct strbuf *out);
-
-#endif

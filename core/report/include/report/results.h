@@ -5,10 +5,9 @@
  * A row is one setting of all axes; its values are one number per seed. Reading needs neither
  * plugins nor data.
  */
-#ifndef REPORT_RESULTS_H
-#define REPORT_RESULTS_H
+#pragma once
 
-#include "base/quantity.h"
+#include "base/base.h"
 #include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"
@@ -212,5 +211,3 @@ double pair_difference(const struct result_cell *a, const struct result_cell *b,
                        struct pairs *p);
 /* a and b, of the same seed and with values, are a pair. Counts into p. */
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
-
-#endif

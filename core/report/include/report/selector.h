@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* selector.h: naming rows by the labels of their axes. */
-#ifndef REPORT_SELECTOR_H
-#define REPORT_SELECTOR_H
+#pragma once
 
 #include "report/results.h"
 
@@ -33,5 +32,3 @@ int selector_axis(const struct results *r, const char *name);
 /* "WHAT: there is no axis 'NAME'; the axes are ...; did you mean ...?" */
 peat_status selector_no_axis(const struct results *r, const char *what, const char *name,
                              struct arena *a, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stretches.h: differences in each stretch of the test text, as cells keep their losses. */
-#ifndef REPORT_STRETCHES_H
-#define REPORT_STRETCHES_H
+#pragma once
 
 #include "report/results.h"
 
@@ -24,5 +23,3 @@ struct weighted_pairs {
 void difference_add_text(struct difference *d, const struct results *r,
                          const struct weighted_pairs *p, const int64_t *seed, const char *metric,
                          int64_t length);
-
-#endif

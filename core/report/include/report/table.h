@@ -4,11 +4,9 @@
  *
  * table_build decides the content, the format_ functions only its look.
  */
-#ifndef REPORT_TABLE_H
-#define REPORT_TABLE_H
+#pragma once
 
-#include "base/columns.h"
-#include "base/json.h"
+#include "base/base.h"
 #include "report/results.h"
 
 /* What stands behind a mean. */
@@ -89,5 +87,3 @@ void format_jsonl(const struct results *r, const int *order, struct arena *a, st
 /* What strong cells mean. */
 #define TABLE_STRONG                                                                               \
     "best, and every row whose paired difference to it has a 95 % interval that includes 0"
-
-#endif

@@ -5,11 +5,9 @@
  * Operands of products are rounded to them, and slopes that a gradient is multiplied by before it
  * is such an operand; nothing is added up in them.
  */
-#ifndef TENSOR_BF16_H
-#define TENSOR_BF16_H
+#pragma once
 
-#include <stdint.h>
-#include <string.h>
+#include "base/base.h"
 
 typedef uint16_t bf16;
 
@@ -33,5 +31,3 @@ void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, 
                         int64_t step);
 /* x *= by */
 void bf16_scale(float *x, const bf16 *by, int64_t n);
-
-#endif

@@ -10,12 +10,9 @@
  *
  * A result's bits depend on k and the numbers alone: not on m, n or the element's place.
  */
-#ifndef TENSOR_DOTS_H
-#define TENSOR_DOTS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "tensor/bf16.h"
 
 enum { DOTS_COLUMNS = 16, DOTS_STEP = 32 };
@@ -67,6 +64,4 @@ void dots_transpose(float *y, int64_t y_step, const float *x, int64_t m, int64_t
 #pragma weak dots_pairs_across
 #pragma weak dots_multiply
 #pragma weak dots_transpose
-#endif
-
 #endif

@@ -8,13 +8,11 @@
  * `bf16`, F32 products that say so round their operands to bf16 and add up in F32: those by weights
  * do, in linear maps and feed-forward parts. Those of attention are tensor/dots.h's.
  */
-#ifndef TENSOR_GEMM_H
-#define TENSOR_GEMM_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/gemm.h>
 
-#include "base/arena.h"
-#include "base/error.h"
 #include "tensor/parallel.h"
 
 /* PEAT_INVALID, with the names that there are, unless there is a provider of that name. Loads
@@ -78,5 +76,3 @@ void gemm_run(const struct team *team, const struct gemm *p);
  * added to C in order. */
 size_t gemm_long_bytes(const struct gemm *p);
 void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch);
-
-#endif

@@ -5,11 +5,9 @@
  * A row is added in 16 interleaved lanes which are then folded in halves: an order that vectorises
  * without letting the compiler reorder sums, and that is the same at every level of the processor.
  */
-#ifndef TENSOR_LANES_H
-#define TENSOR_LANES_H
+#pragma once
 
-#include <math.h>
-
+#include "base/base.h"
 #include "tensor/levels.h"
 
 /* Sum of the lanes, in halves. */
@@ -95,5 +93,3 @@ VEC_INLINE real lane_max(const real *x, int64_t n)
         top = x[i] > top ? x[i] : top;
     return top;
 }
-
-#endif

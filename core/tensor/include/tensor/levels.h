@@ -13,8 +13,7 @@
  * processor. Every rounding is written out and no sum depends on the width of vectors, so all
  * levels give the same bits.
  */
-#ifndef TENSOR_LEVELS_H
-#define TENSOR_LEVELS_H
+#pragma once
 
 #include "tensor/tensor.h"
 
@@ -95,5 +94,3 @@ enum { LANES = 16 };
 #endif
 #define UNROLLED(i, n)        UNROLLED_BY(i, n, 1)
 #define UNROLLED_BY(i, n, by) UNROLL for (int i = 0; i < (n); i += (by))
-
-#endif

@@ -5,8 +5,7 @@
  * Axes that all tensors step through alike are merged, so contiguous operands become one long row
  * and a bias [D] against [B,T,D] becomes B*T rows of D. Kernels see one row at a time.
  */
-#ifndef TENSOR_LOOP_H
-#define TENSOR_LOOP_H
+#pragma once
 
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
@@ -62,5 +61,3 @@ void axes_split(int rank, const int64_t *dim, const int64_t *stride, struct axes
 struct axes axes_all(int rank, const int64_t *dim);
 /* Offset of flat index i of the group in a tensor with these strides over the original shape. */
 int64_t axes_offset(const struct axes *x, int64_t i, const int64_t *stride);
-
-#endif

@@ -6,10 +6,9 @@
  * tile writes to memory of its own. Sums over tiles are combined in tile order by the caller. So
  * the same bits come out at any thread count.
  */
-#ifndef TENSOR_PARALLEL_H
-#define TENSOR_PARALLEL_H
+#pragma once
 
-#include <stdint.h>
+#include "base/base.h"
 
 /* What one cell computes with. */
 struct team {
@@ -35,5 +34,3 @@ void parallel_ranges(const struct team *team, int64_t n, int64_t grain, range_fn
 
 /* Index of the calling thread inside a region, 0 outside: for scratch memory only. */
 int parallel_thread(void);
-
-#endif

@@ -6,12 +6,10 @@
  * that has a name wins. To list them reads directories alone: the libraries behind them take
  * milliseconds and hundreds of megabytes of addresses to load.
  */
-#ifndef TENSOR_PROVIDER_H
-#define TENSOR_PROVIDER_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/gemm.h>
-
-#include "base/plugin_dirs.h"
 
 /* In the order in which `auto` chooses: the fastest first, those it does not know by name. */
 struct providers {
@@ -33,5 +31,3 @@ peat_status provider_check(const struct providers *p, const char *name, struct e
 /* Loads it, looks at its descriptor and starts it. */
 peat_status provider_open(const struct providers *p, const char *name,
                           const peat_gemm_provider **provider, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reduce.h: sums over the axes that a tensor does not have, in an order fixed by the shapes. */
-#ifndef TENSOR_REDUCE_H
-#define TENSOR_REDUCE_H
+#pragma once
 
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"
@@ -10,5 +9,3 @@
  * Partial sums live in the arena during the call. False: out of memory, dst unchanged. */
 bool reduce_add(const struct team *team, struct arena *arena, struct tensor *dst,
                 const struct tensor *src);
-
-#endif

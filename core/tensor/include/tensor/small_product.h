@@ -8,8 +8,7 @@
  * C and their sum are rounded one after the other; beta == 0 does not read C. This order is the
  * whole definition, so the bits are the same on every processor and beside every library.
  */
-#ifndef TENSOR_SMALL_PRODUCT_H
-#define TENSOR_SMALL_PRODUCT_H
+#pragma once
 
 #include <peat/gemm.h>
 
@@ -31,5 +30,3 @@ static inline bool is_small_product(const peat_gemm_product *p)
     return p->dtype == PEAT_F32 && p->k <= SMALL_PRODUCT_DEEPEST &&
            p->m * p->n * p->k <= SMALL_PRODUCT_WORK;
 }
-
-#endif

@@ -5,11 +5,9 @@
  * A tensor never owns its data: the arena it was cut from does. Strides are in elements. A
  * contiguous tensor is row-major; its data is 64-byte aligned when it comes from tensor_new.
  */
-#ifndef TENSOR_TENSOR_H
-#define TENSOR_TENSOR_H
+#pragma once
 
-#include "base/arena.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct tensor {
     peat_dtype dtype;
@@ -45,5 +43,3 @@ void tensor_fill(struct tensor *t, double x);
  * converts). */
 void tensor_copy(struct tensor *dst, const struct tensor *src);
 void tensor_add(struct tensor *dst, const struct tensor *src);
-
-#endif

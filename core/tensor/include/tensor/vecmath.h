@@ -8,11 +8,9 @@
  *
  * Largest errors: exp 2e-7 relative; the others 5e-7 absolute per unit of |x| where they grow.
  */
-#ifndef TENSOR_VECMATH_H
-#define TENSOR_VECMATH_H
+#pragma once
 
-#include <stdint.h>
-
+#include "base/base.h"
 #include "tensor/levels.h"
 
 /* A row for exp_sums. */
@@ -45,5 +43,3 @@ struct vec_rows {
     void (*exp_sums)(struct exp_row *row, int64_t rows);
 };
 LEVEL_TABLES(vec_rows)
-
-#endif

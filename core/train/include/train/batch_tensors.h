@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* batch_tensors.h: a batch as named tensors, for other programs (docs/checkpoint.md, "Batches"). */
-#ifndef TRAIN_BATCH_TENSORS_H
-#define TRAIN_BATCH_TENSORS_H
+#pragma once
 
 #include "model/safetensors.h"
 #include "train/task.h"
@@ -13,5 +12,3 @@ enum { BATCH_TENSORS = 16 + PEAT_MAX_STREAMS };
  * what is converted are in the arena, other data is the batch's. */
 int batch_tensors(const struct task *t, const peat_batch *b, const char *prefix, struct arena *a,
                   struct named_tensor out[BATCH_TENSORS]);
-
-#endif

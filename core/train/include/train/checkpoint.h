@@ -11,8 +11,7 @@
  * none. Generations that another program or machine made are kept beside the run's own until it is
  * done (kept.h).
  */
-#ifndef TRAIN_CHECKPOINT_H
-#define TRAIN_CHECKPOINT_H
+#pragma once
 
 #include "train/trainer.h"
 
@@ -62,5 +61,3 @@ const char *checkpoint_kept(const char *dir, struct arena *a);
 char *checkpoint_latest(const char *dir);
 /* Weights alone, from a checkpoint directory's model.safetensors, into a built model. */
 peat_status checkpoint_load_weights(const char *path, struct weights *w, struct error *err);
-
-#endif

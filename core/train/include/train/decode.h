@@ -19,8 +19,7 @@
  * By token: a whole pass for every token. The other two are compared with it, and an encoder, whose
  * choices see the tokens that follow, has no other way.
  */
-#ifndef TRAIN_DECODE_H
-#define TRAIN_DECODE_H
+#pragma once
 
 #include "train/trainer.h"
 
@@ -35,5 +34,3 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
                                   struct error *err);
 peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *made,
                             struct error *err);
-
-#endif

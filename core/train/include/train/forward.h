@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* forward.h: from a batch to logits, in training and in evaluation alike. */
-#ifndef TRAIN_FORWARD_H
-#define TRAIN_FORWARD_H
+#pragma once
 
 #include "train/trainer.h"
 
@@ -18,5 +17,3 @@ peat_status forward_both(struct trainer *t, struct graph *g, const struct model_
                          struct error *err);
 /* PEAT_OK, or the error that stuck to the graph. */
 peat_status forward_status(const struct graph *g, const char *what, struct error *err);
-
-#endif

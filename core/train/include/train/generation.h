@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* generation.h: one saved generation: its name, its state.json, its checks. */
-#ifndef TRAIN_GENERATION_H
-#define TRAIN_GENERATION_H
+#pragma once
 
-#include "base/record.h"
+#include "base/base.h"
 #include "model/safetensors.h"
 #include "train/trainer.h"
 
@@ -41,5 +40,3 @@ peat_status generation_read_state(const char *dir, struct arena *a, struct value
                                   struct error *err);
 /* Sets the fields of the trainer that state.json has. */
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err);
-
-#endif

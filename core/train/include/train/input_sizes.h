@@ -7,8 +7,7 @@
  * a x + b p these are a x and b p, for a concatenation the two parts of the width. A combination
  * that multiplies has no such parts: both are 0.
  */
-#ifndef TRAIN_INPUT_SIZES_H
-#define TRAIN_INPUT_SIZES_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -23,5 +22,3 @@ peat_status input_sizes(struct model *m, const struct team *team, const peat_bat
                         struct arena *arena, struct input_sizes *out, struct error *err);
 /* token / position; NaN when either part is 0. */
 double input_ratio(const struct input_sizes *s);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* task.h: a task as the trainer knows it: the SDK's hooks with their config and plan. */
-#ifndef TRAIN_TASK_H
-#define TRAIN_TASK_H
+#pragma once
 
+#include "base/base.h"
 #include <peat/task.h>
 
-#include "base/arena.h"
-#include "base/error.h"
 #include "nn/part.h"
 
 struct task {
@@ -53,5 +51,3 @@ const char *task_token_text(const struct task *t, int32_t id, struct arena *a);
 /* The first tokens of training data, "'the cat'" or, where a token has no text, "464 3797", in the
  * arena; NULL: the task does not say. */
 const char *task_first_tokens(const struct task *t, struct arena *a);
-
-#endif

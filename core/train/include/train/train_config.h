@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* train_config.h: the `train` and `eval` sections of an experiment. */
-#ifndef TRAIN_CONFIG_H
-#define TRAIN_CONFIG_H
+#pragma once
 
 #include <peat/param.h>
 
@@ -38,5 +37,3 @@ static inline int64_t evaluations_until(int64_t step, int64_t steps, int64_t eve
     int64_t regular = every > 0 ? step / every : 0;
     return regular + (step >= steps && (every <= 0 || step % every != 0));
 }
-
-#endif

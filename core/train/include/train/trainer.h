@@ -6,10 +6,9 @@
  * moments, the step number and the divergence counter; all of it is in a checkpoint, so a resumed
  * run gives the same bits as an uninterrupted one.
  */
-#ifndef TRAIN_TRAINER_H
-#define TRAIN_TRAINER_H
+#pragma once
 
-#include "base/log.h"
+#include "base/base.h"
 #include "model/transformer.h"
 #include "train/task.h"
 #include "train/train_config.h"
@@ -157,5 +156,3 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T);
  * it: the prefix is run again for every token, so decoding is the full forward of the prefix by
  * construction. */
 peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err);
-
-#endif
