@@ -109,7 +109,7 @@ static peat_status number_symbols(peat_setup *s, struct windows *w, int32_t *id_
 }
 
 /* The numbers of all characters, and how many bytes each kind has. */
-static peat_status number_text(peat_setup *s, struct windows *w, const struct task_file *file,
+static peat_status encode_text(peat_setup *s, struct windows *w, const struct task_file *file,
                                int64_t n_file, const int32_t *id_of)
 {
     unsigned char *bytes = peat_alloc(s, (size_t)w->symbols + 1);
@@ -137,7 +137,7 @@ static peat_status use_characters(peat_setup *s, struct windows *w, const struct
     if (status == PEAT_OK)
         status = number_symbols(s, w, id_of);
     if (status == PEAT_OK)
-        status = number_text(s, w, file, n_file, id_of);
+        status = encode_text(s, w, file, n_file, id_of);
     free(id_of);
     return status;
 }
