@@ -9,7 +9,7 @@
 #   kjv        the King James Bible of 1611, a verse in a line (package bible-kjv)
 #   genesis    its first book without references: genesis.txt    (package bible-kjv)
 #   python     source text: the modules of the Python library    (package libpython3.11-stdlib)
-#   gcide      a dictionary of 40 million bytes                  (package dict-gcide)
+#   gcide      an English dictionary of 40 million bytes         (package dict-gcide)
 set -eu
 
 fail() {
@@ -63,8 +63,15 @@ python() {
         }' | xargs cat
 }
 
+# Its paragraphs, in UTF-8; as fortunes, in steps of a prime, since a dictionary ends with its last letters.
 gcide() {
-    zcat /usr/share/dictd/gcide.dict.dz
+    zcat /usr/share/dictd/gcide.dict.dz | iconv -f ISO-8859-1 -t UTF-8 | awk '
+        BEGIN { RS = "" }
+        { entry[NR - 1] = $0 }
+        END {
+            for (i = 0; i < NR; i++)
+                printf "%s\n\n", entry[(i * 7919) % NR]
+        }'
 }
 
 case $1 in

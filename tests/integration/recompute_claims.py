@@ -32,12 +32,16 @@ class Run:
         chosen = plan["report"].get("best_over") or {"axes": [], "choose": []}
         names = [axis["key"] for axis in plan["axes"]]
         self.over, self.choose = chosen["axes"], {str(seed) for seed in chosen["choose"]}
+        self.at = chosen.get("at") or {}
         self.axes = [name for name in names if name not in self.over]
-        self.lines = [{**{name: line[self.column(name)] for name in names}, **line} for line in table
-                      if line["status"] == "done" and line["value"] and line.get("split", "valid") == "valid"]
-        if any(line["status"] == "diverged" for line in table):
-            sys.exit("a cell diverged: such claims are not recomputed here")
-        self.best = self.choice(chosen.get("length"), chosen.get("metric"))
+        self.lines = [{"split": "valid", **{name: line[self.column(name)] for name in names}, **line}
+                      for line in table if line["status"] == "done" and line["value"]]
+        self.reported = "test" if any(line["split"] == "test" for line in self.lines) else "valid"
+        if any(line["status"] == "diverged" and line["seed"] not in self.choose for line in table):
+            sys.exit("a reported cell diverged: such claims are not recomputed here")
+        if any(claim.get("sampled", "seeds") != "seeds" for claim in self.claims):
+            sys.exit("claims over seeds and text are not recomputed here: the csv has no stretches of the text")
+        self.best = self.choice(chosen.get("length"), chosen.get("metric") or plan["report"]["metric"])
 
     @staticmethod
     def column(axis):
@@ -47,22 +51,28 @@ class Run:
     def row(self, line):
         return tuple(line[axis] for axis in self.axes)
 
+    def chooser(self, line):
+        """The row whose choice this line has; with best_over.at, rows that differ on its axes share one."""
+        return tuple(line[axis] for axis in self.axes if axis not in self.at)
+
     def choice(self, length, metric):
-        """Of each row the values whose mean over the seeds for choosing is least."""
+        """For each row the values whose mean validation over the seeds for choosing is least."""
         tried = collections.defaultdict(lambda: collections.defaultdict(list))
         for line in self.lines:
-            if line["seed"] in self.choose and length in (None, int(line["length"])) and metric in (None, line["metric"]):
+            if (line["split"] == "valid" and line["seed"] in self.choose and length in (None, int(line["length"]))
+                    and metric == line["metric"] and all(line[axis] == of for axis, of in self.at.items())):
                 value = tuple(line[axis] for axis in self.over)
-                tried[self.row(line)][value].append(float(line["value"]))
+                tried[self.chooser(line)][value].append(float(line["value"]))
         return {row: min(of, key=lambda v: numpy.mean(of[v])) for row, of in tried.items()}
 
     def values(self, metric, length):
         """By row and seed, at one length; without one, at the first."""
-        lines = [line for line in self.lines if line["metric"] == metric and line["seed"] not in self.choose]
+        lines = [line for line in self.lines if line["split"] == self.reported and line["metric"] == metric
+                 and line["seed"] not in self.choose]
         length = length or min(int(line["length"]) for line in lines)
         by_row = collections.defaultdict(dict)
         for line in lines:
-            if int(line["length"]) == length and (not self.over or self.best[self.row(line)] == tuple(
+            if int(line["length"]) == length and (not self.over or self.best[self.chooser(line)] == tuple(
                     line[axis] for axis in self.over)):
                 by_row[self.row(line)][line["seed"]] = float(line["value"])
         return by_row

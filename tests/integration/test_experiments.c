@@ -3,32 +3,55 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-/* Words with an order, so that a run has something to learn. */
-static void open_text(void)
+/* Words with an order, so that a run has something to learn, and the experiments, beside the runs
+ * and tables that some of them start from. with_text FILE: the word that gives it its data. */
+static void open_experiments(void)
 {
     shell_open();
-    shell_expect(0, "for i in $(seq 3000); do echo \"line $i of a text, and $((i * i)) too\"; done "
-                    ">text.txt");
+    shell_expect(0,
+                 "for i in $(seq 3000); do echo \"line $i of a text, and $((i * i)) too\"; done "
+                 ">text.txt; cp -r \"$PEAT_SOURCE\"/experiments . && "
+                 "mkdir experiments/collisions/tables && "
+                 "experiments/collisions/plant.py experiments/collisions/tables 5 6 $(seq 30 39)");
 }
 
-/* A copy of the experiments, beside the runs that some of them start from. */
+#define WITH_TEXT                                                                                  \
+    "with_text() { if grep -q 'plugin: text' $1; then echo task.path=$PWD/text.txt; fi; }; "
+
 START_TEST(every_experiment_can_be_planned)
 {
-    shell_expect(0, "cp -r \"$PEAT_SOURCE\"/experiments . && text=$PWD/text.txt && "
-                    "peat run experiments/how-the-sum-is-read/concat.yaml task.path=$text "
-                    "train.steps=1 eval.tokens=64 -q && "
-                    "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
-                    "runs/sum-of-concat && "
-                    "for f in experiments/*/*.yaml; do "
-                    "peat validate $f task.path=$text || exit 1; done");
+    shell_expect(0, WITH_TEXT
+                 "peat run experiments/how-the-sum-is-read/concat.yaml task.path=text.txt "
+                 "train.steps=1 eval.tokens=64 -q && "
+                 "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
+                 "runs/sum-of-concat && "
+                 "for f in experiments/*/*.yaml; do case $f in */planned/*) continue;; esac; "
+                 "peat validate $f $(with_text $f) || exit 1; done");
+}
+END_TEST
+
+/* Data that they start from are made as their first lines say. */
+START_TEST(every_planned_experiment_can_be_planned)
+{
+    shell_expect(0, "cd experiments/planned && peat run tables.yaml -o runs/tables -q "
+                    "task.path=../../text.txt train.steps=1 eval.tokens=64 && "
+                    "{ ! /usr/bin/python3 -c 'import numpy' || "
+                    "/usr/bin/python3 tables.py runs/tables tables; } && "
+                    "{ ! command -v spm_train || "
+                    "peat tokenize ../../text.txt --vocab 300 -o pieces; }");
+    shell_expect(0,
+                 "cd experiments/planned && for f in *.yaml; do "
+                 "case $f in scale*) path=pieces;; *) path=../../text.txt;; esac; "
+                 "[ -e $path ] || continue; [ $f != what-tables-learn.yaml ] || [ -e tables ] || "
+                 "continue; peat validate $f task.path=$path || exit 1; done");
 }
 END_TEST
 
 START_TEST(every_smoke_file_ends_with_its_claims_judged)
 {
-    shell_expect(0, "for f in \"$PEAT_SOURCE\"/experiments/*/smoke.yaml; do "
-                    "peat run $f task.path=text.txt -o run -q >out || exit 1; "
-                    "grep -q '^Claims' out || exit 2; rm -r run; done");
+    shell_expect(0, WITH_TEXT "for f in experiments/*/smoke.yaml; do "
+                              "peat run $f $(with_text $f) -o run -q >out || exit 1; "
+                              "grep -q '^Claims' out || exit 2; rm -r run; done");
 }
 END_TEST
 
@@ -43,11 +66,11 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){.subject = "experiments",
-                                   .open = open_text,
+                                   .open = open_experiments,
                                    .close = shell_close,
                                    .seconds = 250,
                                    .needs = "PEAT PEAT_SOURCE python3"},
-                    TESTS(every_experiment_can_be_planned,
+                    TESTS(every_experiment_can_be_planned, every_planned_experiment_can_be_planned,
                           every_smoke_file_ends_with_its_claims_judged,
                           every_experiment_has_a_page_and_claims));
 }
