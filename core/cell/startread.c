@@ -6,37 +6,19 @@
 #include "plugin/params.h"
 #include "sourcecell.h"
 
-#define START(field) offsetof(struct weight_start, field)
+#define START(type, field, ...) PARAM_ROW(type, struct weight_start, field, #field, __VA_ARGS__)
 
 static const char *const as_labels[] = {"same", "sum_of_concat", NULL};
 
 const peat_param start_rows[] = {
-    {.key = "to",
-     .type = PEAT_STRINGS,
-     .offset = START(to),
-     .doc = "parameters that start so, by name or pattern; not given: all"},
-    {.key = "as",
-     .type = PEAT_ENUM,
-     .offset = START(as),
-     .labels = as_labels,
-     .doc = "removed; old cells that have sum_of_concat are still read"},
-    {.key = "from",
-     .type = PEAT_STRING,
-     .offset = START(from),
-     .doc = "a safetensors file, or a directory",
-     .flags = PEAT_REQUIRED | PEAT_PATH},
-    {.key = "cell",
-     .type = PEAT_STRING,
-     .offset = START(cell),
-     .doc = "a file of the directory, or a cell of the run; {seed} is the seed"},
-    {.key = "tensor",
-     .type = PEAT_STRING,
-     .offset = START(tensor),
-     .doc = "its name there, when it is another"},
-    {.key = "frozen",
-     .type = PEAT_BOOL,
-     .offset = START(frozen),
-     .doc = "not trained, as with model.freeze"},
+    START(PEAT_STRINGS, to, "parameters that start so, by name or pattern; not given: all"),
+    START(PEAT_ENUM, as, "removed; old cells that have sum_of_concat are still read",
+          .labels = as_labels),
+    START(PEAT_STRING, from, "a safetensors file, or a directory",
+          .flags = PEAT_REQUIRED | PEAT_PATH),
+    START(PEAT_STRING, cell, "a file of the directory, or a cell of the run; {seed} is the seed"),
+    START(PEAT_STRING, tensor, "its name there, when it is another"),
+    START(PEAT_BOOL, frozen, "not trained, as with model.freeze"),
     PEAT_PARAM_END,
 };
 
