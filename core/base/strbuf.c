@@ -116,6 +116,17 @@ char *strbuf_keep(struct strbuf *b, struct arena *a)
     return text;
 }
 
+char *text_replaced(const char *text, const char *old, const char *by, struct arena *a)
+{
+    struct strbuf out = STRBUF_NEW;
+    for (const char *hit; (hit = strstr(text, old)); text = hit + strlen(old)) {
+        strbuf_add_bytes(&out, text, (size_t)(hit - text));
+        strbuf_add(&out, by);
+    }
+    strbuf_add(&out, text);
+    return strbuf_keep(&out, a);
+}
+
 size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code)
 {
     if (s[0] < 0x80) {

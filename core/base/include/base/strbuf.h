@@ -39,6 +39,8 @@ char *strbuf_detach(struct strbuf *b);
 /* The text in the arena; the buffer is released. */
 struct arena;
 char *strbuf_keep(struct strbuf *b, struct arena *a);
+/* The text with `by` in the place of every `old`. */
+char *text_replaced(const char *text, const char *old, const char *by, struct arena *a);
 
 /* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
  * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends
