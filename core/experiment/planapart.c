@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planapart.c: a plan as text and back. */
-#include "experiment/planapart.h"
+#include "experiment/plan.h"
 
 #include "process/apart.h"
 

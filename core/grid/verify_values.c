@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_values.c: a result against its curve, its configuration and its checkpoint. */
-#include "verify_values.h"
+#include "grid/verify.h"
 
 #include "cell/cellmetrics.h"
 

@@ -50,7 +50,7 @@ struct plan {
  * input (Q_INPUT_RATIO_START; NaN without), for which a library of matrices is loaded. */
 enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
 
-/* Runs plugins: see planapart.h. A point that is refused is left out of the cells and listed in
+/* Runs plugins: see plan_make_apart. A point that is refused is left out of the cells and listed in
  * `skipped` when another point of the grid is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err);
@@ -90,3 +90,13 @@ extern const struct record plan_record;
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* A cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
+
+/*
+ * planapart.c: plan_make in a process of its own, for a process that runs no plugin code.
+ *
+ * The plan comes back as data. A cell's configuration has only the parts that readers of the plan
+ * need: resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin;
+ * no plugin is loaded here, and no function of one can be called.
+ */
+peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
+                            struct arena *a, struct error *err);
