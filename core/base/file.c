@@ -254,11 +254,6 @@ char *path_join(const char *a, const char *b)
     return strbuf_detach(&path);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Adds a copy of the name; room doubles at each power of two. */
 static void names_add(char ***name, int *n, const char *text)
 {
@@ -299,7 +294,7 @@ peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
         return status;
     }
     if (count)
-        qsort(found, (size_t)count, sizeof(*found), compare_names);
+        qsort(found, (size_t)count, sizeof(*found), compare_texts);
     *name = found;
     *n = count;
     return PEAT_OK;

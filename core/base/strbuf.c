@@ -92,6 +92,17 @@ void strbuf_join(struct strbuf *b, const char *const *text, int n)
         strbuf_addf(b, "%s%s", i ? ", " : "", text[i]);
 }
 
+void strbuf_add_word(struct strbuf *b, const char *text)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "._-/+=:,@%";
+    bool plain = *text && strspn(text, harmless) == strlen(text);
+    strbuf_add(b, plain ? text : "'");
+    for (; !plain && *text; text++)
+        strbuf_add(b, *text == '\'' ? "'\\''" : (char[]){*text, '\0'});
+    strbuf_add(b, plain ? "" : "'");
+}
+
 void strbuf_fill(struct strbuf *b, char c, size_t n)
 {
     reserve(b, n);

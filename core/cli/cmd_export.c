@@ -99,11 +99,6 @@ static peat_status take_initial_weights(struct exporter *x)
     return PEAT_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
-}
-
 /* ---- the newest checkpoint ---- */
 
 static peat_status read_checkpoint(struct exporter *x, const char *dir)
@@ -174,7 +169,7 @@ static peat_status build_taken(struct exporter *x, struct assembly *s, struct ce
     struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
     peat_status status = build(x, PEAT_F64, false, s, config);
     memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
-    qsort(taken, (size_t)n, sizeof(*taken), by_name);
+    qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;
     x->list.room = n;
     return status == PEAT_OK

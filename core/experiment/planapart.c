@@ -61,21 +61,15 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
 
 /* ---- the parent ---- */
 
-static const char *text_or(const struct value *map, const char *key, const char *otherwise)
-{
-    const char *text = json_get_text(map, key);
-    return text ? text : otherwise;
-}
-
 /* A plugin by what identifies it. */
 static void read_plugin(const struct value *v, struct plugin_use *use, struct arena *a)
 {
     struct plugin *plugin = ARENA_NEW(a, struct plugin);
     peat_plugin *desc = ARENA_NEW(a, peat_plugin);
     desc->kind = (peat_kind)json_get_int(v, "kind", 0);
-    desc->id = text_or(v, "id", "");
+    desc->id = json_text_or(v, "id", "");
     plugin->desc = desc;
-    snprintf(plugin->sha256, sizeof(plugin->sha256), "%s", text_or(v, "sha256", ""));
+    snprintf(plugin->sha256, sizeof(plugin->sha256), "%s", json_text_or(v, "sha256", ""));
     use->plugin = plugin;
 }
 
@@ -113,8 +107,8 @@ static bool read_config(const struct value *row, struct cell_config *c, struct a
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     double test = json_get_number(value_get(c->resolved, "eval"), "test");
     c->eval.test = test > 0 ? test : 0; /* NaN: it is not there */
-    snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
-    snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
+    snprintf(c->hash, sizeof(c->hash), "%s", json_text_or(row, "hash", ""));
+    snprintf(c->setting, sizeof(c->setting), "%s", json_text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(row, "plugins"), c, a);
 }
 
@@ -125,12 +119,12 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
         .index = (int)json_get_int(row, "index", -1),
         .id = json_get_text(row, "id"),
         .label = json_get_text(row, "label"),
-        .scheme = text_or(row, "scheme", ""),
-        .combine = text_or(row, "combine", ""),
-        .task = text_or(row, "task", ""),
+        .scheme = json_text_or(row, "scheme", ""),
+        .combine = json_text_or(row, "combine", ""),
+        .task = json_text_or(row, "task", ""),
         .seed = json_get_int(row, "seed", 0),
-        .attention_path = text_or(row, "attention_path", ""),
-        .injection = text_or(row, "injection", ""),
+        .attention_path = json_text_or(row, "attention_path", ""),
+        .injection = json_text_or(row, "injection", ""),
         .started = json_get_text(row, "started"),
         .first_tokens = json_get_text(row, "first_tokens"),
         .matched = json_get_text(row, "matched"),
@@ -139,7 +133,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
     };
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
-        c->axis[i] = text_or(value_get(row, "axes"), e->axis[i].key, "");
+        c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
     return c->id && c->label && read_config(row, &c->config, a);
 }
 
@@ -148,8 +142,8 @@ static void read_skipped(const struct value *list, struct plan *p, struct arena 
     p->n_skipped = list ? list->n : 0;
     p->skipped = ARENA_ARRAY(a, p->n_skipped + 1, struct plan_skip);
     for (int i = 0; i < p->n_skipped; i++)
-        p->skipped[i] = (struct plan_skip){text_or(list->item[i], "label", ""),
-                                           text_or(list->item[i], "reason", "")};
+        p->skipped[i] = (struct plan_skip){json_text_or(list->item[i], "label", ""),
+                                           json_text_or(list->item[i], "reason", "")};
 }
 
 static void read_dropped(const struct value *list, struct plan *p, struct arena *a)

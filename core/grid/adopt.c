@@ -3,11 +3,6 @@
 
 #include "grid/rundir.h"
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool is_among(const char *text, const char *const *sorted, int n)
 {
     return n > 0 && bsearch(&text, sorted, (size_t)n, sizeof(*sorted), compare_texts);

@@ -187,11 +187,6 @@ static void add_cell(struct rundir *r, const char *id, const struct value *plann
     };
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names are sorted. */
 static void list_cells(struct rundir *r, const struct value *cells, int n_name, char **name,
                        struct arena *a)
@@ -201,7 +196,7 @@ static void list_cells(struct rundir *r, const struct value *cells, int n_name, 
     for (int i = 0; i < cells->n; i++)
         add_cell(r, json_get_text(cells->item[i], "id"), cells->item[i], a);
     for (int i = 0; i < r->n && n_name; i++) {
-        char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_names);
+        char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_texts);
         if (found)
             planned[found - name] = true;
     }

@@ -17,22 +17,10 @@ enum {
     NOTICE_SHARE = 4 /* at most this part of a task's time                       */
 };
 
-/* One word of the shell. */
-static void add_word(struct strbuf *out, const char *text)
-{
-    strbuf_add(out, "'");
-    for (; *text; text++)
-        if (*text == '\'')
-            strbuf_add(out, "'\\''");
-        else
-            strbuf_add_bytes(out, text, 1);
-    strbuf_add(out, "'");
-}
-
 static void add_assignment(struct strbuf *out, const char *name, const char *text)
 {
     strbuf_addf(out, "%s=", name);
-    add_word(out, text);
+    strbuf_add_word(out, text);
     strbuf_add(out, "\n");
 }
 
@@ -118,7 +106,7 @@ static void add_variables(const struct slurm_array *s, struct strbuf *out)
     add_assignment(out, "peat", s->jobs->program);
     add_assignment(out, "dir", s->dir);
     strbuf_add(out, "cd ");
-    add_word(out, s->work);
+    strbuf_add_word(out, s->work);
     strbuf_add(out, " || exit 2\n");
     if (s->plugin_path) {
         strbuf_add(out, "export ");

@@ -159,21 +159,6 @@ static void add_file(struct html_page *p, const char *dir, const char *name)
     free(path);
 }
 
-/* Quotes a word for a shell. */
-static void add_word(struct strbuf *out, const char *word)
-{
-    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "._-/+=:,@%";
-    if (*word && strspn(word, harmless) == strlen(word)) {
-        strbuf_add(out, word);
-        return;
-    }
-    strbuf_add(out, "'");
-    for (; *word; word++)
-        strbuf_add(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-    strbuf_add(out, "'");
-}
-
 /* word: the directory, quoted for a shell. Directories of older programs have no resolved
  * experiment. */
 static void add_run(struct strbuf *out, const char *dir, const char *word, struct arena *a)
@@ -200,7 +185,7 @@ void html_reproduce(struct html_page *p)
         const char *dir = p->o->dir[d];
         struct strbuf word = STRBUF_NEW;
         char *absolute = realpath(dir, NULL); /* the commands work from any folder */
-        add_word(&word, absolute ? absolute : dir);
+        strbuf_add_word(&word, absolute ? absolute : dir);
         free(absolute);
         add_run(&text, dir, word.text, p->a);
         strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);

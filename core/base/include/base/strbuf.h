@@ -32,6 +32,8 @@ void strbuf_addv(struct strbuf *b, const char *fmt, va_list args)
 void strbuf_item(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* n texts with ", " between them, after whatever is in the buffer. */
 void strbuf_join(struct strbuf *b, const char *const *text, int n);
+/* One word of the shell, in quotes where it needs them. */
+void strbuf_add_word(struct strbuf *b, const char *text);
 /* n copies of c. */
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
