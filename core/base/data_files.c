@@ -227,10 +227,8 @@ static peat_status hash_folder(struct data_files *f, const char *dir, struct err
     peat_status status = PEAT_OK;
     for (int i = 0; status == PEAT_OK && i < 2; i++) {
         const char *one = "";
-        char *path = path_join(dir, names[i]);
-        status = data_hash(f, path, &one, err);
+        status = data_hash(f, path_in(dir, names[i]).text, &one, err);
         strbuf_addf(&lines, "%s  %s\n", one, names[i]);
-        free(path);
     }
     hash_bytes(lines.text, lines.n, hex);
     if (status == PEAT_OK)

@@ -130,9 +130,7 @@ peat_status record_read(const char *dir, const struct record *r, struct arena *a
     peat_status status = json_read_file(dir, r->name, a, v, err);
     if (status != PEAT_OK)
         return status;
-    char *path = path_join(dir, r->name);
-    status = record_check(r, *v, path, err);
-    free(path);
+    status = record_check(r, *v, path_in(dir, r->name).text, err);
     if (status != PEAT_OK)
         *v = NULL;
     return status;

@@ -28,10 +28,7 @@ const struct value *metrics_line(struct arena *a, const char *line, size_t n)
 
 static peat_status read_text(const char *dir, char **text, size_t *n, struct error *err)
 {
-    char *path = path_join(dir, line_record.name);
-    peat_status status = file_read(path, 0, text, n, err);
-    free(path);
-    return status;
+    return file_read(path_in(dir, line_record.name).text, 0, text, n, err);
 }
 
 peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
@@ -93,20 +90,14 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, 
     peat_status status = read_kept(dir, kept, &m->held, err);
     if (redo || status != PEAT_OK)
         return status;
-    char *path = path_join(dir, line_record.name);
-    status = open_cut(m, path, err);
-    free(path);
-    return status;
+    return open_cut(m, path_in(dir, line_record.name).text, err);
 }
 
 peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err)
 {
     if (!m->holds)
         return metrics_sync(m, err);
-    char *path = path_join(dir, line_record.name);
-    peat_status status = file_write_own(path, m->held.text, m->held.n, err);
-    free(path);
-    return status;
+    return file_write_own(path_in(dir, line_record.name).text, m->held.text, m->held.n, err);
 }
 
 /* ---- writing ---- */

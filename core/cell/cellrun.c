@@ -70,11 +70,9 @@ static bool try_lock(int fd)
 
 static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 {
-    char *path = path_join(dir, "lock");
-    peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
+    peat_status status = file_open(path_in(dir, "lock").text, O_RDWR | O_CREAT, FILE_OWN, fd, err);
     if (status == PEAT_OK && !try_lock(*fd))
         status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
-    free(path);
     return status;
 }
 
@@ -256,11 +254,6 @@ static struct json identity(const struct cell *c, const char *hash, const struct
     return v;
 }
 
-static char *checkpoint_dir(const struct cell *c)
-{
-    return path_join(c->dir, "ckpt");
-}
-
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
@@ -271,10 +264,8 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
         return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
-    char *dir = checkpoint_dir(c);
-    status = checkpoint_save(dir, &c->trainer, identity(c, c->config.hash, curve).v, final, err);
-    free(dir);
-    return status;
+    return checkpoint_save(path_in(c->dir, "ckpt").text, &c->trainer,
+                           identity(c, c->config.hash, curve).v, final, err);
 }
 
 /* cells/<id> is the cell's directory. */
@@ -419,13 +410,12 @@ static bool branch(struct cell *c, bool *found, struct error *err)
 static bool restore(struct cell *c, struct error *err)
 {
     bool found = false, branched = false;
-    char *dir = checkpoint_dir(c);
+    const struct file_path dir = path_in(c->dir, "ckpt");
     const struct checkpoint_gate gate = {accept_checkpoint, c, curve_file(c)};
-    peat_status status = checkpoint_load(dir, &c->trainer, &gate, &c->log, &found, err);
-    const char *kept = checkpoint_kept(dir, c->arena);
+    peat_status status = checkpoint_load(dir.text, &c->trainer, &gate, &c->log, &found, err);
+    const char *kept = checkpoint_kept(dir.text, c->arena);
     if (kept)
         trail_notice(c->options->trail, kept);
-    free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
     if (!found) {

@@ -12,10 +12,8 @@
 /* Asking takes the lock for an instant. Behind a link stands the lock of another directory. */
 bool lock_is_held(const char *dir)
 {
-    char *path = path_join(dir, "lock");
     int fd;
-    peat_status status = file_open(path, O_RDONLY, FILE_OWN, &fd, NULL);
-    free(path);
+    peat_status status = file_open(path_in(dir, "lock").text, O_RDONLY, FILE_OWN, &fd, NULL);
     if (status != PEAT_OK)
         return false;
     bool locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -220,11 +218,10 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     peat_status status = read_plan(r, a, err);
     if (status != PEAT_OK)
         return status;
-    char *cells = path_join(path, "cells"), **name = NULL;
+    char **name = NULL;
     int n = 0;
     struct error why = {0};
-    status = dir_list(cells, &name, &n, &why);
-    free(cells);
+    status = dir_list(path_in(path, "cells").text, &name, &n, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         return error_set(err, status, "%s", why.text);
     status = PEAT_OK;

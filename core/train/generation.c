@@ -77,10 +77,7 @@ peat_status generation_fill(struct weights *w, const struct named_tensor *t, int
 static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
                                struct error *err)
 {
-    char *path = path_join(dir, name);
-    peat_status status = hash_file(path, hex, err);
-    free(path);
-    return status;
+    return hash_file(path_in(dir, name).text, hex, err);
 }
 
 /* ---- writing ---- */
@@ -186,9 +183,8 @@ static peat_status verify_file(const char *dir, const char *name, const struct v
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err)
 {
-    char *path = path_join(dir, GENERATION_STATE);
-    peat_status status = json_read(path, GENERATION_STATE, STATE_LIMIT, a, state, err);
-    free(path);
+    peat_status status = json_read(path_in(dir, GENERATION_STATE).text, GENERATION_STATE,
+                                   STATE_LIMIT, a, state, err);
     if (status != PEAT_OK)
         return status;
     if ((*state)->kind != VALUE_MAP)
