@@ -6,16 +6,17 @@
 
 /* A value that is not finite is null. */
 static const struct field line_fields[] = {
-    {"step", FIELD_INT},
-    {"metric", FIELD_TEXT},
-    {"split", FIELD_TEXT},
-    {"length", FIELD_INT | FIELD_NULL},
-    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL},
+    {"step", FIELD_INT, MEMBER(struct measure, step)},
+    {"metric", FIELD_TEXT, MEMBER(struct measure, metric)},
+    {"split", FIELD_TEXT, MEMBER(struct measure, split)},
+    {"length", FIELD_INT | FIELD_NULL, MEMBER(struct measure, length)},
+    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL, MEMBER(struct measure, value)},
     {"lr", FIELD_NUMBER | FIELD_NULL},
     {"grad_norm", FIELD_NUMBER | FIELD_NULL},
     {"diverged", FIELD_BOOL},
     {NULL},
 };
+enum { MEASURE_FIELDS = 5 };
 const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
@@ -106,11 +107,7 @@ peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct erro
 static struct json measure_json(struct arena *a, const struct measure *x)
 {
     struct json line = json_map(a);
-    json_put_int(line, "step", x->step);
-    json_put_text(line, "metric", x->metric);
-    json_put_text(line, "split", x->split);
-    json_put_int(line, "length", x->length);
-    json_put_number(line, "value", x->value);
+    fields_put(line, line_fields, MEASURE_FIELDS, x);
     return line;
 }
 

@@ -202,12 +202,13 @@ static bool keep_line(void *ctx, int line, const struct value *v)
 {
     (void)line;
     struct cell *c = ctx;
-    const char *metric = json_get_text(v, "metric"), *split = json_get_text(v, "split");
-    if (metric && split && strcmp(split, "train") != 0)
-        keep_measure(c,
-                     &(struct measure){arena_strdup(c->arena, metric),
-                                       arena_strdup(c->arena, split), json_get_int(v, "length", 0),
-                                       json_get_int(v, "step", 0), json_get_number(v, "value")});
+    struct measure m;
+    fields_get(v, line_record.field, &m);
+    if (!m.metric || !m.split || strcmp(m.split, "train") == 0)
+        return true;
+    m.metric = arena_strdup(c->arena, m.metric);
+    m.split = arena_strdup(c->arena, m.split);
+    keep_measure(c, &m);
     return true;
 }
 

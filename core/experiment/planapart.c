@@ -117,24 +117,15 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
-        .id = json_get_text(row, "id"),
-        .label = json_get_text(row, "label"),
-        .scheme = json_text_or(row, "scheme", ""),
-        .combine = json_text_or(row, "combine", ""),
-        .task = json_text_or(row, "task", ""),
-        .seed = json_get_int(row, "seed", 0),
-        .attention_path = json_text_or(row, "attention_path", ""),
-        .injection = json_text_or(row, "injection", ""),
-        .started = json_get_text(row, "started"),
         .first_tokens = json_get_text(row, "first_tokens"),
-        .matched = json_get_text(row, "matched"),
         .trunk = value_get(row, "trunk"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
+    fields_get(row, plan_cell_fields, c);
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->id && c->label && read_config(row, &c->config, a);
+    return c->label && read_config(row, &c->config, a);
 }
 
 static void read_skipped(const struct value *list, struct plan *p, struct arena *a)
@@ -142,8 +133,7 @@ static void read_skipped(const struct value *list, struct plan *p, struct arena 
     p->n_skipped = list ? list->n : 0;
     p->skipped = ARENA_ARRAY(a, p->n_skipped + 1, struct plan_skip);
     for (int i = 0; i < p->n_skipped; i++)
-        p->skipped[i] = (struct plan_skip){json_text_or(list->item[i], "label", ""),
-                                           json_text_or(list->item[i], "reason", "")};
+        fields_get(list->item[i], plan_skip_fields, &p->skipped[i]);
 }
 
 static void read_dropped(const struct value *list, struct plan *p, struct arena *a)
@@ -151,7 +141,7 @@ static void read_dropped(const struct value *list, struct plan *p, struct arena 
     p->n_dropped = list ? list->n : 0;
     p->dropped = ARENA_ARRAY(a, p->n_dropped + 1, const char *);
     for (int i = 0; i < p->n_dropped; i++)
-        p->dropped[i] = list->item[i]->text ? list->item[i]->text : "";
+        p->dropped[i] = list->item[i]->text;
 }
 
 static void read_claims(const struct value *without, struct plan *p, struct arena *a)
@@ -167,17 +157,18 @@ static void read_claims(const struct value *without, struct plan *p, struct aren
     p->claim_has_rows = has_rows;
 }
 
-static bool read_plan(struct plan *p, const struct value *plan, struct arena *a)
+static bool read_plan(struct plan *p, const struct value *plan, struct arena *a, struct error *err)
 {
-    const struct value *cells = value_get(plan, "cells");
-    if (!cells || cells->kind != VALUE_LIST || cells->n > EXPERIMENT_MAX_CELLS)
+    if (record_check(&plan_record, plan, "plan", err) != PEAT_OK)
         return false;
+    const struct value *cells = value_get(plan, "cells");
     p->n = cells->n;
     p->cell = ARENA_ARRAY(a, p->n + 1, struct plan_cell);
     for (int i = 0; i < p->n; i++) {
         struct plan_cell *c = &p->cell[i];
         if (!read_cell(p->experiment, cells->item[i], c, a) || c->index != i || c->baseline >= p->n)
-            return false;
+            return error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan") ==
+                   PEAT_OK;
     }
     read_dropped(value_get(plan, "dropped"), p, a);
     read_skipped(value_get(plan, "skipped"), p, a);
@@ -194,10 +185,8 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum pla
     peat_status status = apart_run(make, &q, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
     if (status == PEAT_OK) {
         const struct value *v = json_parse(a, text.text, text.n, "plan", err);
-        if (!v)
+        if (!v || !read_plan(p, v, a, err))
             status = PEAT_CORRUPT;
-        else if (!read_plan(p, v, a))
-            status = error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan");
     }
     strbuf_release(&text);
     return status;

@@ -86,6 +86,8 @@ int64_t plan_memory(const struct plan_cell *c);
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
 extern const struct record plan_record;
+/* Of its cells, with members of struct plan_cell, and of the points that were left out. */
+extern const struct field plan_cell_fields[], plan_skip_fields[];
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* A cell's config.json. */
