@@ -1,58 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* cellrun.c: one cell from its config.json to its result.json. */
-#include "cell/cellrun.h"
+#include "cellresult.h"
 
 #include <sys/file.h>
 #include <time.h>
 
-#include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
-#include "cell/cellmetrics.h"
 #include "cell/start.h"
 #include "cell/trunk.h"
-#include "cellresult.h"
 #include "foreigntraining.h"
 #include "identity.h"
-#include "process/state.h"
-#include "process/stopsignal.h"
 #include "tensor/gemm.h"
-#include "tensorboard.h"
 #include "train/checkpoint.h"
 
 enum { LOG_EVERY = 10 };
-
-/* A running cell. */
-struct cell {
-    const char *dir;
-    const struct cellrun_options *options;
-    struct arena *arena;
-    struct log log;
-    struct registry registry;
-    struct value *config_json;
-    struct cell_config config;
-    struct value *meta;
-    struct assembly assembly;
-    struct team team;
-    struct trainer trainer;
-    struct stop_signal stop;
-    struct cell_metrics metrics;
-    struct tensorboard *tensorboard; /* NULL: not asked for */
-    char init_hash[HASH_HEX], init_shapes[HASH_HEX];
-    struct value *untrained; /* positional tensors with rows that were never trained */
-    struct value *drift;     /* identity.h; NULL: none */
-    int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
-    int n_measure, room;
-    struct measure *measure; /* of the last evaluation */
-    int n_tested, tested_room;
-    struct test_stretches *tested; /* by length; of the test part */
-    double last_loss;
-    const struct value *trunk; /* of config.json; NULL: none */
-    int64_t measured_until;    /* a step, and seconds of the processor: see step_seconds */
-    double measured_from;
-    struct guard guard;
-    char plugins[256]; /* "the plugins copy, rotary, sum" */
-};
 
 /* ---- opening ---- */
 
@@ -529,27 +491,10 @@ static bool measure_times(struct cell *c, struct error *err)
 
 static bool finish(struct cell *c, struct error *err)
 {
-    const struct cell_outcome o = {
-        .dir = c->dir,
-        .meta = c->meta,
-        .config = &c->config,
-        .config_json = c->config_json,
-        .assembly = &c->assembly,
-        .trainer = &c->trainer,
-        .init_hash = c->init_hash,
-        .init_shapes = c->init_shapes,
-        .untrained = c->untrained,
-        .drift = c->drift,
-        .n_measure = c->n_measure,
-        .measure = c->measure,
-        .n_tested = c->n_tested,
-        .tested = c->tested,
-        .last_loss = c->last_loss,
-    };
     struct value *result;
     bool ok = write_meta(c, err) == PEAT_OK &&
               metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
-              cell_result(&o, c->arena, &result, err) == PEAT_OK &&
+              cell_result(c, &result, err) == PEAT_OK &&
               json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
     if (ok && c->trunk)
         trunk_release(run_dir(c), c->trunk);
