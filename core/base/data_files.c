@@ -169,18 +169,14 @@ static peat_status map_large(struct data_files *f, const char *path, const unsig
 {
     char hex[HASH_HEX];
     struct data_file *d;
+    struct error why = {0};
     struct mapped_file *m = ARENA_NEW(f->a, struct mapped_file);
-    peat_status status = mapped_file_open(m, path, err);
-    if (status == PEAT_OK)
-        status = refuse_holes(m, path, err);
-    if (status == PEAT_OK)
-        status = hash_file(path, hex, err);
-    if (status == PEAT_OK)
-        status = mapped_file_check(m, path, err);
-    if (status == PEAT_OK)
-        status = settle(f, path, hex, &d, err);
-    if (status != PEAT_OK)
-        return status;
+    bool ok = mapped_file_open(m, path, &why) == PEAT_OK &&
+              refuse_holes(m, path, &why) == PEAT_OK && hash_file(path, hex, &why) == PEAT_OK &&
+              mapped_file_check(m, path, &why) == PEAT_OK &&
+              settle(f, path, hex, &d, &why) == PEAT_OK;
+    if (!ok)
+        return error_set(err, why.status, "%s", why.text);
     d->map = m;
     keep_bytes(d, m->byte, m->bytes);
     *byte = d->byte;

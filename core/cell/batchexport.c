@@ -173,18 +173,15 @@ static peat_status add_trained(struct tensor_list *list, struct trainer *t, stru
 {
     struct graph g;
     struct step_values v = {0};
-    peat_status status = task_train_batch(t->task, t->seed, 1, &t->batch, err);
-    if (status == PEAT_OK)
-        status = add_batch(list, t->task, &t->batch.b, "batch.train.", err);
-    if (status == PEAT_OK)
-        status = trainer_differentiate(t, &g, 1, true, &v, err);
-    if (status == PEAT_OK)
-        status = add_logits(list, "batch.train.", v.logits, v.classes, err);
     struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
-    if (status == PEAT_OK && !loss.data)
-        status = no_memory(err);
-    if (status != PEAT_OK)
-        return status;
+    bool ok = task_train_batch(t->task, t->seed, 1, &t->batch, err) == PEAT_OK &&
+              add_batch(list, t->task, &t->batch.b, "batch.train.", err) == PEAT_OK &&
+              trainer_differentiate(t, &g, 1, true, &v, err) == PEAT_OK &&
+              add_logits(list, "batch.train.", v.logits, v.classes, err) == PEAT_OK;
+    if (!ok)
+        return err->status;
+    if (!loss.data)
+        return no_memory(err);
     tensor_set(&loss, 0, v.loss);
     add(list, "batch.train.loss", loss);
     return add_gradients(list, &t->model->weights, err);
@@ -251,15 +248,14 @@ peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
                             const struct cell_config *c, struct error *err)
 {
     struct alone x;
-    peat_status status = start_alone(&x, list, s, c, err);
-    if (status == PEAT_OK)
-        status = add_trained(list, &x.t, err);
-    if (status == PEAT_OK) {
+    bool ok =
+        start_alone(&x, list, s, c, err) == PEAT_OK && add_trained(list, &x.t, err) == PEAT_OK;
+    if (ok) {
         arena_reset(&x.t.step_arena);
-        status = add_evaluated(list, &x.t, err);
+        ok = add_evaluated(list, &x.t, err) == PEAT_OK;
     }
     end_alone(&x);
-    return status;
+    return ok ? PEAT_OK : err->status;
 }
 
 /* ---- the first steps ---- */

@@ -66,32 +66,28 @@ peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct erro
     return PEAT_OK;
 }
 
-static peat_status write_file(const char *dir, const char *name, struct strbuf *text,
-                              struct error *err)
+static bool write_file(const char *dir, const char *name, struct strbuf *text, struct error *err)
 {
-    peat_status status = file_write_own(path_in(dir, name).text, text->text, text->n, err);
+    bool ok = file_write_own(path_in(dir, name).text, text->text, text->n, err) == PEAT_OK;
     strbuf_clear(text);
-    return status;
+    return ok;
 }
 
-static peat_status write_scripts(const struct slurm_array *s, struct error *err)
+static bool write_scripts(const struct slurm_array *s, struct error *err)
 {
     const struct file_path dir = path_in(s->dir, "slurm");
     struct strbuf text = STRBUF_NEW;
-    peat_status status = dir_make(dir.text, err);
+    bool ok = dir_make(dir.text, err) == PEAT_OK;
     dir_tidy(dir.text);
     for (int i = 0; i < s->jobs->n; i++)
         strbuf_addf(&text, "%s\n", s->jobs->job[i].id);
-    if (status == PEAT_OK)
-        status = write_file(dir.text, "cells", &text, err);
+    ok = ok && write_file(dir.text, "cells", &text, err);
     slurm_array_script(s, &text);
-    if (status == PEAT_OK)
-        status = write_file(dir.text, "array.sbatch", &text, err);
+    ok = ok && write_file(dir.text, "array.sbatch", &text, err);
     slurm_table_script(s, &text);
-    if (status == PEAT_OK)
-        status = write_file(dir.text, "table.sbatch", &text, err);
+    ok = ok && write_file(dir.text, "table.sbatch", &text, err);
     strbuf_release(&text);
-    return status;
+    return ok;
 }
 
 static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jobs *jobs,
@@ -275,30 +271,26 @@ static void restore_ends(const struct jobs *j, struct value **end)
             json_write_file(j->job[i].dir, "end.json", end[i], NULL);
 }
 
-static peat_status submit_array(const struct slurm_array *s, struct slurm_jobs *jobs,
-                                struct arena *a, struct error *err)
+static bool submit_array(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
+                         struct error *err)
 {
     struct value **end = forget_ends(s->jobs, a);
-    peat_status status = submit(s, "array.sbatch", NULL, &jobs->array, a, err);
-    if (status != PEAT_OK)
+    bool ok = submit(s, "array.sbatch", NULL, &jobs->array, a, err) == PEAT_OK;
+    if (!ok)
         restore_ends(s->jobs, end);
-    return status;
+    return ok;
 }
 
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
                          struct error *err)
 {
     *jobs = (struct slurm_jobs){0};
-    peat_status status = check_size(s, a, err);
-    if (status == PEAT_OK)
-        status = write_scripts(s, err);
-    if (status == PEAT_OK)
-        status = submit_array(s, jobs, a, err);
-    if (status != PEAT_OK)
-        return status;
-    status = write_jobs(s, jobs, a, err);
+    if (check_size(s, a, err) != PEAT_OK || !write_scripts(s, err) ||
+        !submit_array(s, jobs, a, err))
+        return err->status;
+    peat_status status = write_jobs(s, jobs, a, err);
     if (submit(s, "table.sbatch", jobs->array, &jobs->table, a, &jobs->table_error) == PEAT_OK &&
         status == PEAT_OK)
-        status = write_jobs(s, jobs, a, err);
+        return write_jobs(s, jobs, a, err);
     return status;
 }
