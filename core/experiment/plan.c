@@ -222,8 +222,3 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     arena_release(&p.scratch);
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
-
-int plan_baseline(const struct plan *p, int cell)
-{
-    return p->cell[cell].baseline;
-}

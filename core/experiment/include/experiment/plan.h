@@ -26,7 +26,9 @@ struct plan_cell {
     const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
     const struct value *trunk; /* of the steps that it shares with other cells (cell/trunk.h); NULL:
                                   it shares none */
-    int baseline;              /* index of the row it is compared with; -1: none                  */
+    int baseline; /* index of the row it is compared with: same seed, equal on every axis that the
+                     baseline does not name; -1: the experiment names no baseline. Checked for all
+                     cells by plan_make */
 };
 
 /* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
@@ -54,9 +56,6 @@ enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
  * `skipped` when another point of the grid is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err);
-/* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
- * -1: the experiment names no baseline. Checked for all cells by plan_make. */
-int plan_baseline(const struct plan *p, int cell);
 /* FLOPs of its training after step `from`; 0: of all of it. */
 double plan_training(const struct plan_cell *c, int64_t from);
 /* FLOPs of its evaluations after step `from`: of given tokens, and of those that it generates. */
