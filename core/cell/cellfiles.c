@@ -229,3 +229,17 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
     }
     return fault;
 }
+
+/* ---- this process ---- */
+
+struct json process_named(struct arena *a)
+{
+    char host[256] = "unknown", utc[32];
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
+    struct json v = json_map(a);
+    json_put_int(v, "pid", getpid());
+    json_put_text(v, "host", host);
+    json_put_text(v, "started_utc", utc);
+    return v;
+}

@@ -80,14 +80,7 @@ static bool read_config(struct cell *c, struct error *err)
 
 static peat_status write_running(const struct cell *c, struct error *err)
 {
-    char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof(host) - 1);
-    clock_utc(utc, sizeof(utc));
-    struct json v = json_map(c->arena);
-    json_put_int(v, "pid", getpid());
-    json_put_text(v, "host", host);
-    json_put_text(v, "started_utc", utc);
-    return json_write_file(c->dir, "running.json", v.v, err);
+    return json_write_file(c->dir, "running.json", process_named(c->arena).v, err);
 }
 
 /* The result goes first: the files that it is sealed with are about to change. */

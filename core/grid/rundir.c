@@ -4,6 +4,7 @@
 
 #include <sys/file.h>
 
+#include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
@@ -101,23 +102,11 @@ static peat_status held_by_another(const char *dir, struct error *err)
 static peat_status sign_lock(int fd, struct error *err)
 {
     struct arena a;
-    struct strbuf text = STRBUF_NEW;
-    char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof(host) - 1);
-    clock_utc(utc, sizeof(utc));
     arena_init(&a, "lock", 1 << 12);
-    struct json v = json_map(&a);
-    json_put_int(v, "pid", getpid());
-    json_put_text(v, "host", host);
-    json_put_text(v, "started_utc", utc);
-    json_print(v.v, JSON_LINE, &text);
-    strbuf_add(&text, "\n");
-    peat_status status = PEAT_OK;
-    if (ftruncate(fd, 0) < 0)
-        status = error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
-    else
-        status = fd_write(fd, text.text, text.n, err);
-    strbuf_release(&text);
+    const char *text = arena_printf(&a, "%s\n", json_to_text(process_named(&a).v, JSON_LINE, &a));
+    peat_status status = ftruncate(fd, 0) == 0
+                             ? fd_write(fd, text, strlen(text), err)
+                             : error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
     arena_release(&a);
     return status;
 }
