@@ -2,7 +2,63 @@
 /* data_files.c: the table of data files of one process. */
 
 #include "base/base.h"
+#include <sys/mman.h>
 #include <sys/sysinfo.h>
+
+/* ---- mmap, with a page of zeros behind the file ---- */
+
+/* Addresses for the file and at least one byte more, over which the file is laid. */
+static const unsigned char *map(int fd, size_t bytes)
+{
+    unsigned char *room =
+        mmap(NULL, bytes + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return NULL;
+    if (bytes > 0 && mmap(room, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        int reason = errno;
+        munmap(room, bytes + 1);
+        errno = reason;
+        return NULL;
+    }
+    return room;
+}
+
+peat_status mapped_file_open(struct mapped_file *m, const char *path, struct error *err)
+{
+    int fd;
+    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
+    if (status != PEAT_OK)
+        return status;
+    *m = (struct mapped_file){0};
+    if (fstat(fd, &m->was) == 0) {
+        m->bytes = (size_t)m->was.st_size;
+        m->byte = map(fd, m->bytes);
+    }
+    int reason = errno;
+    close(fd);
+    if (m->byte)
+        return PEAT_OK;
+    return error_set(err, reason == ENOMEM ? PEAT_NOMEM : PEAT_IO,
+                     "cannot map the %ju bytes of '%s' into memory: %s", (uintmax_t)m->was.st_size,
+                     path, strerror(reason));
+}
+
+peat_status mapped_file_check(const struct mapped_file *m, const char *path, struct error *err)
+{
+    struct stat now;
+    const struct stat *was = &m->was;
+    if (stat(path, &now) != 0 || now.st_dev != was->st_dev || now.st_ino != was->st_ino)
+        return PEAT_OK;
+    if (now.st_size == was->st_size && now.st_mtim.tv_sec == was->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' was written while it was being read: a file of this size is mapped into "
+                     "memory and must stay as it is; run again when nothing writes it any more",
+                     path);
+}
+
+/* ---- the table ---- */
 
 static struct data_file *find(const struct data_files *f, const char *path)
 {
@@ -113,18 +169,14 @@ static peat_status map_large(struct data_files *f, const char *path, const unsig
 {
     char hex[HASH_HEX];
     struct data_file *d;
+    struct error why = {0};
     struct mapped_file *m = ARENA_NEW(f->a, struct mapped_file);
-    peat_status status = mapped_file_open(m, path, err);
-    if (status == PEAT_OK)
-        status = refuse_holes(m, path, err);
-    if (status == PEAT_OK)
-        status = hash_file(path, hex, err);
-    if (status == PEAT_OK)
-        status = mapped_file_check(m, path, err);
-    if (status == PEAT_OK)
-        status = settle(f, path, hex, &d, err);
-    if (status != PEAT_OK)
-        return status;
+    bool ok = mapped_file_open(m, path, &why) == PEAT_OK &&
+              refuse_holes(m, path, &why) == PEAT_OK && hash_file(path, hex, &why) == PEAT_OK &&
+              mapped_file_check(m, path, &why) == PEAT_OK &&
+              settle(f, path, hex, &d, &why) == PEAT_OK;
+    if (!ok)
+        return error_set(err, why.status, "%s", why.text);
     d->map = m;
     keep_bytes(d, m->byte, m->bytes);
     *byte = d->byte;
@@ -171,10 +223,8 @@ static peat_status hash_folder(struct data_files *f, const char *dir, struct err
     peat_status status = PEAT_OK;
     for (int i = 0; status == PEAT_OK && i < 2; i++) {
         const char *one = "";
-        char *path = path_join(dir, names[i]);
-        status = data_hash(f, path, &one, err);
+        status = data_hash(f, path_in(dir, names[i]).text, &one, err);
         strbuf_addf(&lines, "%s  %s\n", one, names[i]);
-        free(path);
     }
     hash_bytes(lines.text, lines.n, hex);
     if (status == PEAT_OK)

@@ -203,19 +203,14 @@ bool file_exists(const char *path)
 
 bool dir_has(const char *dir, const char *name)
 {
-    char *path = path_join(dir, name);
-    bool exists = file_exists(path);
-    free(path);
-    return exists;
+    return file_exists(path_in(dir, name).text);
 }
 
 peat_status file_remove(const char *dir, const char *name, struct error *err)
 {
-    char *path = path_join(dir, name);
-    bool gone = unlink(path) == 0 || errno == ENOENT;
-    peat_status status = gone ? PEAT_OK : file_failure(err, "remove", path);
-    free(path);
-    return status;
+    const struct file_path path = path_in(dir, name);
+    bool gone = unlink(path.text) == 0 || errno == ENOENT;
+    return gone ? PEAT_OK : file_failure(err, "remove", path.text);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -244,6 +239,13 @@ char *path_beside(const char *beside, const char *path)
     return strbuf_detach(&b);
 }
 
+struct file_path path_in(const char *dir, const char *name)
+{
+    struct file_path path;
+    snprintf(path.text, sizeof(path.text), "%s/%s", dir, name);
+    return path;
+}
+
 char *path_join(const char *a, const char *b)
 {
     struct strbuf path = STRBUF_NEW;
@@ -252,11 +254,6 @@ char *path_join(const char *a, const char *b)
         strbuf_add_bytes(&path, "/", 1);
     strbuf_add(&path, b);
     return strbuf_detach(&path);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Adds a copy of the name; room doubles at each power of two. */
@@ -299,7 +296,7 @@ peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
         return status;
     }
     if (count)
-        qsort(found, (size_t)count, sizeof(*found), compare_names);
+        qsort(found, (size_t)count, sizeof(*found), compare_texts);
     *name = found;
     *n = count;
     return PEAT_OK;

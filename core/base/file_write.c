@@ -154,9 +154,7 @@ void dir_tidy(const char *path)
     for (int i = 0; i < n; i++) {
         if (!is_temporary(name[i]))
             continue;
-        char *left = path_join(path, name[i]);
-        remove_abandoned(left);
-        free(left);
+        remove_abandoned(path_in(path, name[i]).text);
     }
     names_free(name, n);
 }

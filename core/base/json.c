@@ -123,6 +123,12 @@ const char *json_get_text(const struct value *map, const char *key)
     return v ? v->text : NULL;
 }
 
+const char *json_text_or(const struct value *map, const char *key, const char *otherwise)
+{
+    const char *text = json_get_text(map, key);
+    return text ? text : otherwise;
+}
+
 bool json_text_is(const struct value *map, const char *key, const char *text)
 {
     return same_text(json_get_text(map, key), text);

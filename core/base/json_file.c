@@ -26,16 +26,15 @@ static void drop_seal(struct value *v)
 peat_status json_read_file(const char *dir, const char *name, struct arena *a, struct value **v,
                            struct error *err)
 {
-    char *path = path_join(dir, name);
-    peat_status status = json_read(path, path, RUN_FILE_MOST, a, v, err);
+    const struct file_path path = path_in(dir, name);
+    peat_status status = json_read(path.text, path.text, RUN_FILE_MOST, a, v, err);
     if (status == PEAT_OK && seal_check(*v) == SEAL_BROKEN) {
         *v = NULL;
         status = error_set(err, PEAT_CORRUPT,
-                           "'%s' is damaged: its checksum does not match its content", path);
+                           "'%s' is damaged: its checksum does not match its content", path.text);
     }
     if (status == PEAT_OK)
         drop_seal(*v);
-    free(path);
     return status;
 }
 
@@ -44,10 +43,9 @@ bool json_lacks_seal(const char *dir, const char *name)
     struct arena a;
     struct value *v;
     arena_init(&a, "json file", 4096);
-    char *path = path_join(dir, name);
-    bool lacks = json_read(path, path, RUN_FILE_MOST, &a, &v, NULL) == PEAT_OK &&
+    const struct file_path path = path_in(dir, name);
+    bool lacks = json_read(path.text, path.text, RUN_FILE_MOST, &a, &v, NULL) == PEAT_OK &&
                  seal_check(v) == SEAL_ABSENT;
-    free(path);
     arena_release(&a);
     return lacks;
 }
@@ -70,11 +68,10 @@ peat_status json_write_file(const char *dir, const char *name, const struct valu
     arena_init(&a, "json file", 4096);
     json_print(sealed(&a, map), JSON_INDENTED, &text);
     strbuf_add(&text, "\n");
-    char *path = path_join(dir, name);
+    const struct file_path path = path_in(dir, name);
     peat_status status = PEAT_OK;
-    if (!file_holds(path, &text))
-        status = file_write_own(path, text.text, text.n, err);
-    free(path);
+    if (!file_holds(path.text, &text))
+        status = file_write_own(path.text, text.text, text.n, err);
     strbuf_release(&text);
     arena_release(&a);
     return status;

@@ -109,18 +109,13 @@ struct entry {
     const struct value *item;
 };
 
-static int compare_entries(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->key, ((const struct entry *)b)->key);
-}
-
 static struct entry *entries_of(const struct value *map, bool sorted)
 {
     struct entry *entry = mem_array((size_t)map->n, sizeof(*entry), "settings");
     for (int i = 0; i < map->n; i++)
         entry[i] = (struct entry){map->key[i], map->item[i]};
     if (sorted)
-        qsort(entry, (size_t)map->n, sizeof(*entry), compare_entries);
+        qsort(entry, (size_t)map->n, sizeof(*entry), compare_texts);
     return entry;
 }
 

@@ -16,15 +16,6 @@ double number_parse(const char *text)
     return x;
 }
 
-bool number_read(const char *text, double *x)
-{
-    char *end;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    *x = strtod_l(text, &end, c);
-    freelocale(c);
-    return end > text && *end == '\0';
-}
-
 /* Fifteen digits always give back a number of fifteen digits, and %g drops their trailing
  * zeros; only subnormal numbers carry fewer. At some powers of two the nearest decimal of 16
  * digits does not read back although its neighbour does; these take 17. */

@@ -156,9 +156,7 @@ peat_status object_open(struct object *o, const char *what, const char *path, en
     peat_status status = read_object(o, what, path, hash, &seen, a, err);
     if (status == PEAT_OK)
         status = load(o, path, err);
-    if (status != PEAT_OK)
-        return status;
-    return check_unchanged(path, &seen, err);
+    return status == PEAT_OK ? check_unchanged(path, &seen, err) : status;
 }
 
 /* n bytes without the spaces around them and the end of the string. */

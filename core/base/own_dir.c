@@ -38,9 +38,7 @@ static bool is_old_and_mine(const char *path)
 
 static peat_status lock(const char *path, int *fd)
 {
-    char *name = path_join(path, LOCK);
-    peat_status status = file_open(name, O_RDWR | O_CREAT, FILE_OWN, fd, NULL);
-    free(name);
+    peat_status status = file_open(path_in(path, LOCK).text, O_RDWR | O_CREAT, FILE_OWN, fd, NULL);
     if (status != PEAT_OK)
         *fd = -1;
     else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
@@ -64,10 +62,9 @@ static void remove_left(const char *pattern)
     if (dir_list(place(), &name, &n, NULL) != PEAT_OK)
         return;
     for (int i = 0; i < n; i++) {
-        char *path = path_join(place(), name[i]);
-        if (fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path))
-            remove_unlocked(path);
-        free(path);
+        const struct file_path path = path_in(place(), name[i]);
+        if (fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path.text))
+            remove_unlocked(path.text);
     }
     names_free(name, n);
 }

@@ -109,6 +109,42 @@ static bool check_map(const struct field *row, const struct value *map, struct f
     return true;
 }
 
+/* ---- the members of a struct ---- */
+
+void fields_put(struct json map, const struct field *row, int n, const void *from)
+{
+    for (int i = 0; i < n; i++, row++) {
+        const void *member = (const char *)from + row->member;
+        if (!row->is_member)
+            continue;
+        if (row->flags & FIELD_BOOL)
+            json_put_bool(map, row->key, *(const bool *)member);
+        else if (row->flags & 1u << VALUE_REAL)
+            json_put_number(map, row->key, *(const double *)member);
+        else if (row->flags & FIELD_INT)
+            json_put_int(map, row->key, *(const int64_t *)member);
+        else if (row->flags & FIELD_NULL || *(const char *const *)member)
+            json_put_text(map, row->key, *(const char *const *)member);
+    }
+}
+
+void fields_get(const struct value *map, const struct field *row, void *to)
+{
+    for (; row->key; row++) {
+        void *member = (char *)to + row->member;
+        if (!row->is_member)
+            continue;
+        if (row->flags & FIELD_BOOL)
+            *(bool *)member = json_get_bool(map, row->key);
+        else if (row->flags & 1u << VALUE_REAL)
+            *(double *)member = json_get_number(map, row->key);
+        else if (row->flags & FIELD_INT)
+            *(int64_t *)member = json_get_int(map, row->key, 0);
+        else
+            *(const char **)member = json_get_text(map, row->key);
+    }
+}
+
 /* ---- both ---- */
 
 peat_status record_check(const struct record *r, const struct value *v, const char *path,
@@ -130,9 +166,7 @@ peat_status record_read(const char *dir, const struct record *r, struct arena *a
     peat_status status = json_read_file(dir, r->name, a, v, err);
     if (status != PEAT_OK)
         return status;
-    char *path = path_join(dir, r->name);
-    status = record_check(r, *v, path, err);
-    free(path);
+    status = record_check(r, *v, path_in(dir, r->name).text, err);
     if (status != PEAT_OK)
         *v = NULL;
     return status;

@@ -52,14 +52,6 @@ static int prefixed_base(const char *text)
     return text[1] == 'o' ? 8 : 16;
 }
 
-static bool is_one_of(const char *text, const char *const *word)
-{
-    for (; *word; word++)
-        if (!strcmp(text, *word))
-            return true;
-    return false;
-}
-
 /* Digits that do not fit 64 bits; each step rounds, so the last bit may be off. */
 static double large_real(const char *digits, int base)
 {
@@ -88,19 +80,19 @@ static struct value *untyped_scalar(struct arena *a, struct place at, const char
     static const char *const infinite[] = {".inf", ".Inf", ".INF", NULL};
     static const char *const not_a_number[] = {".nan", ".NaN", ".NAN", NULL};
 
-    if (is_one_of(text, null))
+    if (names_find(null, text) >= 0)
         return value_null(a, at);
-    if (is_one_of(text, yes) || is_one_of(text, no))
-        return value_bool(a, at, is_one_of(text, yes));
+    if (names_find(yes, text) >= 0 || names_find(no, text) >= 0)
+        return value_bool(a, at, names_find(yes, text) >= 0);
     if (is_decimal(text))
         return integer_or_real(a, at, text, 10);
     if (prefixed_base(text))
         return integer_or_real(a, at, text, prefixed_base(text));
     if (is_float(text))
         return value_real(a, at, number_parse(text));
-    if (is_one_of(skip_sign(text), infinite))
+    if (names_find(infinite, skip_sign(text)) >= 0)
         return value_real(a, at, text[0] == '-' ? -(double)INFINITY : (double)INFINITY);
-    if (is_one_of(text, not_a_number))
+    if (names_find(not_a_number, text) >= 0)
         return value_real(a, at, (double)NAN);
     return value_text(a, at, text);
 }

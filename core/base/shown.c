@@ -51,9 +51,7 @@ const char *shown_text(struct arena *a, const char *text)
 {
     struct strbuf out = STRBUF_NEW;
     shown_add(&out, text, "");
-    const char *shown = strcmp(out.text, text) ? arena_strdup(a, out.text) : text;
-    strbuf_release(&out);
-    return shown;
+    return strbuf_keep(&out, a);
 }
 
 void shown_vprint(FILE *out, const char *fmt, va_list args)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sort.c: numbers in rising order. */
+/* sort.c: numbers and texts in rising order. */
 
 #include "base/base.h"
 
@@ -13,6 +13,11 @@ int compare_integers(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
+}
+
+int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 void sort_reals(double *x, int64_t n)

@@ -12,6 +12,22 @@ static bool is_spelled(const char *name, const char *word)
     return *name == *word;
 }
 
+int names_count(const char *const *name)
+{
+    int n = 0;
+    while (name && name[n])
+        n++;
+    return n;
+}
+
+int names_find(const char *const *name, const char *word)
+{
+    for (int i = 0; name && name[i]; i++)
+        if (strcmp(name[i], word) == 0)
+            return i;
+    return -1;
+}
+
 int name_index(const char *const *name, int n, const char *word)
 {
     for (int i = 0; i < n; i++)

@@ -92,6 +92,17 @@ void strbuf_join(struct strbuf *b, const char *const *text, int n)
         strbuf_addf(b, "%s%s", i ? ", " : "", text[i]);
 }
 
+void strbuf_add_word(struct strbuf *b, const char *text)
+{
+    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "._-/+=:,@%";
+    bool plain = *text && strspn(text, harmless) == strlen(text);
+    strbuf_add(b, plain ? text : "'");
+    for (; !plain && *text; text++)
+        strbuf_add(b, *text == '\'' ? "'\\''" : (char[]){*text, '\0'});
+    strbuf_add(b, plain ? "" : "'");
+}
+
 void strbuf_fill(struct strbuf *b, char c, size_t n)
 {
     reserve(b, n);
@@ -114,6 +125,17 @@ char *strbuf_keep(struct strbuf *b, struct arena *a)
     char *text = arena_strdup(a, b->text);
     strbuf_release(b);
     return text;
+}
+
+char *text_replaced(const char *text, const char *old, const char *by, struct arena *a)
+{
+    struct strbuf out = STRBUF_NEW;
+    for (const char *hit; (hit = strstr(text, old)); text = hit + strlen(old)) {
+        strbuf_add_bytes(&out, text, (size_t)(hit - text));
+        strbuf_add(&out, by);
+    }
+    strbuf_add(&out, text);
+    return strbuf_keep(&out, a);
 }
 
 size_t utf8_read(const unsigned char *s, size_t n, uint32_t *code)

@@ -2,9 +2,10 @@
 /* batchexport.c: batches, and the first batch's logits and gradients. */
 #include "cell/batchexport.h"
 
+#include "model/safetensors.h"
 #include "tensor/gemm.h"
-#include "train/batch_tensors.h"
 #include "train/forward.h"
+#include "train/task.h"
 #include "train/trainer.h"
 
 enum { VALID_ROWS = 2 };
@@ -21,14 +22,97 @@ static peat_status no_memory(struct error *err)
     return error_set(err, PEAT_NOMEM, "out of memory for the batches");
 }
 
-static peat_status add_batch(struct tensor_list *list, const struct task *task, const peat_batch *b,
+enum item { ID, FLAG, NUMBER, REAL, COUNT };
+
+/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch has none. */
+struct array {
+    const char *name;
+    enum item item;
+    const void *data;
+    int rank;
+    int64_t dim[3];
+};
+
+static struct tensor as_flags(const struct array *x, struct arena *a)
+{
+    const uint8_t *from = x->data;
+    struct tensor t = tensor_new(a, PEAT_I32, x->rank, x->dim);
+    for (int64_t i = 0; t.data && i < tensor_count(&t); i++)
+        ((int32_t *)t.data)[i] = from[i];
+    return t;
+}
+
+/* Sequences are numbers below 2^53. */
+static struct tensor as_reals(const struct array *x, struct arena *a)
+{
+    const int64_t *from = x->data;
+    struct tensor t = tensor_new(a, PEAT_F64, x->rank, x->dim);
+    for (int64_t i = 0; t.data && i < tensor_count(&t); i++)
+        ((double *)t.data)[i] = (double)from[i];
+    return t;
+}
+
+static struct tensor tensor_of(const struct array *x, struct arena *a)
+{
+    static const peat_dtype dtype[] = {[ID] = PEAT_I32, [NUMBER] = PEAT_F32, [REAL] = PEAT_F64};
+    if (x->item == FLAG)
+        return as_flags(x, a);
+    if (x->item == COUNT)
+        return as_reals(x, a);
+    struct tensor t = tensor_shape(dtype[x->item], x->rank, x->dim);
+    t.data = (void *)(uintptr_t)x->data;
+    return t;
+}
+
+/* A stream of the task, "stream.NAME". */
+static struct array stream_of(const struct task *t, const peat_batch *b, int64_t i, struct arena *a)
+{
+    const char *name = arena_printf(a, "stream.%s", t->plan.stream[i].name);
+    if (b->stream_id[i])
+        return (struct array){name, ID, b->stream_id[i], 2, {b->B, b->T}};
+    return (struct array){name, NUMBER, b->stream_number[i], 3, {b->B, b->T, b->stream_numbers[i]}};
+}
+
+static bool add_array(struct tensor_list *list, const struct array *x, const char *prefix)
+{
+    if (!x->data)
+        return true;
+    struct tensor t = tensor_of(x, list->arena);
+    add(list, arena_printf(list->arena, "%s%s", prefix, x->name), t);
+    return t.data;
+}
+
+/* The arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as F32,
+ * sequences and positions as F64. Names and what is converted are in the arena, other data is the
+ * batch's. */
+static peat_status add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
                              const char *prefix, struct error *err)
 {
-    struct named_tensor t[BATCH_TENSORS];
-    int n = batch_tensors(task, b, prefix, list->arena, t);
-    for (int i = 0; i < n; i++)
-        add(list, t[i].name, t[i].tensor);
-    return n < 0 ? no_memory(err) : PEAT_OK;
+    const int64_t B = b->B, T = b->T, S = b->S;
+    const bool classes = t->plan.head != PEAT_HEAD_TOKENS;
+    const struct array row[] = {
+        {"token", ID, b->patch ? NULL : b->token, 2, {B, T}},
+        {"target", ID, t->plan.head == PEAT_HEAD_CLASS ? NULL : b->target, 2, {B, T}},
+        {"label", ID, classes ? b->label : NULL, 1, {B}},
+        {"patch", NUMBER, b->patch, 3, {B, T, b->patch_width}},
+        {"pos", REAL, b->pos, 3, {b->n_axes, B, T}},
+        {"segment", ID, b->has_segment ? b->segment : NULL, 2, {B, T}},
+        {"document", ID, b->has_document ? b->document : NULL, 2, {B, T}},
+        {"pad", FLAG, b->has_pad ? b->pad : NULL, 2, {B, T}},
+        {"special", FLAG, b->has_special ? b->special : NULL, 2, {B, T}},
+        {"sequence", COUNT, b->sequence, 1, {B}},
+        {"source", ID, b->source, 2, {B, S}},
+        {"source_pad", FLAG, b->source_pad, 2, {B, S}},
+        {"source_special", FLAG, b->source_special, 2, {B, S}},
+    };
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof(row) / sizeof(*row); i++)
+        ok = add_array(list, &row[i], prefix);
+    for (int64_t i = 0; ok && i < b->n_stream; i++) {
+        struct array x = stream_of(t, b, i, list->arena);
+        ok = add_array(list, &x, prefix);
+    }
+    return ok ? PEAT_OK : no_memory(err);
 }
 
 /* A copy, since the step's arena is used again. */
@@ -89,18 +173,15 @@ static peat_status add_trained(struct tensor_list *list, struct trainer *t, stru
 {
     struct graph g;
     struct step_values v = {0};
-    peat_status status = task_train_batch(t->task, t->seed, 1, &t->batch, err);
-    if (status == PEAT_OK)
-        status = add_batch(list, t->task, &t->batch.b, "batch.train.", err);
-    if (status == PEAT_OK)
-        status = trainer_differentiate(t, &g, 1, true, &v, err);
-    if (status == PEAT_OK)
-        status = add_logits(list, "batch.train.", v.logits, v.classes, err);
     struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
-    if (status == PEAT_OK && !loss.data)
-        status = no_memory(err);
-    if (status != PEAT_OK)
-        return status;
+    bool ok = task_train_batch(t->task, t->seed, 1, &t->batch, err) == PEAT_OK &&
+              add_batch(list, t->task, &t->batch.b, "batch.train.", err) == PEAT_OK &&
+              trainer_differentiate(t, &g, 1, true, &v, err) == PEAT_OK &&
+              add_logits(list, "batch.train.", v.logits, v.classes, err) == PEAT_OK;
+    if (!ok)
+        return err->status;
+    if (!loss.data)
+        return no_memory(err);
     tensor_set(&loss, 0, v.loss);
     add(list, "batch.train.loss", loss);
     return add_gradients(list, &t->model->weights, err);
@@ -167,15 +248,14 @@ peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
                             const struct cell_config *c, struct error *err)
 {
     struct alone x;
-    peat_status status = start_alone(&x, list, s, c, err);
-    if (status == PEAT_OK)
-        status = add_trained(list, &x.t, err);
-    if (status == PEAT_OK) {
+    bool ok =
+        start_alone(&x, list, s, c, err) == PEAT_OK && add_trained(list, &x.t, err) == PEAT_OK;
+    if (ok) {
         arena_reset(&x.t.step_arena);
-        status = add_evaluated(list, &x.t, err);
+        ok = add_evaluated(list, &x.t, err) == PEAT_OK;
     }
     end_alone(&x);
-    return status;
+    return ok ? PEAT_OK : err->status;
 }
 
 /* ---- the first steps ---- */

@@ -137,14 +137,14 @@ static int64_t size_of(const char *path)
 static peat_status seal_file(struct json files, const char *dir, const char *name,
                              struct error *err)
 {
-    char hex[HASH_HEX], *path = path_join(dir, name);
-    peat_status status = hash_file(path, hex, err);
+    char hex[HASH_HEX];
+    const struct file_path path = path_in(dir, name);
+    peat_status status = hash_file(path.text, hex, err);
     if (status == PEAT_OK) {
         struct json one = json_put_map(files, name);
-        json_put_int(one, "bytes", size_of(path));
+        json_put_int(one, "bytes", size_of(path.text));
         json_put_text(one, "sha256", hex);
     }
-    free(path);
     return status;
 }
 
@@ -228,4 +228,18 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
         fault = file_fault(dir, files->key[i], files->item[i], whole, !whole, a);
     }
     return fault;
+}
+
+/* ---- this process ---- */
+
+struct json process_named(struct arena *a)
+{
+    char host[256] = "unknown", utc[32];
+    gethostname(host, sizeof(host) - 1);
+    clock_utc(utc, sizeof(utc));
+    struct json v = json_map(a);
+    json_put_int(v, "pid", getpid());
+    json_put_text(v, "host", host);
+    json_put_text(v, "started_utc", utc);
+    return v;
 }

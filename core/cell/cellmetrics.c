@@ -6,16 +6,17 @@
 
 /* A value that is not finite is null. */
 static const struct field line_fields[] = {
-    {"step", FIELD_INT},
-    {"metric", FIELD_TEXT},
-    {"split", FIELD_TEXT},
-    {"length", FIELD_INT | FIELD_NULL},
-    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL},
+    {"step", FIELD_INT, MEMBER(struct measure, step)},
+    {"metric", FIELD_TEXT, MEMBER(struct measure, metric)},
+    {"split", FIELD_TEXT, MEMBER(struct measure, split)},
+    {"length", FIELD_INT | FIELD_NULL, MEMBER(struct measure, length)},
+    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL, MEMBER(struct measure, value)},
     {"lr", FIELD_NUMBER | FIELD_NULL},
     {"grad_norm", FIELD_NUMBER | FIELD_NULL},
     {"diverged", FIELD_BOOL},
     {NULL},
 };
+enum { MEASURE_FIELDS = 5 };
 const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
@@ -28,10 +29,7 @@ const struct value *metrics_line(struct arena *a, const char *line, size_t n)
 
 static peat_status read_text(const char *dir, char **text, size_t *n, struct error *err)
 {
-    char *path = path_join(dir, line_record.name);
-    peat_status status = file_read(path, 0, text, n, err);
-    free(path);
-    return status;
+    return file_read(path_in(dir, line_record.name).text, 0, text, n, err);
 }
 
 peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void *ctx,
@@ -93,20 +91,14 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, 
     peat_status status = read_kept(dir, kept, &m->held, err);
     if (redo || status != PEAT_OK)
         return status;
-    char *path = path_join(dir, line_record.name);
-    status = open_cut(m, path, err);
-    free(path);
-    return status;
+    return open_cut(m, path_in(dir, line_record.name).text, err);
 }
 
 peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err)
 {
     if (!m->holds)
         return metrics_sync(m, err);
-    char *path = path_join(dir, line_record.name);
-    peat_status status = file_write_own(path, m->held.text, m->held.n, err);
-    free(path);
-    return status;
+    return file_write_own(path_in(dir, line_record.name).text, m->held.text, m->held.n, err);
 }
 
 /* ---- writing ---- */
@@ -115,11 +107,7 @@ peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct erro
 static struct json measure_json(struct arena *a, const struct measure *x)
 {
     struct json line = json_map(a);
-    json_put_int(line, "step", x->step);
-    json_put_text(line, "metric", x->metric);
-    json_put_text(line, "split", x->split);
-    json_put_int(line, "length", x->length);
-    json_put_number(line, "value", x->value);
+    fields_put(line, line_fields, MEASURE_FIELDS, x);
     return line;
 }
 

@@ -56,9 +56,9 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
 
 /* The hash of the first and the last training batch: two cells with equal hashes saw the same data
  * in the same order, since batches are a function of seed and step. */
-static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], struct error *err)
+static peat_status batch_hash(struct cell *c, char hex[HASH_HEX], struct error *err)
 {
-    struct trainer *t = o->trainer;
+    struct trainer *t = &c->trainer;
     struct strbuf all = STRBUF_NEW;
     const int64_t step[] = {1, t->train->steps};
     peat_status status = PEAT_OK;
@@ -77,9 +77,9 @@ static peat_status batch_hash(const struct cell_outcome *o, char hex[HASH_HEX], 
 
 /* The ratio with trained weights on the last batch; NaN when the input cannot be run. A lack of
  * memory is an error: with more memory there would be a ratio. */
-static peat_status trained_ratio(const struct cell_outcome *o, double *ratio, struct error *err)
+static peat_status trained_ratio(struct cell *c, double *ratio, struct error *err)
 {
-    struct trainer *t = o->trainer;
+    struct trainer *t = &c->trainer;
     struct input_sizes sizes = {0};
     struct error why = {0};
     *ratio = (double)NAN;
@@ -102,7 +102,7 @@ static int64_t eval_T(const peat_task_plan *plan, int64_t length)
     return 0;
 }
 
-static void add_measure(struct json list, const struct cell_outcome *o, const struct measure *m)
+static void add_measure(struct json list, const struct cell *c, const struct measure *m)
 {
     struct json v = json_add_map(list);
     json_put_text(v, "metric", m->metric);
@@ -111,25 +111,25 @@ static void add_measure(struct json list, const struct cell_outcome *o, const st
     json_put_int(v, "step", m->step);
     json_put_real(v, "value", m->value);
     json_put_bool(v, "untrained",
-                  o->untrained && eval_T(&o->assembly->task.plan, m->length) >
-                                      o->assembly->model.config.T_train);
+                  c->untrained &&
+                      eval_T(&c->assembly.task.plan, m->length) > c->assembly.model.config.T_train);
 }
 
-static void put_measures(struct json result, const struct cell_outcome *o)
+static void put_measures(struct json result, const struct cell *c)
 {
     struct json list = json_put_list(result, "measures");
-    for (int i = 0; i < o->n_measure; i++)
-        add_measure(list, o, &o->measure[i]);
-    const struct measure loss = {"loss", "train", o->config->train.seq_len, o->trainer->step,
-                                 o->last_loss};
-    add_measure(list, o, &loss);
+    for (int i = 0; i < c->n_measure; i++)
+        add_measure(list, c, &c->measure[i]);
+    const struct measure loss = {"loss", "train", c->config.train.seq_len, c->trainer.step,
+                                 c->last_loss};
+    add_measure(list, c, &loss);
 }
 
-static void put_stretches(struct json result, const struct cell_outcome *o)
+static void put_stretches(struct json result, const struct cell *c)
 {
     struct json list = json_put_list(result, "test_stretches");
-    for (int i = 0; i < o->n_tested; i++) {
-        const struct test_stretches *s = &o->tested[i];
+    for (int i = 0; i < c->n_tested; i++) {
+        const struct test_stretches *s = &c->tested[i];
         struct json m = json_add_map(list);
         json_put_int(m, "length", s->length);
         struct json nll = json_put_list(m, "nll"), targets = json_put_list(m, "targets");
@@ -141,34 +141,34 @@ static void put_stretches(struct json result, const struct cell_outcome *o)
     }
 }
 
-static void put_metrics(struct json result, const struct cell_outcome *o)
+static void put_metrics(struct json result, const struct cell *c)
 {
     struct json list = json_put_list(result, "metrics");
-    for (const peat_metric *m = o->assembly->task.hooks->metric; m->name; m++) {
+    for (const peat_metric *m = c->assembly.task.hooks->metric; m->name; m++) {
         struct json v = json_add_map(list);
         json_put_text(v, "name", m->name);
         json_put_text(v, "goal", m->goal_max ? "max" : "min");
     }
 }
 
-static void put_texts(struct json r, const struct cell_outcome *o)
+static void put_texts(struct json r, const struct cell *c)
 {
     static const char *const planned[] = {"attention_path", "injection"};
     for (size_t i = 0; i < sizeof(planned) / sizeof(*planned); i++)
-        json_put(r, planned[i], value_get(o->config_json, planned[i]));
-    if (o->assembly->started)
-        json_put_text(r, "started", o->assembly->started);
+        json_put(r, planned[i], value_get(c->config_json, planned[i]));
+    if (c->assembly.started)
+        json_put_text(r, "started", c->assembly.started);
 }
 
 /* The plan's count of parameters and FLOPs is repeated: q begins with the configuration's. */
-static void put_quantities(struct json r, const struct cell_outcome *o, double ratio)
+static void put_quantities(struct json r, const struct cell *c, double ratio)
 {
-    const struct trainer *t = o->trainer;
+    const struct trainer *t = &c->trainer;
     double q[QUANTITIES], tokens = (double)(t->train->batch * t->train->seq_len);
     bool timed = t->median_step_ms > 0.0;
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    quantities_read(o->config_json, IN_CONFIG, q);
+    quantities_read(c->config_json, IN_CONFIG, q);
     q[Q_INPUT_RATIO] = ratio;
     q[Q_TOKENS_PER_S] = timed ? tokens / (t->median_step_ms * 1e-3) : (double)NAN;
     q[Q_FLOPS_PER_S] = q[Q_TOKENS_PER_S] * q[Q_FLOPS_PER_TOKEN];
@@ -176,7 +176,7 @@ static void put_quantities(struct json r, const struct cell_outcome *o, double r
     q[Q_PEAK_RSS_KIB] = (double)use.ru_maxrss;
     q[Q_WALL_S] = t->train_seconds;
     q[Q_EVAL_S] = t->eval_seconds;
-    if (value_get(o->meta, "trained_by")) { /* of another process, which is not known */
+    if (value_get(c->meta, "trained_by")) { /* of another process, which is not known */
         q[Q_PEAK_RSS_KIB] = q[Q_CPU_S] = (double)NAN;
         quantities_put(r, IN_RESULT, q);
         return;
@@ -186,22 +186,21 @@ static void put_quantities(struct json r, const struct cell_outcome *o, double r
     quantities_put(r, IN_RESULT, q);
 }
 
-peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
-                        struct error *err)
+peat_status cell_result(struct cell *c, struct value **result, struct error *err)
 {
-    const struct trainer *t = o->trainer;
-    struct json r = json_map(a);
+    const struct trainer *t = &c->trainer;
+    struct json r = json_map(c->arena);
     char batches[HASH_HEX], weights[HASH_HEX];
     double ratio;
-    peat_status status = batch_hash(o, batches, err);
+    peat_status status = batch_hash(c, batches, err);
     if (status == PEAT_OK)
-        status = trained_ratio(o, &ratio, err);
+        status = trained_ratio(c, &ratio, err);
     if (status != PEAT_OK)
         return status;
     weights_hash(&t->model->weights, NULL, weights);
     json_put_int(r, "format", result_record.format);
-    json_put(r, "id", value_get(o->config_json, "id"));
-    json_put_text(r, "hash", o->config->hash);
+    json_put(r, "id", value_get(c->config_json, "id"));
+    json_put_text(r, "hash", c->config.hash);
     json_put_text(r, "state", t->diverged.step ? "diverged" : "done");
     if (t->diverged.step) {
         struct json d = json_put_map(r, "diverged");
@@ -213,21 +212,21 @@ peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct va
     json_put_int(r, "steps", t->step);
     if (t->train->patience)
         json_put_bool(r, "stopped", t->patience.stopped);
-    put_measures(r, o);
-    if (o->n_tested)
-        put_stretches(r, o);
-    put_metrics(r, o);
-    json_put_text(r, "length_unit", o->assembly->task.plan.length_unit);
-    put_quantities(r, o, ratio);
-    put_texts(r, o);
-    json_put(r, "resolved", assembly_resolved(o->assembly, a));
-    json_put(r, "untrained", o->untrained);
-    if (o->drift)
-        json_put(r, "drift", o->drift);
+    put_measures(r, c);
+    if (c->n_tested)
+        put_stretches(r, c);
+    put_metrics(r, c);
+    json_put_text(r, "length_unit", c->assembly.task.plan.length_unit);
+    put_quantities(r, c, ratio);
+    put_texts(r, c);
+    json_put(r, "resolved", assembly_resolved(&c->assembly, c->arena));
+    json_put(r, "untrained", c->untrained);
+    if (c->drift)
+        json_put(r, "drift", c->drift);
     json_put_text(r, "batch_hash", batches);
-    json_put_text(r, "init_hash", o->init_hash);
-    json_put_text(r, "init_shapes", o->init_shapes);
+    json_put_text(r, "init_hash", c->init_hash);
+    json_put_text(r, "init_shapes", c->init_shapes);
     json_put_text(r, "weights_hash", weights);
     *result = r.v;
-    return cell_files_seal(o->dir, t->step, o->meta, r, err);
+    return cell_files_seal(c->dir, t->step, c->meta, r, err);
 }

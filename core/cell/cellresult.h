@@ -1,29 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* cellresult.h: a cell's result.json from a finished trainer. */
+/* cellresult.h: a running cell, and its result.json once its trainer has finished. */
 #pragma once
 
 #include "cell/assemble.h"
+#include "cell/cellmetrics.h"
+#include "cell/cellrun.h"
+#include "process/state.h"
+#include "process/stopsignal.h"
+#include "tensorboard.h"
 #include "train/trainer.h"
 
-struct cell_outcome {
-    const char *dir; /* the cell's, where all but result.json is written */
-    const struct value *meta;
-    const struct cell_config *config;
-    const struct value *config_json;
-    struct assembly *assembly;
-    struct trainer *trainer;
-    const char *init_hash, *init_shapes; /* of the weights that schemes and combinations share */
-    const struct value *untrained;       /* NULL: all rows were trained */
-    const struct value *drift;           /* identity.h; NULL: none */
-    int n_measure;
-    const struct measure *measure;
-    int n_tested;
-    const struct test_stretches *tested; /* by length */
+/* A running cell. */
+struct cell {
+    const char *dir;
+    const struct cellrun_options *options;
+    struct arena *arena;
+    struct log log;
+    struct registry registry;
+    struct value *config_json;
+    struct cell_config config;
+    struct value *meta;
+    struct assembly assembly;
+    struct team team;
+    struct trainer trainer;
+    struct stop_signal stop;
+    struct cell_metrics metrics;
+    struct tensorboard *tensorboard; /* NULL: not asked for */
+    char init_hash[HASH_HEX], init_shapes[HASH_HEX];
+    struct value *untrained; /* positional tensors with rows that were never trained */
+    struct value *drift;     /* identity.h; NULL: none */
+    int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
+    int n_measure, room;
+    struct measure *measure; /* of the last evaluation */
+    int n_tested, tested_room;
+    struct test_stretches *tested; /* by length; of the test part */
     double last_loss;
+    const struct value *trunk; /* of config.json; NULL: none */
+    int64_t measured_until;    /* a step, and seconds of the processor: see step_seconds */
+    double measured_from;
+    struct guard guard;
+    char plugins[256]; /* "the plugins copy, rotary, sum" */
 };
 
-peat_status cell_result(const struct cell_outcome *o, struct arena *a, struct value **result,
-                        struct error *err);
+/* Writes all of the cell's directory but result.json, whose value is *result. */
+peat_status cell_result(struct cell *c, struct value **result, struct error *err);
 
 /* Tensors of finite-length schemes with more rows than the longest training sequence, some of which
  * never got a gradient: {name: rows}; NULL when there are none. */

@@ -1,58 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* cellrun.c: one cell from its config.json to its result.json. */
-#include "cell/cellrun.h"
+#include "cellresult.h"
 
 #include <sys/file.h>
 #include <time.h>
 
-#include "cell/assemble.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
-#include "cell/cellmetrics.h"
 #include "cell/start.h"
 #include "cell/trunk.h"
-#include "cellresult.h"
 #include "foreigntraining.h"
 #include "identity.h"
-#include "process/state.h"
-#include "process/stopsignal.h"
 #include "tensor/gemm.h"
-#include "tensorboard.h"
 #include "train/checkpoint.h"
 
 enum { LOG_EVERY = 10 };
-
-/* A running cell. */
-struct cell {
-    const char *dir;
-    const struct cellrun_options *options;
-    struct arena *arena;
-    struct log log;
-    struct registry registry;
-    struct value *config_json;
-    struct cell_config config;
-    struct value *meta;
-    struct assembly assembly;
-    struct team team;
-    struct trainer trainer;
-    struct stop_signal stop;
-    struct cell_metrics metrics;
-    struct tensorboard *tensorboard; /* NULL: not asked for */
-    char init_hash[HASH_HEX], init_shapes[HASH_HEX];
-    struct value *untrained; /* positional tensors with rows that were never trained */
-    struct value *drift;     /* identity.h; NULL: none */
-    int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
-    int n_measure, room;
-    struct measure *measure; /* of the last evaluation */
-    int n_tested, tested_room;
-    struct test_stretches *tested; /* by length; of the test part */
-    double last_loss;
-    const struct value *trunk; /* of config.json; NULL: none */
-    int64_t measured_until;    /* a step, and seconds of the processor: see step_seconds */
-    double measured_from;
-    struct guard guard;
-    char plugins[256]; /* "the plugins copy, rotary, sum" */
-};
 
 /* ---- opening ---- */
 
@@ -70,11 +32,9 @@ static bool try_lock(int fd)
 
 static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 {
-    char *path = path_join(dir, "lock");
-    peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
+    peat_status status = file_open(path_in(dir, "lock").text, O_RDWR | O_CREAT, FILE_OWN, fd, err);
     if (status == PEAT_OK && !try_lock(*fd))
         status = error_set(err, PEAT_INVALID, "another process is running the cell in '%s'", dir);
-    free(path);
     return status;
 }
 
@@ -120,14 +80,7 @@ static bool read_config(struct cell *c, struct error *err)
 
 static peat_status write_running(const struct cell *c, struct error *err)
 {
-    char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof(host) - 1);
-    clock_utc(utc, sizeof(utc));
-    struct json v = json_map(c->arena);
-    json_put_int(v, "pid", getpid());
-    json_put_text(v, "host", host);
-    json_put_text(v, "started_utc", utc);
-    return json_write_file(c->dir, "running.json", v.v, err);
+    return json_write_file(c->dir, "running.json", process_named(c->arena).v, err);
 }
 
 /* The result goes first: the files that it is sealed with are about to change. */
@@ -204,12 +157,13 @@ static bool keep_line(void *ctx, int line, const struct value *v)
 {
     (void)line;
     struct cell *c = ctx;
-    const char *metric = json_get_text(v, "metric"), *split = json_get_text(v, "split");
-    if (metric && split && strcmp(split, "train") != 0)
-        keep_measure(c,
-                     &(struct measure){arena_strdup(c->arena, metric),
-                                       arena_strdup(c->arena, split), json_get_int(v, "length", 0),
-                                       json_get_int(v, "step", 0), json_get_number(v, "value")});
+    struct measure m;
+    fields_get(v, line_record.field, &m);
+    if (!m.metric || !m.split || strcmp(m.split, "train") == 0)
+        return true;
+    m.metric = arena_strdup(c->arena, m.metric);
+    m.split = arena_strdup(c->arena, m.split);
+    keep_measure(c, &m);
     return true;
 }
 
@@ -256,11 +210,6 @@ static struct json identity(const struct cell *c, const char *hash, const struct
     return v;
 }
 
-static char *checkpoint_dir(const struct cell *c)
-{
-    return path_join(c->dir, "ckpt");
-}
-
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
@@ -271,10 +220,8 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
         return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
-    char *dir = checkpoint_dir(c);
-    status = checkpoint_save(dir, &c->trainer, identity(c, c->config.hash, curve).v, final, err);
-    free(dir);
-    return status;
+    return checkpoint_save(path_in(c->dir, "ckpt").text, &c->trainer,
+                           identity(c, c->config.hash, curve).v, final, err);
 }
 
 /* cells/<id> is the cell's directory. */
@@ -419,13 +366,12 @@ static bool branch(struct cell *c, bool *found, struct error *err)
 static bool restore(struct cell *c, struct error *err)
 {
     bool found = false, branched = false;
-    char *dir = checkpoint_dir(c);
+    const struct file_path dir = path_in(c->dir, "ckpt");
     const struct checkpoint_gate gate = {accept_checkpoint, c, curve_file(c)};
-    peat_status status = checkpoint_load(dir, &c->trainer, &gate, &c->log, &found, err);
-    const char *kept = checkpoint_kept(dir, c->arena);
+    peat_status status = checkpoint_load(dir.text, &c->trainer, &gate, &c->log, &found, err);
+    const char *kept = checkpoint_kept(dir.text, c->arena);
     if (kept)
         trail_notice(c->options->trail, kept);
-    free(dir);
     if (status == PEAT_OK && found)
         log_line(&c->log, "continues from step %lld", (long long)c->trainer.step);
     if (!found) {
@@ -538,27 +484,10 @@ static bool measure_times(struct cell *c, struct error *err)
 
 static bool finish(struct cell *c, struct error *err)
 {
-    const struct cell_outcome o = {
-        .dir = c->dir,
-        .meta = c->meta,
-        .config = &c->config,
-        .config_json = c->config_json,
-        .assembly = &c->assembly,
-        .trainer = &c->trainer,
-        .init_hash = c->init_hash,
-        .init_shapes = c->init_shapes,
-        .untrained = c->untrained,
-        .drift = c->drift,
-        .n_measure = c->n_measure,
-        .measure = c->measure,
-        .n_tested = c->n_tested,
-        .tested = c->tested,
-        .last_loss = c->last_loss,
-    };
     struct value *result;
     bool ok = write_meta(c, err) == PEAT_OK &&
               metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
-              cell_result(&o, c->arena, &result, err) == PEAT_OK &&
+              cell_result(c, &result, err) == PEAT_OK &&
               json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
     if (ok && c->trunk)
         trunk_release(run_dir(c), c->trunk);

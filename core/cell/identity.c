@@ -37,8 +37,7 @@ struct json identity_of(const struct value *meta, const char *hash, struct arena
 /* "missing" as earlier versions have less in their checkpoints. */
 static const char *text_of(const struct value *identity, const char *key)
 {
-    const char *text = json_get_text(identity, key);
-    return text ? text : "missing";
+    return json_text_or(identity, key, "missing");
 }
 
 static bool differs(const struct value *stored, const struct value *now, const char *key)

@@ -10,25 +10,9 @@
 const char setting_combine[] = "sum";
 const char *const setting_sections[] = {"task", "model", "position", "train", "eval", NULL};
 
-static int count(const char *const *name)
-{
-    int n = 0;
-    while (name[n])
-        n++;
-    return n;
-}
-
-static bool is_one_of(const char *word, const char *const *name)
-{
-    for (; *name; name++)
-        if (strcmp(word, *name) == 0)
-            return true;
-    return false;
-}
-
 bool setting_is_section(const char *key)
 {
-    return is_one_of(key, setting_sections);
+    return names_find(setting_sections, key) >= 0;
 }
 
 bool setting_is_below(const char *key, const char *prefix)
@@ -72,8 +56,8 @@ peat_status known_keys_only(const struct value *map, const char *what, const cha
     if (map->kind != VALUE_MAP)
         return place_error(err, map->at, "%s must be a map of keys and values", what);
     for (int i = 0; i < map->n; i++)
-        if (!is_one_of(map->key[i], known))
-            return unknown_key(err, map->key_at[i], map->key[i], what, count(known), known);
+        if (names_find(known, map->key[i]) < 0)
+            return unknown_key(err, map->key_at[i], map->key[i], what, names_count(known), known);
     return PEAT_OK;
 }
 
@@ -119,7 +103,7 @@ static bool is_key_of(const char *section, const char *key)
 {
     const char *name[KEYS_MAX];
     section_keys(find_section(section), name);
-    return is_one_of(key, name);
+    return names_find(name, key) >= 0;
 }
 
 static int all_keys(const char *name[KEYS_MAX], struct arena *a)

@@ -18,7 +18,7 @@ struct starting {
     int n; /* weights that start so */
     struct weight **weight;
     const char *said;
-    struct error *err;
+    struct error *err; /* never NULL; steps return whether they succeeded */
 };
 
 /* ---- which weights ---- */
@@ -31,7 +31,7 @@ static bool is_wanted(const struct weight_start *s, const struct weight *w)
     return false;
 }
 
-static peat_status check_patterns(const struct starting *x)
+static bool check_patterns(const struct starting *x)
 {
     const struct weights *w = &x->assembly->model.weights;
     for (int64_t i = 0; i < x->s->to.n; i++) {
@@ -40,30 +40,29 @@ static peat_status check_patterns(const struct starting *x)
         while (k < w->n && fnmatch(pattern, w->item[k]->name, 0) != 0)
             k++;
         if (k == w->n)
-            return weights_none_called(w, pattern, x->err);
+            return weights_none_called(w, pattern, x->err) == PEAT_OK;
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status choose_weights(struct starting *x)
+static bool choose_weights(struct starting *x)
 {
     struct weights *w = &x->assembly->model.weights;
-    peat_status status = check_patterns(x);
     x->weight = ARENA_ARRAY(&x->arena, w->n, struct weight *);
     for (int i = 0; i < w->n; i++)
         if (is_wanted(x->s, w->item[i]))
             x->weight[x->n++] = w->item[i];
-    return status;
+    return check_patterns(x);
 }
 
 /* `tensor` is the name of one table. */
-static peat_status need_one(const struct starting *x, const char *why)
+static bool need_one(const struct starting *x, const char *why)
 {
     if (x->n == 1)
-        return PEAT_OK;
+        return true;
     return error_set(x->err, PEAT_INVALID,
                      "%s: 'to' has to name one parameter, and %d have such names ('%s', '%s', ...)",
-                     why, x->n, x->weight[0]->name, x->weight[1]->name);
+                     why, x->n, x->weight[0]->name, x->weight[1]->name) == PEAT_OK;
 }
 
 /* ---- values ---- */
@@ -104,27 +103,23 @@ static const char *name_in(const struct starting *x, const struct safetensors *f
     return only && x->n == 1 && !safetensors_has(f, w->name) ? only : w->name;
 }
 
-static peat_status from_tensors(struct starting *x)
+static bool from_tensors(struct starting *x)
 {
     struct safetensors f;
     struct tensor t;
-    const char *name = "";
-    const char *path = x->s->file;
-    peat_status status = *x->s->tensor ? need_one(x, "'tensor' is one") : PEAT_OK;
-    if (status == PEAT_OK)
-        status = safetensors_open(&f, x->byte, x->bytes, path, &x->arena, x->err);
-    for (int i = 0; status == PEAT_OK && i < x->n; i++) {
+    const char *name = "", *path = x->s->file;
+    bool ok = (!*x->s->tensor || need_one(x, "'tensor' is one")) &&
+              safetensors_open(&f, x->byte, x->bytes, path, &x->arena, x->err) == PEAT_OK;
+    for (int i = 0; ok && i < x->n; i++) {
         name = name_in(x, &f, x->weight[i]);
-        status = safetensors_take(&f, name, &x->arena, &t, x->err);
-        if (status == PEAT_OK)
-            status = start_set(x->weight[i], path, arena_printf(&x->arena, "tensor '%s'", name), &t,
-                               x->err);
+        ok = safetensors_take(&f, name, &x->arena, &t, x->err) == PEAT_OK &&
+             start_set(x->weight[i], path, arena_printf(&x->arena, "tensor '%s'", name), &t,
+                       x->err) == PEAT_OK;
     }
-    if (status == PEAT_OK)
-        x->said = x->n == 1 ? arena_printf(&x->arena, "%s from %s of %s", x->weight[0]->name, name,
-                                           origin(x->s))
-                            : arena_printf(&x->arena, "%d parameters from %s", x->n, origin(x->s));
-    return status;
+    x->said = x->n == 1 ? arena_printf(&x->arena, "%s from %s of %s", x->weight[0]->name, name,
+                                       origin(x->s))
+                        : arena_printf(&x->arena, "%d parameters from %s", x->n, origin(x->s));
+    return ok;
 }
 
 /* By its name, so that a damaged one is refused as such, or by how its header begins. */
@@ -135,36 +130,38 @@ static bool is_safetensors(const struct starting *x)
            (x->bytes > HEADER_AT && x->byte[HEADER_AT] == '{');
 }
 
-static peat_status start_one(struct starting *x)
+static bool start_one(struct starting *x)
 {
     if (x->s->as == START_SUM_OF_CONCAT)
         return error_set(x->err, PEAT_INVALID,
                          "as: sum_of_concat was removed: "
-                         "experiments/how-the-sum-is-read/sum_of_concat.py writes such weights");
-    peat_status status = choose_weights(x);
-    if (status == PEAT_OK)
-        status = data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err);
-    if (status == PEAT_OK && !is_safetensors(x))
-        status = error_set(x->err, PEAT_INVALID,
-                           "'%s' is not a safetensors file: `python3 -m peat.convert` makes one of "
-                           "a NumPy array or of word vectors",
-                           x->s->file);
-    return status == PEAT_OK ? from_tensors(x) : status;
+                         "experiments/how-the-sum-is-read/sum_of_concat.py writes such weights") ==
+               PEAT_OK;
+    if (!choose_weights(x) ||
+        data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err) != PEAT_OK)
+        return false;
+    if (!is_safetensors(x))
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' is not a safetensors file: `python3 -m peat.convert` makes one of "
+                         "a NumPy array or of word vectors",
+                         x->s->file) == PEAT_OK;
+    return from_tensors(x);
 }
 
 peat_status start_apply(struct assembly *s, const struct cell_config *c, struct error *err)
 {
     s->started = NULL;
-    for (int i = 0; i < c->n_start; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < c->n_start; i++) {
         struct error inner = {0};
         struct starting x = {.c = c, .s = &c->start[i], .assembly = s, .err = &inner};
         arena_init(&x.arena, "start", 1 << 16);
-        peat_status status = start_one(&x);
-        if (status == PEAT_OK)
+        ok = start_one(&x);
+        if (ok)
             s->started = arena_printf(s->model.arena, "%s%s%s", s->started ? s->started : "",
                                       s->started ? "; " : "", x.said);
         arena_release(&x.arena);
-        if (status != PEAT_OK)
+        if (!ok)
             return place_failure(err, c->start[i].at, &inner);
     }
     return PEAT_OK;

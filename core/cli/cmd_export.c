@@ -99,20 +99,13 @@ static peat_status take_initial_weights(struct exporter *x)
     return PEAT_OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
-}
-
 /* ---- the newest checkpoint ---- */
 
 static peat_status read_checkpoint(struct exporter *x, const char *dir)
 {
-    char *path = path_join(dir, GENERATION_MODEL);
     x->step = generation_step(path_name(dir));
-    peat_status status =
-        safetensors_read(path, x->arena, &x->list.tensor, &x->list.n, NULL, x->cli->err);
-    free(path);
+    peat_status status = safetensors_read(path_in(dir, GENERATION_MODEL).text, x->arena,
+                                          &x->list.tensor, &x->list.n, NULL, x->cli->err);
     return status;
 }
 
@@ -120,14 +113,14 @@ static peat_status read_checkpoint(struct exporter *x, const char *dir)
  * again. */
 static peat_status take_newest_weights(struct exporter *x)
 {
-    char *all = path_join(x->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
+    const struct file_path all = path_in(x->cell->dir, "ckpt");
+    char *newest = checkpoint_latest(all.text);
     peat_status status = newest ? read_checkpoint(x, newest)
                                 : error_set(x->cli->err, PEAT_NOTFOUND,
                                             "cell '%s' has no checkpoint in '%s'; --start gives "
                                             "its weights before training",
-                                            x->cell->id, all);
+                                            x->cell->id, all.text);
     free(newest);
-    free(all);
     x->resolved = value_get(x->cell->result, "resolved");
     x->length_unit = json_get_text(x->cell->result, "length_unit");
     if (status == PEAT_OK && !x->resolved)
@@ -174,7 +167,7 @@ static peat_status build_taken(struct exporter *x, struct assembly *s, struct ce
     struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
     peat_status status = build(x, PEAT_F64, false, s, config);
     memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
-    qsort(taken, (size_t)n, sizeof(*taken), by_name);
+    qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;
     x->list.room = n;
     return status == PEAT_OK

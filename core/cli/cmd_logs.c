@@ -21,14 +21,13 @@ static int print_log(const struct cli *cli)
     const struct cell_files *c = cli_find_cell(cli);
     if (!c)
         return CLI_USAGE;
-    char *path = path_join(c->dir, "log.txt"), *text = NULL;
+    char *text = NULL;
     size_t n = 0;
-    peat_status status = file_read(path, 0, &text, &n, cli->err);
+    peat_status status = file_read(path_in(c->dir, "log.txt").text, 0, &text, &n, cli->err);
     if (status == PEAT_OK)
         print_bytes(text, n);
     else if (status == PEAT_NOTFOUND)
         error_set(cli->err, status, "cell '%s' has no log: it was not started yet", c->label);
-    free(path);
     free(text);
     return CLI_DONE;
 }

@@ -4,51 +4,8 @@
 #include "cli/verbs.h"
 #include "experiment/experiment.h"
 
-/* The name, the description and the task go between these. */
-static const char head[] =
-    "# Run it:         peat run %s\n"
-    "# Ask first:      peat plan %s          cells, costs, minutes\n"
-    "# Read it again:  peat results %s\n"
-    "# Show it:        peat report %s -o %s.html\n"
-    "# docs/guide.md explains every key; a key that is left out has its default.\n"
-    "version: 2\n"
-    "name: %s                     # results go to runs/%s\n"
-    "\n"
-    "# What all cells have in common.\n"
-    "defaults:\n";
-
-static const char of_text[] =
-    "  # Bytes of a text; the last tenth is held out. `peat plugins list --kind task` has others.\n"
-    "  task: {plugin: text, path: %s}\n"
-    "  model: {d_model: 64, n_layer: 2, n_head: 4}\n"
-    "  train: {steps: 300, batch: 16, seq_len: 64, lr: 4e-3}\n"
-    "  # Trained on 64 bytes; the second length shows how schemes go on beyond them.\n"
-    "  eval: {lengths: [64, 128], tokens: 8192}\n";
-
-static const char of_symbols[] =
-    "  # Symbols to be given back in reverse; `peat new NAME FILE` starts from a text instead.\n"
-    "  task: {plugin: reverse, symbols: 8}\n"
-    "  model: {d_model: 32, n_layer: 2, n_head: 4}\n"
-    "  train: {steps: 600, batch: 16, seq_len: 32, lr: 4e-3}\n"
-    "  eval: {tokens: 8192}\n";
-
-static const char tail[] =
-    "\n"
-    "# Every scheme with every combination. `peat plugins list` has all, `peat plugins info "
-    "rotary`\n"
-    "# the parameters of one: {plugin: rotary, base: 500}. [sinusoidal, alibi] act together. Any\n"
-    "# setting can be an axis, here or on the command line: peat run %s 'train.lr=[1e-3, 4e-3]'\n"
-    "matrix:\n"
-    "  position.scheme: [none, learned, sinusoidal, rotary]\n"
-    "  position.combine: [sum, concat_split]\n"
-    "\n"
-    "# Three seeds show a large difference; a claim at 5 %% needs at least six.\n"
-    "seeds: 3\n"
-    "\n"
-    "run: {jobs: auto, threads: 1}    # as many cells at once as cores and memory allow\n"
-    "\n"
-    "# Each row is compared with the one of these labels, seed by seed.\n"
-    "report: {metric: %s, baseline: {position.scheme: none}}\n";
+/* The files new.yaml, new_text.yaml and new_symbols.yaml, made texts by the build. */
+extern const char new_experiment[], new_text_task[], new_symbols_task[];
 
 /* In single quotes, in which YAML doubles its own. */
 static const char *quoted(struct arena *a, const char *text)
@@ -81,12 +38,16 @@ static int make_experiment(const struct cli *cli)
     const char *file = arena_printf(cli->arena, "%s.yaml", name);
     if (check(name, file, text, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    strbuf_addf(cli->out, head, name, name, name, name, name, name, name);
-    if (text)
-        strbuf_addf(cli->out, of_text, quoted(cli->arena, text));
-    else
-        strbuf_add(cli->out, of_symbols);
-    strbuf_addf(cli->out, tail, name, text ? "bpb" : "token_accuracy");
+    const struct {
+        const char *mark, *by;
+    } word[] = {{"@TASK@", text ? new_text_task : new_symbols_task},
+                {"@METRIC@", text ? "bpb" : "token_accuracy"},
+                {"@NAME@", name},
+                {"@TEXT@", text ? quoted(cli->arena, text) : ""}}; /* last: it may have any words */
+    const char *experiment = new_experiment;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        experiment = text_replaced(experiment, word[i].mark, word[i].by, cli->arena);
+    strbuf_add(cli->out, experiment);
     if (cli_write(file, cli->out, cli->err) == PEAT_OK)
         cli_print("%s is to be changed; then\n  peat plan %s    # cells, costs, minutes\n"
                   "  peat run %s     # trains them and prints the table\n",

@@ -17,11 +17,12 @@ struct request {
 /* DIR/figures/KIND.FORMAT; makes the folder. Freed by the caller; NULL: it could not be made. */
 static char *own_path(const struct request *q, const char *dir, struct error *err)
 {
-    char name[64], *folder = path_join(dir, "figures"), *path = NULL;
+    char name[64];
+    const struct file_path folder = path_in(dir, "figures");
+    char *path = NULL;
     snprintf(name, sizeof(name), "%s.%s", plot_kind_name[q->kind], format_words[q->format]);
-    if (dir_make(folder, err) == PEAT_OK)
-        path = path_join(folder, name);
-    free(folder);
+    if (dir_make(folder.text, err) == PEAT_OK)
+        path = path_join(folder.text, name);
     return path;
 }
 

@@ -55,11 +55,9 @@ static void collect(struct near_names *names, const char *folder, bool (*fits)(c
     if (dir_list(folder, &entry, &n, NULL) != PEAT_OK)
         return;
     for (int i = 0; i < n; i++) {
-        char *path = path_join(folder, entry[i]);
-        if (fits(path))
+        if (fits(path_in(folder, entry[i]).text))
             *ARENA_APPEND(names->a, names->name, names->n, names->room) =
                 arena_strdup(names->a, entry[i]);
-        free(path);
     }
     names_free(entry, n);
 }

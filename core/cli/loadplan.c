@@ -3,7 +3,7 @@
 #include "cli/loadplan.h"
 
 #include "cli/findrun.h"
-#include "experiment/planapart.h"
+#include "experiment/plan.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
 
@@ -28,10 +28,8 @@ static peat_status find_file(struct loaded_plan *l, const char *operand, const c
     *path = operand;
     if (!path_is_directory(operand))
         return PEAT_OK;
-    char *file = path_join(operand, RESOLVED_FILE);
-    *path = arena_strdup(&l->arena, file);
+    *path = arena_strdup(&l->arena, path_in(operand, RESOLVED_FILE).text);
     l->dir = operand;
-    free(file);
     return file_exists(*path) ? PEAT_OK
                               : error_set(err, PEAT_NOTFOUND,
                                           "'%s' is a directory without " RESOLVED_FILE

@@ -15,7 +15,7 @@ struct loaded_plan {
 #define EXPERIMENT_OPERANDS                                                                        \
     CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
-/* Reads the operands above. Plugins run in a child (planapart.h). A failure has released *l. */
+/* Reads the operands above. Plugins run in a child (plan_make_apart). A failure has released *l. */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
 /* The same of the experiment as it is mended (experiment/mend.h); NULL: as it is. */

@@ -7,10 +7,7 @@
 
 static bool has_plan(const char *dir)
 {
-    char *path = path_join(dir, "plan.json");
-    bool exists = file_exists(path);
-    free(path);
-    return exists;
+    return file_exists(path_in(dir, "plan.json").text);
 }
 
 static struct cell_files files_of(const struct rundir *r, const char *id)

@@ -58,32 +58,23 @@ static peat_status find_template(struct making *m, struct error *err)
                      m->from);
 }
 
-static void add_renamed(const struct making *m, const char *text, struct strbuf *out)
+static const char *renamed(const struct making *m, const char *text)
 {
-    for (const char *hit; (hit = strstr(text, m->old)); text = hit + strlen(m->old)) {
-        strbuf_add_bytes(out, text, (size_t)(hit - text));
-        strbuf_add(out, m->name);
-    }
-    strbuf_add(out, text);
+    return text_replaced(text, m->old, m->name, m->arena);
 }
 
 static peat_status copy_file(struct making *m, const char *file, struct error *err)
 {
-    char *from = path_join(m->from, file), *text = NULL;
+    const char *from = arena_printf(m->arena, "%s/%s", m->from, file);
+    char *text = NULL;
     size_t n;
-    struct strbuf path = STRBUF_NEW, renamed = STRBUF_NEW;
-    strbuf_addf(&path, "%s/", m->to);
-    add_renamed(m, file, &path);
     peat_status status = file_read(from, 0, &text, &n, err);
-    if (status == PEAT_OK) {
-        add_renamed(m, text, &renamed);
-        status = file_write(path.text, renamed.text, renamed.n, err);
-    }
-    strbuf_release(&path);
-    strbuf_release(&renamed);
+    if (status != PEAT_OK)
+        return status;
+    const char *made = renamed(m, text);
     free(text);
-    free(from);
-    return status;
+    return file_write(arena_printf(m->arena, "%s/%s", m->to, renamed(m, file)), made, strlen(made),
+                      err);
 }
 
 static peat_status make_folder(struct making *m, struct error *err)

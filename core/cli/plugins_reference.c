@@ -166,10 +166,8 @@ static peat_status write_page(const struct page *page, const struct registry *r,
     for (int i = 0; i < r->n && status == PEAT_OK; i++)
         if (r->item[i]->desc->kind == page->kind)
             status = add_plugin(&out, r->item[i], r->trail, a, err);
-    char *path = path_join(dir, page->file);
     if (status == PEAT_OK)
-        status = file_write(path, out.text, out.n, err);
-    free(path);
+        status = file_write(path_in(dir, page->file).text, out.text, out.n, err);
     strbuf_release(&out);
     return status;
 }

@@ -18,14 +18,15 @@
 /* d->generation: where the newest weights are. */
 static bool find_weights(struct cell_diagnosis *d, struct error *err)
 {
-    char *all = path_join(d->cell->dir, "ckpt"), *newest = checkpoint_latest(all);
+    const struct file_path all = path_in(d->cell->dir, "ckpt");
+    char *newest = checkpoint_latest(all.text);
     if (newest)
         d->generation = arena_strdup(&d->arena, newest);
     else
-        error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label, all,
+        error_set(err, PEAT_NOTFOUND, "cell '%s' has no weights in '%s': %s", d->cell->label,
+                  all.text,
                   d->cell->result ? "they are gone or damaged" : "it was not trained yet");
     free(newest);
-    free(all);
     return d->generation;
 }
 
@@ -33,13 +34,11 @@ static bool load_weights(struct cell_diagnosis *d, struct error *err)
 {
     struct named_tensor *tensor;
     int n;
-    char *path = path_join(d->generation, GENERATION_MODEL);
+    const struct file_path path = path_in(d->generation, GENERATION_MODEL);
     d->step = generation_step(path_name(d->generation));
-    bool ok = safetensors_read(path, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
-              hash_file(path, d->weights, err) == PEAT_OK &&
-              generation_fill(&d->assembly.model.weights, tensor, n, path, err) == PEAT_OK;
-    free(path);
-    return ok;
+    return safetensors_read(path.text, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
+           hash_file(path.text, d->weights, err) == PEAT_OK &&
+           generation_fill(&d->assembly.model.weights, tensor, n, path.text, err) == PEAT_OK;
 }
 
 /* ---- opening ---- */

@@ -171,14 +171,13 @@ static void add_drawing(const struct shown_scheme *look, const struct scheme_tab
     cut(&shown, a);
     cut(&earlier, a);
     d->what = arena_strdup(a, t->what);
-    d->numbers = arena_strdup(a, text.text);
+    d->numbers = strbuf_keep(&text, a);
     d->all_heads = t->heads;
     d->heads = shown.heads;
     d->rows = shown.rows;
     d->columns = shown.columns;
     d->value = shown.value;
     d->before = before ? earlier.value : NULL;
-    strbuf_release(&text);
 }
 
 /* The scheme's table: its stream, else a node that it names, else its bias. NULL: the cell does not

@@ -62,28 +62,15 @@ struct words {
     int64_t by, length;
     const char *metric;
 };
-#define WORD(field) offsetof(struct words, field)
+#define WORD(type, field, ...) PARAM_ROW(type, struct words, field, #field, __VA_ARGS__)
 
 enum { BY_SEEDS, BY_HALVES };
 static const char *const by_labels[] = {"seeds", "halves", NULL};
 
 static const peat_param rows[] = {
-    {.key = "by",
-     .type = PEAT_ENUM,
-     .offset = WORD(by),
-     .labels = by_labels,
-     .doc = "what is kept for choosing"},
-    {.key = "metric",
-     .type = PEAT_STRING,
-     .offset = WORD(metric),
-     .doc = "what is best in; not given: the report's metric"},
-    {.key = "length",
-     .type = PEAT_INT,
-     .offset = WORD(length),
-     .preset = -1,
-     .min = -1,
-     .max = 1e9,
-     .doc = "evaluation length of the metric"},
+    WORD(PEAT_ENUM, by, "what is kept for choosing", .labels = by_labels),
+    WORD(PEAT_STRING, metric, "what is best in; not given: the report's metric"),
+    WORD(PEAT_INT, length, "evaluation length of the metric", .preset = -1, WITHIN(-1, 1e9)),
     PEAT_PARAM_END,
 };
 

@@ -7,9 +7,9 @@
 #include "reading.h"
 #include "tensor/gemm.h"
 
-#define RUN(field)    offsetof(struct run_settings, field)
-#define REPORT(field) offsetof(struct report_settings, field)
-#define MATCH(field)  offsetof(struct match_settings, field)
+#define RUN(type, field, ...)    PARAM_ROW(type, struct run_settings, field, #field, __VA_ARGS__)
+#define REPORT(type, field, ...) PARAM_ROW(type, struct report_settings, field, #field, __VA_ARGS__)
+#define MATCH(type, field, ...)  PARAM_ROW(type, struct match_settings, field, #field, __VA_ARGS__)
 
 static const char *const on_failure_labels[] = {"continue", "stop", NULL};
 static const char *const launcher_labels[] = {"local", "slurm", NULL};
@@ -18,85 +18,35 @@ static const char *const at_labels[] = {"final", NULL};
 static const char *const by_labels[] = {"params", "flops", NULL};
 
 const peat_param run_rows[] = {
-    {.key = "jobs",
-     .type = PEAT_INT,
-     .offset = RUN(jobs),
-     .min = 1,
-     .max = EXPERIMENT_MAX_JOBS,
-     .automatic = "as many as there are cores",
-     .doc = "cells at once",
-     .flags = PEAT_AUTO},
-    {.key = "threads",
-     .type = PEAT_INT,
-     .offset = RUN(threads),
-     .min = 1,
-     .max = EXPERIMENT_MAX_THREADS,
-     .automatic = "the cores that jobs leave",
-     .doc = "threads of each cell",
-     .flags = PEAT_AUTO},
-    {.key = "on_failure",
-     .type = PEAT_ENUM,
-     .offset = RUN(on_failure),
-     .labels = on_failure_labels,
-     .doc = "whether a failed cell ends the run"},
-    {.key = "launcher",
-     .type = PEAT_ENUM,
-     .offset = RUN(launcher),
-     .labels = launcher_labels,
-     .doc = "what starts cells"},
-    {.key = "gemm", .type = PEAT_STRING, .offset = RUN(gemm), .doc = "what multiplies matrices"},
-    {.key = "tensorboard",
-     .type = PEAT_BOOL,
-     .offset = RUN(tensorboard),
-     .doc = "write event files beside the metrics"},
+    RUN(PEAT_INT, jobs, "cells at once", WITHIN(1, EXPERIMENT_MAX_JOBS),
+        .automatic = "as many as there are cores", .flags = PEAT_AUTO),
+    RUN(PEAT_INT, threads, "threads of each cell", WITHIN(1, EXPERIMENT_MAX_THREADS),
+        .automatic = "the cores that jobs leave", .flags = PEAT_AUTO),
+    RUN(PEAT_ENUM, on_failure, "whether a failed cell ends the run", .labels = on_failure_labels),
+    RUN(PEAT_ENUM, launcher, "what starts cells", .labels = launcher_labels),
+    RUN(PEAT_STRING, gemm, "what multiplies matrices"),
+    RUN(PEAT_BOOL, tensorboard, "write event files beside the metrics"),
     PEAT_PARAM_END,
 };
 
 const peat_param checkpoint_rows[] = {
-    {.key = "every",
-     .type = PEAT_INT,
-     .offset = RUN(checkpoint_every),
-     .preset = 500,
-     .min = 0,
-     .max = 1e9,
-     .unit = "steps",
-     .doc = "save so often; 0: only at the end"},
+    PARAM_ROW(PEAT_INT, struct run_settings, checkpoint_every, "every",
+              "save so often; 0: only at the end", .preset = 500, WITHIN(0, 1e9), .unit = "steps"),
     PEAT_PARAM_END,
 };
 
 const peat_param report_rows[] = {
-    {.key = "metric",
-     .type = PEAT_STRING,
-     .offset = REPORT(metric),
-     .doc = "metric of the table; not given: the task's main one"},
-    {.key = "goal",
-     .type = PEAT_ENUM,
-     .offset = REPORT(goal),
-     .labels = goal_labels,
-     .automatic = "as the metric says",
-     .doc = "whether less or more is better",
-     .flags = PEAT_AUTO},
-    {.key = "at",
-     .type = PEAT_ENUM,
-     .offset = REPORT(at),
-     .labels = at_labels,
-     .doc = "which evaluation counts"},
+    REPORT(PEAT_STRING, metric, "metric of the table; not given: the task's main one"),
+    REPORT(PEAT_ENUM, goal, "whether less or more is better", .labels = goal_labels,
+           .automatic = "as the metric says", .flags = PEAT_AUTO),
+    REPORT(PEAT_ENUM, at, "which evaluation counts", .labels = at_labels),
     PEAT_PARAM_END,
 };
 
 const peat_param match_rows[] = {
-    {.key = "by",
-     .type = PEAT_ENUM,
-     .offset = MATCH(by),
-     .labels = by_labels,
-     .doc = "what cells are made equal in"},
-    {.key = "tolerance",
-     .type = PEAT_REAL,
-     .offset = MATCH(tolerance),
-     .preset = 0.01,
-     .min = 0,
-     .max = 1,
-     .doc = "largest relative difference that is accepted"},
+    MATCH(PEAT_ENUM, by, "what cells are made equal in", .labels = by_labels),
+    MATCH(PEAT_REAL, tolerance, "largest relative difference that is accepted", .preset = 0.01,
+          WITHIN(0, 1)),
     PEAT_PARAM_END,
 };
 

@@ -10,42 +10,19 @@ const char *const claim_spendings[] = {"obrien-fleming", "pocock", NULL};
 struct words {
     int64_t from, at_most, every, until, spending;
 };
-#define WORD(field) offsetof(struct words, field)
+#define WORD(type, field, ...) PARAM_ROW(type, struct words, field, #field, __VA_ARGS__)
 
 static const char *const until_labels[] = {"claims", NULL};
 
 static const peat_param rows[] = {
-    {.key = "from",
-     .type = PEAT_INT,
-     .offset = WORD(from),
-     .min = 2,
-     .max = EXPERIMENT_MAX_CELLS,
-     .doc = "seeds of the first look",
-     .flags = PEAT_REQUIRED},
-    {.key = "at_most",
-     .type = PEAT_INT,
-     .offset = WORD(at_most),
-     .min = 2,
-     .max = EXPERIMENT_MAX_CELLS,
-     .doc = "seeds of the last look, those for choosing included",
-     .flags = PEAT_REQUIRED},
-    {.key = "until",
-     .type = PEAT_ENUM,
-     .offset = WORD(until),
-     .labels = until_labels,
-     .doc = "what ends it",
-     .flags = PEAT_REQUIRED},
-    {.key = "every",
-     .type = PEAT_INT,
-     .offset = WORD(every),
-     .min = 0,
-     .max = EXPERIMENT_MAX_CELLS,
-     .doc = "seeds between looks; 0: as many as `from`"},
-    {.key = "spending",
-     .type = PEAT_ENUM,
-     .offset = WORD(spending),
-     .labels = claim_spendings,
-     .doc = "how alpha is spent over the looks"},
+    WORD(PEAT_INT, from, "seeds of the first look", WITHIN(2, EXPERIMENT_MAX_CELLS),
+         .flags = PEAT_REQUIRED),
+    WORD(PEAT_INT, at_most, "seeds of the last look, those for choosing included",
+         WITHIN(2, EXPERIMENT_MAX_CELLS), .flags = PEAT_REQUIRED),
+    WORD(PEAT_ENUM, until, "what ends it", .labels = until_labels, .flags = PEAT_REQUIRED),
+    WORD(PEAT_INT, every, "seeds between looks; 0: as many as `from`",
+         WITHIN(0, EXPERIMENT_MAX_CELLS)),
+    WORD(PEAT_ENUM, spending, "how alpha is spent over the looks", .labels = claim_spendings),
     PEAT_PARAM_END,
 };
 

@@ -142,17 +142,12 @@ static bool make_cell(struct planning *p, struct plan_cell *cell, int row, int s
     return ok;
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool check_ids(struct planning *p)
 {
     const char **id = ARENA_ARRAY(p->a, p->plan->n, const char *);
     for (int i = 0; i < p->plan->n; i++)
         id[i] = p->plan->cell[i].id;
-    qsort(id, (size_t)p->plan->n, sizeof(*id), compare_ids);
+    qsort(id, (size_t)p->plan->n, sizeof(*id), compare_texts);
     for (int i = 1; i < p->plan->n; i++)
         if (strcmp(id[i - 1], id[i]) == 0)
             return mistake(p->err, p->e->matrix_at,
@@ -226,9 +221,4 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
         ok = step[i](&p);
     arena_release(&p.scratch);
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
-}
-
-int plan_baseline(const struct plan *p, int cell)
-{
-    return p->cell[cell].baseline;
 }

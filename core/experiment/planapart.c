@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planapart.c: a plan as text and back. */
-#include "experiment/planapart.h"
+#include "experiment/plan.h"
 
 #include "process/apart.h"
 
@@ -61,21 +61,15 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
 
 /* ---- the parent ---- */
 
-static const char *text_or(const struct value *map, const char *key, const char *otherwise)
-{
-    const char *text = json_get_text(map, key);
-    return text ? text : otherwise;
-}
-
 /* A plugin by what identifies it. */
 static void read_plugin(const struct value *v, struct plugin_use *use, struct arena *a)
 {
     struct plugin *plugin = ARENA_NEW(a, struct plugin);
     peat_plugin *desc = ARENA_NEW(a, peat_plugin);
     desc->kind = (peat_kind)json_get_int(v, "kind", 0);
-    desc->id = text_or(v, "id", "");
+    desc->id = json_text_or(v, "id", "");
     plugin->desc = desc;
-    snprintf(plugin->sha256, sizeof(plugin->sha256), "%s", text_or(v, "sha256", ""));
+    snprintf(plugin->sha256, sizeof(plugin->sha256), "%s", json_text_or(v, "sha256", ""));
     use->plugin = plugin;
 }
 
@@ -113,8 +107,8 @@ static bool read_config(const struct value *row, struct cell_config *c, struct a
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     double test = json_get_number(value_get(c->resolved, "eval"), "test");
     c->eval.test = test > 0 ? test : 0; /* NaN: it is not there */
-    snprintf(c->hash, sizeof(c->hash), "%s", text_or(row, "hash", ""));
-    snprintf(c->setting, sizeof(c->setting), "%s", text_or(row, "setting", ""));
+    snprintf(c->hash, sizeof(c->hash), "%s", json_text_or(row, "hash", ""));
+    snprintf(c->setting, sizeof(c->setting), "%s", json_text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(row, "plugins"), c, a);
 }
 
@@ -123,24 +117,15 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
-        .id = json_get_text(row, "id"),
-        .label = json_get_text(row, "label"),
-        .scheme = text_or(row, "scheme", ""),
-        .combine = text_or(row, "combine", ""),
-        .task = text_or(row, "task", ""),
-        .seed = json_get_int(row, "seed", 0),
-        .attention_path = text_or(row, "attention_path", ""),
-        .injection = text_or(row, "injection", ""),
-        .started = json_get_text(row, "started"),
         .first_tokens = json_get_text(row, "first_tokens"),
-        .matched = json_get_text(row, "matched"),
         .trunk = value_get(row, "trunk"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
+    fields_get(row, plan_cell_fields, c);
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
-        c->axis[i] = text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->id && c->label && read_config(row, &c->config, a);
+        c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
+    return c->label && read_config(row, &c->config, a);
 }
 
 static void read_skipped(const struct value *list, struct plan *p, struct arena *a)
@@ -148,8 +133,7 @@ static void read_skipped(const struct value *list, struct plan *p, struct arena 
     p->n_skipped = list ? list->n : 0;
     p->skipped = ARENA_ARRAY(a, p->n_skipped + 1, struct plan_skip);
     for (int i = 0; i < p->n_skipped; i++)
-        p->skipped[i] = (struct plan_skip){text_or(list->item[i], "label", ""),
-                                           text_or(list->item[i], "reason", "")};
+        fields_get(list->item[i], plan_skip_fields, &p->skipped[i]);
 }
 
 static void read_dropped(const struct value *list, struct plan *p, struct arena *a)
@@ -157,7 +141,7 @@ static void read_dropped(const struct value *list, struct plan *p, struct arena 
     p->n_dropped = list ? list->n : 0;
     p->dropped = ARENA_ARRAY(a, p->n_dropped + 1, const char *);
     for (int i = 0; i < p->n_dropped; i++)
-        p->dropped[i] = list->item[i]->text ? list->item[i]->text : "";
+        p->dropped[i] = list->item[i]->text;
 }
 
 static void read_claims(const struct value *without, struct plan *p, struct arena *a)
@@ -173,17 +157,18 @@ static void read_claims(const struct value *without, struct plan *p, struct aren
     p->claim_has_rows = has_rows;
 }
 
-static bool read_plan(struct plan *p, const struct value *plan, struct arena *a)
+static bool read_plan(struct plan *p, const struct value *plan, struct arena *a, struct error *err)
 {
-    const struct value *cells = value_get(plan, "cells");
-    if (!cells || cells->kind != VALUE_LIST || cells->n > EXPERIMENT_MAX_CELLS)
+    if (record_check(&plan_record, plan, "plan", err) != PEAT_OK)
         return false;
+    const struct value *cells = value_get(plan, "cells");
     p->n = cells->n;
     p->cell = ARENA_ARRAY(a, p->n + 1, struct plan_cell);
     for (int i = 0; i < p->n; i++) {
         struct plan_cell *c = &p->cell[i];
         if (!read_cell(p->experiment, cells->item[i], c, a) || c->index != i || c->baseline >= p->n)
-            return false;
+            return error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan") ==
+                   PEAT_OK;
     }
     read_dropped(value_get(plan, "dropped"), p, a);
     read_skipped(value_get(plan, "skipped"), p, a);
@@ -200,10 +185,8 @@ peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum pla
     peat_status status = apart_run(make, &q, e->run.plan_timeout, APART_ASIDE, &text, NULL, err);
     if (status == PEAT_OK) {
         const struct value *v = json_parse(a, text.text, text.n, "plan", err);
-        if (!v)
+        if (!v || !read_plan(p, v, a, err))
             status = PEAT_CORRUPT;
-        else if (!read_plan(p, v, a))
-            status = error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan");
     }
     strbuf_release(&text);
     return status;

@@ -14,38 +14,46 @@ static const struct field report_fields[] = {{"metric", FIELD_TEXT | FIELD_NULL}
                                              {"baseline", FIELD_MAP | FIELD_NULL, FIELD_TEXT},
                                              {"at", FIELD_TEXT},
                                              {NULL}};
-static const struct field cell_fields[] = {
+#define CELL(key, flags)                                                                           \
+    {                                                                                              \
+#key, flags, MEMBER(struct plan_cell, key)                                                 \
+    }
+
+const struct field plan_cell_fields[] = {
     {"index", FIELD_INT},
-    {"id", FIELD_TEXT | FIELD_NEEDED},
-    {"label", FIELD_TEXT},
+    CELL(id, FIELD_TEXT | FIELD_NEEDED),
+    CELL(label, FIELD_TEXT),
     {"axes", FIELD_MAP | FIELD_NEEDED, FIELD_TEXT},
-    {"scheme", FIELD_TEXT},
-    {"combine", FIELD_TEXT},
-    {"task", FIELD_TEXT},
-    {"seed", FIELD_INT | FIELD_NEEDED},
+    CELL(scheme, FIELD_TEXT),
+    CELL(combine, FIELD_TEXT),
+    CELL(task, FIELD_TEXT),
+    CELL(seed, FIELD_INT | FIELD_NEEDED),
     {"hash", FIELD_TEXT},
     {"setting", FIELD_TEXT},
 #define QUANTITY(files, name, key, flags, ...) QUANTITY_FIELD((files)&IN_PLAN, key, flags)
 #include "base/quantities.inc"
-    {"started", FIELD_TEXT},
-    {"attention_path", FIELD_TEXT},
-    {"injection", FIELD_TEXT},
-    {"matched", FIELD_TEXT | FIELD_NULL},
+    CELL(started, FIELD_TEXT),
+    CELL(attention_path, FIELD_TEXT),
+    CELL(injection, FIELD_TEXT),
+    CELL(matched, FIELD_TEXT | FIELD_NULL),
     {"baseline", FIELD_INT | FIELD_NULL},
     {"trunk", FIELD_MAP, 0, trunk_fields},
     {NULL},
 };
-static const struct field skip_fields[] = {
-    {"label", FIELD_TEXT | FIELD_NEEDED}, {"reason", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
+const struct field plan_skip_fields[] = {
+    {"label", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct plan_skip, label)},
+    {"reason", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct plan_skip, reason)},
+    {NULL},
+};
 static const struct field plan_fields[] = {
     {"experiment", FIELD_TEXT | FIELD_NEEDED},
     {"description", FIELD_TEXT | FIELD_NULL},
     {"axes", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, axis_fields},
     {"seeds", FIELD_LIST, FIELD_INT},
     {"report", FIELD_MAP, 0, report_fields},
-    {"cells", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, cell_fields},
+    {"cells", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, plan_cell_fields},
     {"dropped", FIELD_LIST, FIELD_TEXT},
-    {"skipped", FIELD_LIST, FIELD_MAP, skip_fields},
+    {"skipped", FIELD_LIST, FIELD_MAP, plan_skip_fields},
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
@@ -142,11 +150,8 @@ static void fill_report(struct json m, const struct report_settings *r)
 
 static void add_skipped(struct json list, const struct plan *p)
 {
-    for (int i = 0; i < p->n_skipped; i++) {
-        struct json m = json_add_map(list);
-        json_put_text(m, "label", p->skipped[i].label);
-        json_put_text(m, "reason", p->skipped[i].reason);
-    }
+    for (int i = 0; i < p->n_skipped; i++)
+        fields_put(json_add_map(list), plan_skip_fields, 2, &p->skipped[i]);
 }
 
 /* The place of a cell in the grid, as plan.json and config.json both say it. */

@@ -3,11 +3,6 @@
 
 #include "grid/rundir.h"
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool is_among(const char *text, const char *const *sorted, int n)
 {
     return n > 0 && bsearch(&text, sorted, (size_t)n, sizeof(*sorted), compare_texts);
@@ -36,12 +31,11 @@ static bool is_cell(const char *cells, const char *name, const struct plan_cell 
     struct value *config = NULL;
     if (!dash || strcmp(dash, strrchr(c->id, '-')) != 0)
         return false;
-    char *dir = path_join(cells, name);
     struct arena_mark mark = arena_mark(a);
-    bool same = json_read_file(dir, "config.json", a, &config, NULL) == PEAT_OK &&
-                json_text_is(config, "hash", c->config.hash);
+    bool same =
+        json_read_file(path_in(cells, name).text, "config.json", a, &config, NULL) == PEAT_OK &&
+        json_text_is(config, "hash", c->config.hash);
     arena_rewind(a, mark);
-    free(dir);
     return same;
 }
 
@@ -58,15 +52,15 @@ static void adopt_one(const char *cells, const char **left, int n, struct plan_c
 
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
 {
-    char *cells = path_join(dir, "cells"), **name = NULL;
+    const struct file_path cells = path_in(dir, "cells");
+    char **name = NULL;
     int n_name = 0, n;
-    if (dir_list(cells, &name, &n_name, NULL) == PEAT_OK) {
+    if (dir_list(cells.text, &name, &n_name, NULL) == PEAT_OK) {
         const char **left = list_leftovers(p, name, n_name, &n, a);
         for (int i = 0; n > 0 && i < p->n; i++)
             if (!is_among(p->cell[i].id, (const char *const *)name, n_name))
-                adopt_one(cells, left, n, &p->cell[i], a);
+                adopt_one(cells.text, left, n, &p->cell[i], a);
         plan_name_trunks(p, a);
         names_free(name, n_name);
     }
-    free(cells);
 }

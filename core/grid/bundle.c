@@ -228,12 +228,12 @@ static peat_status find_whole(const char *path, char **whole, struct error *err)
 
 static bool pack_in(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
-    char *list = path_join(b->scratch, "files"), *dir = NULL;
+    char *dir = NULL;
     bool ok = find_whole(b->r->path, &dir, b->err) == PEAT_OK && write_about(b, cells) == PEAT_OK &&
-              file_write(list, b->files.text, b->files.n, b->err) == PEAT_OK &&
+              file_write(path_in(b->scratch, "files").text, b->files.text, b->files.n, b->err) ==
+                  PEAT_OK &&
               run_tar(b, dir, packing, out) == PEAT_OK;
     free(dir);
-    free(list);
     return ok;
 }
 

@@ -33,14 +33,6 @@ static void add_file(struct print *p, const char *path, const char *file)
 
 /* ---- parts of files that count ---- */
 
-static bool is_among(const char *key, const char *const *name)
-{
-    for (; *name; name++)
-        if (strcmp(key, *name) == 0)
-            return true;
-    return false;
-}
-
 static struct json only(const struct value *map, const char *const *kept, struct arena *a)
 {
     struct json some = json_map(a);
@@ -57,7 +49,7 @@ static struct value *lasting_part(const struct value *map, struct arena *a)
     static const char *const hashes[] = {"files", "meta_hash", NULL};
     struct json rest = json_map(a);
     for (int i = 0; i < map->n; i++)
-        if (!quantity_is_timed(map->key[i]) && !is_among(map->key[i], hashes))
+        if (!quantity_is_timed(map->key[i]) && names_find(hashes, map->key[i]) < 0)
             json_put(rest, map->key[i], map->item[i]);
     return rest.v;
 }
@@ -123,17 +115,12 @@ static void add_cell(struct print *p, const struct cell_files *c)
         add_file(p, in_cell(c, "metrics.jsonl", a), arena_printf(a, "%s/metrics.jsonl", c->dir));
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* As sha256sum has it: the hash first. */
 static void hash_lines(struct print *p, char hex[HASH_HEX])
 {
     struct strbuf all = STRBUF_NEW;
     if (p->n)
-        qsort(p->line, (size_t)p->n, sizeof(*p->line), compare_lines);
+        qsort(p->line, (size_t)p->n, sizeof(*p->line), compare_texts);
     for (int i = 0; i < p->n; i++) {
         size_t path = strlen(p->line[i]) - (HASH_HEX - 1) - 2;
         strbuf_addf(&all, "%s  %.*s\n", p->line[i] + path + 2, (int)path, p->line[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* orphan.c: ending cells of a parent that has died. */
-#include "orphan.h"
+#include "grid/jobs.h"
 
 #include <signal.h>
 #include <time.h>

@@ -164,12 +164,12 @@ static void describe(const struct value *v, struct metrics_tail *tail)
 
 struct metrics_tail metrics_tail(const char *dir)
 {
-    char *path = path_join(dir, "metrics.jsonl"), text[TAIL_BYTES + 1];
+    char text[TAIL_BYTES + 1];
     int fd;
     struct metrics_tail tail = {.step = 0};
     struct stat st;
-    peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, NULL);
-    free(path);
+    peat_status status =
+        file_open(path_in(dir, "metrics.jsonl").text, O_RDONLY, FILE_ANYONES, &fd, NULL);
     if (status != PEAT_OK)
         return tail;
     off_t from = fstat(fd, &st) == 0 && st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;

@@ -4,6 +4,7 @@
 
 #include <sys/file.h>
 
+#include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
@@ -35,15 +36,13 @@ static bool differs_from_file(const char *path, const struct experiment *e)
 /* A directory without plan.json is new, but a file of the user's is never written over. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    char *path = path_join(dir, experiment_file);
     peat_status status = PEAT_OK;
-    if (differs_from_file(path, e))
+    if (differs_from_file(path_in(dir, experiment_file).text, e))
         status =
             error_set(err, PEAT_INVALID,
                       "'%s' is not a run directory, and its experiment.yaml would be replaced; "
                       "choose another directory with -o",
                       dir);
-    free(path);
     return status;
 }
 
@@ -103,23 +102,11 @@ static peat_status held_by_another(const char *dir, struct error *err)
 static peat_status sign_lock(int fd, struct error *err)
 {
     struct arena a;
-    struct strbuf text = STRBUF_NEW;
-    char host[256] = "unknown", utc[32];
-    gethostname(host, sizeof(host) - 1);
-    clock_utc(utc, sizeof(utc));
     arena_init(&a, "lock", 1 << 12);
-    struct json v = json_map(&a);
-    json_put_int(v, "pid", getpid());
-    json_put_text(v, "host", host);
-    json_put_text(v, "started_utc", utc);
-    json_print(v.v, JSON_LINE, &text);
-    strbuf_add(&text, "\n");
-    peat_status status = PEAT_OK;
-    if (ftruncate(fd, 0) < 0)
-        status = error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
-    else
-        status = fd_write(fd, text.text, text.n, err);
-    strbuf_release(&text);
+    const char *text = arena_printf(&a, "%s\n", json_to_text(process_named(&a).v, JSON_LINE, &a));
+    peat_status status = ftruncate(fd, 0) == 0
+                             ? fd_write(fd, text, strlen(text), err)
+                             : error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
     arena_release(&a);
     return status;
 }
@@ -148,11 +135,9 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
     peat_status status = dir_make(dir, err);
     if (status != PEAT_OK)
         return status;
-    char *path = path_join(dir, "lock");
-    status = lock_file(dir, path, fd, err);
+    status = lock_file(dir, path_in(dir, "lock").text, fd, err);
     if (status == PEAT_OK)
         dir_tidy(dir);
-    free(path);
     return status;
 }
 
@@ -160,12 +145,12 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
 
 enum source rundir_source(const char *dir, const struct value *plan, const char *name)
 {
-    char hex[HASH_HEX], *path = path_join(dir, name);
+    char hex[HASH_HEX];
+    const struct file_path path = path_in(dir, name);
     const char *planned = json_get_text(value_get(plan, "files"), name);
     struct stat st;
-    bool is_huge = planned && stat(path, &st) == 0 && st.st_size > RUN_FILE_MOST;
-    peat_status status = planned && !is_huge ? hash_file(path, hex, NULL) : PEAT_OK;
-    free(path);
+    bool is_huge = planned && stat(path.text, &st) == 0 && st.st_size > RUN_FILE_MOST;
+    peat_status status = planned && !is_huge ? hash_file(path.text, hex, NULL) : PEAT_OK;
     if (!planned)
         return SOURCE_UNKNOWN;
     if (status == PEAT_NOTFOUND)
@@ -214,15 +199,14 @@ static peat_status read_sources(const char *dir, const struct plan *p, struct so
     const struct experiment *e = p->experiment;
     struct stat st;
     bool is_file = stat(e->path, &st) == 0 && S_ISREG(st.st_mode);
-    char *path = path_join(dir, experiment_file);
-    *s = (struct sources){.kept = file_exists(path) && (e->made_with || !is_file)};
+    const struct file_path path = path_in(dir, experiment_file);
+    *s = (struct sources){.kept = file_exists(path.text) && (e->made_with || !is_file)};
     strbuf_init(&s->resolved);
     if (e->root)
         resolved_text(p, &s->resolved);
     peat_status status = PEAT_OK;
     if (s->kept || is_file)
-        status = file_read(s->kept ? path : e->path, 0, &s->written, &s->n_written, err);
-    free(path);
+        status = file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err);
     return status;
 }
 
@@ -248,15 +232,14 @@ static void put_sources(struct json plan, const struct sources *s)
 
 static peat_status write_sources(const char *dir, const struct sources *s, struct error *err)
 {
-    char *path = path_join(dir, experiment_file), *resolved = path_join(dir, RESOLVED_FILE);
+    const struct file_path path = path_in(dir, experiment_file);
+    const struct file_path resolved = path_in(dir, RESOLVED_FILE);
     peat_status status = PEAT_OK;
     if (s->written && !s->kept &&
-        (!file_exists(path) || holds_other(path, s->written, s->n_written)))
-        status = file_write_own(path, s->written, s->n_written, err);
+        (!file_exists(path.text) || holds_other(path.text, s->written, s->n_written)))
+        status = file_write_own(path.text, s->written, s->n_written, err);
     if (status == PEAT_OK && s->resolved.n)
-        status = file_write_own(resolved, s->resolved.text, s->resolved.n, err);
-    free(resolved);
-    free(path);
+        status = file_write_own(resolved.text, s->resolved.text, s->resolved.n, err);
     return status;
 }
 
@@ -279,14 +262,11 @@ static peat_status write_plan(const char *dir, const struct plan *p, struct aren
 static peat_status write_cell(const char *dir, const struct plan *p, const struct plan_cell *c,
                               struct arena *a, struct error *err)
 {
-    char *cells = path_join(dir, "cells"), *cell = path_join(cells, c->id);
+    const char *cell = arena_printf(a, "%s/cells/%s", dir, c->id);
     peat_status status = dir_make(cell, err);
     dir_tidy(cell);
-    if (status == PEAT_OK)
-        status = json_write_file(cell, "config.json", plan_cell_value(p, c, a), err);
-    free(cell);
-    free(cells);
-    return status;
+    return status == PEAT_OK ? json_write_file(cell, "config.json", plan_cell_value(p, c, a), err)
+                             : status;
 }
 
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)

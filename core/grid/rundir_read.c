@@ -12,10 +12,8 @@
 /* Asking takes the lock for an instant. Behind a link stands the lock of another directory. */
 bool lock_is_held(const char *dir)
 {
-    char *path = path_join(dir, "lock");
     int fd;
-    peat_status status = file_open(path, O_RDONLY, FILE_OWN, &fd, NULL);
-    free(path);
+    peat_status status = file_open(path_in(dir, "lock").text, O_RDONLY, FILE_OWN, &fd, NULL);
     if (status != PEAT_OK)
         return false;
     bool locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -187,11 +185,6 @@ static void add_cell(struct rundir *r, const char *id, const struct value *plann
     };
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The names are sorted. */
 static void list_cells(struct rundir *r, const struct value *cells, int n_name, char **name,
                        struct arena *a)
@@ -201,7 +194,7 @@ static void list_cells(struct rundir *r, const struct value *cells, int n_name, 
     for (int i = 0; i < cells->n; i++)
         add_cell(r, json_get_text(cells->item[i], "id"), cells->item[i], a);
     for (int i = 0; i < r->n && n_name; i++) {
-        char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_names);
+        char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_texts);
         if (found)
             planned[found - name] = true;
     }
@@ -225,11 +218,10 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     peat_status status = read_plan(r, a, err);
     if (status != PEAT_OK)
         return status;
-    char *cells = path_join(path, "cells"), **name = NULL;
+    char **name = NULL;
     int n = 0;
     struct error why = {0};
-    status = dir_list(cells, &name, &n, &why);
-    free(cells);
+    status = dir_list(path_in(path, "cells").text, &name, &n, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         return error_set(err, status, "%s", why.text);
     status = PEAT_OK;

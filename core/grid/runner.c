@@ -7,7 +7,6 @@
 #include "grid/share.h"
 #include "grid/stale.h"
 #include "grid/trunks.h"
-#include "orphan.h"
 
 enum { FAILURES_SHOWN = 20 };
 

@@ -2,22 +2,29 @@
 /* schemefile.c: drawings as JSON; the values of a table are one text. */
 #include "grid/schemefile.h"
 
+#define DRAWING(key, flags, name)                                                                  \
+    {                                                                                              \
+        key, flags, MEMBER(struct scheme_drawing, name)                                            \
+    }
+
+/* Without a table, which `why` explains, the first HEAD_FIELDS. */
+enum { HEAD_FIELDS = 9, TABLE_FIELDS = 15 };
 static const struct field drawing_fields[] = {
-    {"title", FIELD_TEXT | FIELD_NEEDED},
-    {"name", FIELD_TEXT | FIELD_NEEDED},
-    {"width", FIELD_INT | FIELD_NEEDED},
-    {"model_heads", FIELD_INT | FIELD_NEEDED},
-    {"cell", FIELD_TEXT | FIELD_NULL},
-    {"label", FIELD_TEXT | FIELD_NULL},
-    {"weights_hash", FIELD_TEXT | FIELD_NULL},
-    {"why", FIELD_TEXT | FIELD_NULL},
-    {"again", FIELD_BOOL},
-    {"what", FIELD_TEXT},
-    {"numbers", FIELD_TEXT},
-    {"all_heads", FIELD_INT},
-    {"heads", FIELD_INT},
-    {"rows", FIELD_INT},
-    {"columns", FIELD_INT},
+    DRAWING("title", FIELD_TEXT | FIELD_NEEDED, title),
+    DRAWING("name", FIELD_TEXT | FIELD_NEEDED, name),
+    DRAWING("width", FIELD_INT | FIELD_NEEDED, width),
+    DRAWING("model_heads", FIELD_INT | FIELD_NEEDED, model_heads),
+    DRAWING("cell", FIELD_TEXT | FIELD_NULL, id),
+    DRAWING("label", FIELD_TEXT | FIELD_NULL, label),
+    DRAWING("weights_hash", FIELD_TEXT | FIELD_NULL, weights),
+    DRAWING("why", FIELD_TEXT | FIELD_NULL, why),
+    DRAWING("again", FIELD_BOOL, again),
+    DRAWING("what", FIELD_TEXT, what),
+    DRAWING("numbers", FIELD_TEXT, numbers),
+    DRAWING("all_heads", FIELD_INT, all_heads),
+    DRAWING("heads", FIELD_INT, heads),
+    DRAWING("rows", FIELD_INT, rows),
+    DRAWING("columns", FIELD_INT, columns),
     {"values", FIELD_TEXT},
     {"before", FIELD_TEXT | FIELD_NULL},
     {NULL},
@@ -42,23 +49,9 @@ static void put_values(struct json map, const char *key, const float *value, int
 
 void scheme_drawing_put(struct json map, const struct scheme_drawing *d)
 {
-    json_put_text(map, "title", d->title);
-    json_put_text(map, "name", d->name);
-    json_put_int(map, "width", d->width);
-    json_put_int(map, "model_heads", d->model_heads);
-    json_put_text(map, "cell", d->id);
-    json_put_text(map, "label", d->label);
-    json_put_text(map, "weights_hash", d->weights);
-    json_put_text(map, "why", d->why);
-    json_put_bool(map, "again", d->again);
+    fields_put(map, drawing_fields, d->why ? HEAD_FIELDS : TABLE_FIELDS, d);
     if (d->why)
         return;
-    json_put_text(map, "what", d->what);
-    json_put_text(map, "numbers", d->numbers);
-    json_put_int(map, "all_heads", d->all_heads);
-    json_put_int(map, "heads", d->heads);
-    json_put_int(map, "rows", d->rows);
-    json_put_int(map, "columns", d->columns);
     put_values(map, "values", d->value, drawing_values(d));
     if (d->before)
         put_values(map, "before", d->before, drawing_values(d));
@@ -89,36 +82,20 @@ static float *read_values(const char *text, int64_t n, struct arena *a)
 }
 
 /* False: sizes that no drawing has, or values that are not as many. */
-static bool read_table(struct scheme_drawing *d, const struct value *v, struct arena *a)
+static bool read_drawing(struct scheme_drawing *d, const struct value *v, struct arena *a)
 {
-    const char *before = json_get_text(v, "before");
-    d->what = json_get_text(v, "what");
-    d->numbers = json_get_text(v, "numbers");
-    d->all_heads = json_get_int(v, "all_heads", 0);
-    d->heads = json_get_int(v, "heads", 0);
-    d->rows = json_get_int(v, "rows", 0);
-    d->columns = json_get_int(v, "columns", 0);
     const int64_t most = DRAWING_VALUES_MAX;
+    const char *before = json_get_text(v, "before");
+    *d = (struct scheme_drawing){0};
+    fields_get(v, drawing_fields, d);
+    if (d->why)
+        return true;
     if (!d->what || !d->numbers || d->heads > most || d->rows > most || d->columns > most ||
         drawing_values(d) < 1 || drawing_values(d) > most)
         return false;
     d->value = read_values(json_get_text(v, "values"), drawing_values(d), a);
     d->before = before ? read_values(before, drawing_values(d), a) : NULL;
     return d->value && (d->before || !before);
-}
-
-static bool read_drawing(struct scheme_drawing *d, const struct value *v, struct arena *a)
-{
-    *d = (struct scheme_drawing){.title = json_get_text(v, "title"),
-                                 .name = json_get_text(v, "name"),
-                                 .width = json_get_int(v, "width", 0),
-                                 .model_heads = json_get_int(v, "model_heads", 0),
-                                 .id = json_get_text(v, "cell"),
-                                 .label = json_get_text(v, "label"),
-                                 .weights = json_get_text(v, "weights_hash"),
-                                 .why = json_get_text(v, "why"),
-                                 .again = json_get_bool(v, "again")};
-    return d->why || read_table(d, v, a);
 }
 
 peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,

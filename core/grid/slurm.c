@@ -66,46 +66,34 @@ peat_status slurm_array_open(struct slurm_array *s, struct arena *a, struct erro
     return PEAT_OK;
 }
 
-static char *slurm_dir(const char *dir)
+static bool write_file(const char *dir, const char *name, struct strbuf *text, struct error *err)
 {
-    return path_join(dir, "slurm");
-}
-
-static peat_status write_file(const char *dir, const char *name, struct strbuf *text,
-                              struct error *err)
-{
-    char *path = path_join(dir, name);
-    peat_status status = file_write_own(path, text->text, text->n, err);
-    free(path);
+    bool ok = file_write_own(path_in(dir, name).text, text->text, text->n, err) == PEAT_OK;
     strbuf_clear(text);
-    return status;
+    return ok;
 }
 
-static peat_status write_scripts(const struct slurm_array *s, struct error *err)
+static bool write_scripts(const struct slurm_array *s, struct error *err)
 {
-    char *dir = slurm_dir(s->dir);
+    const struct file_path dir = path_in(s->dir, "slurm");
     struct strbuf text = STRBUF_NEW;
-    peat_status status = dir_make(dir, err);
-    dir_tidy(dir);
+    bool ok = dir_make(dir.text, err) == PEAT_OK;
+    dir_tidy(dir.text);
     for (int i = 0; i < s->jobs->n; i++)
         strbuf_addf(&text, "%s\n", s->jobs->job[i].id);
-    if (status == PEAT_OK)
-        status = write_file(dir, "cells", &text, err);
+    ok = ok && write_file(dir.text, "cells", &text, err);
     slurm_array_script(s, &text);
-    if (status == PEAT_OK)
-        status = write_file(dir, "array.sbatch", &text, err);
+    ok = ok && write_file(dir.text, "array.sbatch", &text, err);
     slurm_table_script(s, &text);
-    if (status == PEAT_OK)
-        status = write_file(dir, "table.sbatch", &text, err);
+    ok = ok && write_file(dir.text, "table.sbatch", &text, err);
     strbuf_release(&text);
-    free(dir);
-    return status;
+    return ok;
 }
 
 static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jobs *jobs,
                               struct arena *a, struct error *err)
 {
-    char utc[32], *dir = slurm_dir(s->dir);
+    char utc[32];
     clock_utc(utc, sizeof(utc));
     struct json v = json_map(a);
     json_put_text(v, "array", jobs->array);
@@ -113,9 +101,7 @@ static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jo
     json_put_int(v, "tasks", slurm_tasks(s));
     json_put_int(v, "cells", s->jobs->n);
     json_put_text(v, "submitted_utc", utc);
-    peat_status status = json_write_file(dir, "job.json", v.v, err);
-    free(dir);
-    return status;
+    return json_write_file(path_in(s->dir, "slurm").text, "job.json", v.v, err);
 }
 
 /* ---- is it still there ---- */
@@ -176,11 +162,9 @@ static peat_status check_array(const char *dir, const char *array, struct arena 
 
 peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
 {
-    char *in = slurm_dir(dir);
     struct value *jobs = NULL;
-    peat_status status = json_read_file(in, "job.json", a, &jobs, err);
+    peat_status status = json_read_file(path_in(dir, "slurm").text, "job.json", a, &jobs, err);
     const char *array = status == PEAT_OK ? json_get_text(jobs, "array") : NULL;
-    free(in);
     if (status == PEAT_NOTFOUND) {
         if (err)
             *err = (struct error){0};
@@ -287,30 +271,26 @@ static void restore_ends(const struct jobs *j, struct value **end)
             json_write_file(j->job[i].dir, "end.json", end[i], NULL);
 }
 
-static peat_status submit_array(const struct slurm_array *s, struct slurm_jobs *jobs,
-                                struct arena *a, struct error *err)
+static bool submit_array(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
+                         struct error *err)
 {
     struct value **end = forget_ends(s->jobs, a);
-    peat_status status = submit(s, "array.sbatch", NULL, &jobs->array, a, err);
-    if (status != PEAT_OK)
+    bool ok = submit(s, "array.sbatch", NULL, &jobs->array, a, err) == PEAT_OK;
+    if (!ok)
         restore_ends(s->jobs, end);
-    return status;
+    return ok;
 }
 
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
                          struct error *err)
 {
     *jobs = (struct slurm_jobs){0};
-    peat_status status = check_size(s, a, err);
-    if (status == PEAT_OK)
-        status = write_scripts(s, err);
-    if (status == PEAT_OK)
-        status = submit_array(s, jobs, a, err);
-    if (status != PEAT_OK)
-        return status;
-    status = write_jobs(s, jobs, a, err);
+    if (check_size(s, a, err) != PEAT_OK || !write_scripts(s, err) ||
+        !submit_array(s, jobs, a, err))
+        return err->status;
+    peat_status status = write_jobs(s, jobs, a, err);
     if (submit(s, "table.sbatch", jobs->array, &jobs->table, a, &jobs->table_error) == PEAT_OK &&
         status == PEAT_OK)
-        status = write_jobs(s, jobs, a, err);
+        return write_jobs(s, jobs, a, err);
     return status;
 }

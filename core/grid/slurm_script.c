@@ -5,28 +5,22 @@
 
 #define MINUTE 60.0
 
-enum {
-    NOTICE = 120,      /* seconds before the end of a task at which its cells save */
-    NOTICE_SHARE = 4,  /* at most this part of a task's time                       */
-    RESTARTS_MAX = 100 /* a task that often out of time is stuck                   */
-};
+/*
+ * slurm_begin.sh and slurm_end.sh, made texts by the build. Slurm's SIGTERM reaches every process
+ * of a task: only `wait` has to be told. Its SIGUSR1 reaches the script alone. A task that is out
+ * of time for the hundredth time is stuck, and not put back.
+ */
+extern const char slurm_begin[], slurm_end[];
 
-/* One word of the shell. */
-static void add_word(struct strbuf *out, const char *text)
-{
-    strbuf_add(out, "'");
-    for (; *text; text++)
-        if (*text == '\'')
-            strbuf_add(out, "'\\''");
-        else
-            strbuf_add_bytes(out, text, 1);
-    strbuf_add(out, "'");
-}
+enum {
+    NOTICE = 120,    /* seconds before the end of a task at which its cells save */
+    NOTICE_SHARE = 4 /* at most this part of a task's time                       */
+};
 
 static void add_assignment(struct strbuf *out, const char *name, const char *text)
 {
     strbuf_addf(out, "%s=", name);
-    add_word(out, text);
+    strbuf_add_word(out, text);
     strbuf_add(out, "\n");
 }
 
@@ -112,7 +106,7 @@ static void add_variables(const struct slurm_array *s, struct strbuf *out)
     add_assignment(out, "peat", s->jobs->program);
     add_assignment(out, "dir", s->dir);
     strbuf_add(out, "cd ");
-    add_word(out, s->work);
+    strbuf_add_word(out, s->work);
     strbuf_add(out, " || exit 2\n");
     if (s->plugin_path) {
         strbuf_add(out, "export ");
@@ -141,45 +135,17 @@ static void add_cells(const struct slurm_array *s, struct strbuf *out)
     strbuf_add(out, " ${SLURM_RESTART_COUNT:+--skip-failed} &\n");
 }
 
-/* Slurm's SIGTERM reaches every process of a task: only `wait` has to be told. Its SIGUSR1 reaches
- * the script alone. */
-static void add_traps(struct strbuf *out)
-{
-    strbuf_add(out, "# Near the end of its time the task saves and is put back into the queue.\n"
-                    "time_up= pid=\n"
-                    "trap 'time_up=1; [ -z \"$pid\" ] || kill -TERM \"$pid\"' USR1\n"
-                    "trap : TERM\n\n");
-}
-
-static void add_end(struct strbuf *out)
-{
-    strbuf_add(out, "pid=$!\n"
-                    "wait \"$pid\"\n"
-                    "code=$?\n"
-                    "while [ \"$code\" -gt 130 ] && kill -0 \"$pid\" 2>/dev/null; do\n"
-                    "    wait \"$pid\"\n"
-                    "    code=$?\n"
-                    "done\n");
-    strbuf_addf(out,
-                "if [ -n \"$time_up\" ] && [ \"$code\" -ge 130 ] && "
-                "[ \"${SLURM_RESTART_COUNT:-0}\" -lt %d ]; then\n",
-                RESTARTS_MAX);
-    strbuf_add(out, "    scontrol requeue \"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\"\n"
-                    "fi\n"
-                    "exit \"$code\"\n");
-}
-
 void slurm_array_script(const struct slurm_array *s, struct strbuf *out)
 {
     strbuf_add(out, "#!/bin/bash\n# Made by `peat run --launcher slurm`.\n");
     add_options(s, out);
     add_extra(s, true, out);
     strbuf_add(out, "\n");
-    add_traps(out);
+    strbuf_add(out, slurm_begin);
     add_variables(s, out);
     add_extra(s, false, out);
     add_cells(s, out);
-    add_end(out);
+    strbuf_add(out, slurm_end);
 }
 
 void slurm_table_script(const struct slurm_array *s, struct strbuf *out)

@@ -10,7 +10,6 @@
 #include "grid/trunks.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
-#include "verify_values.h"
 
 void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
 {

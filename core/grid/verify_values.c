@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_values.c: a result against its curve, its configuration and its checkpoint. */
-#include "verify_values.h"
+#include "grid/verify.h"
 
 #include "cell/cellmetrics.h"
 
@@ -30,16 +30,10 @@ static bool is_training(const struct value *v)
     return json_text_is(v, "split", "train");
 }
 
-static const char *text_of(const struct value *v, const char *key)
-{
-    const char *text = json_get_text(v, key);
-    return text ? text : "";
-}
-
 static const char *what_of(const struct value *v, struct arena *a)
 {
-    return arena_printf(a, "%s (%s, length %" PRId64 ")", text_of(v, "metric"), text_of(v, "split"),
-                        json_get_int(v, "length", 0));
+    return arena_printf(a, "%s (%s, length %" PRId64 ")", json_text_or(v, "metric", ""),
+                        json_text_or(v, "split", ""), json_get_int(v, "length", 0));
 }
 
 /* NULL: the line follows those before it. */
@@ -98,7 +92,8 @@ static void compare_values(struct curve *k, const struct value *line)
         if (!same_number(json_get_number(m, "value"), json_get_number(line, "value")))
             add_problem(k->v, k->c,
                         arena_printf(a, "%s is %s in result.json, and %s in metrics.jsonl",
-                                     what_of(m, a), recorded_number(m, a), recorded_number(line, a)));
+                                     what_of(m, a), recorded_number(m, a),
+                                     recorded_number(line, a)));
     }
 }
 

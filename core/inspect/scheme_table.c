@@ -23,7 +23,7 @@ struct view {
     struct graph graph;
     struct pass pass;
     struct arena *a;
-    struct error *err;
+    struct error *err; /* never NULL; steps return whether they succeeded */
 };
 
 static struct scheme_part *part_of(struct view *v)
@@ -33,38 +33,38 @@ static struct scheme_part *part_of(struct view *v)
 
 /* ---- set-up ---- */
 
-static peat_status fill_config(struct view *v, void **config)
+static bool fill_config(struct view *v, void **config)
 {
     static const peat_param none[] = {PEAT_PARAM_END};
     const peat_plugin *desc = v->plugin->desc;
     *config = arena_zalloc(v->a, desc->config_size + 1);
     return params_fill(desc->param ? desc->param : none, *config, v->request->given,
-                       arena_printf(v->a, "scheme '%s'", v->plugin->name), NULL, v->a, v->err);
+                       arena_printf(v->a, "scheme '%s'", v->plugin->name), NULL, v->a,
+                       v->err) == PEAT_OK;
 }
 
-static peat_status find_plugin(struct view *v)
+static bool find_plugin(struct view *v)
 {
-    peat_status status = registry_init(&v->registry, v->a, v->err);
+    if (registry_init(&v->registry, v->a, v->err) != PEAT_OK)
+        return false;
     v->registry.trail = v->request->trail;
-    if (status == PEAT_OK)
-        status = registry_find(&v->registry, PEAT_SCHEME, v->request->scheme,
-                               (struct place){NULL, 0, 0}, &v->plugin, v->err);
-    if (status == PEAT_OK)
-        v->hooks = v->plugin->desc->interface;
-    return status;
+    if (registry_find(&v->registry, PEAT_SCHEME, v->request->scheme, NOWHERE, &v->plugin, v->err) !=
+        PEAT_OK)
+        return false;
+    v->hooks = v->plugin->desc->interface;
+    return true;
 }
 
-static peat_status check_sizes(struct view *v, const void *config)
+static bool check_sizes(struct view *v, const void *config)
 {
     const struct scheme_request *q = v->request;
     int64_t width = v->hooks->encode && v->hooks->width ? v->hooks->width(config) : 0;
     if (q->d % q->heads != 0)
         return error_set(v->err, PEAT_INVALID, "a width of %lld does not split into %lld heads",
-                         (long long)q->d, (long long)q->heads);
-    if (width > 0 && width != q->d)
-        return error_set(v->err, PEAT_INVALID, "scheme '%s' is %lld wide, not %lld",
-                         v->plugin->name, (long long)width, (long long)q->d);
-    return PEAT_OK;
+                         (long long)q->d, (long long)q->heads) == PEAT_OK;
+    return width <= 0 || width == q->d ||
+           error_set(v->err, PEAT_INVALID, "scheme '%s' is %lld wide, not %lld", v->plugin->name,
+                     (long long)width, (long long)q->d) == PEAT_OK;
 }
 
 /* The model around the scheme is one layer of the size that was asked for. */
@@ -110,16 +110,13 @@ static peat_status run_setup(struct view *v)
     return status == PEAT_OK ? weights_build(&v->weights, 0, false, v->err) : status;
 }
 
-static peat_status set_up_scheme(struct view *v)
+static bool set_up_scheme(struct view *v)
 {
     void *config;
-    peat_status status = fill_config(v, &config);
-    if (status == PEAT_OK)
-        status = check_sizes(v, config);
-    if (status != PEAT_OK)
-        return status;
+    if (!fill_config(v, &config) || !check_sizes(v, config))
+        return false;
     fill_positional(v, config);
-    return run_setup(v);
+    return run_setup(v) == PEAT_OK;
 }
 
 static bool begin_pass(struct view *v)
@@ -277,14 +274,14 @@ static const peat_node *find_probe(const struct view *v)
     return NULL;
 }
 
-static peat_status model_table(struct view *v, struct scheme_table *t)
+static bool model_table(struct view *v, struct scheme_table *t)
 {
     struct scheme_request request = *v->request;
     request.rows = request.rows ? request.rows : 1;
-    return scheme_model_table(t, &request, &v->registry, v->plugin, v->a, v->err);
+    return scheme_model_table(t, &request, &v->registry, v->plugin, v->a, v->err) == PEAT_OK;
 }
 
-static peat_status table_of_probe(struct view *v, struct scheme_table *t)
+static bool table_of_probe(struct view *v, struct scheme_table *t)
 {
     const peat_node *probe = find_probe(v);
     if (!probe && v->hooks->qkv && !(v->hooks->needs & SEES_CONTENT)) {
@@ -292,25 +289,27 @@ static peat_status table_of_probe(struct view *v, struct scheme_table *t)
         probe = find_probe(v);
     }
     if (graph_failed(&v->graph))
-        return PEAT_OK;
+        return true;
     if (!probe && !v->request->alone)
         return model_table(v, t);
     if (!probe)
         return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
-                         v->plugin->name);
+                         v->plugin->name) == PEAT_OK;
     *t = copy_table(v, probe->name, &probe->value);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status make_table(struct view *v, struct scheme_table *t)
+static bool make_table(struct view *v, struct scheme_table *t)
 {
+    if (!begin_pass(v))
+        return true;
     if (v->hooks->encode && !(v->hooks->needs & PEAT_NEED_TOKENS))
         table_of_stream(v, t);
     else if ((v->hooks->bias || v->hooks->bias_rel) && !(v->hooks->needs & SEES_CONTENT))
         table_of_bias(v, t);
     else
         return table_of_probe(v, t);
-    return PEAT_OK;
+    return true;
 }
 
 /* Positions alone do not show what was asked for. */
@@ -325,18 +324,16 @@ peat_status scheme_table_make(struct scheme_table *t, const struct scheme_reques
                               struct arena *a, struct error *err)
 {
     struct view *v = ARENA_NEW(a, struct view);
+    struct error why = {0};
     v->request = q;
     v->a = a;
-    v->err = err;
-    peat_status status = find_plugin(v);
-    bool model = status == PEAT_OK && !q->alone && takes_tokens(v);
-    if (status == PEAT_OK)
-        status = model ? model_table(v, t) : set_up_scheme(v);
-    if (status == PEAT_OK && !model && begin_pass(v))
-        status = make_table(v, t);
-    if (status == PEAT_OK && graph_failed(&v->graph))
-        return error_set(err, v->graph.err.status, "%s", v->graph.err.text);
-    if (status == PEAT_OK && !t->value)
-        return error_set(err, PEAT_NOMEM, "out of memory for scheme '%s'", q->scheme);
-    return status;
+    v->err = &why;
+    bool ok =
+        find_plugin(v) &&
+        (!q->alone && takes_tokens(v) ? model_table(v, t) : set_up_scheme(v) && make_table(v, t));
+    if (ok && graph_failed(&v->graph))
+        why = v->graph.err;
+    else if (ok && !t->value)
+        error_set(&why, PEAT_NOMEM, "out of memory for scheme '%s'", q->scheme);
+    return why.status == PEAT_OK ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }

@@ -4,11 +4,6 @@
 
 #include "tensor/bf16.h"
 
-size_t number_bytes(enum number_kind k)
-{
-    return k == NUMBERS_F64 ? 8 : k == NUMBERS_F32 ? 4 : 2;
-}
-
 /* IEEE 754 binary16: sign, 5 bits of exponent, 10 of significand. */
 static float f16_value(uint16_t x)
 {

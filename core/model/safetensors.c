@@ -348,11 +348,6 @@ static void read_file(struct reader *r, const void *bytes, size_t size, struct a
         damaged(r, "header: %s", wrong.text);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct named_tensor *)a)->name, ((const struct named_tensor *)b)->name);
-}
-
 static struct named_tensor *copy_tensors(struct reader *r)
 {
     struct named_tensor *out = ARENA_ARRAY(r->arena, r->n, struct named_tensor);
@@ -365,7 +360,7 @@ static struct named_tensor *copy_tensors(struct reader *r)
         else if (e->range.end > e->range.begin)
             memcpy(t.data, r->data + e->range.begin, e->range.end - e->range.begin);
     }
-    qsort(out, (size_t)r->n, sizeof(*out), by_name);
+    qsort(out, (size_t)r->n, sizeof(*out), compare_texts);
     return out;
 }
 
@@ -402,7 +397,7 @@ peat_status safetensors_read(const char *path, struct arena *a, struct named_ten
 const struct named_tensor *safetensors_find(const struct named_tensor *t, int n, const char *name)
 {
     const struct named_tensor key = {.name = name};
-    return n ? bsearch(&key, t, (size_t)n, sizeof(*t), by_name) : NULL;
+    return n ? bsearch(&key, t, (size_t)n, sizeof(*t), compare_texts) : NULL;
 }
 
 /* Foreign files */

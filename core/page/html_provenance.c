@@ -149,29 +149,14 @@ void html_provenance(struct html_page *p)
 
 static void add_file(struct html_page *p, const char *dir, const char *name)
 {
-    char *path = path_join(dir, name), *text = NULL;
+    const struct file_path path = path_in(dir, name);
+    char *text = NULL;
     size_t n;
-    if (file_read(path, 1 << 20, &text, &n, NULL) == PEAT_OK) {
-        html_wrap(p->out, "<details><summary>", path, "</summary>\n");
+    if (file_read(path.text, 1 << 20, &text, &n, NULL) == PEAT_OK) {
+        html_wrap(p->out, "<details><summary>", path.text, "</summary>\n");
         html_lines(p->out, text, "</details>\n");
     }
     free(text);
-    free(path);
-}
-
-/* Quotes a word for a shell. */
-static void add_word(struct strbuf *out, const char *word)
-{
-    static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                   "._-/+=:,@%";
-    if (*word && strspn(word, harmless) == strlen(word)) {
-        strbuf_add(out, word);
-        return;
-    }
-    strbuf_add(out, "'");
-    for (; *word; word++)
-        strbuf_add(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-    strbuf_add(out, "'");
 }
 
 /* word: the directory, quoted for a shell. Directories of older programs have no resolved
@@ -179,8 +164,7 @@ static void add_word(struct strbuf *out, const char *word)
 static void add_run(struct strbuf *out, const char *dir, const char *word, struct arena *a)
 {
     const char *shown = shown_text(a, dir);
-    char *path = path_join(dir, RESOLVED_FILE);
-    if (file_exists(path))
+    if (file_exists(path_in(dir, RESOLVED_FILE).text))
         strbuf_addf(out,
                     "# what is missing of %s\npeat run %s\n"
                     "# every cell again, elsewhere\npeat run %s -o again\n",
@@ -189,7 +173,6 @@ static void add_run(struct strbuf *out, const char *dir, const char *word, struc
         strbuf_addf(out,
                     "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
                     shown, word, word);
-    free(path);
 }
 
 void html_reproduce(struct html_page *p)
@@ -200,7 +183,7 @@ void html_reproduce(struct html_page *p)
         const char *dir = p->o->dir[d];
         struct strbuf word = STRBUF_NEW;
         char *absolute = realpath(dir, NULL); /* the commands work from any folder */
-        add_word(&word, absolute ? absolute : dir);
+        strbuf_add_word(&word, absolute ? absolute : dir);
         free(absolute);
         add_run(&text, dir, word.text, p->a);
         strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);

@@ -18,8 +18,7 @@ static void add_piece(struct piece_table *t, const char *text, size_t n, struct 
         n -= taken;
     }
     t->item[id].n = id == PIECE_OF_BYTE ? 1 : bytes.n;
-    t->item[id].byte = id == PIECE_OF_BYTE ? "" : arena_strdup(a, bytes.text);
-    strbuf_release(&bytes);
+    t->item[id].byte = strbuf_keep(&bytes, a);
 }
 
 /* The first pieces have fixed names: "<unk>", "<0x00>", ... */

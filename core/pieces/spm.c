@@ -28,8 +28,8 @@ static void watch(struct child *c, const struct tokenize *t, const char *doing)
 static peat_status run(char *const *argv, const char *dir, const char *doing,
                        const struct tokenize *t, struct child *c, struct error *err)
 {
-    char *said = path_join(dir, SPM_SAID);
-    *c = (struct child){.argv = argv, .dir = dir, .log = said, .own_group = true, .grace = 1};
+    const struct file_path said = path_in(dir, SPM_SAID);
+    *c = (struct child){.argv = argv, .dir = dir, .log = said.text, .own_group = true, .grace = 1};
     peat_status status = child_start(c, err);
     if (status == PEAT_NOTFOUND)
         error_set(err, status,
@@ -40,7 +40,6 @@ static peat_status run(char *const *argv, const char *dir, const char *doing,
         watch(c, t, doing);
     if (status == PEAT_OK && stops_waiting())
         status = error_set(err, PEAT_FAILED, "stopped");
-    free(said);
     return status;
 }
 
@@ -48,13 +47,14 @@ static peat_status run(char *const *argv, const char *dir, const char *doing,
 static peat_status program_failed(const char *program, const struct child *c, const char *dir,
                                   struct error *err)
 {
-    char name[SIGNAL_NAME], *path = path_join(dir, SPM_SAID), *text = NULL;
+    char name[SIGNAL_NAME];
+    char *text = NULL;
     size_t n;
     peat_status status = PEAT_FAILED;
     if (c->signal)
         error_set(err, status, "%s was ended by %s%s", program, signal_name(c->signal, name),
                   c->signal == SIGKILL ? " (out of memory?)" : "");
-    else if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
+    else if (file_read(path_in(dir, SPM_SAID).text, 0, &text, &n, NULL) != PEAT_OK)
         error_set(err, status, "%s failed with status %d", program, c->code);
     for (char *at = text, *next; at; at = next) {
         next = strstr(at, "] ");
@@ -64,7 +64,6 @@ static peat_status program_failed(const char *program, const struct child *c, co
         }
     }
     free(text);
-    free(path);
     return status;
 }
 

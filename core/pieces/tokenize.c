@@ -12,7 +12,7 @@
 struct work {
     struct tokenize *t;
     struct arena *a;
-    struct error *err;
+    struct error *err; /* never NULL; steps return whether they succeeded */
     struct data_files files;
     struct text_file *text; /* [t->n] */
     const char *dir;        /* beside t->dir, until all is there */
@@ -26,23 +26,20 @@ static const char *in(const struct work *w, const char *name)
 
 /* ---- texts ---- */
 
-static peat_status read_texts(struct work *w)
+static bool read_texts(struct work *w)
 {
     struct tokenize *t = w->t;
+    bool ok = true;
     w->text = ARENA_ARRAY(w->a, t->n, struct text_file);
-    for (int i = 0; i < t->n; i++) {
+    for (int i = 0; ok && i < t->n; i++) {
         struct text_file *file = &w->text[i];
         file->path = t->file[i];
-        peat_status status = data_read(&w->files, file->path, w->a, &file->byte, &file->n, w->err);
-        if (status == PEAT_OK)
-            status = text_file_check(file, w->err);
-        if (status == PEAT_OK)
-            status = data_hash(&w->files, file->path, &file->hex, w->err);
-        if (status != PEAT_OK)
-            return status;
+        ok = data_read(&w->files, file->path, w->a, &file->byte, &file->n, w->err) == PEAT_OK &&
+             text_file_check(file, w->err) == PEAT_OK &&
+             data_hash(&w->files, file->path, &file->hex, w->err) == PEAT_OK;
         t->bytes += (int64_t)file->n;
     }
-    return PEAT_OK;
+    return ok;
 }
 
 /* Lines that are written in large parts. */
@@ -51,17 +48,16 @@ struct lines {
     struct strbuf held;
 };
 
-static peat_status lines_flush(struct lines *l, size_t least, struct error *err)
+static bool lines_flush(struct lines *l, size_t least, struct error *err)
 {
-    peat_status status = PEAT_OK;
-    if (l->held.n >= least) {
-        status = fd_write(l->fd, l->held.text, l->held.n, err);
-        strbuf_clear(&l->held);
-    }
-    return status;
+    if (l->held.n < least)
+        return true;
+    bool ok = fd_write(l->fd, l->held.text, l->held.n, err) == PEAT_OK;
+    strbuf_clear(&l->held);
+    return ok;
 }
 
-static peat_status add_line(struct lines *l, const struct segment *s, struct error *err)
+static bool add_line(struct lines *l, const struct segment *s, struct error *err)
 {
     enum { PART = 1 << 20 };
     strbuf_add_bytes(&l->held, (const char *)s->byte, s->n);
@@ -70,155 +66,134 @@ static peat_status add_line(struct lines *l, const struct segment *s, struct err
 }
 
 /* All segments, or so many bytes of them, evenly over the text. */
-static peat_status write_segments(const struct work *w, const char *name, double most)
+static bool write_segments(const struct work *w, const char *name, double most)
 {
     struct lines l = {.fd = -1, .held = STRBUF_NEW};
     struct segments s = {.file = w->text, .n_file = w->t->n};
     struct segment one;
     double seen = 0, taken = 0, share = most / (double)w->t->bytes;
-    peat_status status =
-        file_open(in(w, name), O_WRONLY | O_CREAT | O_TRUNC, FILE_OWN, &l.fd, w->err);
-    while (status == PEAT_OK && segment_next(&s, &one)) {
+    bool ok =
+        file_open(in(w, name), O_WRONLY | O_CREAT | O_TRUNC, FILE_OWN, &l.fd, w->err) == PEAT_OK;
+    while (ok && segment_next(&s, &one)) {
         seen += (double)(one.n + one.gap);
         if (taken > seen * share)
             continue;
         taken += (double)(one.n + one.gap);
-        status = add_line(&l, &one, w->err);
+        ok = add_line(&l, &one, w->err);
     }
-    if (status == PEAT_OK)
-        status = lines_flush(&l, 0, w->err);
+    ok = ok && lines_flush(&l, 0, w->err);
     if (l.fd >= 0)
         close(l.fd);
     strbuf_release(&l.held);
-    return status;
+    return ok;
 }
 
-static peat_status write_texts(const struct work *w)
+static bool write_texts(const struct work *w)
 {
     double most = (double)w->t->learn_mib * MIB, all = (double)w->t->bytes;
     w->t->say("learning %" PRId64 " pieces (%s) from %.1f of %.1f MiB", w->t->vocab,
               pieces_model_word[w->t->model], (most < all ? most : all) / MIB, all / MIB);
-    peat_status status = write_segments(w, SPM_TEXT, all);
-    return status == PEAT_OK ? write_segments(w, SPM_LEARN, most) : status;
+    return write_segments(w, SPM_TEXT, all) && write_segments(w, SPM_LEARN, most);
 }
 
 /* ---- ids ---- */
 
 /* The ids of one line: their bytes are those of the segment. */
-static peat_status add_segment(const struct work *w, struct ids_file *out, const struct segment *s,
-                               const char **line)
+static bool add_segment(const struct work *w, struct ids_file *out, const struct segment *s,
+                        const char **line)
 {
     size_t at = 0;
     const char *text = *line;
-    peat_status status = PEAT_OK;
-    while (status == PEAT_OK && *text && *text != '\n') {
+    bool ok = true;
+    while (ok && *text && *text != '\n') {
         char *end;
         long id = strtol(text, &end, 10);
         const struct piece *p = id >= 0 && id < w->table.n ? &w->table.item[id] : NULL;
         if (end == text || !p || p->n > s->n - at || memcmp(p->byte, s->byte + at, p->n) != 0)
             break;
         at += p->n;
-        status = ids_file_add(out, (int32_t)id, w->err);
+        ok = ids_file_add(out, (int32_t)id, w->err) == PEAT_OK;
         text = end + (*end == ' ');
     }
     *line = text + (*text == '\n');
-    if (status != PEAT_OK || (at == s->n && *text == '\n'))
-        return status;
+    if (!ok || (at == s->n && *text == '\n'))
+        return ok;
     return error_set(w->err, PEAT_CORRUPT,
                      "'%s': the pieces that spm_encode gives are not the text from byte %zu on",
-                     w->text[s->file].path, s->at + at);
+                     w->text[s->file].path, s->at + at) == PEAT_OK;
 }
 
-static peat_status add_gap(const struct work *w, struct ids_file *out, const struct segment *s)
+static bool add_gap(const struct work *w, struct ids_file *out, const struct segment *s)
 {
-    peat_status status = PEAT_OK;
-    for (size_t i = 0; status == PEAT_OK && i < s->gap; i++)
-        status = ids_file_add(out, PIECE_OF_BYTE + s->byte[s->n + i], w->err);
-    return status;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->gap; i++)
+        ok = ids_file_add(out, PIECE_OF_BYTE + s->byte[s->n + i], w->err) == PEAT_OK;
+    return ok;
 }
 
-static peat_status write_ids(const struct work *w)
+static bool write_ids(const struct work *w)
 {
     struct ids_file *out = ARENA_NEW(w->a, struct ids_file);
     struct segments s = {.file = w->text, .n_file = w->t->n};
     struct segment one;
     struct mapped_file map;
-    peat_status status = mapped_file_open(&map, in(w, SPM_IDS), w->err);
-    if (status == PEAT_OK)
-        status = ids_file_open(out, in(w, DATA_FOLDER_IDS), w->table.n, w->err);
-    if (status != PEAT_OK)
-        return status;
+    if (mapped_file_open(&map, in(w, SPM_IDS), w->err) != PEAT_OK ||
+        ids_file_open(out, in(w, DATA_FOLDER_IDS), w->table.n, w->err) != PEAT_OK)
+        return false;
     const char *line = (const char *)map.byte;
-    while (status == PEAT_OK && segment_next(&s, &one)) {
-        status = add_segment(w, out, &one, &line);
-        if (status == PEAT_OK)
-            status = add_gap(w, out, &one);
-    }
+    bool ok = true;
+    while (ok && segment_next(&s, &one))
+        ok = add_segment(w, out, &one, &line) && add_gap(w, out, &one);
     w->t->ids = out->n;
-    return ids_file_close(out, status, w->err);
+    return ids_file_close(out, ok ? PEAT_OK : w->err->status, w->err) == PEAT_OK;
 }
 
 /* ---- the folder ---- */
 
-static peat_status write_pieces(struct work *w)
+static bool write_pieces(struct work *w)
 {
     struct strbuf out = STRBUF_NEW;
-    peat_status status = piece_table_read(&w->table, in(w, SPM_PIECES), w->a, w->err);
+    bool ok = piece_table_read(&w->table, in(w, SPM_PIECES), w->a, w->err) == PEAT_OK;
     strbuf_addf(&out, "# %d pieces: %s, sentencepiece %s\n", w->table.n,
                 pieces_model_word[w->t->model], spm_version(w->a));
     for (int i = 0; i < w->t->n; i++)
         strbuf_addf(&out, "# of a text of %zu bytes, SHA-256 %s\n", w->text[i].n, w->text[i].hex);
     strbuf_add(&out, "# id, bytes, text; \\xHH is a byte\n");
     piece_table_write(&w->table, &out);
-    if (status == PEAT_OK)
-        status = file_write_own(in(w, DATA_FOLDER_PIECES), out.text, out.n, w->err);
+    ok = ok && file_write_own(in(w, DATA_FOLDER_PIECES), out.text, out.n, w->err) == PEAT_OK;
     strbuf_release(&out);
-    return status;
+    return ok;
 }
 
-static peat_status remove_helpers(const struct work *w)
+static bool remove_helpers(const struct work *w)
 {
     static const char *const helper[] = {SPM_TEXT, SPM_LEARN, SPM_PIECES, SPM_IDS, SPM_SAID};
-    peat_status status = PEAT_OK;
-    for (size_t i = 0; status == PEAT_OK && i < sizeof(helper) / sizeof(*helper); i++)
-        status = file_remove(w->dir, helper[i], w->err);
-    return status;
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof(helper) / sizeof(*helper); i++)
+        ok = file_remove(w->dir, helper[i], w->err) == PEAT_OK;
+    return ok;
 }
 
 /* The model is written again to have it synced. */
-static peat_status publish(const struct work *w)
+static bool publish(const struct work *w)
 {
-    char *model;
+    char *model = NULL;
     size_t n;
-    peat_status status = remove_helpers(w);
-    if (status == PEAT_OK)
-        status = file_read(in(w, SPM_MODEL), 0, &model, &n, w->err);
-    if (status != PEAT_OK)
-        return status;
-    status = file_write_own(in(w, SPM_MODEL), model, n, w->err);
+    bool ok = remove_helpers(w) && file_read(in(w, SPM_MODEL), 0, &model, &n, w->err) == PEAT_OK &&
+              file_write_own(in(w, SPM_MODEL), model, n, w->err) == PEAT_OK;
     free(model);
-    if (status == PEAT_OK && rename(w->dir, w->t->dir) != 0)
-        status = error_set(w->err, PEAT_IO, "cannot rename '%s' to '%s': %s", w->dir, w->t->dir,
-                           strerror(errno));
-    return status == PEAT_OK ? dir_sync_parent(w->t->dir, w->err) : status;
+    if (ok && rename(w->dir, w->t->dir) != 0)
+        return error_set(w->err, PEAT_IO, "cannot rename '%s' to '%s': %s", w->dir, w->t->dir,
+                         strerror(errno)) == PEAT_OK;
+    return ok && dir_sync_parent(w->t->dir, w->err) == PEAT_OK;
 }
 
-static peat_status make(struct work *w)
+static bool make(struct work *w)
 {
-    peat_status status = dir_make(w->dir, w->err);
-    if (status == PEAT_OK)
-        status = write_texts(w);
-    if (status == PEAT_OK)
-        status = spm_learn(w->t, w->dir, w->a, w->err);
-    if (status == PEAT_OK)
-        status = write_pieces(w);
-    if (status == PEAT_OK)
-        status = spm_encode(w->t, w->dir, w->a, w->err);
-    if (status == PEAT_OK)
-        status = write_ids(w);
-    if (status == PEAT_OK)
-        status = data_check(&w->files, w->err);
-    return status == PEAT_OK ? publish(w) : status;
+    return dir_make(w->dir, w->err) == PEAT_OK && write_texts(w) &&
+           spm_learn(w->t, w->dir, w->a, w->err) == PEAT_OK && write_pieces(w) &&
+           spm_encode(w->t, w->dir, w->a, w->err) == PEAT_OK && write_ids(w) &&
+           data_check(&w->files, w->err) == PEAT_OK && publish(w);
 }
 
 /* Without the slashes at its end, which a name beside it cannot have. */
@@ -241,13 +216,12 @@ peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err)
     if (file_exists(t->dir))
         return error_set(err, PEAT_INVALID, "'%s' is there already: name a folder that is not",
                          t->dir);
-    peat_status status = read_texts(&w);
-    if (status != PEAT_OK)
-        return status;
+    if (!read_texts(&w))
+        return err->status;
     stops_hold(&held);
-    status = make(&w);
-    if (status != PEAT_OK)
+    bool made = make(&w);
+    if (!made)
         dir_remove(w.dir, NULL);
     stops_let(&held);
-    return status;
+    return made ? PEAT_OK : err->status;
 }

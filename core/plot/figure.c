@@ -175,16 +175,13 @@ static peat_status write_parts(const struct figure *f, const struct target *t,
                                struct error *err)
 {
     struct strbuf script;
-    char *script_path = path_join(t->dir, t->script), *data_path = path_join(t->dir, t->data);
     strbuf_init(&script);
     add_head(&script, f, t, format, paper);
     strbuf_add_bytes(&script, f->script.text, f->script.n);
-    peat_status status = write_part(script_path, owner, &script, err);
+    peat_status status = write_part(path_in(t->dir, t->script).text, owner, &script, err);
     if (status == PEAT_OK)
-        status = write_part(data_path, owner, &f->data, err);
+        status = write_part(path_in(t->dir, t->data).text, owner, &f->data, err);
     strbuf_release(&script);
-    free(script_path);
-    free(data_path);
     return status == PEAT_OK ? PEAT_OK : PEAT_IO;
 }
 
@@ -225,19 +222,19 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
                            enum figure_format format, bool paper, struct strbuf *out,
                            struct error *err)
 {
-    char *path = path_join(dir, name), *bytes = NULL;
+    const struct file_path path = path_in(dir, name);
+    char *bytes = NULL;
     size_t n = 0;
-    struct target t = target_of(path);
+    struct target t = target_of(path.text);
     peat_status status = write_parts(f, &t, FILE_ANYONES, format, paper, err);
     if (status == PEAT_OK)
         status = run_gnuplot(&t, err);
     if (status == PEAT_OK)
-        status = file_read(path, 0, &bytes, &n, err);
+        status = file_read(path.text, 0, &bytes, &n, err);
     if (status == PEAT_OK)
         strbuf_add_bytes(out, bytes, n);
     target_free(&t);
     free(bytes);
-    free(path);
     return status;
 }
 

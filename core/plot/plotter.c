@@ -78,9 +78,7 @@ static const char *tic_label(struct plotter *p, const char *label, int most)
     struct strbuf out = STRBUF_NEW;
     for (text = shorten_text(p, label, most, FORMAT_BYTES); *text; text++)
         strbuf_addf(&out, *text == '%' ? "%%%%" : "%c", *text);
-    const char *kept = arena_strdup(p->a, out.text);
-    strbuf_release(&out);
-    return kept;
+    return strbuf_keep(&out, p->a);
 }
 
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most)

@@ -430,9 +430,7 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
     for (int i = 0; i < n; i++) {
         if (!object_is_named(entry[i]))
             continue;
-        char *path = path_join(dir, entry[i]);
-        walk_file(w, path, entry[i], kind);
-        free(path);
+        walk_file(w, path_in(dir, entry[i]).text, entry[i], kind);
     }
     names_free(entry, n);
 }
@@ -440,11 +438,8 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
 static void walk_all(struct walk *w)
 {
     for (int i = 0; i < w->r->dirs.n; i++) {
-        for (int k = 0; k < KINDS; k++) {
-            char *inside = path_join(w->r->dirs.dir[i], kind_name(kinds[k]));
-            walk_directory(w, inside, &kinds[k]);
-            free(inside);
-        }
+        for (int k = 0; k < KINDS; k++)
+            walk_directory(w, path_in(w->r->dirs.dir[i], kind_name(kinds[k])).text, &kinds[k]);
         walk_directory(w, w->r->dirs.dir[i], NULL);
     }
 }

@@ -135,7 +135,7 @@ static void add(struct strbuf *out, const char *fmt, ...)
     va_end(args);
 }
 
-static void compare_texts(const char *what, const char *before, const char *after,
+static void compare_words(const char *what, const char *before, const char *after,
                           struct strbuf *out)
 {
     if (strcmp(before, after) != 0)
@@ -176,8 +176,8 @@ void state_compare(const struct state *before, const struct state *after, struct
 {
     if (before->rounding != after->rounding)
         add(out, "changed how numbers are rounded, or the treatment of denormals");
-    compare_texts("locale", before->locale, after->locale, out);
-    compare_texts("current directory", before->directory, after->directory, out);
+    compare_words("locale", before->locale, after->locale, out);
+    compare_words("current directory", before->directory, after->directory, out);
     if (before->umask != after->umask)
         add(out, "changed the umask");
     if (after->has_child && !before->has_child)

@@ -106,13 +106,12 @@ static bool remove_others(struct writing *c, int64_t step, bool final)
 peat_status generation_publish(const char *dir, const char *name, const char *temporary,
                                struct error *err)
 {
-    char *path = path_join(dir, name);
-    peat_status status = file_exists(path) ? generation_remove(dir, name, err) : PEAT_OK;
+    const struct file_path path = path_in(dir, name);
+    peat_status status = file_exists(path.text) ? generation_remove(dir, name, err) : PEAT_OK;
     if (status == PEAT_OK)
-        status = move(temporary, path, err);
+        status = move(temporary, path.text, err);
     if (status == PEAT_OK)
         status = dir_sync(dir, err);
-    free(path);
     return status;
 }
 

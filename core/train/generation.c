@@ -11,12 +11,36 @@
 
 enum { STATE_LIMIT = 1 << 20 };
 
+static const struct field diverged_fields[] = {
+    {"step", FIELD_INT | FIELD_NEEDED}, {"what", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
+
+enum { NUMBER = FIELD_NUMBER | FIELD_NULL | FIELD_SIGNED, NEEDED = FIELD_NEEDED };
+static const struct field patience_fields[] = {
+    {"best", NUMBER | NEEDED, MEMBER(struct patience, best)},
+    {"bad", FIELD_INT | NEEDED, MEMBER(struct patience, bad)},
+    {"stopped", FIELD_BOOL, MEMBER(struct patience, stopped)},
+    {NULL},
+};
+enum { PATIENCE_FIELDS = 3 };
+
+/* Seconds are negative where the clock was set back while they were counted. Checkpoints of earlier
+ * programs lack eval_seconds. */
 static const struct field state_fields[] = {
-    {"step", FIELD_INT},
+    {"step", FIELD_INT | NEEDED, MEMBER(struct trainer, step)},
+    {"first_loss", NUMBER | NEEDED, MEMBER(struct trainer, first_loss)},
+    {"above", FIELD_INT | NEEDED, MEMBER(struct trainer, above)},
+    {"updates", FIELD_INT | NEEDED, MEMBER(struct trainer, adamw.t)},
+    {"seconds", NUMBER | NEEDED, MEMBER(struct trainer, train_seconds)},
+    {"eval_seconds", NUMBER, MEMBER(struct trainer, eval_seconds)},
+    {"median_step_ms", NUMBER | NEEDED, MEMBER(struct trainer, median_step_ms)},
+    {"steps_timed", FIELD_INT | NEEDED, MEMBER(struct trainer, steps_timed)},
+    {"diverged", FIELD_MAP | FIELD_NULL | NEEDED, 0, diverged_fields},
+    {"patience", FIELD_MAP, 0, patience_fields},
     {"identity", FIELD_MAP},
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
+enum { TRAINER_FIELDS = 8 };
 const struct record state_record = {GENERATION_STATE, "version", 1, false, state_fields};
 
 void generation_name(int64_t step, char name[GENERATION_NAME])
@@ -77,10 +101,7 @@ peat_status generation_fill(struct weights *w, const struct named_tensor *t, int
 static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
                                struct error *err)
 {
-    char *path = path_join(dir, name);
-    peat_status status = hash_file(path, hex, err);
-    free(path);
-    return status;
+    return hash_file(path_in(dir, name).text, hex, err);
 }
 
 /* ---- writing ---- */
@@ -108,42 +129,8 @@ static void put_divergence(struct json state, const struct divergence *d)
 /* Only with train.patience, so that other checkpoints stay as they were. */
 static void put_patience(struct json state, const struct trainer *t)
 {
-    if (t->train->patience == 0)
-        return;
-    struct json map = json_put_map(state, "patience");
-    json_put_real(map, "best", t->patience.best);
-    json_put_int(map, "bad", t->patience.bad);
-    json_put_bool(map, "stopped", t->patience.stopped);
-}
-
-/* The numbers of a trainer that are entries of state.json. */
-static const struct {
-    const char *key;
-    size_t at;
-    bool real; /* a double, otherwise an int64_t that is not negative */
-} numbers[] = {
-    {"step", offsetof(struct trainer, step), false},
-    {"first_loss", offsetof(struct trainer, first_loss), true},
-    {"above", offsetof(struct trainer, above), false},
-    {"updates", offsetof(struct trainer, adamw.t), false},
-    {"seconds", offsetof(struct trainer, train_seconds), true},
-    {"eval_seconds", offsetof(struct trainer, eval_seconds), true},
-    {"median_step_ms", offsetof(struct trainer, median_step_ms), true},
-    {"steps_timed", offsetof(struct trainer, steps_timed), false},
-};
-enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
-
-static void put_trainer(struct json state, const struct trainer *t)
-{
-    for (int i = 0; i < NUMBERS; i++) {
-        const void *x = (const char *)t + numbers[i].at;
-        if (numbers[i].real)
-            json_put_real(state, numbers[i].key, *(const double *)x);
-        else
-            json_put_int(state, numbers[i].key, *(const int64_t *)x);
-    }
-    put_divergence(state, &t->diverged);
-    put_patience(state, t);
+    if (t->train->patience)
+        fields_put(json_put_map(state, "patience"), patience_fields, PATIENCE_FIELDS, &t->patience);
 }
 
 peat_status generation_write_state(const char *dir, const struct trainer *t,
@@ -153,7 +140,9 @@ peat_status generation_write_state(const char *dir, const struct trainer *t,
     arena_init(&a, "state", 4096);
     struct json state = json_map(&a);
     json_put_int(state, state_record.number, state_record.format);
-    put_trainer(state, t);
+    fields_put(state, state_fields, TRAINER_FIELDS, t);
+    put_divergence(state, &t->diverged);
+    put_patience(state, t);
     json_put(state, "identity", identity ? identity : json_map(&a).v);
     struct json files = json_put_map(state, "files");
     peat_status status = put_checksum(files, dir, GENERATION_MODEL, err);
@@ -186,9 +175,8 @@ static peat_status verify_file(const char *dir, const char *name, const struct v
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err)
 {
-    char *path = path_join(dir, GENERATION_STATE);
-    peat_status status = json_read(path, GENERATION_STATE, STATE_LIMIT, a, state, err);
-    free(path);
+    peat_status status = json_read(path_in(dir, GENERATION_STATE).text, GENERATION_STATE,
+                                   STATE_LIMIT, a, state, err);
     if (status != PEAT_OK)
         return status;
     if ((*state)->kind != VALUE_MAP)
@@ -205,63 +193,19 @@ peat_status generation_read_state(const char *dir, struct arena *a, struct value
     return status;
 }
 
-/* NaN is written as null. */
-static bool get_real(const struct value *map, const char *key, double *x)
-{
-    const struct value *v = value_get(map, key);
-    *x = json_get_number(map, key);
-    return v && (v->kind == VALUE_NULL || !isnan(*x));
-}
-
-/* Seconds are negative where the clock was set back while they were counted. */
-static double not_below_zero(double seconds)
-{
-    return seconds < 0.0 ? 0.0 : seconds;
-}
-
-static bool get_int(const struct value *map, const char *key, int64_t *x)
-{
-    *x = json_get_int(map, key, -1);
-    return *x >= 0;
-}
-
-static bool get_divergence(const struct value *state, struct divergence *d)
-{
-    const struct value *map = value_get(state, "diverged");
-    const char *what = json_get_text(map, "what");
-    *d = (struct divergence){0};
-    if (map && map->kind == VALUE_NULL)
-        return true;
-    snprintf(d->what, sizeof(d->what), "%s", what ? what : "");
-    return what && get_int(map, "step", &d->step);
-}
-
-static bool get_patience(const struct value *state, struct trainer *t)
-{
-    const struct value *map = value_get(state, "patience");
-    t->patience = (struct patience){.last = (double)NAN, .best = (double)NAN};
-    if (t->train->patience == 0)
-        return true;
-    t->patience.stopped = json_get_bool(map, "stopped");
-    return get_real(map, "best", &t->patience.best) && get_int(map, "bad", &t->patience.bad);
-}
-
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err)
 {
-    bool good = true;
-    for (int i = 0; i < NUMBERS; i++) {
-        void *x = (char *)t + numbers[i].at;
-        good = (numbers[i].real ? get_real(state, numbers[i].key, x)
-                                : get_int(state, numbers[i].key, x)) &&
-               good;
-        /* Checkpoints of earlier programs lack it. */
-        if (x == &t->eval_seconds && !value_get(state, numbers[i].key)) {
-            t->eval_seconds = 0.0;
-            good = true;
-        }
-    }
-    good = get_divergence(state, &t->diverged) && get_patience(state, t) && good;
-    t->train_seconds = not_below_zero(t->train_seconds);
-    t->eval_seconds = not_below_zero(t->eval_seconds);
-    return good ? PEAT_OK : not_whole(err, "lacks an entry");
+    const struct value *diverged = value_get(state, "diverged");
+    const struct value *patience = value_get(state, "patience");
+    fields_get(state, state_fields, t);
+    t->train_seconds = fmax(t->train_seconds, 0.0);
+    t->eval_seconds = fmax(t->eval_seconds, 0.0);
+    t->diverged = (struct divergence){.step = json_get_int(diverged, "step", 0)};
+    snprintf(t->diverged.what, sizeof(t->diverged.what), "%s", json_text_or(diverged, "what", ""));
+    t->patience = (struct patience){.last = (double)NAN, .best = (double)NAN};
+    if (t->train->patience && !patience)
+        return not_whole(err, "lacks an entry");
+    if (t->train->patience)
+        fields_get(patience, patience_fields, &t->patience);
+    return PEAT_OK;
 }

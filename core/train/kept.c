@@ -33,19 +33,15 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
 /* A copy that is there was made with this generation, and the run's own file may be another's. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
-    char *copy = path_join(generation, path_name(curve));
+    const struct file_path copy = path_in(generation, path_name(curve));
     peat_status status =
-        file_exists(copy) || !file_exists(curve) ? PEAT_OK : copy_file(curve, copy, err);
-    free(copy);
+        file_exists(copy.text) || !file_exists(curve) ? PEAT_OK : copy_file(curve, copy.text, err);
     return status;
 }
 
 peat_status kept_take_curve(const char *generation, const char *curve, struct error *err)
 {
-    char *copy = path_join(generation, path_name(curve));
-    peat_status status = copy_file(copy, curve, err);
-    free(copy);
-    return status;
+    return copy_file(path_in(generation, path_name(curve)).text, curve, err);
 }
 
 static peat_status put_reason(const char *generation, int64_t from, const char *why,

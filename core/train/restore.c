@@ -138,14 +138,13 @@ static peat_status find_usable(struct generations *g, const struct checkpoint_ga
         bool kept = kept_step(g->name[i]) >= 0;
         if (!kept && generation_step(g->name[i]) < 0)
             continue;
-        char *path = path_join(g->dir, g->name[i]);
+        const struct file_path path = path_in(g->dir, g->name[i]);
         struct error *why = &g->why[i];
-        if (restore_generation(path, gate, kept ? path : NULL, t, why))
+        if (restore_generation(path.text, gate, kept ? path.text : NULL, t, why))
             g->used = i;
         const bool fatal = why->status == PEAT_NOMEM || why->status == PEAT_MISMATCH;
         if (g->used < 0 && !fatal)
-            log_line(log, "checkpoint '%s' is not used: %s", path, why->text);
-        free(path);
+            log_line(log, "checkpoint '%s' is not used: %s", path.text, why->text);
         if (fatal)
             return error_set(err, why->status, "%s", why->text);
     }
@@ -230,9 +229,7 @@ peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
         int64_t step = generation_step(name[i]);
         if (step > most || step <= t->step)
             continue;
-        char *path = path_join(dir, name[i]);
-        status = branch_from(path, t, gate, log, found, err);
-        free(path);
+        status = branch_from(path_in(dir, name[i]).text, t, gate, log, found, err);
     }
     names_free(name, n);
     return status;
@@ -255,13 +252,8 @@ char *checkpoint_latest(const char *dir)
     if (list_generations(dir, &name, &n, NULL) != PEAT_OK)
         return NULL;
     for (int i = n - 1; !latest && i >= 0; i--) {
-        if (generation_step(name[i]) < 0)
-            continue;
-        char *path = path_join(dir, name[i]);
-        if (is_good(path))
-            latest = path;
-        else
-            free(path);
+        if (generation_step(name[i]) >= 0 && is_good(path_in(dir, name[i]).text))
+            latest = path_join(dir, name[i]);
     }
     names_free(name, n);
     return latest;

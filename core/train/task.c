@@ -14,22 +14,20 @@ static bool fit_for_stream(const char *name)
            strncmp(name, "position", 8) != 0;
 }
 
-static peat_status check_stream_name(const struct task *t, int64_t i, struct error *err)
+static bool check_stream_name(const struct task *t, int64_t i, struct error *err)
 {
     const peat_stream *s = t->plan.stream;
     bool fit = fit_for_stream(s[i].name);
     for (int64_t j = 0; fit && j < i; j++)
         fit = strcmp(s[i].name, s[j].name) != 0;
-    if (fit)
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED,
-                     "task '%s' names a stream '%s': a name is 1 to 32 of a-z, 0-9 and _, and of "
-                     "no other stream",
-                     t->part.id, s[i].name ? s[i].name : "");
+    return fit || error_set(err, PEAT_FAILED,
+                            "task '%s' names a stream '%s': a name is 1 to 32 of a-z, 0-9 and _, "
+                            "and of no other stream",
+                            t->part.id, s[i].name ? s[i].name : "") == PEAT_OK;
 }
 
 /* Refuses the model that the cell asks for, if the task cannot serve it. */
-static peat_status check_asked(const struct task *t, struct error *err)
+static bool check_asked(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
     bool two = p->arch == PEAT_SEQ2SEQ, both = p->head == PEAT_HEAD_BOTH;
@@ -47,8 +45,8 @@ static peat_status check_asked(const struct task *t, struct error *err)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].wrong)
-            return error_set(err, PEAT_REFUSED, "task '%s' %s", t->part.id, rows[i].why);
-    return PEAT_OK;
+            return error_set(err, PEAT_REFUSED, "task '%s' %s", t->part.id, rows[i].why) == PEAT_OK;
+    return true;
 }
 
 /* A number of the answer, and its bounds. */
@@ -57,15 +55,23 @@ struct number {
     const char *name;
 };
 
-static peat_status check_number(const struct task *t, const struct number *a, struct error *err)
+static bool check_number(const struct task *t, const struct number *a, struct error *err)
 {
-    if (a->value >= a->least && a->value <= a->most)
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
-                     a->name, a->value);
+    return (a->value >= a->least && a->value <= a->most) ||
+           error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
+                     a->name, a->value) == PEAT_OK;
 }
 
-static peat_status check_sizes(const struct task *t, struct error *err)
+static bool check_each(const struct task *t, const int64_t *value, int64_t n, int64_t least,
+                       int64_t most, const char *name, struct error *err)
+{
+    bool ok = true;
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = check_number(t, &(struct number){value[i], least, most, name}, err);
+    return ok;
+}
+
+static bool check_sizes(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
     const struct number rows[] = {
@@ -76,53 +82,40 @@ static peat_status check_sizes(const struct task *t, struct error *err)
         {p->n_stream, 0, PEAT_MAX_STREAMS, "a number of streams of"},
         {p->n_first, 0, PEAT_FIRST_TOKENS, "a number of first tokens of"},
     };
-    peat_status status = PEAT_OK;
-    for (size_t i = 0; status == PEAT_OK && i < sizeof(rows) / sizeof(*rows); i++)
-        status = check_number(t, &rows[i], err);
-    for (int64_t i = 0; status == PEAT_OK && i < p->n_eval; i++)
-        status = check_number(
-            t, &(struct number){p->eval_T[i], 1, INT64_MAX, "evaluation sequences of length"}, err);
-    for (int64_t i = 0; status == PEAT_OK && i < p->n_first; i++)
-        status =
-            check_number(t, &(struct number){p->first[i], 0, p->vocab - 1, "a first token"}, err);
-    for (int64_t i = 0; status == PEAT_OK && i < p->n_stream; i++) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof(rows) / sizeof(*rows); i++)
+        ok = check_number(t, &rows[i], err);
+    ok = ok &&
+         check_each(t, p->eval_T, p->n_eval, 1, INT64_MAX, "evaluation sequences of length", err);
+    for (int64_t i = 0; ok && i < p->n_first; i++)
+        ok = check_number(t, &(struct number){p->first[i], 0, p->vocab - 1, "a first token"}, err);
+    for (int64_t i = 0; ok && i < p->n_stream; i++) {
         const peat_stream *s = &p->stream[i];
         const struct number ids = {s->ids, 1, INT32_MAX, "a stream whose number of ids is"};
         const struct number numbers = {s->numbers, 1, 65536,
                                        "a stream whose numbers per place are"};
-        status = check_stream_name(t, i, err);
-        if (status == PEAT_OK)
-            status = check_number(t, s->ids > 0 ? &ids : &numbers, err);
+        ok = check_stream_name(t, i, err) && check_number(t, s->ids > 0 ? &ids : &numbers, err);
     }
-    return status;
+    return ok;
 }
 
-static peat_status check_test(const struct task *t, struct error *err)
+static bool check_test(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
-    peat_status status = PEAT_OK;
     if (p->test > 0 && !t->hooks->test)
         return error_set(err, PEAT_REFUSED,
                          "task '%s' has no test part: eval.test must be 0, not %g", t->part.id,
-                         p->test);
-    for (int64_t i = 0; p->test > 0 && status == PEAT_OK && i < p->n_eval; i++)
-        status = check_number(
-            t,
-            &(struct number){p->test_sequences[i], 1, INT64_MAX, "a number of test sequences of"},
-            err);
-    return status;
+                         p->test) == PEAT_OK;
+    return p->test <= 0 || check_each(t, p->test_sequences, p->n_eval, 1, INT64_MAX,
+                                      "a number of test sequences of", err);
 }
 
-static peat_status check_plan(const struct task *t, struct error *err)
+static bool check_plan(const struct task *t, struct error *err)
 {
-    peat_status status = check_asked(t, err);
-    if (status == PEAT_OK)
-        status = check_sizes(t, err);
-    if (status == PEAT_OK)
-        status = check_test(t, err);
-    if (status == PEAT_OK && (!t->hooks->metric || !t->hooks->metric[0].name))
-        status = error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id);
-    return status;
+    bool has_metric = t->hooks->metric && t->hooks->metric[0].name;
+    return check_asked(t, err) && check_sizes(t, err) && check_test(t, err) &&
+           (has_metric ||
+            error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id) == PEAT_OK);
 }
 
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
@@ -138,7 +131,7 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
         return error_set(err, own.status, "%s", own.text);
     if (status != PEAT_OK)
         return error_set(err, status, "task '%s': %s", t->part.id, status_text(status));
-    return check_plan(t, err);
+    return check_plan(t, &own) ? PEAT_OK : error_set(err, own.status, "%s", own.text);
 }
 
 /* A batch that a task made, while it is checked. The first error sticks. */

@@ -219,10 +219,10 @@ static peat_status evaluate_step(struct trainer *t, struct error *err)
     if (t->diverged.step || !(trainer_has_ended(t) || every(t->step, t->eval->every)))
         return PEAT_OK;
     peat_status status = trainer_evaluate(t, err);
-    if (status == PEAT_OK)
-        watch_patience(t);
-    if (status == PEAT_OK && trainer_has_ended(t))
-        status = trainer_test(t, err);
+    if (status != PEAT_OK)
+        return status;
+    watch_patience(t);
+    status = trainer_has_ended(t) ? trainer_test(t, err) : PEAT_OK;
     return status == PEAT_OK ? check(t, err) : status;
 }
 

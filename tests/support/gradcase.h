@@ -9,7 +9,7 @@
 #ifndef TESTS_GRADCASE_H
 #define TESTS_GRADCASE_H
 
-#include "autograd/gradcheck.h"
+#include "support/gradcheck.h"
 
 #define GRADCASE_INPUTS 5
 

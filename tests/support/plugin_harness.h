@@ -11,8 +11,8 @@
 #include <check.h>
 #include <peat/plugin.h>
 
-#include "autograd/gradcheck.h"
 #include "nn/pass.h"
+#include "support/gradcheck.h"
 #include "train/task.h"
 
 struct harness {

@@ -334,7 +334,7 @@ START_TEST(a_row_without_combine_is_the_baseline_of_every_combine)
                                           "seeds: 2\n"
                                           "report: {baseline: {position.scheme: none}}\n");
     for (int i = 0; i < p->n; i++) {
-        const struct plan_cell *base = &p->cell[plan_baseline(p, i)];
+        const struct plan_cell *base = &p->cell[p->cell[i].baseline];
         ck_assert_str_eq(base->scheme, "none");
         ck_assert_str_eq(base->axis[2], p->cell[i].axis[2]);
         ck_assert_int_eq(base->seed, p->cell[i].seed);
@@ -344,7 +344,7 @@ END_TEST
 
 START_TEST(without_a_baseline_nothing_is_compared)
 {
-    ck_assert_int_eq(plan_baseline(make(HEAD COPY), 0), -1);
+    ck_assert_int_eq(make(HEAD COPY)->cell[0].baseline, -1);
 }
 END_TEST
 

@@ -34,7 +34,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/mapped_file.h"
 #include "base/memory.h"
 #include "base/npy.h"
 #include "base/number.h"

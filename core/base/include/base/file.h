@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include <limits.h>
+
 #include "base/error.h"
 
 /* ---- opening ---- */
@@ -77,6 +79,12 @@ peat_status dir_remove(const char *path, struct error *err);
 char *path_beside(const char *beside, const char *path);
 /* "a/b"; freed by the caller. */
 char *path_join(const char *a, const char *b);
+/* The same by value: path_in(dir, "lock").text. A path that is too long is cut, and is still longer
+ * than any that the system takes. */
+struct file_path {
+    char text[PATH_MAX + 1];
+};
+struct file_path path_in(const char *dir, const char *name);
 /* The part after the last slash; path itself when it has none. */
 const char *path_name(const char *path);
 bool path_is_directory(const char *path);

@@ -69,8 +69,9 @@ struct json json_add_map(struct json list);
 
 /* ---- reading ---- */
 
-/* The text under key; NULL when there is none. */
+/* The text under key; NULL, or `otherwise`, when there is none. */
 const char *json_get_text(const struct value *map, const char *key);
+const char *json_text_or(const struct value *map, const char *key, const char *otherwise);
 /* Under key is this text. */
 bool json_text_is(const struct value *map, const char *key, const char *text);
 /* The whole number under key, or `otherwise`. */

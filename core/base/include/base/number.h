@@ -23,5 +23,3 @@ void number_text(double x, char buf[NUMBER_TEXT]);
 void number_text_single(float x, char buf[NUMBER_TEXT]);
 /* The number that text begins with. */
 double number_parse(const char *text);
-/* The number that is the whole text; false: it is none. */
-bool number_read(const char *text, double *x);

@@ -8,7 +8,9 @@
  */
 #pragma once
 
-#include "base/value.h"
+#include <stddef.h>
+
+#include "base/json.h"
 
 /* Which kinds of value a field may be, and what else is asked of it. */
 enum field_flag {
@@ -23,14 +25,21 @@ enum field_flag {
     FIELD_SIGNED = 1 << 17, /* numbers below 0 are fine */
 };
 
-/* Rows end with a key that is NULL; one with an empty key is passed over. */
+/* Rows end with a key that is NULL; one with an empty key is passed over. With MEMBER a row also
+ * says which member of a struct has the value: a const char *, bool, int64_t or, of a FIELD_NUMBER,
+ * double.
+ */
 struct field {
     const char *key;
     unsigned flags;             /* enum field_flag                             */
     unsigned items;             /* of a list, or of a map without rows: of each of its values;
                                    0: anything                                 */
     const struct field *inside; /* of the map, or of each map in the list; NULL: anything */
+    bool is_member;
+    size_t member; /* its offset */
 };
+
+#define MEMBER(owner, name) .is_member = true, .member = offsetof(owner, name)
 
 struct record {
     const char *name;   /* "result.json"                                                  */
@@ -40,6 +49,11 @@ struct record {
     const struct field *field;
 };
 
+/* Puts the members of n rows into the map. A text that is NULL is left out where the field cannot
+ * be null. */
+void fields_put(struct json map, const struct field *row, int n, const void *from);
+/* Sets the members of all rows: texts are borrowed; what is missing is NULL, false, 0 or NaN. */
+void fields_get(const struct value *map, const struct field *row, void *to);
 /* PEAT_MISMATCH: a newer program wrote it. PEAT_CORRUPT: it is damaged; the text says where.
  * path names it in messages. */
 peat_status record_check(const struct record *r, const struct value *v, const char *path,

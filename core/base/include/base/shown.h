@@ -19,7 +19,7 @@ bool is_shown_as_code(uint32_t code);
 /* Adds n bytes; the characters of `keep` ("\n\t") stay as they are. */
 void shown_add_bytes(struct strbuf *out, const char *text, size_t n, const char *keep);
 void shown_add(struct strbuf *out, const char *text, const char *keep);
-/* With nothing kept; text itself where nothing changes. */
+/* With nothing kept, in the arena. */
 const char *shown_text(struct arena *a, const char *text);
 
 /* Prints text with its line ends and tabs; all else as above. On a terminal wrapped (wrap.h). */

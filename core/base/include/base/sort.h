@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* sort.h: numbers in rising order. None may be NaN. */
+/* sort.h: numbers in rising order, none of which may be NaN, and texts. */
 #pragma once
 
 #include <stdint.h>
 
 void sort_reals(double *x, int64_t n);
 void sort_integers(int64_t *x, int64_t n);
-/* For bsearch. */
+/* For qsort and bsearch. Items of compare_texts are texts, or structs that begin with one. */
 int compare_integers(const void *a, const void *b);
+int compare_texts(const void *a, const void *b);
 /* Where the numbers of x [n] stand, the smallest first, into place [n]; equal ones keep their
  * order. */
 void sort_places(const double *x, int64_t n, int64_t *place);

@@ -32,6 +32,8 @@ void strbuf_addv(struct strbuf *b, const char *fmt, va_list args)
 void strbuf_item(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* n texts with ", " between them, after whatever is in the buffer. */
 void strbuf_join(struct strbuf *b, const char *const *text, int n);
+/* One word of the shell, in quotes where it needs them. */
+void strbuf_add_word(struct strbuf *b, const char *text);
 /* n copies of c. */
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
@@ -39,6 +41,8 @@ char *strbuf_detach(struct strbuf *b);
 /* The text in the arena; the buffer is released. */
 struct arena;
 char *strbuf_keep(struct strbuf *b, struct arena *a);
+/* The text with `by` in the place of every `old`. */
+char *text_replaced(const char *text, const char *old, const char *by, struct arena *a);
 
 /* Bytes of the UTF-8 character that starts at s, and its code; 0 when there is none in n bytes: a
  * stray byte, one that is written too long, half of a pair, or beyond U+10FFFF. A text that ends

@@ -37,3 +37,5 @@ bool cell_files_have_hash(const struct value *config, const struct value *meta, 
 /* config.json with the content of each file in the place of its path. */
 const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
                                              struct arena *a);
+/* {"pid", "host", "started_utc"}: who writes it, and when. */
+struct json process_named(struct arena *a);

@@ -26,7 +26,9 @@ struct plan_cell {
     const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
     const struct value *trunk; /* of the steps that it shares with other cells (cell/trunk.h); NULL:
                                   it shares none */
-    int baseline;              /* index of the row it is compared with; -1: none                  */
+    int baseline; /* index of the row it is compared with: same seed, equal on every axis that the
+                     baseline does not name; -1: the experiment names no baseline. Checked for all
+                     cells by plan_make */
 };
 
 /* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
@@ -50,13 +52,10 @@ struct plan {
  * input (Q_INPUT_RATIO_START; NaN without), for which a library of matrices is loaded. */
 enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
 
-/* Runs plugins: see planapart.h. A point that is refused is left out of the cells and listed in
+/* Runs plugins: see plan_make_apart. A point that is refused is left out of the cells and listed in
  * `skipped` when another point of the grid is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err);
-/* The row that `cell` is compared with: same seed, equal on every axis the baseline does not name.
- * -1: the experiment names no baseline. Checked for all cells by plan_make. */
-int plan_baseline(const struct plan *p, int cell);
 /* FLOPs of its training after step `from`; 0: of all of it. */
 double plan_training(const struct plan_cell *c, int64_t from);
 /* FLOPs of its evaluations after step `from`: of given tokens, and of those that it generates. */
@@ -86,7 +85,19 @@ int64_t plan_memory(const struct plan_cell *c);
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
 extern const struct record plan_record;
+/* Of its cells, with members of struct plan_cell, and of the points that were left out. */
+extern const struct field plan_cell_fields[], plan_skip_fields[];
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* A cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
+
+/*
+ * planapart.c: plan_make in a process of its own, for a process that runs no plugin code.
+ *
+ * The plan comes back as data. A cell's configuration has only the parts that readers of the plan
+ * need: resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin;
+ * no plugin is loaded here, and no function of one can be called.
+ */
+peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
+                            struct arena *a, struct error *err);

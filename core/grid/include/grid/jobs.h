@@ -13,6 +13,7 @@
 
 #include "grid/cellend.h"
 #include "grid/progress.h"
+#include "grid/rundir.h"
 
 struct job {
     const char *id, *label, *dir;
@@ -53,3 +54,15 @@ struct jobs {
 };
 
 void jobs_run(struct jobs *j);
+
+/* ---- orphan.c: cell processes whose parent has died ---- */
+/*
+ * They end by themselves, but perhaps not yet. Called by who holds the lock of the run directory,
+ * so every cell that was started by a parent is an orphan. Cells that somebody runs by `peat cell`
+ * alone, here or elsewhere, are not.
+ */
+
+/* Ends a running cell that is an orphan, which has `grace` seconds to save its state: *ended.
+ * Otherwise `who` names the process that runs it: "process 12 on host h". */
+peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+                       struct error *err);

@@ -8,7 +8,6 @@
 /* Little-endian. */
 enum number_kind { NUMBERS_F16, NUMBERS_BF16, NUMBERS_F32, NUMBERS_F64 };
 
-size_t number_bytes(enum number_kind k);
 /* A tensor in the arena from bytes at any address: F64 of F64, F32 of all others, which it holds
  * exactly. Its data is NULL when there is no memory. */
 struct tensor numbers_read(enum number_kind k, int rank, const int64_t *dim, const void *bytes,

@@ -57,22 +57,6 @@ static inline int rows_count(const peat_param *row)
     return n;
 }
 
-static inline int names_count(const char *const *name)
-{
-    int n = 0;
-    while (name && name[n])
-        n++;
-    return n;
-}
-
-static inline int names_find(const char *const *name, const char *word)
-{
-    for (int i = 0; name && name[i]; i++)
-        if (strcmp(name[i], word) == 0)
-            return i;
-    return -1;
-}
-
 static inline const peat_param *rows_find(const peat_param *row, const char *key)
 {
     for (; row && row->key; row++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gradcheck.c: central differences against one backward pass. */
-#include "autograd/gradcheck.h"
+#include "support/gradcheck.h"
 
 /* --- L = sum of w_i y_i, with w fixed: every output counts, and differently ---------------- */
 
