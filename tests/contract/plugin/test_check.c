@@ -449,6 +449,8 @@ static const struct trial {
     {"KERNEL", "writes_beyond", "crime: forward writes around result 0 or its gradient\n"},
     {"KERNEL", "writes_operand", "crime: forward writes to an operand\n"},
     {"KERNEL", "sees_thread", "crime: element 0 of result 0 is * in F32, * in F64\n"},
+    {"KERNEL", "grad_in_f32",
+     "crime: element 0 of the gradient of operand 1 is * in F32, * in F64\n"},
     {"PATH", "sound", NULL},
     {"RESULTS", "sound", NULL},
     {"RESULTS", "scratch_one_too_many", "crime: forward writes around scratch\n"},
