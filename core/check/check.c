@@ -20,8 +20,10 @@ static const struct check table[] = {
      true, false, false},
     {"precision", "F32, in which models are trained, gives what F64 gives: values and gradients",
      true, true, false},
-    {"lengths", "without PEAT_NEED_LENGTH the longest length of the model changes nothing", true,
-     false, false},
+    {"lengths",
+     "without PEAT_NEED_LENGTH neither T_total nor the longest length of the model changes "
+     "anything",
+     true, true, false},
     {"widths", "streams of any width are merged or refused", false, true, false},
     {"shift-invariant", "trait: moving all positions changes nothing", true, false, false},
     {"norm-preserving", "trait: queries and keys keep their length", true, false, false},
@@ -61,6 +63,8 @@ static const struct check table[] = {
 
 const struct check check_cases = {"cases", "every property holds in configurations that are drawn",
                                   true, true, true};
+const struct check check_trace = {"trace", "one pass of each model, call by call", true, true,
+                                  false};
 
 const struct check *check_table(void)
 {
@@ -72,7 +76,9 @@ const struct check *check_find(const char *name)
     for (const struct check *c = table; c->name; c++)
         if (!strcmp(c->name, name))
             return c;
-    return strcmp(name, check_cases.name) == 0 ? &check_cases : NULL;
+    return !strcmp(name, check_cases.name)   ? &check_cases
+           : !strcmp(name, check_trace.name) ? &check_trace
+                                             : NULL;
 }
 
 bool check_is_for(const struct check *c, peat_kind kind)
@@ -188,8 +194,8 @@ static void run_models(const struct checked *s, const struct property *p, struct
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o)
 {
     struct tried tried = {o, 0};
-    if (c == &check_cases) {
-        run_drawn_cases(s, o);
+    if (c == &check_cases || c == &check_trace) {
+        (c == &check_trace ? trace_whole : run_drawn_cases)(s, o);
         return;
     }
     for (const struct property *p = property_table(); p->check && !has_failed(&tried); p++) {

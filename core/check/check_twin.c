@@ -123,18 +123,58 @@ static bool same_shapes(const struct rig *a, const struct rig *b)
 }
 
 /* A table with a row for each place grows with T_max: then there is nothing to compare. */
-void lengths_agree(const struct trial *t)
+static void agrees_with_twin(const struct trial *t, const struct rig_plan *plan, const char *what)
 {
     struct rig_input x = trial_input(t);
-    struct rig_plan plan = trial_plan(t);
-    plan.T_max = 2 * RIG_T_MAX + 5;
-    struct rig *twin = twin_open(t, &plan);
+    struct rig *twin = twin_open(t, plan);
     if (!twin)
         return;
     if (same_shapes(t->rig, twin))
-        trial_same(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), x.in.B * x.in.T, 0,
-                   "when the model is made for longer sequences (T_max)");
+        trial_same(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), x.in.B * x.in.T, 0, what);
     rig_close(twin);
+}
+
+void lengths_agree(const struct trial *t)
+{
+    struct rig_plan longer = trial_plan(t), other = longer;
+    other.undeclared_T = 1 << 20;
+    agrees_with_twin(t, &other, "with T_total, which it reads without PEAT_NEED_LENGTH");
+    longer.T_max = 2 * RIG_T_MAX + 5;
+    agrees_with_twin(t, &longer, "when the model is made for longer sequences (T_max)");
+}
+
+/* ---- uses ---- */
+
+/* With drawn settings, as far as they are accepted; the given ones otherwise. */
+static const void *other_config(const struct trial *t)
+{
+    enum { TRIES = 8 };
+    const void *config = NULL;
+    for (int i = 0; i < TRIES; i++)
+        if (checked_config(t->subject, drawn_settings(t->subject, i), &config, NULL) == PEAT_OK)
+            return config;
+    return t->rig->config;
+}
+
+/* Two uses on other heads share nothing, so their order changes nothing. */
+void uses_agree(const struct trial *t)
+{
+    struct rig_plan plan = trial_plan(t);
+    struct rig *twin[2] = {NULL, NULL};
+    const double *logits[2] = {NULL, NULL};
+    struct rig_input x = trial_input(t);
+    plan.second = other_config(t);
+    for (int i = 0; i < 2; i++) {
+        plan.turned = i == 1;
+        twin[i] = twin_open(t, &plan);
+    }
+    for (int i = 0; i < 2 && twin[0] && twin[1]; i++)
+        logits[i] = rig_logits(twin[i], &x.in);
+    trial_same(t, logits[0], logits[1], x.in.B * x.in.T, 0,
+               "when two uses of the plugin in one model, on different heads, change places");
+    for (int i = 0; i < 2; i++)
+        if (twin[i])
+            rig_close(twin[i]);
 }
 
 /* ---- layers ---- */

@@ -38,7 +38,9 @@ static const char *has_no_reference(const struct checked *s)
 
 static const char *reads_length(const struct checked *s)
 {
-    return checked_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
+    const peat_scheme *scheme = checked_scheme(s);
+    uint32_t needs = scheme ? scheme->needs : checked_combine(s)->needs;
+    return needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
 }
 
 static const char *acts_on_no_head(const struct checked *s)
@@ -49,7 +51,8 @@ static const char *acts_on_no_head(const struct checked *s)
 /* A scheme that has a period, or acts far out alone, agrees at one shift and not at all of these.
  */
 #define SHIFTS(rest)                                                                               \
-    "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest
+    "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest     \
+    "; fractional shift=7" rest
 #define PLACES(rest)                                                                               \
     "place=1" rest "; place=2" rest "; place=3" rest "; place=4" rest "; place=5" rest
 #define ACROSS(more) .traits = PEAT_ACROSS | (more), .claim = "to act across two sequences"
@@ -63,7 +66,7 @@ static const struct property table[] = {
     {"finite", finite_holds, ARCH_BOTH,
      "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64; f32 rows=1 "
      "length=300; f32 rows=1 stride=819; f32 training step=1000000; f32 layers=4 rms; f32 heads=1; "
-     "f32 heads=9 width=4",
+     "f32 heads=9 width=4; f32 fractional",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
      "training rows=2; training rows=2 length=1; training rows=2 streams=3; training rows=2 "
@@ -79,6 +82,8 @@ static const struct property table[] = {
      "some-heads training rows=2; some-dims training rows=2; wider training rows=2",
      .name = "where-gradients", .may = CASE_TRAINING, .longest = GRADIENT_T,
      .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D, .unfit = acts_on_no_head},
+    {"where", uses_agree, ARCH_BOTH, "seed=0; training heads=3", .name = "where-uses", .once = true,
+     .unfit = acts_on_no_head},
     {"where", layers_agree, ARCH_BOTH, .name = "where-layers", .may = CASE_TRAINING,
      .unfit = acts_on_no_head},
     {"precision", precision_holds, ARCH_BOTH,
@@ -88,7 +93,7 @@ static const struct property table[] = {
      .unfit = reads_length}, /* a grid that is chosen by T_max shows beyond it */
     {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH, SHIFTS("") "; " SHIFTS(" rows=1 length=48"),
-     .has = CASE_MOVED, .may = CASE_TRAINING, .traits = PEAT_SHIFT_INVARIANT,
+     .has = CASE_MOVED, .may = CASE_TRAINING | CASE_FRACTIONAL, .traits = PEAT_SHIFT_INVARIANT,
      .claim = "to be shift-invariant"},
     {"norm-preserving", norms_hold, ARCH_BOTH, .may = CASE_TRAINING, .traits = PEAT_NORM_PRESERVING,
      .claim = "to preserve norms"},
@@ -106,6 +111,8 @@ static const struct property table[] = {
      ACROSS(0)},
     {"across", source_padding_holds, ARCH_SEQ2SEQ, .name = "across-padding", .unfit = reads_length,
      ACROSS(0)},
+    {"across", source_tokens_hold, ARCH_SEQ2SEQ, "rows=3; training", .name = "across-tokens",
+     .may = CASE_TRAINING, ACROSS(0)},
     {"across", storable_holds, ARCH_SEQ2SEQ, "place=2", .name = "across-storable",
      ACROSS(PEAT_STORABLE)},
     {"across", threads_hold, ARCH_SEQ2SEQ, .name = "across-threads",
