@@ -143,40 +143,6 @@ void lengths_agree(const struct trial *t)
     agrees_with_twin(t, &longer, "when the model is made for longer sequences (T_max)");
 }
 
-/* ---- uses ---- */
-
-/* With drawn settings, as far as they are accepted; the given ones otherwise. */
-static const void *other_config(const struct trial *t)
-{
-    enum { TRIES = 8 };
-    const void *config = NULL;
-    for (int i = 0; i < TRIES; i++)
-        if (checked_config(t->subject, drawn_settings(t->subject, i), &config, NULL) == PEAT_OK)
-            return config;
-    return t->rig->config;
-}
-
-/* Two uses on other heads share nothing, so their order changes nothing. */
-void uses_agree(const struct trial *t)
-{
-    struct rig_plan plan = trial_plan(t);
-    struct rig *twin[2] = {NULL, NULL};
-    const double *logits[2] = {NULL, NULL};
-    struct rig_input x = trial_input(t);
-    plan.second = other_config(t);
-    for (int i = 0; i < 2; i++) {
-        plan.turned = i == 1;
-        twin[i] = twin_open(t, &plan);
-    }
-    for (int i = 0; i < 2 && twin[0] && twin[1]; i++)
-        logits[i] = rig_logits(twin[i], &x.in);
-    trial_same(t, logits[0], logits[1], x.in.B * x.in.T, 0,
-               "when two uses of the plugin in one model, on different heads, change places");
-    for (int i = 0; i < 2; i++)
-        if (twin[i])
-            rig_close(twin[i]);
-}
-
 /* ---- layers ---- */
 
 /* Terms that depend on neither content nor layer are made once, at layer -1. Made in each layer,

@@ -66,7 +66,7 @@ static const struct property table[] = {
     {"finite", finite_holds, ARCH_BOTH,
      "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64; f32 rows=1 "
      "length=300; f32 rows=1 stride=819; f32 training step=1000000; f32 layers=4 rms; f32 heads=1; "
-     "f32 heads=9 width=4; f32 fractional",
+     "f32 heads=9 width=4",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
      "training rows=2; training rows=2 length=1; training rows=2 streams=3; training rows=2 "
@@ -82,8 +82,6 @@ static const struct property table[] = {
      "some-heads training rows=2; some-dims training rows=2; wider training rows=2",
      .name = "where-gradients", .may = CASE_TRAINING, .longest = GRADIENT_T,
      .most_rows = GRADIENT_ROWS, .narrowest = GRADIENT_D, .unfit = acts_on_no_head},
-    {"where", uses_agree, ARCH_BOTH, "seed=0; training heads=3", .name = "where-uses", .once = true,
-     .unfit = acts_on_no_head},
     {"where", layers_agree, ARCH_BOTH, .name = "where-layers", .may = CASE_TRAINING,
      .unfit = acts_on_no_head},
     {"precision", precision_holds, ARCH_BOTH,
@@ -157,6 +155,7 @@ static const struct property table[] = {
     {"buffers", reads_hold, ARCH_BOTH, "rows=2; training length=5 heads=3; rows=2 length=1",
      .name = "buffers-reads", .has = CASE_F32, .may = CASE_TRAINING},
     {"statics", .whole = statics_stay},
+    {"uses", .whole = uses_apart, .unfit = acts_on_no_head},
     {"batches", batches_hold, ARCH_BOTH},
     {"draws", draws_hold, ARCH_BOTH | ARCH_SEQ2SEQ},
     {"answers", answers_hold, ARCH_BOTH, .once = true}, /* few lengths may have one answer */

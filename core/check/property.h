@@ -52,6 +52,8 @@ const char *property_unfit(const struct property *p, const struct checked *s);
 /* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
  * Skipped: the plugin does not want such a model. */
 void trial_run(struct trial *t);
+/* The pass failed by the plugin's own word, or since positions that are not whole are not rows. */
+bool trial_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
 /* Of all positions, in the property's own time. */
 double trial_shift(const struct trial *t);
@@ -87,7 +89,7 @@ void document_alone_holds(const struct trial *t);
 void other_document_holds(const struct trial *t);
 void source_padding_holds(const struct trial *t);
 void source_tokens_hold(const struct trial *t);
-void uses_agree(const struct trial *t);
+void uses_apart(const struct checked *s, struct check_outcome *o);
 void masked_holds(const struct trial *t);
 void gradients_hold(const struct trial *t);
 void shift_holds(const struct trial *t);

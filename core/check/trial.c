@@ -64,6 +64,11 @@ void trial_run(struct trial *t)
     rig_close(t->rig);
 }
 
+bool trial_refused(const struct trial *t)
+{
+    return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
+}
+
 bool trial_has(const struct trial *t, enum case_flag flag)
 {
     return (t->c->flags | t->c->property->has) & flag;

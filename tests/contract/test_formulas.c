@@ -31,8 +31,8 @@ static const char *const crimes[][3] = {
     {"formula", "wrong_base", "qkv: q at [0, 0, 1, 2] is "},
     {"formula", "forgotten_root", "qkv: q at [0, 0, 0, 0] is "},
     {"formula", "swapped_pair", "qkv: q at [0, 0, 1, 0] is "},
-    {"slope", "sign_when_far", "bias at [0, 0, 0, 1] is 0.299"},
-    {"slope", "floor_of_the_distance", "bias at [0, 0, 0, 1] is -0, "},
+    {"slope", "sign_when_far", "bias at [0, 0, 1, 0] is 0.299"},
+    {"slope", "floor_of_the_distance", "bias at [0, 0, 1, 0] is -0, "},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
@@ -48,15 +48,15 @@ START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
 }
 END_TEST
 
-static const char *const right[] = {"formula", "slope"};
+static const char *const formulas[] = {"formula", "slope"};
 
 START_TEST(the_right_formula_passes)
 {
-    build_from(right[_i], "sound");
+    build_from(formulas[_i], "sound");
     shell_says(0, "passed   reference",
                CHECK "./planted.so --only reference --reference "
                      "\"$PEAT_SOURCE/tests/contract/planted/%s.py\"",
-               right[_i]);
+               formulas[_i]);
 }
 END_TEST
 

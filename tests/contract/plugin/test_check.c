@@ -333,9 +333,9 @@ static const struct crime crimes[] = {
     {"memory", "keeps_a_table", "statics", "failed", "its static variable 'kept' changes *"},
     {"slope", "keeps_in_its_thread", "statics", "failed",
      "its thread-local variable 'calls' changes *"},
-    {"slope", "shares_config", "where", "failed",
-     "the logits at place * differ by * when two uses of the plugin in one model, on different "
-     "heads, change places (decoder)"},
+    {"slope", "shares_config", "uses", "failed",
+     "two uses of it in one model share state: the logits at place * differ by * when another use "
+     "came first"},
     {"slope", "reads_the_total", "lengths", "failed",
      "the logits at place * differ by * with T_total, which it reads without PEAT_NEED_LENGTH "
      "(decoder)"},
