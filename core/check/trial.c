@@ -15,6 +15,17 @@ static int64_t longest(const struct check_case *c)
     return needed > usual ? needed : c->property->longest;
 }
 
+/* Exact in binary, as are multiples. */
+static double fraction(const struct trial *t)
+{
+    return trial_has(t, CASE_FRACTIONAL) ? 0.75 : 1;
+}
+
+double trial_shift(const struct trial *t)
+{
+    return fraction(t) * (double)t->c->shift;
+}
+
 struct rig_plan trial_plan(const struct trial *t)
 {
     const struct check_case *c = t->c;
@@ -26,7 +37,7 @@ struct rig_plan trial_plan(const struct trial *t)
                              .heads = c->heads,
                              .seed = c->seed,
                              .layers = c->layers,
-                             .stride = (double)c->stride,
+                             .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
                              .flags = c->flags,
                              .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
                              .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
@@ -51,6 +62,11 @@ void trial_run(struct trial *t)
     else
         t->c->property->holds(t);
     rig_close(t->rig);
+}
+
+bool trial_refused(const struct trial *t)
+{
+    return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
 }
 
 bool trial_has(const struct trial *t, enum case_flag flag)

@@ -16,7 +16,7 @@
  * It checks:
  *   - gradients, in F64, by central differences, with respect to every element of every real
  *     operand; all results take part. Gradients must be added, and may be unwanted.
- *   - F32: results agree with those of F64, rounded.
+ *   - F32, in which models are trained: results and gradients agree with those of F64, rounded.
  *   - units: forward and backward give the same bits whole and in parts, whatever scratch memory
  *     holds, and leave no result unwritten.
  *   - memory: nothing around operands, results, gradients and scratch is written to.
@@ -365,18 +365,30 @@ static inline bool peat_trial_differences(peat_trial *t, double *const *grad)
     return true;
 }
 
-/* The same whole and in parts, added to anything, and with some unwanted. */
-static inline bool peat_trial_gradients(peat_trial *t)
+/* The elements of n blocks as doubles, which peat_trial_forget releases. */
+static inline void peat_trial_keep(const peat_trial_block *block, int32_t n, double **kept)
 {
-    double *grad[PEAT_TRIAL_MAX];
+    for (int32_t i = 0; i < n; i++) {
+        int64_t count = peat_count(&block[i].view);
+        kept[i] = (double *)malloc((size_t)(count + 1) * sizeof(double));
+        if (!kept[i])
+            abort();
+        peat_load_row(&block[i].view, 0, count, kept[i]);
+    }
+}
+
+static inline void peat_trial_forget(double **kept, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        free(kept[i]);
+}
+
+/* grad [n_src] are made; the same whole and in parts, added to anything, and with some unwanted. */
+static inline bool peat_trial_gradients(peat_trial *t, double **grad)
+{
     int32_t n = t->of->n_src;
     peat_trial_backward(t, UINT32_MAX, INT64_MAX / 4, 0);
-    for (int32_t i = 0; i < n; i++) {
-        grad[i] = (double *)malloc((size_t)(peat_count(&t->grad[i].view) + 1) * sizeof(double));
-        if (!grad[i])
-            abort();
-        peat_load_row(&t->grad[i].view, 0, peat_count(&t->grad[i].view), grad[i]);
-    }
+    peat_trial_keep(t->grad, n, grad);
     peat_trial_zones(t, "backward");
     for (int32_t k = -2; k < n && !t->failed; k++) {
         uint32_t wanted = k < 0 ? UINT32_MAX : ~(UINT32_C(1) << k);
@@ -391,24 +403,42 @@ static inline bool peat_trial_gradients(peat_trial *t)
                                     : k == -1 ? "assigns a gradient instead of adding to it"
                                               : "depends on which gradients are wanted");
     }
-    if (!t->failed)
-        peat_trial_differences(t, grad);
-    for (int32_t i = 0; i < n; i++)
-        free(grad[i]);
-    return !t->failed;
+    return !t->failed && peat_trial_differences(t, grad);
 }
 
-/* Results in F32 against `expected`, those in F64. */
-static inline bool peat_trial_agrees(peat_trial *t, double *const *expected)
+/* n blocks in F32 against `expected`, those in F64: "result", "the gradient of operand". */
+static inline bool peat_trial_agrees(peat_trial *t, const peat_trial_block *block, int32_t n,
+                                     double *const *expected, const char *what)
 {
-    for (int32_t i = 0; i < peat_trial_results(t); i++)
-        for (int64_t e = 0; e < peat_count(&t->result[i].view); e++) {
-            double y = peat_load(&t->result[i].view, e), is = expected[i][e];
+    for (int32_t i = 0; i < n; i++)
+        for (int64_t e = 0; e < peat_count(&block[i].view); e++) {
+            double y = peat_load(&block[i].view, e), is = expected[i][e];
             if (!(fabs(y - is) <= 1e-4 * fmax(1, fabs(is))))
-                return peat_trial_fail(t, "element %lld of result %d is %.7g in F32, %.7g in F64",
-                                       (long long)e, i, y, is);
+                return peat_trial_fail(t, "element %lld of %s %d is %.7g in F32, %.7g in F64",
+                                       (long long)e, what, i, y, is);
         }
     return true;
+}
+
+/* y and grad: room for what F64 gives. */
+static inline bool peat_trial_all(peat_trial *t, double **y, double **grad)
+{
+    int32_t n = peat_trial_results(t);
+    bool back = PEAT_HAS(t->of->op, backward);
+    if (!peat_trial_open(t, PEAT_F64) || !peat_trial_forward(t, "F64"))
+        return false;
+    peat_trial_keep(t->result, n, y);
+    if (back && !peat_trial_gradients(t, grad))
+        return false;
+    peat_trial_release(t);
+    if (!peat_trial_open(t, PEAT_F32) || !peat_trial_forward(t, "F32") ||
+        !peat_trial_agrees(t, t->result, n, y, "result"))
+        return false;
+    if (!back)
+        return true;
+    peat_trial_backward(t, UINT32_MAX, 1, 0);
+    return peat_trial_zones(t, "backward") &&
+           peat_trial_agrees(t, t->grad, t->of->n_src, grad, "the gradient of operand");
 }
 
 /* True when every check passes; otherwise writes one line about the first that fails to out (may be
@@ -416,7 +446,7 @@ static inline bool peat_trial_agrees(peat_trial *t, double *const *expected)
 static inline bool peat_op_check(const peat_op_trial *of, FILE *out)
 {
     peat_trial *t = (peat_trial *)calloc(1, sizeof(*t));
-    double *y[PEAT_MAX_RESULTS] = {NULL};
+    double *y[PEAT_MAX_RESULTS] = {NULL}, *grad[PEAT_TRIAL_MAX] = {NULL};
     if (!t)
         abort();
     t->of = of;
@@ -425,25 +455,10 @@ static inline bool peat_op_check(const peat_op_trial *of, FILE *out)
         peat_trial_results(t) > PEAT_MAX_RESULTS)
         peat_trial_fail(t, "%d operands and %d results are not 0 to %d and 1 to %d", of->n_src,
                         peat_trial_results(t), PEAT_TRIAL_MAX, PEAT_MAX_RESULTS);
-    bool ok = !t->failed && peat_trial_open(t, PEAT_F64) && peat_trial_forward(t, "F64");
-    for (int32_t i = 0; ok && i < peat_trial_results(t); i++) {
-        int64_t n = peat_count(&t->result[i].view);
-        y[i] = (double *)malloc((size_t)(n + 1) * sizeof(double));
-        if (!y[i])
-            abort();
-        peat_load_row(&t->result[i].view, 0, n, y[i]);
-    }
-    ok = ok && (!PEAT_HAS(of->op, backward) || peat_trial_gradients(t));
+    bool ok = !t->failed && peat_trial_all(t, y, grad);
     peat_trial_release(t);
-    ok = ok && peat_trial_open(t, PEAT_F32) && peat_trial_forward(t, "F32") &&
-         peat_trial_agrees(t, y);
-    if (ok && PEAT_HAS(of->op, backward)) {
-        peat_trial_backward(t, UINT32_MAX, 1, 0);
-        ok = peat_trial_zones(t, "backward");
-    }
-    peat_trial_release(t);
-    for (int32_t i = 0; i < PEAT_MAX_RESULTS; i++)
-        free(y[i]);
+    peat_trial_forget(y, PEAT_MAX_RESULTS);
+    peat_trial_forget(grad, PEAT_TRIAL_MAX);
     free(t);
     return ok;
 }
