@@ -35,7 +35,7 @@ static bool load_weights(struct cell_diagnosis *d, struct error *err)
     struct named_tensor *tensor;
     int n;
     const struct file_path path = path_in(d->generation, GENERATION_MODEL);
-    d->step = generation_step(path_name(d->generation));
+    d->step = d->assembly.model.weights.step = generation_step(path_name(d->generation));
     return safetensors_read(path.text, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
            hash_file(path.text, d->weights, err) == PEAT_OK &&
            generation_fill(&d->assembly.model.weights, tensor, n, path.text, err) == PEAT_OK;
