@@ -708,6 +708,16 @@ class kerple(Scheme):
         return -r1 * torch.where(d > 0, d.clamp(min=1e-300 if d.dtype == F64 else 1e-30) ** r2, 0 * r2)
 
 
+class bam(Scheme):
+    def bias(self, c):
+        w = lambda name: self.w(name, c.layer)[..., None]
+        d = pairs(lambda d: d, c).to(c.dtype)
+        if self.p["location"]:
+            d = d - (w("theta_mu").exp() - (-w("theta_mu")).exp())
+        slopes = torch.tensor(alibi_slopes(self.H), dtype=d.dtype, device=d.device)[:, None, None]
+        return -slopes * (w("theta_alpha") + w("theta_beta") * (d.abs() + 1e-5).log()).exp()
+
+
 class fire(Scheme):
     def bias(self, c):
         w = {n: self.w(n, c.layer) for n in ("c", "threshold", "w1", "b1", "w2")}
@@ -788,6 +798,19 @@ class shaw_keys(Distances):
         return self.by_distance(q, self.w("a_k", c.layer), c, self.clip())
 
 
+class wavelet(Scheme):
+    def score(self, q, k, c):
+        n = int(self.get("scales"))
+        d = pairs(lambda x: -x, c)[:, 0]
+        low = int(d.min())
+        far = low + count(int(d.max()) - low + 1, d.device)
+        shifts, scales = count(self.C // n, d.device), self.p["smallest"] * powers(2, count(n)).to(d.device)
+        t = ((far[:, None, None] - shifts) / scales[:, None]).flatten(1)
+        p = (1 - t * t) * (-t * t / 2).exp() if self.p["wavelet"] == "ricker" else (-t * t).exp()
+        row = heads((d - low).long()).expand(*q.shape[:2], -1, -1)
+        return (q @ p.to(q.dtype).T).gather(-1, row)
+
+
 class shaw(Distances):
     def score(self, q, k, c):
         return self.by_distance(q, self.w("a_k", c.layer), c, self.clip()) if self.p["keys"] else None
@@ -866,6 +889,22 @@ class cope(Scheme):
         f, z = p - n, c.own_q @ e.T
         low, high = n.long(), (n.long() + 1).clamp(max=len(e) - 1)
         return S + (1 - f) * z.gather(-1, low) + f * z.gather(-1, high)
+
+
+class tapa(Scheme):
+    def amplitude(self):
+        return int(self.p["theta"] * self.C)
+
+    def qkv(self, q, k, v, c):
+        A = self.amplitude()
+        at = torch.arange(q.shape[-1], device=q.device)
+        return q * ((at < A) | (at >= self.C)) * math.sqrt(self.C / A), k, v
+
+    def logits(self, S, bias, c):
+        A = self.amplitude()
+        far = pairs(lambda d: d.abs() ** self.p["alpha"], c) * 2 * math.pi / math.sqrt(self.C - A)
+        phase = c.own_q[..., A:] @ c.own_k[..., A:].transpose(2, 3) * far.to(S.dtype)
+        return added(S * phase.cos(), bias)
 
 
 class dape(Scheme):
@@ -1163,7 +1202,7 @@ class Model(torch.nn.Module):
         cut_pairs = lambda x: None if x is None else x[..., front:, front:]
         put = lambda x, new: new if not front else torch.cat([x[:, :, :front], new], 2)
         own_q, own_k = cut(q), cut(k)
-        c.own_q = own_q
+        c.own_q, c.own_k = own_q, own_k
         for s in schemes:
             if s.has("qkv"):
                 new = self.turn(s, c, cut(q), cut(k), cut(v))
