@@ -84,7 +84,8 @@ def read_cell(path):
         config = json.load(f)
     with open(os.path.join(path, "result.json")) as f:
         resolved = json.load(f)["resolved"]
-    return read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))[0], config, resolved, {}
+    tensors, _ = read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))
+    return tensors, config, resolved, {"peat_step": steps[-1][5:]}
 
 
 # ---- draws ----
@@ -504,8 +505,13 @@ class Rotation(Scheme):
 
 class rotary(Rotation):
     def angles(self, side, C, c):
-        n = int(self.p["fraction"] * C / 2)
+        n = int(self.p.get("fraction", 1) * C / 2)
         return waves(side.pos, powers(self.p["base"], -count(n) / n))
+
+
+class drope(rotary):
+    def qkv(self, q, k, v, c):
+        return super().qkv(q, k, v, c) if self.model.step <= self.p["after"] else (q, k, v)
 
 
 class p_rope(Rotation):
@@ -1097,7 +1103,8 @@ class Stack:
 class Model(torch.nn.Module):
     """A cell's model. Parameters have the names of the exported file. forward takes tokens [B, T], or a batch as
     `peat export` writes it, and returns logits: [B, T, V]; [B, classes] with head: class; both with head: both.
-    In training mode (.train()) dropout and schemes draw as PEAT does in step `step`, from 1."""
+    In training mode (.train()) dropout and schemes draw as PEAT does in step `step`, from 1. In evaluation `step` is the
+    last that was trained."""
 
     def __init__(self, tensors, config, resolved):
         super().__init__()
@@ -1492,8 +1499,10 @@ def part_of(tensors, prefix):
 
 def load(path, dtype=torch.float32):
     """The trained model of an exported file or of a cell's folder, in evaluation mode."""
-    tensors, config, resolved, _ = read_cell(path)
-    return Model({n: t.to(dtype) for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved)
+    tensors, config, resolved, meta = read_cell(path)
+    model = Model({n: t.to(dtype) for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved)
+    model.step = int(meta["peat_step"])
+    return model
 
 
 # ---- check ----
@@ -1509,7 +1518,7 @@ def apart(ours, theirs):
 
 def differences(path):
     """What this module makes of the first batch of an exported file, against what PEAT did: {what: difference}."""
-    tensors, config, resolved, _ = read_cell(path)
+    tensors, config, resolved, meta = read_cell(path)
     kept = part_of(tensors, "batch.")
     if not kept:
         raise Refused(f"'{path}' has no batch: `peat export DIR CELL --batch -o FILE` writes one")
@@ -1534,6 +1543,7 @@ def differences(path):
             ours = torch.zeros_like(of[name]) if w.grad is None else w.grad
             found["gradient of " + name] = apart(ours, of[name])
     model.eval()
+    model.step = int(meta["peat_step"])
     with torch.no_grad():
         compare("evaluation", part_of(kept, "valid."))
     return found
