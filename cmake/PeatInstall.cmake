@@ -36,9 +36,9 @@ configure_package_config_file(
   INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR PEAT_PLUGIN_DIR
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
-# Plugins ask for the version of the ABI, whose minor they need before its 1.0.
+# Plugins ask for the version of the ABI.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
-  VERSION ${PEAT_ABI} COMPATIBILITY SameMinorVersion)
+  VERSION ${PEAT_ABI} COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/peatConfig.cmake ${PROJECT_BINARY_DIR}/peatConfigVersion.cmake
   DESTINATION ${package_dir})
 

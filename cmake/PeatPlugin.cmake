@@ -11,6 +11,6 @@ function(peat_add_plugin name kind)
   endif()
   set_target_properties(${kind}-${name} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name}
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/plugins-${PEAT_ABI}/${kind})
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind})
   install(TARGETS ${kind}-${name} LIBRARY DESTINATION ${PEAT_PLUGIN_DIR}/${kind})
 endfunction()

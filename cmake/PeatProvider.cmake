@@ -13,7 +13,7 @@ function(peat_add_provider kind name source)
   endif()
   set_target_properties(${kind}-${name} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name} BUILD_RPATH "${of_RPATH}" INSTALL_RPATH "${of_RPATH}"
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/plugins-${PEAT_ABI}/${kind})
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind})
   install(TARGETS ${kind}-${name} LIBRARY DESTINATION ${PEAT_PLUGIN_DIR}/${kind})
   add_dependencies(providers ${kind}-${name})
   message(STATUS "Provider: ${kind}/${name}")

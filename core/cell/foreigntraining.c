@@ -29,7 +29,7 @@ static peat_status apply_facts(const char *path, const struct value *facts, stru
     f->by = json_get_text(facts, "by");
     f->curve = value_get(facts, "curve");
     f->last_loss = json_get_number(facts, "last_loss");
-    t->step = t->adamw.t = json_get_int(facts, "steps", 0);
+    t->step = t->adamw.t = t->model->weights.step = json_get_int(facts, "steps", 0);
     t->first_loss = json_get_number(facts, "first_loss");
     t->train_seconds = json_get_number(facts, "seconds");
     t->median_step_ms = json_get_number(facts, "median_step_ms");

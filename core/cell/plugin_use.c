@@ -174,16 +174,17 @@ static bool read_dims(const struct cell_reader *r, struct where *where, const st
     return true;
 }
 
-/* across: whether it acts in cross-attention. */
+/* across: whether it acts in cross-attention, and there only. */
 static bool read_across(const struct cell_reader *r, struct where *where, const struct value *v,
                         const struct model_config *model)
 {
-    if (v->kind != VALUE_BOOL)
-        return mistake(r->err, v->at, "'where.across' must be true or false");
-    if (v->boolean && model->arch != PEAT_SEQ2SEQ)
+    bool only = v->kind == VALUE_TEXT && strcmp(v->text, "only") == 0;
+    if (v->kind != VALUE_BOOL && !only)
+        return mistake(r->err, v->at, "'where.across' must be true, false or only");
+    if ((only || v->boolean) && model->arch != PEAT_SEQ2SEQ)
         return mistake(r->err, v->at,
                        "'where.across' needs model.arch: seq2seq, which has two sequences");
-    where->across = v->boolean;
+    where->across = only ? ACROSS_ONLY : v->boolean ? ACROSS_TOO : ACROSS_NOT;
     return true;
 }
 

@@ -61,7 +61,7 @@ static void add_subject(struct rig *r, const peat_scheme *hooks, const struct va
     add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
     struct scheme_part *part = &r->positional.scheme[r->positional.n_scheme - 1];
     place(&part->where, &r->plan);
-    part->where.across = r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
+    part->where.across = r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart ? ACROSS_TOO : ACROSS_NOT;
     if (records)
         add_scheme(r, "after", &part_record, &r->after);
 }

@@ -34,7 +34,7 @@ static bool load_weights(struct cell_diagnosis *d, struct error *err)
     struct named_tensor *tensor;
     int n;
     char *path = path_join(d->generation, GENERATION_MODEL);
-    d->step = generation_step(path_name(d->generation));
+    d->step = d->assembly.model.weights.step = generation_step(path_name(d->generation));
     bool ok = safetensors_read(path, &d->arena, &tensor, &n, NULL, err) == PEAT_OK &&
               hash_file(path, d->weights, err) == PEAT_OK &&
               generation_fill(&d->assembly.model.weights, tensor, n, path, err) == PEAT_OK;

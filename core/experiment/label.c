@@ -86,8 +86,20 @@ static bool is_safe(char c)
     return isalnum((unsigned char)c) || (c && strchr("._+=-", c));
 }
 
-/* Runs of other characters become one "-"; none at the ends, so that no name starts as an option
- * or is hidden. */
+/* "where={across=true}" is spelled "where.across=true". */
+static bool opens_map(const char *c)
+{
+    return c[0] == '=' && c[1] == '{';
+}
+
+/* What stands for a run of characters that are not safe: nothing at the start, where a name would
+ * be an option or hidden, and behind "=". */
+static const char *gap_text(const struct strbuf *out, size_t start)
+{
+    return out->n == start || out->text[out->n - 1] == '=' ? "" : "-";
+}
+
+/* Runs of other characters become one "-", none at the ends. */
 static void add_part(struct strbuf *out, const char *label)
 {
     size_t start = out->n;
@@ -102,10 +114,10 @@ static void add_part(struct strbuf *out, const char *label)
             gap = true;
             continue;
         }
-        if (gap && out->n > start)
-            strbuf_add(out, "-");
+        strbuf_add(out, gap ? gap_text(out, start) : "");
         gap = false;
-        strbuf_add_bytes(out, c, 1);
+        strbuf_add_bytes(out, opens_map(c) ? "." : c, 1);
+        c += opens_map(c);
     }
     if (out->n == start)
         strbuf_add(out, "x");
@@ -142,9 +154,10 @@ static void add_pattern(struct strbuf *out, const char *glob)
             gap = true;
             continue;
         }
-        strbuf_add(out, gap && *c != '.' && out->n ? "-" : "");
+        strbuf_add(out, gap && *c != '.' ? gap_text(out, 0) : "");
         gap = false;
-        strbuf_add_bytes(out, c, 1);
+        strbuf_add_bytes(out, opens_map(c) ? "." : c, 1);
+        c += opens_map(c);
     }
 }
 

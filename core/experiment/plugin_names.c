@@ -8,11 +8,12 @@
 
 /* ---- where plugins are named ---- */
 
-/* Keys whose texts, or lists of texts, name plugins. */
+/* Keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme", "task.plugin". */
 static bool names_plugins(const char *key)
 {
-    static const char *const keys[] = {"plugin",           "scheme", "combine", "position.scheme",
-                                       "position.combine", "task",   "value"};
+    static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value"};
+    const char *dot = strrchr(key, '.');
+    key = dot ? dot + 1 : key;
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (strcmp(key, keys[i]) == 0)
             return true;

@@ -17,6 +17,7 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
         .phase = in->phase,
         .B = in->B,
         .step = in->phase == PEAT_TRAIN ? in->step : 0,
+        .trained_step = in->phase == PEAT_TRAIN ? in->step : m->weights.step,
         .seed = m->seed,
         .merge = input_merge,
         .collect = collect,

@@ -144,6 +144,33 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
     return x;
 }
 
+/* Whether a layer behind this one sees the scheme's nodes. */
+static bool is_carried_on(const struct pass *pass, const struct scheme_part *s, int64_t layer)
+{
+    while (++layer < pass->dims.L)
+        if (where_acts(&s->where, layer))
+            return true;
+    return false;
+}
+
+/* x: the input of the layer's MLP. */
+static void run_carry(struct pass *pass, int64_t layer, peat_node *x)
+{
+    for (int i = 0; i < pass->positional->n_scheme; i++) {
+        const struct scheme_part *s = &pass->positional->scheme[i];
+        peat_node *W = pass->weights[i];
+        pass->weights[i] = NULL;
+        if (!s->hooks->carry || !pass_has(pass, s) || !where_acts(&s->where, layer) ||
+            !is_carried_on(pass, s, layer))
+            continue;
+        struct call c;
+        call_init(&c, pass, i, layer);
+        hook_begin(&c, HOOK_CARRY);
+        hook_status(pass, s->hooks->carry(&c.base, front_cut(pass, x, 1), front_cut_pairs(pass, W),
+                                          pass->shared[i]));
+    }
+}
+
 static peat_node *mlp(struct pass *pass, const struct block *b, int64_t activation, peat_node *x)
 {
     struct graph *g = pass->g;
@@ -203,6 +230,7 @@ peat_node *block_forward(struct pass *pass, const struct block *b, const struct 
         y = attention_forward(crossing->pass, &b->cross, &options, layer, y, crossing->memory);
         x = part_added(pass, c, &b->norm_cross, x, y, "cross", layer);
     }
-    y = mlp(pass, b, c->activation, part_input(g, c, &b->norm2, x));
-    return part_added(pass, c, &b->norm2, x, y, "mlp", layer);
+    y = part_input(g, c, &b->norm2, x);
+    run_carry(pass, layer, y);
+    return part_added(pass, c, &b->norm2, x, mlp(pass, b, c->activation, y), "mlp", layer);
 }

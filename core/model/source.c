@@ -6,7 +6,18 @@
 #include "begin.h"
 #include "input.h"
 
-/* The same plugins again, with weights of their own. */
+/* The scheme again, with weights of its own. One that acts in cross-attention only does nothing in
+ * an encoder, but keeps its number. */
+static struct scheme_part scheme_again(const struct model *m, const struct scheme_part *s)
+{
+    static const peat_scheme nothing = {.size = sizeof(nothing)};
+    bool only = s->where.across == ACROSS_ONLY;
+    return (struct scheme_part){.part = part_again(&s->part, SOURCE_PREFIX, m->arena),
+                                .hooks = only ? &nothing : s->hooks,
+                                .where = only ? (struct where){0} : s->where};
+}
+
+/* The same plugins again. */
 static void copy_positional(struct model *m, struct positional *to)
 {
     const struct positional *from = m->positional;
@@ -16,10 +27,7 @@ static void copy_positional(struct model *m, struct positional *to)
                               .combine = from->combine,
                               .tokens = from->tokens};
     for (int i = 0; i < from->n_scheme; i++)
-        to->scheme[i] =
-            (struct scheme_part){.part = part_again(&from->scheme[i].part, SOURCE_PREFIX, m->arena),
-                                 .hooks = from->scheme[i].hooks,
-                                 .where = from->scheme[i].where};
+        to->scheme[i] = scheme_again(m, &from->scheme[i]);
     if (from->combine)
         to->combine_part = part_again(&from->combine_part, SOURCE_PREFIX, m->arena);
 }

@@ -157,8 +157,8 @@ static uint32_t schemes_on(const struct pass *pass, int64_t layer, int64_t head)
     uint32_t bits = 0;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = scheme_at(pass, i);
-        if (scheme_acts_on(s->hooks, ACTS_ON_HEADS) && where_acts(&s->where, layer) &&
-            covers(s, head) && (!pass->span.source || s->where.across))
+        if (scheme_acts_on(s->hooks, ACTS_ON_HEADS | ACTS_ON_STATE) &&
+            where_acts(&s->where, layer) && covers(s, head) && pass_has(pass, s))
             bits |= UINT32_C(1) << i;
     }
     return bits;

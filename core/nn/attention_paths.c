@@ -151,10 +151,21 @@ static peat_node *composed_weights(struct group_attention *a, struct scores x, p
                                 : op_mul(g, *replaced, mask_of(a->pass)));
 }
 
+/* Keeps the weights until the carry of a scheme, all of whose heads are in the group. */
+static void keep_weights(const struct group_attention *a, peat_node *W)
+{
+    for (int i = 0; i < a->pass->positional->n_scheme; i++) {
+        const peat_scheme *h = scheme_at(a->pass, i)->hooks;
+        if (group_has(a, i) && h->carry && h->needs & PEAT_NEED_W)
+            a->pass->weights[i] = W;
+    }
+}
+
 static peat_node *composed(struct group_attention *a)
 {
     peat_node *replaced;
     peat_node *W = composed_weights(a, composed_logits(a, group_bias(a)), &replaced);
+    keep_weights(a, W);
     return run_context(a, op_matmul(&a->pass->g->base, W, a->chain.v, 0), W);
 }
 
@@ -242,18 +253,20 @@ static void add_stored(struct group_attention *a)
 
 /* ---- a layer ---- */
 
-/* Lets the graph drop the nodes since `begin`, but not `o` and terms that other layers share. */
+/* Lets the graph drop the nodes since `begin`, but not `o`, terms that other layers share, and
+ * weights for carry. */
 static void end_pairs(struct pass *pass, int begin, peat_node *o)
 {
     if (pass->observer || pass->collect)
         return;
-    peat_node *spared[1 + 3 * POSITIONAL_MAX] = {o};
+    peat_node *spared[1 + 4 * POSITIONAL_MAX] = {o};
     int n = 1;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct bias_terms *t = &pass->cache[i];
         spared[n++] = t->score_add;
         spared[n++] = t->bias;
         spared[n++] = t->rel;
+        spared[n++] = pass->weights[i];
     }
     stretch_end(pass->g, begin, n, spared);
 }

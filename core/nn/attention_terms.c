@@ -22,11 +22,11 @@ static void group_call(const struct group_attention *a, int i, bool pairs, struc
         c->base.x_q = front_cut(a->pass, a->in->x_q, 1);
         c->base.x_k = front_cut(a->pass, pairs ? a->in->all_x_k : a->in->x_k, 1);
     }
-    if (own != c->base.H && s->part.per_head)
+    bool carries = s->hooks->carry && s->hooks->needs & PEAT_NEED_W;
+    if (own != c->base.H && (s->part.per_head || carries))
         graph_fail(a->pass->g,
-                   "scheme '%s' has tensors per head, and where.heads of another "
-                   "scheme splits its heads",
-                   s->part.id);
+                   "scheme '%s' has %s, and where.heads of another scheme splits its heads",
+                   s->part.id, carries ? "a state of its heads" : "tensors per head");
 }
 
 bool group_hook(const struct group_attention *a, int i, enum hook_id hook, struct call *c)
@@ -226,7 +226,7 @@ void group_terms(struct group_attention *a)
         if (!group_has(a, i) || !scheme_acts_on(h, ACTS_ON_TERMS))
             continue;
         struct bias_terms t;
-        if ((h->needs & SEES_CONTENT) || s->part.per_layer) {
+        if ((h->needs & SEES_CONTENT) || s->part.per_layer || h->carry) {
             struct call c;
             group_call(a, i, true, &c);
             t = scheme_terms(a->pass, s, &c, &a->projected);
@@ -242,23 +242,28 @@ void group_terms(struct group_attention *a)
 double group_scale(struct group_attention *a)
 {
     const struct attention_options *o = a->options;
-    double C = (double)a->pass->dims.C;
     if (o->scale_value > 0)
         return o->scale_value;
     if (o->scale != SCALE_AUTO)
-        return o->scale == SCALE_NONE ? 1.0 : 1.0 / sqrt(C);
+        return o->scale == SCALE_NONE ? 1.0 : 1.0 / sqrt((double)a->pass->dims.C);
     int terms = 0;
-    bool one = false;
+    bool one = false, own = false;
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
         if (!group_has(a, i))
             continue;
-        terms += scheme_at(a->pass, i)->hooks->score_terms;
-        one = one || scheme_at(a->pass, i)->hooks->scale == PEAT_SCALE_ONE;
+        const peat_scheme *h = scheme_at(a->pass, i)->hooks;
+        terms += h->score_terms;
+        one = one || h->scale == PEAT_SCALE_ONE;
+        own = own || h->scale == PEAT_SCALE_OWN;
     }
-    if (one && terms > 0)
-        graph_fail(a->pass->g, "one scheme wants unscaled scores and another adds terms that are "
-                               "scaled; set model.attention.scale");
-    return one ? 1.0 : 1.0 / sqrt((1.0 + terms) * C);
+    if (one && (own || terms > 0))
+        graph_fail(a->pass->g,
+                   "one scheme wants unscaled scores and another %s; set "
+                   "model.attention.scale",
+                   own ? "divides them by the root of its own width"
+                       : "adds terms that are scaled");
+    int64_t C = own ? node_dim(a->chain.q, 3) : a->pass->dims.C;
+    return one ? 1.0 : 1.0 / sqrt((1.0 + terms) * (double)C);
 }
 
 peat_node *group_bias(struct group_attention *a)

@@ -24,6 +24,7 @@ static const struct hook table[] = {
     [HOOK_SOFTMAX] = {SCHEME(softmax), ACTS_ON_SCORES, NEED(PEAT_NEED_BIAS)},
     [HOOK_WEIGHTS] = {SCHEME(weights), ACTS_ON_SCORES},
     [HOOK_CONTEXT] = {SCHEME(context), ACTS_ON_CONTEXT, NEED(PEAT_NEED_W)},
+    [HOOK_CARRY] = {SCHEME(carry), ACTS_ON_STATE, NEED(PEAT_NEED_W)},
     [HOOK_COMBINE_SETUP] = {COMBINE(setup), ACTS_AT_SETUP, .required = true},
     [HOOK_MERGE] = {COMBINE(merge), ACTS_ON_INPUT, .required = true},
     [HOOK_TASK_SETUP] = {TASK(setup), ACTS_AT_SETUP, .required = true},
@@ -76,7 +77,11 @@ const char *scheme_needs_composed(const peat_scheme *s)
     const struct hook *scores = next_hook(table, PEAT_SCHEME, s, ACTS_ON_SCORES);
     if (scores)
         return scores->name;
-    return s->context && s->needs & PEAT_NEED_W ? "context with the attention weights" : NULL;
+    if (!(s->needs & PEAT_NEED_W))
+        return NULL;
+    return s->context ? "context with the attention weights"
+           : s->carry ? "carry with the attention weights"
+                      : NULL;
 }
 
 /* Whether this hook is given arguments for the need. */

@@ -3,6 +3,7 @@
  */
 #include "nn/host.h"
 
+#include <peat/call.h>
 #include <peat/plugin.h>
 
 #include "autograd/ops.h"
@@ -230,6 +231,39 @@ static void service_probe(const peat_call *c, const char *name, peat_node *n)
     pass->probe[pass->n_probe++] = n;
 }
 
+/* ---- extensions ---- */
+
+static bool facts_across(const peat_call *c)
+{
+    return call_of(c)->pass->span.source != NULL;
+}
+
+static int64_t facts_n_valid(const peat_call *c, const peat_side *side, int64_t b)
+{
+    (void)c;
+    int64_t n = side->T;
+    for (int64_t t = 0; side->pad && t < side->T; t++)
+        n -= side->pad[b * side->T + t] != 0;
+    return n;
+}
+
+static int64_t facts_trained_step(const peat_call *c)
+{
+    return call_of(c)->pass->trained_step;
+}
+
+static const void *host_extension(const peat_host *h, const char *name)
+{
+    static const peat_call_facts facts = {
+        .size = sizeof(facts),
+        .across = facts_across,
+        .n_valid = facts_n_valid,
+        .trained_step = facts_trained_step,
+    };
+    (void)h;
+    return strcmp(name, PEAT_CALL_FACTS) == 0 ? &facts : NULL;
+}
+
 /* ---- the table ---- */
 
 /* stderr of a cell is its log.txt. */
@@ -240,14 +274,6 @@ static void host_log(const peat_host *h, const char *fmt, ...)
     va_start(args, fmt);
     line_print(stderr, "plugin: ", fmt, args);
     va_end(args);
-}
-
-/* No extension is defined yet. */
-static const void *host_extension(const peat_host *h, const char *name)
-{
-    (void)h;
-    (void)name;
-    return NULL;
 }
 
 static const peat_host table = {

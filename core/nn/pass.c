@@ -307,11 +307,16 @@ static void prepare(struct pass *pass, int i, bool pairs)
                           &c.base, pairs ? pass->shared_pairs[i] : pass->shared[i]));
 }
 
+bool pass_has(const struct pass *pass, const struct scheme_part *s)
+{
+    return s->where.across != (pass->span.source ? ACROSS_NOT : ACROSS_ONLY);
+}
+
 void pass_prepare(struct pass *pass)
 {
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];
-        if (pass->span.source && !s->where.across)
+        if (!pass_has(pass, s))
             continue;
         if (!pass_own_positions(pass, i))
             return;

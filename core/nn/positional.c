@@ -30,7 +30,7 @@ int64_t scheme_reach(const struct scheme_part *s)
 /* Refuses a scheme that works inside attention in a model without attention. */
 static peat_status check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
 {
-    enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS };
+    enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS | ACTS_ON_STATE };
     if (!mixer)
         return PEAT_OK;
     if (s->where.at > SITE_RESIDUAL)
@@ -68,8 +68,10 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
         {w->n_layer > 0 && once, "acts once, at the input: where.layers means nothing for it "
                                  "(at: residual re-adds it in layers)"},
         {w->at != SITE_INPUT && !h->encode, "has no stream that `at` could place"},
-        {w->across && !(h->traits & PEAT_ACROSS),
+        {w->across != ACROSS_NOT && !(h->traits & PEAT_ACROSS),
          "is not defined across two sequences: where.across is refused"},
+        {w->across == ACROSS_ONLY && scheme_acts_on(h, ACTS_ON_MODEL & ~ACTS_ON_HEADS),
+         "acts outside attention too: where.across: only is refused"},
         {h->needs & PEAT_NEED_TOKENS && dims->V == 0,
          "reads the ids of tokens, and patches have none"},
         {h->traits & PEAT_NEEDS_CAUSAL && !dims->causal,
@@ -264,8 +266,9 @@ static void describe_scheme(const struct scheme_part *s, int64_t L, int64_t H, s
         if (s->where.dim_end > 0)
             strbuf_addf(out, "; dims %lld-%lld", (long long)s->where.dim_begin,
                         (long long)s->where.dim_end - 1);
-        if (s->where.across)
-            strbuf_add(out, "; across two sequences too");
+        if (s->where.across != ACROSS_NOT)
+            strbuf_addf(out, "; across two sequences %s",
+                        s->where.across == ACROSS_ONLY ? "only" : "too");
         const char *why = scheme_needs_composed(s->hooks);
         if (why)
             strbuf_addf(out, "; composed attention (%s)", why);

@@ -47,6 +47,12 @@ static bool bits_are_known(const char *field, uint32_t bits, uint32_t known, str
     return rule(err, !(bits & ~known), "%s has unknown bits 0x%" PRIx32, field, bits & ~known);
 }
 
+/* Any 1.x, and 0.1, from which 1.0 only grew. */
+static bool abi_fits(const peat_plugin *desc)
+{
+    return desc->abi_major == PEAT_ABI_MAJOR || (desc->abi_major == 0 && desc->abi_minor == 1);
+}
+
 /* The fields that never change. Nothing after them is read before they fit. */
 static bool check_header(const peat_plugin *desc, struct error *err)
 {
@@ -55,10 +61,10 @@ static bool check_header(const peat_plugin *desc, struct error *err)
               "its descriptor starts with 0x%08" PRIx32 ", not with 0x%08" PRIx32, desc->magic,
               PEAT_MAGIC))
         return false;
-    if (desc->abi_major != PEAT_ABI_MAJOR || desc->abi_minor != PEAT_ABI_MINOR) {
+    if (!abi_fits(desc)) {
         error_set(err, PEAT_MISMATCH,
-                  "built for ABI %" PRIu32 ".%" PRIu32 ", this program speaks %s", desc->abi_major,
-                  desc->abi_minor, PEAT_ABI);
+                  "built for ABI %" PRIu32 ".%" PRIu32 ", this program loads %d.x and 0.1",
+                  desc->abi_major, desc->abi_minor, PEAT_ABI_MAJOR);
         return false;
     }
     return rule(err, desc->size >= sizeof(*desc),
@@ -111,8 +117,10 @@ static bool check_scheme(const peat_scheme *s, struct error *err)
            axes_fit("max_axes", s->max_axes, err) && axes_fit("own_axes", s->own_axes, err) &&
            rule(err, s->own_axes == 0 || s->own_positions,
                 "own_axes is set, but own_positions is not") &&
-           rule(err, s->scale == PEAT_SCALE_SQRT || s->scale == PEAT_SCALE_ONE,
+           rule(err, s->scale >= PEAT_SCALE_SQRT && s->scale <= PEAT_SCALE_OWN,
                 "scale has the unknown value %d", (int)s->scale) &&
+           rule(err, s->scale != PEAT_SCALE_OWN || s->qkv,
+                "PEAT_SCALE_OWN is for the qkv hook, which is missing") &&
            rule(err, s->score_terms >= 0, "score_terms is negative: %" PRId32, s->score_terms) &&
            rule(err, !terms || s->scale != PEAT_SCALE_ONE,
                 "score_terms must be 0 with PEAT_SCALE_ONE") &&
@@ -120,6 +128,9 @@ static bool check_scheme(const peat_scheme *s, struct error *err)
            needs_have_hooks(s, err) &&
            rule(err, !s->reach || s->residual || s->hidden,
                 "reach is set, but neither residual nor hidden is") &&
+           rule(err, !s->carry || s->prepare, "carry is set, but prepare is not") &&
+           rule(err, !s->carry || !(s->traits & PEAT_STORABLE),
+                "PEAT_STORABLE is not for a scheme with carry") &&
            rule(err, !s->width || s->encode, "width is set, but encode is not");
 }
 
@@ -196,10 +207,23 @@ static bool all_zero(const unsigned char *byte, size_t n)
     return true;
 }
 
-/* The kind whose interface has so many bytes, where that of the declared kind has not. */
-static const struct layout *other_kind(const struct layout *l, uint32_t size)
+/* Of a combination and a task of ABI 0.1, which have one size: where a task has a function, a
+ * combination has the bits of its traits. */
+static const struct layout *combine_or_task(const void *given)
+{
+    uintptr_t last;
+    memcpy(&last, (const char *)given + offsetof(peat_task, evaluate), sizeof(last));
+    return &layouts[last > UINT16_MAX ? PEAT_TASK : PEAT_COMBINE];
+}
+
+/* The kind that the interface is like by its bytes, where it is not like the declared one. */
+static const struct layout *other_kind(const struct layout *l, const void *given, uint32_t size)
 {
     const struct layout *fits = NULL;
+    if (l != &layouts[PEAT_SCHEME] && size == layouts[PEAT_TASK].first) {
+        fits = combine_or_task(given);
+        return fits == l ? NULL : fits;
+    }
     for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
         if (size >= layouts[k].first && size <= layouts[k].now)
             fits = &layouts[k];
@@ -208,7 +232,7 @@ static const struct layout *other_kind(const struct layout *l, uint32_t size)
 
 static bool check_size(const struct layout *l, const void *given, uint32_t size, struct error *err)
 {
-    const struct layout *other = other_kind(l, size);
+    const struct layout *other = other_kind(l, given, size);
     if (!rule(err, size > 0, "its %s does not set size", l->type) ||
         !rule(err, !other,
               "it is declared as a %s, but its interface has %" PRIu32 " bytes, like a %s", l->kind,

@@ -94,6 +94,7 @@ static bool restore_tensors(const char *dir, struct arena *a, const struct value
         return false;
     copy_tensors(&model);
     copy_tensors(&moments);
+    t->model->weights.step = t->step;
     return true;
 }
 

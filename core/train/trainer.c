@@ -163,6 +163,7 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
         return PEAT_OK;
     adamw_step(&t->adamw, w, t->train, out->lr, clip_scale(t->train->clip, out->grad_norm),
                t->team);
+    w->step = step;
     divergence_watch(t, step, out->loss);
     return PEAT_OK;
 }

@@ -24,10 +24,10 @@ extern "C" {
 #endif
 
 #define PEAT_MAGIC UINT32_C(0x54414550) /* "PEAT" in memory on a little-endian machine */
-/* Before 1.0 the minor must match exactly. */
-#define PEAT_ABI_MAJOR 0
-#define PEAT_ABI_MINOR 1
-#define PEAT_ABI       "0.1"
+/* A plugin of any 1.x loads in a PEAT of any 1.y; docs/abi.md has the promise. */
+#define PEAT_ABI_MAJOR 1
+#define PEAT_ABI_MINOR 0
+#define PEAT_ABI       "1.0"
 
 typedef enum peat_kind { PEAT_SCHEME = 1, PEAT_COMBINE = 2, PEAT_TASK = 3 } peat_kind;
 

@@ -70,11 +70,12 @@ struct peat_call {
     const peat_side *q, *k;
     peat_node *mask;          /* [1|B,1,Tq,Tk] 0/1; given to logits, softmax and weights      */
     peat_node *x_q, *x_k;     /* [B,T,D] inputs of this layer's projections; NEED_X           */
-    peat_node *const *shared; /* what prepare filled                                      */
+    peat_node *const *shared; /* what prepare filled, and carry changed                   */
 };
 
 /* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. The hook qkv replaces members, and C may change for q
- * and k together. Other hooks get them as projected; q and k need NEED_QK. */
+ * and k together (peat_score_scale says how q.k is then divided). Other hooks get them as
+ * projected; q and k need NEED_QK. */
 typedef struct peat_qkv {
     uint32_t size;
     peat_node *q, *k, *v;
@@ -118,9 +119,13 @@ typedef enum peat_trait {
     PEAT_STORABLE = 256 /* can compute the newest rows alone, see "Stored rows"; combines too */
 } peat_trait;
 
+/* The factor on q.k where model.attention.scale is auto. C is the model's head width: it stays the
+ * same where `qkv` returns q and k of another width and under `where.dims`. A scheme that wants the
+ * root of the width that it returns asks for PEAT_SCALE_OWN, or multiplies q itself. */
 typedef enum peat_score_scale {
-    PEAT_SCALE_SQRT = 0, /* 1 / sqrt((1 + sum of score_terms) C) */
-    PEAT_SCALE_ONE = 1   /* 1; score_terms must be 0             */
+    PEAT_SCALE_SQRT = 0, /* 1 / sqrt((1 + sum of score_terms) C)                          */
+    PEAT_SCALE_ONE = 1,  /* 1; score_terms must be 0                                      */
+    PEAT_SCALE_OWN = 2   /* as SQRT, with the width of q behind the last qkv hook for C   */
 } peat_score_scale;
 
 /*
@@ -155,6 +160,13 @@ typedef enum peat_score_scale {
  *                      a column in S, and a place in p, before the places of c->q and c->k.
  *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
  *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
+ *   carry              from layer to layer: changes `state`, the nodes of c->shared that `prepare`
+ *                      made, for the layers behind. After the attention of each layer in which the
+ *                      scheme acts, but the last: x [B,T,D] is the input of the layer's MLP,
+ *                      W [B,H,T,T] the weights on the scheme's heads (NULL unless NEED_W; then
+ *                      `where.heads` of no other scheme may split them). Its tensors have a row for
+ *                      each layer but the last: [L - 1, ...]. Not called across two sequences; not
+ *                      with PEAT_STORABLE.
  */
 /*
  * Stored rows. Decoding computes only the newest rows of a sequence and stores the results of the
@@ -199,6 +211,8 @@ typedef struct peat_scheme {
     peat_node *(*softmax)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
     int32_t own_axes; /* of own_positions, at most PEAT_MAX_AXES; 0 means 1                   */
     peat_status (*own_positions)(const peat_call *c, double *pos);
+    peat_status (*carry)(const peat_call *c, peat_node *x, peat_node *W,
+                         peat_node *state[PEAT_MAX_SHARED]);
 } peat_scheme;
 
 #ifdef __cplusplus

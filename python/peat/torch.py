@@ -1412,7 +1412,8 @@ class Model(torch.nn.Module):
                             inputs[w] = late(s, inputs[w])
                     if s.has("hidden"):
                         inputs = [self.behind_front(x, s.hidden(x[:, self.front:], side, l)) for x in inputs]
-                return self.attention(stack, b + "attention", l, inputs, side, side, mask, acting)
+                own = [s for s in acting if s.across != "only"]
+                return self.attention(stack, b + "attention", l, inputs, side, side, mask, own)
             x = part(x, b + "norm1", "attention", l, mix)
             if crossing:
                 memory, source = crossing

@@ -76,7 +76,7 @@ static void put_plugin(bool other)
     char *bytes = NULL, *to = rig_path(&rig, "plugins/scheme/learned.so");
     size_t n = 0;
     strbuf_init(&from);
-    strbuf_addf(&from, "%s/lib/peat/plugins-0.1/scheme/learned.so", getenv("PEAT_BUILD"));
+    strbuf_addf(&from, "%s/lib/peat/plugins-1/scheme/learned.so", getenv("PEAT_BUILD"));
     /* One byte behind its end changes its hash and nothing else. */
     if (file_read(from.text, 0, &bytes, &n, NULL) != PEAT_OK ||
         file_write(to, bytes, n + (other ? 1 : 0), NULL) != PEAT_OK) {

@@ -297,7 +297,7 @@ END_TEST
 
 static const struct refusal across[] = {
     {"{plugin: copy}", "rotary, where: {across: true}", "'where.across' needs model.arch: seq2seq"},
-    {"{plugin: copy}", "learned, where: {across: 1}", "'where.across' must be true or false"},
+    {"{plugin: copy}", "learned, where: {across: 1}", "'where.across' must be true, false or only"},
 };
 
 START_TEST(across_needs_two_sequences)

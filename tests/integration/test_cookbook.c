@@ -4,7 +4,7 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-enum { FILES = 12, LINES_MAX = 90 };
+enum { FILES = 17, LINES_MAX = 90 };
 
 static void open_cookbook(void)
 {
@@ -17,8 +17,10 @@ START_TEST(its_plugins_build_pass_and_train_from_an_installation)
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\"");
     shell_expect(0, "HOME=$PWD sh -e cookbook.sh");
     shell_expect(0, "peat/bin/peat run cookbook.yaml -q train.steps=20 train.batch=4");
-    shell_says(0, "9 done", "peat/bin/peat status runs/cookbook");
-    shell_expect(0, "for f in *.so; do grep -q $f cookbook.yaml || { echo $f; exit 1; }; done");
+    shell_says(0, "12 done", "peat/bin/peat status runs/cookbook");
+    shell_expect(0, "peat/bin/peat run across.yaml -q train.steps=20 train.batch=4");
+    shell_says(0, "2 done", "peat/bin/peat status runs/across");
+    shell_expect(0, "for f in *.so; do grep -q $f *.yaml || { echo $f; exit 1; }; done");
     shell_expect(0, "peat/bin/peat inspect ./adding.so --d 8 --T 4 --heads 2 --what angle -f npy "
                     "-o angle.npy");
     shell_expect(0, "/usr/bin/python3 -c 'import numpy' || exit 0; /usr/bin/python3 compare.py");

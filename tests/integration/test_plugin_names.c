@@ -58,6 +58,18 @@ START_TEST(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere)
 }
 END_TEST
 
+START_TEST(a_task_by_path_is_called_by_its_name_too)
+{
+    shell_expect(0, "cp \"$PEAT_BUILD\"/lib/peat/plugins-*/task/reverse.so a/four.so");
+    write_experiment("t.yaml", "matrix:\n"
+                               "  task.plugin: [copy, ./a/four.so]\n"
+                               "  position.scheme: [none]\n");
+    shell_expect(0, "peat run t.yaml -o t && ls t/cells");
+    assert_printed("none.-.reverse.s0-");
+    assert_lacks(shell.printed.text, ".so");
+}
+END_TEST
+
 /* As in tables and as in names of cells, and the path that stands in the file. */
 START_TEST(labels_may_be_spelled_in_either_way)
 {
@@ -187,6 +199,7 @@ int main(void)
                                    .seconds = 120,
                                    .needs = "PEAT PEAT_BUILD"},
                     TESTS(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere,
+                          a_task_by_path_is_called_by_its_name_too,
                           labels_may_be_spelled_in_either_way,
                           words_of_options_take_dash_and_underscore_alike,
                           two_files_with_one_name_are_told_apart,

@@ -36,7 +36,8 @@ static const char kinds[] =
     "  exclude: {kind: [split, project], position.scheme: [rotary, alibi, t5_bias, tupe]}\n"
     "  include:\n"
     "  - {position.scheme: {plugin: rotary, where: {across: true}}, kind: two}\n"
-    "  - {position.scheme: {plugin: alibi, where: {across: true}}, kind: two}\n";
+    "  - {position.scheme: {plugin: alibi, where: {across: true}}, kind: two}\n"
+    "  - {position.scheme: {plugin: kerple, where: {across: only}}, kind: two}\n";
 
 START_TEST(pytorch_trains_to_the_same_weights)
 {
@@ -44,7 +45,7 @@ START_TEST(pytorch_trains_to_the_same_weights)
     /* A text that stays: with others AdamW makes more of the rounding of a gradient near 0. */
     shell_expect(0, "cd \"$PEAT_SOURCE\" && cat LICENSE LICENSE LICENSE > \"$OLDPWD\"/text.txt");
     shell_expect(0, "peat run train.yaml -o runs -j 2 -t 1");
-    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 36");
+    shell_expect(0, "test $(ls runs/cells/*/result.json | wc -l) = 37");
     shell_expect(0, "set -e; for d in runs/cells/*; do "
                     "peat export runs ${d##*/} --start -o $d/start.st; "
                     "peat export runs ${d##*/} -o $d/end.st; "

@@ -26,8 +26,8 @@ static const char *plugin_path(struct harness *h, peat_kind kind, const char *na
     const char *build = getenv("PEAT_BUILD");
     ck_assert_msg(build, "PEAT_BUILD is not set");
     for (size_t i = 0; i < sizeof(lib) / sizeof(*lib); i++) {
-        const char *path = arena_printf(&h->arena, "%s/%s/peat/plugins-" PEAT_ABI "/%s/%s.so",
-                                        build, lib[i], kind_name(kind), name);
+        const char *path = arena_printf(&h->arena, "%s/%s/peat/plugins-1/%s/%s.so", build, lib[i],
+                                        kind_name(kind), name);
         if (file_exists(path))
             return path;
     }

@@ -56,4 +56,10 @@ static const peat_combine combine = {
 #endif
 };
 
-PEAT_DEFINE_PLAIN(PEAT_COMBINE, combine, "planted", "1.0", "adds its streams", "MIT", "")
+#ifdef CRIME_combine_as_task
+#define KIND PEAT_TASK
+#else
+#define KIND PEAT_COMBINE
+#endif
+
+PEAT_DEFINE_PLAIN(KIND, combine, "planted", "1.0", "adds its streams", "MIT", "")

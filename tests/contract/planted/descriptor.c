@@ -8,6 +8,10 @@
 #define peat_entry other_entry
 #endif
 
+#ifndef ABI_MINOR
+#define ABI_MINOR PEAT_ABI_MINOR
+#endif
+
 static const peat_scheme scheme = {.size = sizeof(scheme)};
 
 static const peat_plugin descriptor = {
@@ -19,6 +23,10 @@ static const peat_plugin descriptor = {
     .size = 16,
     .abi_major = 0,
     .abi_minor = 3,
+#elif defined(CRIME_next_abi)
+    .magic = PEAT_MAGIC,
+    .size = 16,
+    .abi_major = 2,
 #elif defined(CRIME_short_descriptor) /* ends before the interface */
     .magic = PEAT_MAGIC,
     .size = offsetof(peat_plugin, interface),
@@ -29,7 +37,7 @@ static const peat_plugin descriptor = {
     .magic = PEAT_MAGIC,
     .size = sizeof(descriptor),
     .abi_major = PEAT_ABI_MAJOR,
-    .abi_minor = PEAT_ABI_MINOR,
+    .abi_minor = ABI_MINOR,
 #ifdef CRIME_version_of_two_lines
     .version = "1.0\nbeta",
 #else

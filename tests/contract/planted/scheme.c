@@ -34,17 +34,30 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
+#ifndef CRIME_carry_without_prepare
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
     (void)c, (void)shared;
     return PEAT_OK;
 }
+#endif
 
+#ifndef CRIME_own_scale_without_qkv
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
     (void)c, (void)io;
     return PEAT_OK;
 }
+#endif
+
+#if defined(CRIME_carry_without_prepare) || defined(CRIME_stored_carry)
+static peat_status carry(const peat_call *c, peat_node *x, peat_node *W,
+                         peat_node *state[PEAT_MAX_SHARED])
+{
+    (void)c, (void)x, (void)W, (void)state;
+    return PEAT_OK;
+}
+#endif
 
 #ifdef CRIME_width_without_encode
 static int64_t width(const void *config)
@@ -71,6 +84,8 @@ static const peat_scheme scheme = {
 #endif
 #if defined(CRIME_unknown_trait) /* nobody can check it */
     .traits = 0x8000,
+#elif defined(CRIME_stored_carry)
+    .traits = PEAT_STORABLE,
 #else
     .traits = PEAT_SHIFT_INVARIANT | PEAT_NO_TRAINABLE,
 #endif
@@ -89,9 +104,17 @@ static const peat_scheme scheme = {
     .width = width,
 #elif defined(CRIME_undefined_symbol)
     .encode = encode,
+#elif defined(CRIME_own_scale_without_qkv)
+    .scale = PEAT_SCALE_OWN,
+#elif defined(CRIME_carry_without_prepare) || defined(CRIME_stored_carry)
+    .carry = carry,
 #endif
+#ifndef CRIME_carry_without_prepare /* nothing would be carried */
     .prepare = prepare,
+#endif
+#ifndef CRIME_own_scale_without_qkv
     .qkv = qkv,
+#endif
 };
 
 PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "planted", VERSION, "changes nothing", "MIT",

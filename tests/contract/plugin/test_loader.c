@@ -118,34 +118,42 @@ struct crime {
 static const struct crime crimes[] = {
     {"descriptor", "null_descriptor", "peat_entry returned no descriptor"},
     {"descriptor", "wrong_magic", "its descriptor starts with 0x50414c43, not with 0x54414550"},
-    {"descriptor", "wrong_abi", "built for ABI 0.3, this program speaks 0.1"},
-    {"descriptor", "short_descriptor", "its descriptor has 72 bytes, that of ABI 0.1 has 80"},
+    {"descriptor", "wrong_abi", "built for ABI 0.3, this program loads 1.x and 0.1"},
+    {"descriptor", "next_abi", "built for ABI 2.0, this program loads 1.x and 0.1"},
+    {"descriptor", "short_descriptor", "its descriptor has 72 bytes, that of ABI 1.0 has 80"},
     {"descriptor", "id_with_capitals",
      "the id 'Rotary-2' is not of lower case, digits and underscores"},
     {"descriptor", "version_of_two_lines", "plugin 'planted': the version must be one line"},
     {"descriptor", "scheme_as_task",
-     "plugin 'planted': it is declared as a task, but its interface has 168 bytes, like a "
+     "plugin 'planted': it is declared as a task, but its interface has 176 bytes, like a "
      "peat_scheme"},
+    {"combine", "combine_as_task",
+     "plugin 'planted': it is declared as a task, but its interface has 40 bytes, like a "
+     "peat_combine"},
     {"descriptor", "no_summary", "plugin 'planted': the summary must be one line"},
     {"descriptor", "no_citation", "plugin 'planted': the citation must be one line, or \"\""},
     {"descriptor", "unknown_kind", "plugin 'planted': the kind 7 is unknown"},
     {"descriptor", "no_interface", "plugin 'planted': the interface is missing"},
     {"scheme", "no_size", "plugin 'planted': its peat_scheme does not set size"},
     {"scheme", "other_size",
-     "plugin 'planted': its peat_scheme has 128 bytes, that of ABI 0.1 has at least 136"},
+     "plugin 'planted': its peat_scheme has 128 bytes, that of ABI 1.0 has at least 136"},
     {"scheme", "unknown_need", "plugin 'planted': needs has unknown bits 0x1000"},
     {"scheme", "unknown_trait", "plugin 'planted': traits has unknown bits 0x8000"},
     {"scheme", "too_many_axes", "plugin 'planted': max_axes must be from 0 to 3, not 4"},
     {"own", "own_axes_4", "plugin 'planted': own_axes must be from 0 to 3, not 4"},
     {"own", "own_axes_alone", "plugin 'planted': own_axes is set, but own_positions is not"},
     {"scheme", "scale_with_terms", "plugin 'planted': score_terms must be 0 with PEAT_SCALE_ONE"},
+    {"scheme", "own_scale_without_qkv",
+     "plugin 'planted': PEAT_SCALE_OWN is for the qkv hook, which is missing"},
+    {"scheme", "carry_without_prepare", "plugin 'planted': carry is set, but prepare is not"},
+    {"scheme", "stored_carry", "plugin 'planted': PEAT_STORABLE is not for a scheme with carry"},
     {"scheme", "terms_without_score", "plugin 'planted': score_terms is set, but score_add is not"},
     {"scheme", "weights_without_context",
      "plugin 'planted': PEAT_NEED_W is for the context hook, which is missing"},
     {"scheme", "width_without_encode", "plugin 'planted': width is set, but encode is not"},
     {"newer", "newer_field",
-     "plugin 'planted': its peat_scheme sets what this program does not know: it has 176 bytes, "
-     "here 168; a newer PEAT is needed"},
+     "plugin 'planted': its peat_scheme sets what this program does not know: it has 184 bytes, "
+     "here 176; a newer PEAT is needed"},
     {"combine", "combine_without_merge",
      "plugin 'planted': a combine needs merge, which is missing"},
     {"combine", "combine_without_streams",
@@ -176,6 +184,16 @@ START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
     ck_assert_uint_eq(scheme->size, sizeof(*scheme));
     ck_assert_ptr_nonnull(scheme->setup);
     ck_assert_ptr_null(scheme->encode);
+}
+END_TEST
+
+START_TEST(a_plugin_of_any_minor_of_this_major_loads)
+{
+    const struct plugin *plugin = NULL;
+    const char *path = build("descriptor", "x.so", "-DABI_MINOR=7");
+    ck_assert_msg(plugin_load(&f.arena, path, OBJECT_HASHED, &plugin, &f.err) == PEAT_OK, "%s",
+                  f.err.text);
+    ck_assert_uint_eq(plugin->desc->abi_minor, 7);
 }
 END_TEST
 
@@ -319,7 +337,7 @@ START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file
     build("scheme", "a/y.so", "-DVERSION='\"flat\"'");
     build("scheme", "b/scheme/x.so", "-DVERSION='\"second\"'");
     build("scheme", "b/scheme/z.so", "-DVERSION='\"second\"'");
-    build("scheme", ".local/lib/peat/plugins-" PEAT_ABI "/scheme/home.so", "");
+    build("scheme", ".local/lib/peat/plugins-1/scheme/home.so", "");
     struct registry r = registry_over("a::missing:b");
     ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "x")->desc->version, "flat");
     ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "y")->desc->version, "kind");
@@ -375,8 +393,8 @@ START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
     ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "rotry", at, &plugin, &f.err), PEAT_OK);
     assert_starts(arena_printf(&f.arena,
                                "exp.yaml:7:12: there is no scheme 'rotry'; did you mean "
-                               "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-%s'",
-                               f.dir, f.dir, PEAT_ABI));
+                               "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-1'",
+                               f.dir, f.dir));
     ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "sum", at, &plugin, &f.err), PEAT_OK);
     assert_starts("exp.yaml:7:12: there is no scheme 'sum', but there is a combine of that name");
     ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "combine/sum", at, &plugin, &f.err), PEAT_OK);
@@ -469,7 +487,8 @@ int main(void)
 #if defined(__SSE__)
               a_change_of_rounding_is_refused_and_undone,
 #endif
-              a_longer_interface_loads_when_it_sets_nothing_new, a_plugin_in_cxx_loads,
+              a_longer_interface_loads_when_it_sets_nothing_new,
+              a_plugin_of_any_minor_of_this_major_loads, a_plugin_in_cxx_loads,
               a_good_plugin_is_loaded_with_hash_hooks_and_traits,
               the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
               the_same_file_by_any_name_is_the_same_plugin,

@@ -142,7 +142,7 @@ static void compare(const struct value *fixture)
     modelcheck_init(&m, PEAT_DECODER);
     struct scheme_part *part = modelcheck_scheme(&m, scheme, h.scheme);
     part->part.config = h.config;
-    part->where.across = value_get(fixture, "across")->boolean;
+    part->where.across = value_get(fixture, "across")->boolean ? ACROSS_TOO : ACROSS_NOT;
     choose(&m, arch, json_get_text(fixture, "mixer"));
     modelcheck_build(&m);
     fill_weights(&m.model.weights);

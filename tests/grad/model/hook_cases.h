@@ -28,6 +28,7 @@ static peat_init noise(void)
 SETUP(setup_heads, 1, (int64_t[]){PEAT_HEADS}, PEAT_ONCE)
 SETUP(setup_heads_per_layer, 1, (int64_t[]){PEAT_HEADS}, PEAT_PER_LAYER)
 SETUP(setup_stream, 1, &s->dims.d, PEAT_ONCE)
+SETUP(setup_layers, 1, &s->dims.L, PEAT_ONCE)
 SETUP(setup_width, 1, &s->dims.D, PEAT_PER_LAYER)
 SETUP(setup_table, 2, ((int64_t[]){4, s->dims.D}), PEAT_ONCE)
 
@@ -268,6 +269,49 @@ static peat_node *context_with_weights(const peat_call *c, const peat_qkv *p, pe
     return peat_add(c->g, o, peat_mul(c->g, more, per_head(c)));
 }
 
+/* E [1|B,1|H,1,T], which goes from layer to layer: first w_0 times the places. */
+static peat_node *of_layer(const peat_call *c, int64_t layer)
+{
+    peat_node *w = peat_slice(c->g, peat_use(c, 0), 0, layer, layer + 1);
+    return peat_reshape(c->g, w, 4, (int64_t[]){1, 1, 1, 1});
+}
+
+static peat_status prepare_places(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    peat_node *pos = peat_pos(c, c->q, 0);
+    pos = peat_reshape(c->g, pos, 4, (int64_t[]){c->q->pos_B, 1, 1, c->q->T});
+    shared[0] = peat_mul(c->g, pos, of_layer(c, 0));
+    return PEAT_OK;
+}
+
+static peat_node *bias_of_state(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    return c->shared[0];
+}
+
+/* E_i = w_layer E_i + the sum of x_i / 10 */
+static peat_status carry_x(const peat_call *c, peat_node *x, peat_node *W,
+                           peat_node *state[PEAT_MAX_SHARED])
+{
+    peat_node *sums = peat_scale(c->g, peat_sum(c->g, x, -1), 0.1);
+    (void)W;
+    sums = peat_reshape(c->g, sums, 4, (int64_t[]){c->B, 1, 1, c->q->T});
+    state[0] = peat_add(c->g, peat_mul(c->g, state[0], of_layer(c, c->layer + 1)), sums);
+    return PEAT_OK;
+}
+
+/* E_i = w_layer (sum of W_ij E_j), on each head */
+static peat_status carry_weighed(const peat_call *c, peat_node *x, peat_node *W,
+                                 peat_node *state[PEAT_MAX_SHARED])
+{
+    peat_node *E = peat_sum(c->g, peat_mul(c->g, W, state[0]), -1);
+    (void)x;
+    E = peat_reshape(c->g, E, 4, (int64_t[]){c->B, peat_shape_of(c->g, W).dim[1], 1, c->q->T});
+    state[0] = peat_mul(c->g, E, of_layer(c, c->layer + 1));
+    return PEAT_OK;
+}
+
 /* ---- the table ---- */
 
 #define SCHEME(name, ...) static const peat_scheme name = {.size = sizeof(peat_scheme), __VA_ARGS__}
@@ -304,6 +348,10 @@ SCHEME(with_softmax_bias, .needs = PEAT_NEED_BIAS | PEAT_NEED_QK, .setup = setup
        .softmax = softmax_with_bias);
 SCHEME(with_weights, .setup = setup_heads, .weights = weights_decay);
 SCHEME(with_context, .setup = setup_heads, .context = context_scale);
+SCHEME(with_carry, .setup = setup_layers, .prepare = prepare_places, .bias = bias_of_state,
+       .carry = carry_x);
+SCHEME(with_carry_weights, .needs = PEAT_NEED_W, .setup = setup_layers, .prepare = prepare_places,
+       .bias = bias_of_state, .carry = carry_weighed);
 SCHEME(with_context_weights, .needs = PEAT_NEED_W | PEAT_NEED_QK, .setup = setup_heads,
        .context = context_with_weights);
 
@@ -342,6 +390,8 @@ static const struct hook_case hook_case[] = {
     {"weights", &with_weights, NULL, false},
     {"context", &with_context, NULL, true},
     {"context with weights", &with_context_weights, NULL, false},
+    {"carry", &with_carry, NULL, true},
+    {"carry with weights", &with_carry_weights, NULL, false},
     {"two chains", &with_qkv, &with_qkv_wide, true},
     {"two streams", &with_encode, &with_positions, true},
     {"two biases", &with_bias_rel, &with_score_add, true},

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <peat/call.h>
+
 #include "hook_cases.h"
 #include "nn/attention.h"
 #include "support/support.h"
@@ -393,6 +395,139 @@ START_TEST(masked_weights_are_nothing_whatever_the_hook_gives)
 }
 END_TEST
 
+/* ---- from layer to layer ---- */
+
+START_TEST(a_state_of_heads_is_not_split_between_groups)
+{
+    SCHEME(idle, .qkv = qkv_kept);
+    struct model_cost cost;
+    struct error err = {0};
+    m.config.n_head = 4;
+    modelcheck_scheme(&m, "carrying", &with_carry_weights);
+    struct scheme_part *s = modelcheck_scheme(&m, "idle", &idle);
+    s->where.head_begin = 1;
+    s->where.head_end = 3;
+    modelcheck_build(&m);
+    ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
+    ck_assert_str_eq(err.text, "scheme 'carrying' has a state of its heads, and where.heads of "
+                               "another scheme splits its heads");
+}
+END_TEST
+
+START_TEST(carry_on_some_heads_sees_their_weights)
+{
+    m.config.n_head = 4;
+    struct scheme_part *s = modelcheck_scheme(&m, "carrying", &with_carry_weights);
+    s->where.head_begin = 1;
+    s->where.head_end = 3;
+    modelcheck_build(&m);
+    modelcheck_gradients(&m, 1e-7);
+}
+END_TEST
+
+static int64_t carried_from[8];
+static int n_carried;
+
+static peat_status carry_noted(const peat_call *c, peat_node *x, peat_node *W,
+                               peat_node *state[PEAT_MAX_SHARED])
+{
+    carried_from[n_carried++] = c->layer;
+    ck_assert_ptr_null(W);
+    ck_assert_ptr_eq(state[0], c->shared[0]);
+    return x ? PEAT_OK : PEAT_FAILED;
+}
+
+START_TEST(carry_is_called_where_a_later_layer_sees_it)
+{
+    SCHEME(noted, .setup = setup_layers, .prepare = prepare_places, .bias = bias_of_state,
+           .carry = carry_noted);
+    static const int64_t layer[] = {0, 2, 3};
+    m.config.n_layer = 5;
+    struct scheme_part *s = modelcheck_scheme(&m, "noted", &noted);
+    s->where.n_layer = 3;
+    s->where.layer = layer;
+    modelcheck_build(&m);
+    n_carried = 0;
+    modelcheck_loss(&m, false);
+    ck_assert_int_eq(n_carried, 2);
+    ck_assert_int_eq(carried_from[0], 0);
+    ck_assert_int_eq(carried_from[1], 2);
+}
+END_TEST
+
+/* ---- the scale ---- */
+
+/* What the host does for PEAT_SCALE_OWN, done by hand. */
+static peat_status qkv_doubled_and_divided(const peat_call *c, peat_qkv *io)
+{
+    io->q = peat_scale(c->g, io->q, sqrt(0.5));
+    return qkv_doubled(c, io);
+}
+
+START_TEST(logits_are_divided_by_the_root_of_the_width_that_the_scheme_names)
+{
+    SCHEME(own, .scale = PEAT_SCALE_OWN, .qkv = qkv_doubled);
+    SCHEME(by_hand, .qkv = qkv_doubled_and_divided);
+    SCHEME(plain, .qkv = qkv_doubled);
+    const peat_scheme *scheme[] = {&own, &by_hand, &plain};
+    double logits[3][LOGITS], apart = 0;
+    for (int i = 0; i < 3; i++) {
+        start_over(PEAT_DECODER);
+        modelcheck_scheme(&m, "doubled", scheme[i]);
+        modelcheck_build(&m);
+        modelcheck_logits(&m, logits[i]);
+    }
+    for (int i = 0; i < LOGITS; i++) {
+        ck_assert_double_eq_tol(logits[0][i], logits[1][i], 1e-12);
+        apart = fmax(apart, fabs(logits[0][i] - logits[2][i]));
+    }
+    ck_assert_double_gt(apart, 1e-4);
+}
+END_TEST
+
+/* ---- the extension peat.call/1 ---- */
+
+static int64_t valid[2], trained_step, call_step;
+static bool is_across;
+
+static peat_status prepare_facts(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    const peat_call_facts *facts = peat_call_facts_of(c->host);
+    (void)shared;
+    ck_assert_uint_ge(facts->size, sizeof(*facts));
+    for (int64_t b = 0; b < 2; b++)
+        valid[b] = facts->n_valid(c, c->q, b);
+    trained_step = facts->trained_step(c);
+    is_across = facts->across(c);
+    call_step = c->step;
+    return PEAT_OK;
+}
+
+START_TEST(a_hook_can_ask_for_facts_of_its_call)
+{
+    SCHEME(asking, .prepare = prepare_facts);
+    static const uint8_t pad[] = {1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+    modelcheck_scheme(&m, "asking", &asking);
+    modelcheck_build(&m);
+    m.model.weights.step = 600;
+    m.input.phase = _i ? PEAT_EVAL : PEAT_TRAIN;
+    m.input.step = 7;
+    m.input.pad = pad;
+    modelcheck_loss(&m, false);
+    ck_assert_int_eq(valid[0], 3);
+    ck_assert_int_eq(valid[1], 5);
+    ck_assert_int_eq(trained_step, _i ? 600 : 7);
+    ck_assert_int_eq(call_step, _i ? 0 : 7);
+    ck_assert(!is_across);
+}
+END_TEST
+
+START_TEST(an_extension_that_is_not_there_is_null)
+{
+    ck_assert_ptr_null(m.positional.host->extension(m.positional.host, "peat.call/2"));
+}
+END_TEST
+
 /* ---- the check itself ---- */
 
 static peat_node *wrong_sine(const peat_call *c)
@@ -533,23 +668,27 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"hooks", set_up, tear_down, .seconds = 60,
-                       .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
-                                      {the_schemes_own_tensors_get_a_gradient, N_CASES},
-                                      {fused_and_composed_attention_agree, N_CASES},
-                                      {every_hook_changes_the_output, N_CASES},
-                                      {a_causal_model_does_not_see_the_future, N_CASES},
-                                      {head_groups_have_right_gradients, 4},
-                                      {a_stream_can_enter_elsewhere, 5},
-                                      {model_options_have_right_gradients, 64},
-                                      {factored_tie_has_right_gradients, 2},
-                                      {factored_tie_is_a_head_of_two_factors, 2})},
+        (struct tests){
+            "hooks", set_up, tear_down, .seconds = 60,
+            .loops = LOOPS(
+                {gradients_are_right_on_both_paths, 2 * N_CASES},
+                {the_schemes_own_tensors_get_a_gradient, N_CASES},
+                {fused_and_composed_attention_agree, N_CASES},
+                {every_hook_changes_the_output, N_CASES},
+                {a_causal_model_does_not_see_the_future, N_CASES},
+                {head_groups_have_right_gradients, 4}, {a_stream_can_enter_elsewhere, 5},
+                {a_hook_can_ask_for_facts_of_its_call, 2}, {model_options_have_right_gradients, 64},
+                {factored_tie_has_right_gradients, 2}, {factored_tie_is_a_head_of_two_factors, 2})},
         TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
               dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
               dims_that_another_scheme_adds_are_kept, heads_before_the_projection_are_refused,
               own_positions_are_seen_by_their_scheme_alone,
               a_position_that_is_no_number_is_an_error, two_schemes_cannot_replace_one_softmax,
               each_head_can_have_a_softmax_of_its_own, a_replaced_softmax_is_not_fused,
+              a_state_of_heads_is_not_split_between_groups, carry_on_some_heads_sees_their_weights,
+              carry_is_called_where_a_later_layer_sees_it,
+              logits_are_divided_by_the_root_of_the_width_that_the_scheme_names,
+              an_extension_that_is_not_there_is_null,
               tie_is_plain_where_tokens_are_as_wide_as_the_model,
               masked_weights_are_nothing_whatever_the_hook_gives, a_planted_error_is_caught));
 }

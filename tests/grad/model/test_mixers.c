@@ -158,7 +158,7 @@ END_TEST
 /* Hooks before attention serve; all others are refused by the mixer's name. */
 START_TEST(schemes_inside_attention_are_refused)
 {
-    enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS };
+    enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS | ACTS_ON_STATE };
     int served = 0, refused = 0;
     for (int i = 0; i < N_CASES; i++) {
         const struct hook_case *k = &hook_case[i];

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <peat/call.h>
+
 #include "hook_cases.h"
 #include "nn/attention.h"
 #include "support/support.h"
@@ -180,7 +182,8 @@ START_TEST(a_scheme_acts_across_where_it_is_asked_to)
     double out[2][LOGITS];
     for (int asked = 0; asked < 2; asked++) {
         start_over();
-        modelcheck_scheme(&m, "first", crossing[_i])->where.across = asked;
+        modelcheck_scheme(&m, "first", crossing[_i])->where.across =
+            asked ? ACROSS_TOO : ACROSS_NOT;
         modelcheck_build(&m);
         modelcheck_logits(&m, out[asked]);
         modelcheck_gradients(&m, 2e-7);
@@ -190,14 +193,19 @@ START_TEST(a_scheme_acts_across_where_it_is_asked_to)
 END_TEST
 
 /* In self-attention of either side, and across: 5 queries, 4 keys, each with their own places. */
-static int across_calls;
+static int across_calls, alone_calls;
 
 static peat_status sees_two_sides(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
+    const peat_call_facts *facts = peat_call_facts_of(c->host);
     (void)shared;
+    ck_assert(facts->across(c) == (c->q != c->k));
+    alone_calls += c->q == c->k;
     if (c->q == c->k)
         return PEAT_OK;
     across_calls++;
+    ck_assert_int_eq(facts->n_valid(c, c->k, 0), S);
+    ck_assert_int_eq(facts->n_valid(c, c->k, 1), S - 1);
     ck_assert_int_eq(c->q->T, T);
     ck_assert_int_eq(c->k->T, S);
     ck_assert_double_eq(c->q->pos[T - 1], T - 1);
@@ -213,12 +221,47 @@ START_TEST(across_each_side_has_its_own_places)
                                .needs = PEAT_NEED_TOKENS,
                                .traits = PEAT_ACROSS,
                                .prepare = sees_two_sides};
-    modelcheck_scheme(&m, "asked", &watch)->where.across = true;
+    modelcheck_scheme(&m, "asked", &watch)->where.across = ACROSS_TOO;
     modelcheck_scheme(&m, "unasked", &watch);
     modelcheck_build(&m);
     across_calls = 0;
     modelcheck_loss(&m, false);
     ck_assert_int_eq(across_calls, 1);
+}
+END_TEST
+
+START_TEST(a_scheme_can_act_in_cross_attention_only)
+{
+    SCHEME(watch, .needs = PEAT_NEED_TOKENS, .traits = PEAT_ACROSS, .prepare = sees_two_sides);
+    double none[LOGITS], only[LOGITS], too[LOGITS];
+    modelcheck_build(&m);
+    modelcheck_logits(&m, none);
+    start_over();
+    modelcheck_scheme(&m, "first", &falling)->where.across = ACROSS_TOO;
+    modelcheck_build(&m);
+    modelcheck_logits(&m, too);
+    start_over();
+    modelcheck_scheme(&m, "first", &falling)->where.across = ACROSS_ONLY;
+    modelcheck_scheme(&m, "watch", &watch)->where.across = ACROSS_ONLY;
+    modelcheck_build(&m);
+    across_calls = alone_calls = 0;
+    modelcheck_logits(&m, only);
+    ck_assert_int_eq(across_calls, 1);
+    ck_assert_int_eq(alone_calls, 0);
+    ck_assert_double_gt(apart(none, only, LOGITS), 1e-4);
+    ck_assert_double_gt(apart(too, only, LOGITS), 1e-4);
+    ck_assert_ptr_nonnull(weights_find(&m.model.weights, "position.0.first.w"));
+    ck_assert_ptr_null(weights_find(&m.model.weights, "encoder.position.0.first.w"));
+    modelcheck_gradients(&m, 2e-7);
+}
+END_TEST
+
+START_TEST(what_acts_elsewhere_cannot_act_in_cross_attention_only)
+{
+    modelcheck_scheme(&m, "first", &falling_whole)->where.across = ACROSS_ONLY;
+    ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
+    ck_assert_str_eq(m.err.text, "scheme 'first' acts outside attention too: where.across: only is "
+                                 "refused");
 }
 END_TEST
 
@@ -237,7 +280,7 @@ START_TEST(own_positions_of_the_newest_rows_are_those_of_whole_passes)
     struct stored stored;
     double whole[LOGITS];
     const char *id;
-    modelcheck_scheme(&m, "sums", &sums)->where.across = true;
+    modelcheck_scheme(&m, "sums", &sums)->where.across = ACROSS_TOO;
     m.positional.combine = NULL;
     m.input.phase = PEAT_EVAL;
     modelcheck_build(&m);
@@ -260,7 +303,7 @@ END_TEST
 
 START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
 {
-    modelcheck_scheme(&m, "first", &with_qkv)->where.across = true;
+    modelcheck_scheme(&m, "first", &with_qkv)->where.across = ACROSS_TOO;
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_str_eq(m.err.text, "scheme 'first' is not defined across two sequences: where.across "
                                  "is refused");
@@ -276,7 +319,8 @@ int main(void)
                                       {a_scheme_acts_across_where_it_is_asked_to, N_CROSSING})},
         TESTS(a_decoder_sees_its_source_and_its_past, each_side_has_weights_of_its_own,
               a_scheme_for_causal_models_is_refused_for_the_encoder,
-              across_each_side_has_its_own_places,
+              across_each_side_has_its_own_places, a_scheme_can_act_in_cross_attention_only,
+              what_acts_elsewhere_cannot_act_in_cross_attention_only,
               own_positions_of_the_newest_rows_are_those_of_whole_passes,
               a_scheme_that_says_nothing_across_is_refused_there));
 }

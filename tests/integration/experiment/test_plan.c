@@ -180,9 +180,11 @@ START_TEST(the_injection_says_where_a_scheme_acts_across)
 {
     const struct plan *p =
         make(HEAD "defaults: {task: {plugin: copy}, model: {arch: seq2seq, n_layer: 1}}\n"
-                  "matrix: {position.scheme: [rotary, {plugin: rotary, where: {across: true}}]}\n");
+                  "matrix: {position.scheme: [rotary, {plugin: rotary, where: {across: true}}, "
+                  "{plugin: rotary, where: {across: only}}]}\n");
     ck_assert_ptr_null(strstr(p->cell[0].injection, "across"));
     ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "; across two sequences too"));
+    ck_assert_ptr_nonnull(strstr(p->cell[2].injection, "; across two sequences only"));
 }
 END_TEST
 

@@ -120,7 +120,13 @@ START_TEST(names_of_cells_are_safe_in_file_names)
     const char *odd[] = {"rotary(base=500)", "-",           "./my plugin.so",
                          "[64,128]",         "\xc3\xa9/..", ".a"};
     ck_assert_str_eq(cell_label(&arena, 3, plain, 3), "rotary.sum.S.s3");
+    const char *map[] = {"rotary(where={across=true})"};
     ck_assert_str_eq(cell_label(&arena, 6, odd, 0), "rotary-base=500.-.my-plugin.so.64-128.x.a.s0");
+    ck_assert_str_eq(cell_label(&arena, 1, map, 0), "rotary-where.across=true.s0");
+    ck_assert_str_eq(label_file_name(&arena, "alibi(where={layers=[0,2],heads=1},scale=-1)"),
+                     "alibi-where.layers=0-2-heads=1-scale=-1");
+    ck_assert(
+        cell_fits("rotary(where={across=true}).*", NULL, "rotary-where.across=true.-.s0-1234abcd"));
 }
 END_TEST
 

@@ -208,6 +208,17 @@ START_TEST(finished_run_is_loaded_as_finished)
 }
 END_TEST
 
+/* What schemes are told in evaluation, also where a run goes on from a checkpoint. */
+START_TEST(weights_know_the_step_that_changed_them_last)
+{
+    ck_assert_int_eq(c.model.weights.step, 0);
+    run_and_stop(10);
+    ck_assert_int_eq(c.model.weights.step, 10);
+    ck_assert(load(&other, NULL));
+    ck_assert_int_eq(other.model.weights.step, 10);
+}
+END_TEST
+
 /* Another program's number, with a seal that fits. */
 static void put_version(const char *dir, int64_t version)
 {
@@ -475,6 +486,7 @@ int main(void)
               two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
               no_flipped_bit_in_the_state_goes_unnoticed,
               two_generations_are_kept_and_one_at_the_end, finished_run_is_loaded_as_finished,
+              weights_know_the_step_that_changed_them_last,
               newer_checkpoint_is_not_trained_over, weights_alone_are_not_enough_to_go_on,
               diverged_run_is_loaded_as_diverged, numbers_come_back_exactly,
               seconds_below_zero_come_back_as_none, identity_decides_whether_a_generation_is_used,

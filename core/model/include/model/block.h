@@ -43,7 +43,7 @@ struct crossing {
 struct attention_options block_attention_options(const struct model_config *c);
 /* Shows the input of block `layer` to the observer, if there is one. */
 void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
-/* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual hooks. */
+/* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual and carry hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          const struct crossing *crossing, int64_t layer, peat_node *x);
 

@@ -26,9 +26,10 @@ enum place_of_action {
     ACTS_ON_TERMS = 256,    /* terms that are added to the logits of a head group     */
     ACTS_ON_SCORES = 512,   /* its logits or its weights: the fused path has neither  */
     ACTS_ON_CONTEXT = 1024, /* the output of its attention                            */
+    ACTS_ON_STATE = 2048,   /* nodes that go from layer to layer                      */
 
     ACTS_ON_HEADS = ACTS_ON_QKV | ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT,
-    ACTS_IN_LAYERS = ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN | ACTS_ON_HEADS,
+    ACTS_IN_LAYERS = ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN | ACTS_ON_HEADS | ACTS_ON_STATE,
     ACTS_ON_MODEL = ACTS_ON_POSITIONS | ACTS_ON_INPUT | ACTS_IN_LAYERS,
 };
 
@@ -50,6 +51,7 @@ enum hook_id {
     HOOK_SOFTMAX,
     HOOK_WEIGHTS,
     HOOK_CONTEXT,
+    HOOK_CARRY,
     HOOK_COMBINE_SETUP,
     HOOK_MERGE,
     HOOK_TASK_SETUP,

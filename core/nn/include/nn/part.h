@@ -15,13 +15,17 @@
 /* Where a scheme's stream enters. */
 enum site { SITE_INPUT, SITE_RESIDUAL, SITE_ATTN_Q, SITE_ATTN_K, SITE_ATTN_QK, SITE_ATTN_QKV };
 
+/* In which attention of a model of two sequences a scheme acts: each sequence's own,
+ * cross-attention too, or that alone. */
+enum across { ACROSS_NOT, ACROSS_TOO, ACROSS_ONLY };
+
 /* Which layers, heads and head dimensions a scheme touches: the host's doing alone. */
 struct where {
     int64_t n_layer; /* 0: all                            */
     const int64_t *layer;
     int64_t head_begin, head_end; /* end 0: all            */
     int64_t dim_begin, dim_end;   /* end 0: all; qkv only   */
-    bool across;                  /* acts in cross-attention too */
+    enum across across;
     enum site at;
     peat_scope share; /* for PEAT_PER_USER: PEAT_ONCE or PEAT_PER_LAYER */
 };

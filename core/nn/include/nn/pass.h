@@ -3,7 +3,7 @@
  * pass.h: the state of one forward pass, its observer, and how its hooks are called.
  *
  * For the model, and for code that shows a scheme without a model. Each hook has one caller: encode
- * and merge in model/input.c, residual in model/block.c, positions in model/begin.c,
+ * and merge in model/input.c, residual and carry in model/block.c, positions in model/begin.c,
  * own_positions and prepare in nn/pass.c, all others in attention, in the order of
  * nn/attention_parts.h. A model of two sequences has three passes: over each
  * (model/source.c for the source) and across.
@@ -105,6 +105,7 @@ struct pass {
     peat_dims dims;
     peat_phase phase;
     int64_t B, step;
+    int64_t trained_step; /* the last that changed the weights; in training `step` */
     uint64_t seed;
     struct arena *model_arena; /* for tables kept over steps */
     struct span span;
@@ -114,6 +115,8 @@ struct pass {
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* of hooks on pairs, if span_grows */
+    /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: none. */
+    peat_node *weights[POSITIONAL_MAX];
     /* Streams that enter elsewhere than at the input: of the rows, and of the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
@@ -169,8 +172,9 @@ bool call_has_tokens(const struct call *c);
 /* Runs own_positions of scheme `index`, if it has the hook: before its other hooks. False: the
  * graph failed. */
 bool pass_own_positions(struct pass *pass, int index);
-/* Calls own_positions and prepare of the schemes that act; across two sequences, of those with
- * where.across. */
+/* Whether the scheme acts in this pass, one over a sequence or one across two: where.across. */
+bool pass_has(const struct pass *pass, const struct scheme_part *s);
+/* Calls own_positions and prepare of the schemes that act. */
 void pass_prepare(struct pass *pass);
 /* Makes it the call of a hook on pairs. */
 void call_pairs(struct call *c);

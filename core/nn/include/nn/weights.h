@@ -38,6 +38,7 @@ struct weights {
     int64_t size;       /* elements of the block of values, padding included, and of those */
     int64_t trained;    /* of gradients and moments; set by weights_build                  */
     void *value, *grad; /* the blocks; NULL in a plan                                        */
+    int64_t step; /* of training, the last that changed the values; 0: none, or unknown      */
 };
 
 void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype);

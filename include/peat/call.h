@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call.h: the extension "peat.call/1", facts of a call that peat_call does not hold. plugin.h does
+ * not include it.
+ *
+ *     static peat_status setup(peat_setup *s, const void *config, void **self)
+ *     {
+ *         if (!peat_call_facts_of(s->host))
+ *             return peat_refuse(s, "this PEAT has no extension %s", PEAT_CALL_FACTS);
+ *         ...
+ */
+#ifndef PEAT_CALL_H
+#define PEAT_CALL_H
+
+#include <peat/host.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PEAT_CALL_FACTS "peat.call/1"
+
+/* Functions that any hook of a scheme or combination may call with its own call. A later host may
+ * have more of them, at the end. */
+typedef struct peat_call_facts {
+    uint32_t size;
+    /* [graph] True in attention across two sequences, and in `prepare` and `own_positions` that run
+     * for it: queries are places of the decoder, keys places of the source. Schemes with
+     * PEAT_ACROSS alone see true. */
+    bool (*across)(const peat_call *c);
+    /* [graph] The places of row b of a side, one of c->q and c->k or a copy, that are not padding:
+     * T where nothing is padded. For the keys of a call across this is the length of the row's
+     * source, whatever it is batched with. For a decoder's own side it is the number of places that
+     * this call knows: a result that depends on it needs PEAT_NEED_LENGTH. */
+    int64_t (*n_valid)(const peat_call *c, const peat_side *side, int64_t b);
+    /* [graph] The last step of training that changed the weights: in evaluation, of which c->step
+     * says nothing, their number so far; in training c->step. 0: the weights are as they began, or
+     * come from elsewhere. */
+    int64_t (*trained_step)(const peat_call *c);
+} peat_call_facts;
+
+/* [any] The table, which lives as long as the process; NULL: this host lacks the extension. */
+static inline const peat_call_facts *peat_call_facts_of(const peat_host *h)
+{
+    return (const peat_call_facts *)h->extension(h, PEAT_CALL_FACTS);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
