@@ -66,4 +66,22 @@ static inline int64_t relative_reach(const peat_call *c)
     return (int64_t)ceil(reach);
 }
 
+/* Rows of d numbers of every distance pos_q - pos_k that occurs, *rows [1, R, d], and the row of
+ * each pair, *index. A causal model needs none of the future. */
+static inline peat_status relative_rows(const peat_call *c, int64_t d, peat_row_fn row,
+                                        peat_node **index, peat_node **rows)
+{
+    int64_t reach = relative_reach(c), first = c->dims.causal ? 0 : -reach;
+    int64_t n = reach - first + 1;
+    double *distance = peat_scratch(c, n);
+    if (!distance)
+        return PEAT_NOMEM;
+    for (int64_t i = 0; i < n; i++)
+        distance[i] = (double)(first + i);
+    const peat_side all = {.size = sizeof(all), .T = n, .pos_B = 1, .n_axes = 1, .pos = distance};
+    *index = relative_index(c, c->q, c->k, first, reach);
+    *rows = peat_rows(c, &all, d, row);
+    return PEAT_OK;
+}
+
 #endif

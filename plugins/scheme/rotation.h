@@ -44,6 +44,15 @@ static inline void rotation_waves(double *out, int64_t n)
     }
 }
 
+/* For a row function: [cos angle | sin angle] of d/2 pairs, angle_i = p base^(-2i/d). Su et al.
+ * 2021, section 3.2.2. */
+static inline void rotation_row(double base, double p, double *out, int64_t d)
+{
+    for (int64_t i = 0; i < d / 2; i++)
+        out[i] = p * pow(base, -(double)i / (double)(d / 2));
+    rotation_waves(out, d / 2);
+}
+
 /* cos and sin of n pairs at one side, each [pos_B, 1, T, n], from rows [cos angle | sin angle]. */
 static inline void rotation_turns(const peat_call *c, const peat_side *side, int64_t n,
                                   peat_row_fn row, peat_node **turn)

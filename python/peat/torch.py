@@ -84,7 +84,8 @@ def read_cell(path):
         config = json.load(f)
     with open(os.path.join(path, "result.json")) as f:
         resolved = json.load(f)["resolved"]
-    return read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))[0], config, resolved, {}
+    tensors, _ = read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))
+    return tensors, config, resolved, {"peat_step": steps[-1][5:]}
 
 
 # ---- draws ----
@@ -504,8 +505,13 @@ class Rotation(Scheme):
 
 class rotary(Rotation):
     def angles(self, side, C, c):
-        n = int(self.p["fraction"] * C / 2)
+        n = int(self.p.get("fraction", 1) * C / 2)
         return waves(side.pos, powers(self.p["base"], -count(n) / n))
+
+
+class drope(rotary):
+    def qkv(self, q, k, v, c):
+        return super().qkv(q, k, v, c) if self.model.step <= self.p["after"] else (q, k, v)
 
 
 class p_rope(Rotation):
@@ -708,6 +714,16 @@ class kerple(Scheme):
         return -r1 * torch.where(d > 0, d.clamp(min=1e-300 if d.dtype == F64 else 1e-30) ** r2, 0 * r2)
 
 
+class bam(Scheme):
+    def bias(self, c):
+        w = lambda name: self.w(name, c.layer)[..., None]
+        d = pairs(lambda d: d, c).to(c.dtype)
+        if self.p["location"]:
+            d = d - (w("theta_mu").exp() - (-w("theta_mu")).exp())
+        slopes = torch.tensor(alibi_slopes(self.H), dtype=d.dtype, device=d.device)[:, None, None]
+        return -slopes * (w("theta_alpha") + w("theta_beta") * (d.abs() + 1e-5).log()).exp()
+
+
 class fire(Scheme):
     def bias(self, c):
         w = {n: self.w(n, c.layer) for n in ("c", "threshold", "w1", "b1", "w2")}
@@ -788,6 +804,19 @@ class shaw_keys(Distances):
         return self.by_distance(q, self.w("a_k", c.layer), c, self.clip())
 
 
+class wavelet(Scheme):
+    def score(self, q, k, c):
+        n = int(self.get("scales"))
+        d = pairs(lambda x: -x, c)[:, 0]
+        low = int(d.min())
+        far = low + count(int(d.max()) - low + 1, d.device)
+        shifts, scales = count(self.C // n, d.device), self.p["smallest"] * powers(2, count(n)).to(d.device)
+        t = ((far[:, None, None] - shifts) / scales[:, None]).flatten(1)
+        p = (1 - t * t) * (-t * t / 2).exp() if self.p["wavelet"] == "ricker" else (-t * t).exp()
+        row = heads((d - low).long()).expand(*q.shape[:2], -1, -1)
+        return (q @ p.to(q.dtype).T).gather(-1, row)
+
+
 class shaw(Distances):
     def score(self, q, k, c):
         return self.by_distance(q, self.w("a_k", c.layer), c, self.clip()) if self.p["keys"] else None
@@ -866,6 +895,22 @@ class cope(Scheme):
         f, z = p - n, c.own_q @ e.T
         low, high = n.long(), (n.long() + 1).clamp(max=len(e) - 1)
         return S + (1 - f) * z.gather(-1, low) + f * z.gather(-1, high)
+
+
+class tapa(Scheme):
+    def amplitude(self):
+        return int(self.p["theta"] * self.C)
+
+    def qkv(self, q, k, v, c):
+        A = self.amplitude()
+        at = torch.arange(q.shape[-1], device=q.device)
+        return q * ((at < A) | (at >= self.C)) * math.sqrt(self.C / A), k, v
+
+    def logits(self, S, bias, c):
+        A = self.amplitude()
+        far = pairs(lambda d: d.abs() ** self.p["alpha"], c) * 2 * math.pi / math.sqrt(self.C - A)
+        phase = c.own_q[..., A:] @ c.own_k[..., A:].transpose(2, 3) * far.to(S.dtype)
+        return added(S * phase.cos(), bias)
 
 
 class dape(Scheme):
@@ -1058,7 +1103,8 @@ class Stack:
 class Model(torch.nn.Module):
     """A cell's model. Parameters have the names of the exported file. forward takes tokens [B, T], or a batch as
     `peat export` writes it, and returns logits: [B, T, V]; [B, classes] with head: class; both with head: both.
-    In training mode (.train()) dropout and schemes draw as PEAT does in step `step`, from 1."""
+    In training mode (.train()) dropout and schemes draw as PEAT does in step `step`, from 1. In evaluation `step` is the
+    last that was trained."""
 
     def __init__(self, tensors, config, resolved):
         super().__init__()
@@ -1163,7 +1209,7 @@ class Model(torch.nn.Module):
         cut_pairs = lambda x: None if x is None else x[..., front:, front:]
         put = lambda x, new: new if not front else torch.cat([x[:, :, :front], new], 2)
         own_q, own_k = cut(q), cut(k)
-        c.own_q = own_q
+        c.own_q, c.own_k = own_q, own_k
         for s in schemes:
             if s.has("qkv"):
                 new = self.turn(s, c, cut(q), cut(k), cut(v))
@@ -1454,8 +1500,10 @@ def part_of(tensors, prefix):
 
 def load(path, dtype=torch.float32):
     """The trained model of an exported file or of a cell's folder, in evaluation mode."""
-    tensors, config, resolved, _ = read_cell(path)
-    return Model({n: t.to(dtype) for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved)
+    tensors, config, resolved, meta = read_cell(path)
+    model = Model({n: t.to(dtype) for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved)
+    model.step = int(meta["peat_step"])
+    return model
 
 
 # ---- check ----
@@ -1471,7 +1519,7 @@ def apart(ours, theirs):
 
 def differences(path):
     """What this module makes of the first batch of an exported file, against what PEAT did: {what: difference}."""
-    tensors, config, resolved, _ = read_cell(path)
+    tensors, config, resolved, meta = read_cell(path)
     kept = part_of(tensors, "batch.")
     if not kept:
         raise Refused(f"'{path}' has no batch: `peat export DIR CELL --batch -o FILE` writes one")
@@ -1496,6 +1544,7 @@ def differences(path):
             ours = torch.zeros_like(of[name]) if w.grad is None else w.grad
             found["gradient of " + name] = apart(ours, of[name])
     model.eval()
+    model.step = int(meta["peat_step"])
     with torch.no_grad():
         compare("evaluation", part_of(kept, "valid."))
     return found

@@ -37,6 +37,12 @@ r1, r2 = numpy.array([[0.8], [0.3]]), numpy.array([[1.5], [0.7]])
 show("kerple log", -r1 * numpy.log(1 + r2 * d))
 show("kerple power", -r1 * d ** r2)
 
+delta = numpy.array([0, -1, -2, 3, -4, 5])
+alpha, beta, mu = (numpy.array(x)[:, None] for x in ((0.3, -0.2), (1.5, -0.7), (0.1, -0.4)))
+scale = numpy.array([[2.0 ** -4], [2.0 ** -8]]) * numpy.exp(alpha)
+show("bam", -scale * (abs(delta) + 1e-5) ** beta)
+show("bam, location", -scale * (abs(delta - numpy.exp(mu) + numpy.exp(-mu)) + 1e-5) ** beta)
+
 c, threshold, T = 0.1, 2.5, 4
 i, j = numpy.arange(T)[:, None], numpy.arange(T)[None, :]
 psi = lambda x: numpy.log(c * x + 1)

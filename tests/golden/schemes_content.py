@@ -47,6 +47,36 @@ def r(d):
 show("transformer_xl", pairs(2, 3, lambda h, i, j: q[h, i] @ w_r[h] @ r(i - j) + u[h] @ k[h, j] +
                              v[h] @ w_r[h] @ r(i - j)))
 
+# wavelet: 1 head of 8, tokens at 0, 3 and 2
+q, pos = wave(100, 3, 8), [0, 3, 2]
+
+
+def ricker(t):
+    return (1 - t ** 2) * exp(-t ** 2 / 2)
+
+
+def wavelets(psi, scales, shifts):
+    return pairs(1, 3, lambda h, i, j: sum(
+        q[i, m] * psi((pos[i] - pos[j] - m % shifts) / scales[m // shifts]) for m in range(8)))
+
+
+show("wavelet, ricker", wavelets(ricker, [1, 2, 4, 8], 2))
+show("wavelet, gaussian", wavelets(lambda t: exp(-t ** 2), [4, 8], 4))
+
+# tapa: 2 heads of 4, tokens at 0, 3 and 1
+q, k, pos = wave(100, 2, 3, 4), wave(200, 2, 3, 4), [0, 3, 1]
+
+
+def tapa(A, alpha):
+    size = lambda h, i, j: q[h, i, :A] @ k[h, j, :A] / A ** 0.5
+    phase = lambda h, i, j: q[h, i, A:] @ k[h, j, A:] / (4 - A) ** 0.5
+    return pairs(2, 3, lambda h, i, j: size(h, i, j) * numpy.cos(
+        2 * numpy.pi * abs(pos[i] - pos[j]) ** alpha * phase(h, i, j)))
+
+
+show("tapa", tapa(2, 0.1))
+show("tapa, other powers and parts", tapa(3, 1))
+
 # tupe: 2 heads of 2, positions 0, 2, 1 of 3
 p, norm_w, norm_b, u_q, u_k = (weight(0, 3, 4), weight(1, 4), weight(2, 4), weight(3, 2, 2, 4),
                                weight(4, 2, 2, 4))

@@ -27,11 +27,12 @@ static const struct architecture {
 };
 enum { ARCHITECTURES = sizeof(architectures) / sizeof(*architectures) };
 
-/* Schemes that do nothing alone, and those that are told of token ids. */
+/* Schemes that do nothing alone, and those with parameters that must be given. */
 static const char *const uses[][2] = {
     {"abacus", "{plugin: abacus, digits: [3, 4, 5]%s}"},
     {"bipe", "{plugin: bipe, separators: 4%s}"},
     {"dape", "[kerple, {plugin: dape%s}]"},
+    {"drope", "{plugin: drope, after: 1%s}"},
     {"randomized", "[{plugin: randomized%s}, {plugin: learned, max_len: 2048}]"},
 };
 

@@ -24,14 +24,9 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-/* [cos angle | sin angle], angle_i = pos base^(-i/C) */
 static void turn_row(const void *config, const double *pos, double *out, int64_t d)
 {
-    const struct config *k = config;
-    int64_t C = d / 2;
-    for (int64_t i = 0; i < C; i++)
-        out[i] = pos[0] * pow(k->base, -(double)i / (double)C);
-    rotation_waves(out, C);
+    rotation_row(((const struct config *)config)->base, pos[0], out, d);
 }
 
 static peat_status setup(peat_setup *s, const void *config, void **self)

@@ -50,20 +50,9 @@ static void sinusoid(const void *config, const double *distance, double *out, in
     }
 }
 
-/* r of every distance i - j that occurs, [1,R,D]; a causal model needs none of the future. */
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
-    int64_t reach = relative_reach(c), first = c->dims.causal ? 0 : -reach;
-    int64_t n = reach - first + 1;
-    double *distance = peat_scratch(c, n);
-    if (!distance)
-        return PEAT_NOMEM;
-    for (int64_t i = 0; i < n; i++)
-        distance[i] = (double)(first + i);
-    const peat_side all = {.size = sizeof(all), .T = n, .pos_B = 1, .n_axes = 1, .pos = distance};
-    shared[INDEX] = relative_index(c, c->q, c->k, first, reach);
-    shared[R] = peat_rows(c, &all, c->dims.D, sinusoid);
-    return PEAT_OK;
+    return relative_rows(c, c->dims.D, sinusoid, &shared[INDEX], &shared[R]);
 }
 
 /* W_R r for the heads of the call: [1,H,R,C] */
