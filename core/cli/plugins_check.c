@@ -411,7 +411,7 @@ const struct cli_command plugins_check = {
     .summary = "check that a plugin keeps its promises",
     .about = "Runs every check of a plugin, each in a process of its own: contract,\n"
              "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
-             "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
+             "more. PLUGIN is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
              "of its parameters. Every switch and every label is tried beside the parameters as\n"
              "given. It does not look for: a formula that is wrong and consistent (--reference\n"
              "does), sequences beyond 300 places, distances beyond 4095, steps beyond a million,\n"
@@ -419,7 +419,7 @@ const struct cli_command plugins_check = {
              "check that is not for the plugin is printed as skipped. Exit status 1 when a check\n"
              "fails, crashes or takes too long.",
     .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
-    CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
+    CLI_OPERANDS("PLUGIN [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.timeout = 60, .seconds = 120),
     .run = check_plugin,
