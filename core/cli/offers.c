@@ -33,9 +33,9 @@ static void offer_list(const struct offers *o, int n, const char *const *name)
 
 static void offer_runs(const struct offers *o)
 {
-    const char *const *name;
-    if (o->is_operand)
-        offer_list(o, run_names(&name, o->a), name);
+    const char *const *name = NULL;
+    int n = o->is_operand ? run_names(&name, o->a) : 0;
+    offer_list(o, n, name);
 }
 
 static void offer_kind(const struct offers *o, peat_kind kind)
@@ -43,8 +43,10 @@ static void offer_kind(const struct offers *o, peat_kind kind)
     struct registry r;
     struct error ignored = {0};
     const char *const *name;
-    if (registry_init(&r, o->a, &ignored) == PEAT_OK)
-        offer_list(o, registry_names(&r, kind, &name), name);
+    if (registry_init(&r, o->a, &ignored) != PEAT_OK)
+        return;
+    int n = registry_names(&r, kind, &name);
+    offer_list(o, n, name);
 }
 
 static void offer_schemes(const struct offers *o)

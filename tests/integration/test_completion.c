@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_completion.c: what bash, zsh and fish make of a line that is begun. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/run_maker.h"
