@@ -271,7 +271,8 @@ static bool names(const char *name, size_t n, const char *word)
 /* A file or a directory is completed as a file, which goes through directories. */
 static void offer_paths(const char *name, size_t n)
 {
-    if (names(name, n, "FILE") || names(name, n, "yaml") || names(name, n, "PLUGIN"))
+    if (names(name, n, "FILE") || names(name, n, "yaml") || names(name, n, "PLUGIN") ||
+        names(name, n, "path"))
         cli_print("<file>\n");
     else if (names(name, n, "DIR"))
         cli_print("<dir>\n");
