@@ -34,7 +34,7 @@ START_TEST(the_guide_lists_its_sections_and_the_index_its_pages)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"/docs && sed -n 's/^##* //p' guide.md | tail -n +2 | while "
                     "read -r h; do "
-                    "a=$(printf %s \"$h\" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_-'); "
+                    "a=$(printf %%s \"$h\" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_-'); "
                     "sed '/^## /,$d' guide.md | grep -qF \"(#$a)\" || echo \"guide: $h\"; done; "
                     "for f in *.md howto/*.md; do grep -qF \"($f)\" index.md || "
                     "test $f = index.md || echo \"index: $f\"; done");
