@@ -46,7 +46,10 @@ mount_tree() {
     mount -t tmpfs tmpfs "$tree/dev/shm"
 }
 
-[ $# -ge 2 ] && [ $# -le 3 ] || { sed -n 's/^# \{0,1\}//; 3,6p' "$0" >&2; exit 2; }
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+    sed -n 's/^# \{0,1\}//; 3,6p' "$0" >&2
+    exit 2
+fi
 suite=$1
 what=${3:-readme}
 source=$(cd "$(dirname "$0")/.." && pwd)

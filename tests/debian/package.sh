@@ -38,6 +38,7 @@ peat run first train.steps=20 seeds=1
 peat report first -o first.html
 peat verify first
 peat plugins new turn --kind scheme
+# shellcheck disable=SC2046 # a list of words
 cc -shared -fPIC $(pkg-config --cflags peat) turn/turn.c -o turn.so -lm
 peat plugins info ./turn.so
 

@@ -11,7 +11,9 @@ awk '/^```[a-z]+ [a-z.]+$/ { file = $2; next } /^```/ { file = "" } file { print
 # Lines of blocks of sh; the table that the first of them prints.
 awk '/^```sh$/ { sh = 1; next } /^```/ { sh = 0 } sh && NF' README.md >"$out/lines"
 awk '/^```$/ { table = !table; next } table' README.md | awk '/^quickstart: /, 0' >"$out/table"
-[ "$(wc -l <"$out/lines")" -gt 5 ] && [ "$(wc -l <"$out/table")" -gt 5 ] || { echo "README has no commands" >&2; exit 1; }
+for file in lines table; do
+    [ "$(wc -l <"$out/$file")" -gt 5 ] || { echo "debian: README has no $file" >&2; exit 1; }
+done
 
 n=0
 while IFS= read -r line <&3; do
