@@ -20,8 +20,14 @@ if(TARGET peat)
     DEPENDS peat VERBATIM)
   add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
   install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${PROJECT_SOURCE_DIR}/core/cli/completion.bash
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME peat)
+  foreach(shell bash-completion/completions/peat zsh/site-functions/_peat
+      fish/vendor_completions.d/peat.fish)
+    string(REGEX MATCH "^[a-z]+" name ${shell})
+    get_filename_component(folder ${shell} DIRECTORY)
+    get_filename_component(file ${shell} NAME)
+    install(FILES ${PROJECT_SOURCE_DIR}/core/cli/completion.${name}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} RENAME ${file})
+  endforeach()
 endif()
 
 # The package of Python. Debian's python3 looks there below /usr; elsewhere PYTHONPATH has to name it.

@@ -239,7 +239,7 @@ static int train_cells(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads, "threads (default: 1)"),
-    CLI_TEXT(0, "gemm", "NAME", run.gemm, "what multiplies, as run.gemm (default: auto)"),
+    CLI_TEXT(0, "gemm", "PROVIDER", run.gemm, "what multiplies, as run.gemm (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
               "steps (default: 500; 0: only at the end)"),
     CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),

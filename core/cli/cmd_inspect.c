@@ -248,7 +248,7 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "of training, with --phase train"),
     CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
     CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
-    CLI_TEXT(0, "combine", "NAME", scheme.combine,
+    CLI_TEXT(0, "combine", "COMBINE", scheme.combine,
              "what merges the stream (default sum); combine.KEY=value sets it"),
     CLI_FLAG(0, "start", start, "of a cell: as it is before training"),
     CLI_FLAG(0, "describe", describe, "properties of the table instead of its numbers"),

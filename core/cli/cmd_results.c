@@ -238,7 +238,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "sort", "AXIS", table.sort, "order of rows: an axis, or `metric` for best first"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, table.length,
               "length of differences and --cols (default: the first)"),
-    CLI_TEXT(0, "columns", "NAME,...", table.columns,
+    CLI_TEXT(0, "columns", "COLUMN,...", table.columns,
              "only these, as metric,diff,p_holm,g_z,n,params; csv: its own"),
     CLI_WORD(0, "err", "WHAT", spread_words, table.err,
              "behind a mean: ci (95 % interval, default), sd or se"),

@@ -45,7 +45,8 @@ enum cli_kind {
     CLI_KIND_OTHER  /* whatever the row's function makes of it */
 };
 
-/* An option. Completion goes by the argument's name: DIR and FILE are paths. */
+/* An option. Completion goes by the argument's name (offers.c): FILE is a path, CELL a cell of the
+ * run that the first operand names. */
 struct cli_option {
     char letter;          /* its short form; 0: none                  */
     const char *name;     /* its long form                            */
@@ -173,5 +174,6 @@ const struct cli_command *cli_find_verb(const struct cli_command *group, const c
 void cli_print_help(const struct cli_command *command, FILE *out);
 /* Writes the manual page of the command, and of its verbs, into a directory that it makes. */
 peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
-/* Prints what may stand for the last word, one a line; "<file>" and "<dir>" stand for paths. */
+/* Prints what the last word may become, one a line; "<file>" and "<dir>" stand for paths that begin
+ * so. Words that the shell cut at a '=' are expected and completed as it cuts them. */
 void cli_complete(const struct cli_command *command, int n, char *const *word);

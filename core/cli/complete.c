@@ -3,96 +3,111 @@
 
 #include "base/base.h"
 #include "cli/command.h"
+#include "cli/offers.h"
 
-static bool holds(const char *name, size_t n, const char *word)
+static void offer_value(const struct offers *o, const struct cli_option *option)
 {
-    const char *at = strstr(name, word);
-    return at && at + strlen(word) <= name + n;
+    for (int i = 0; option->kind == CLI_KIND_WORD && i < option->max; i++)
+        offer(o, option->word[i], "");
+    offer_argument(o, option->argument, strlen(option->argument));
 }
 
-/* Offers paths for DIR and FILE, the words of a|b|c, nothing else. A file or a directory
- * (EXP.yaml|DIR) is completed as a file, which goes through directories. */
-static void offer_named(const char *name, size_t n)
+static void offer_options(const struct offers *o, const struct cli_command *c)
 {
-    if (holds(name, n, "FILE") || holds(name, n, "yaml"))
-        cli_print("<file>\n");
-    else if (holds(name, n, "DIR"))
-        cli_print("<dir>\n");
-    else if (islower((unsigned char)*name))
-        for (size_t i = 0; i < n; i++)
-            cli_print("%c", name[i] == '|' ? '\n' : name[i]);
-    cli_print("\n");
-}
-
-static void offer_value(const struct cli_option *o)
-{
-    for (int i = 0; o->kind == CLI_KIND_WORD && i < o->max; i++)
-        cli_print("%s\n", o->word[i]);
-    offer_named(o->argument, strlen(o->argument));
-}
-
-static void offer_options(const struct cli_command *c)
-{
-    const struct cli_option *o;
-    for (int i = 0; (o = cli_option(c, i)); i++) {
-        cli_print("--%s\n", o->name);
-        if (o->letter)
-            cli_print("-%c\n", o->letter);
+    const struct cli_option *option;
+    for (int i = 0; (option = cli_option(c, i)); i++) {
+        offer(o, arena_printf(o->a, "--%s", option->name), "");
+        if (option->letter)
+            offer(o, arena_printf(o->a, "-%c", option->letter), "");
     }
 }
 
-/* The last operand is the one that may come again: "DIR..." */
-static void offer_operand(const struct cli_command *c, int which)
+/* An operand in brackets ends with the list; one with "..." may come again. */
+static void offer_operand(struct offers *o, const struct cli_command *c)
 {
     const char *name = c->operands ? c->operands : "";
-    for (; which > 0 && strchr(name, ' '); which--)
+    int which = o->n_operand;
+    for (; which > 0 && *name != '[' && strchr(name, ' '); which--)
         name = strchr(name, ' ') + 1;
-    size_t n = strcspn(name, " ");
-    if (which == 0 || (n > 3 && !strcmp(name + n - 3, "...")))
-        offer_named(name, n);
+    size_t n = *name == '[' ? strlen(name) : strcspn(name, " ");
+    o->is_operand = true;
+    if (which == 0 || strstr(name, "..."))
+        offer_argument(o, name, n);
 }
 
-static void offer_verbs(const struct cli_command *group)
+static void offer_verbs(const struct offers *o, const struct cli_command *group)
 {
     for (const struct cli_command *const *v = group->verb; *v; v++)
-        cli_print("%s\n", cli_verb(*v));
-    cli_print("help\n");
-    offer_options(group);
+        offer(o, cli_verb(*v), "");
+    offer(o, "help", "");
+    offer_options(o, group);
 }
 
-/* Shells may cut "--kind=bars" and "train.steps=10" at the '='. */
-static void complete_command(const struct cli_command *c, int n, char *const *word)
+/* Fills o->operand; returns the option whose value the last word is; NULL: it is none. */
+static const struct cli_option *read_words(struct offers *o, const struct cli_command *c, int n,
+                                           char *const *word)
 {
-    const struct cli_option *valued = NULL; /* whose value comes next */
-    int operands = 0;
+    const struct cli_option *valued = NULL;
     for (int i = 0; i < n - 1; i++) {
-        bool equals = !strcmp(word[i], "=");
-        if (valued) {
-            valued = equals ? valued : NULL;
-        } else if (word[i][0] == '-') {
-            valued = cli_find_option(c, word[i]);
-            valued = valued && valued->argument ? valued : NULL;
-        } else if (equals) {
-            i++;
-        } else {
-            operands++;
+        if (valued || word[i][0] != '-') {
+            o->operand[o->n_operand] = word[i];
+            o->n_operand += !valued;
+            valued = NULL;
+            continue;
         }
+        valued = cli_find_option(c, word[i]);
+        valued = valued && valued->argument ? valued : NULL;
     }
-    if (valued)
-        offer_value(valued);
-    else if (word[n - 1][0] == '-')
-        offer_options(c);
-    else
-        offer_operand(c, operands);
+    return valued;
 }
 
-void cli_complete(const struct cli_command *c, int n, char *const *word)
+static void complete_command(struct offers *o, const struct cli_command *c, int n,
+                             char *const *word)
 {
-    for (; c->verb && n > 1; n--, word++)
-        if (strcmp(word[0], "help") != 0 && !(c = cli_find_verb(c, word[0])))
-            return;
-    if (c->verb)
-        offer_verbs(c);
-    else if (n > 0)
-        complete_command(c, n, word);
+    o->operand = ARENA_ARRAY(o->a, n, char *);
+    const struct cli_option *valued = read_words(o, c, n, word);
+    const char *last = word[n - 1], *equals = *last == '-' ? strchr(last, '=') : NULL;
+    if (equals) {
+        valued = cli_find_option(c, arena_printf(o->a, "%.*s", (int)(equals - last), last));
+        o->begun = equals + 1;
+    }
+    if (valued && valued->argument)
+        offer_value(o, valued);
+    else if (*last == '-')
+        offer_options(o, c);
+    else
+        offer_operand(o, c);
+}
+
+/* Shells may cut "--kind=bars" and "train.steps=10" at the '='. Returns how many words there are
+ * when these are whole again. */
+static int join_words(struct arena *a, int n, char *const *word, char **joined)
+{
+    int m = 0;
+    for (int i = 0; i < n; i++)
+        if (m > 0 && (!strcmp(word[i], "=") || !strcmp(word[i - 1], "=")))
+            joined[m - 1] = arena_printf(a, "%s%s", joined[m - 1], word[i]);
+        else
+            joined[m++] = word[i];
+    return m;
+}
+
+void cli_complete(const struct cli_command *c, int n_typed, char *const *typed)
+{
+    struct arena arena;
+    arena_init(&arena, "completion", 1 << 14);
+    char **word = ARENA_ARRAY(&arena, n_typed + 1, char *);
+    int n = join_words(&arena, n_typed, typed, word);
+    for (; c && c->verb && n > 1; n--, word++)
+        c = strcmp(word[0], "help") != 0 ? cli_find_verb(c, word[0]) : c;
+    if (c && n > 0) {
+        const char *last = typed[n_typed - 1];
+        struct offers o = {.a = &arena, .word = word[n - 1], .begun = word[n - 1]};
+        o.cut = strlen(o.word) - (strcmp(last, "=") != 0 ? strlen(last) : 0);
+        if (c->verb)
+            offer_verbs(&o, c);
+        else
+            complete_command(&o, c, n, word);
+    }
+    arena_release(&arena);
 }

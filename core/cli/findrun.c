@@ -73,6 +73,14 @@ static const char *nearest_in(const char *folder, const char *word, bool (*fits)
     return arena_printf(a, "%s/%s", folder, near);
 }
 
+int run_names(const char *const **name, struct arena *a)
+{
+    struct near_names names = {.a = a};
+    collect(&names, runs_dir, is_run);
+    *name = names.name;
+    return names.n;
+}
+
 /* ---- words ---- */
 
 /* NULL: no run is called so. */

@@ -11,3 +11,5 @@
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);
+/* The names of the runs in runs/; returns how many. */
+int run_names(const char *const **name, struct arena *a);

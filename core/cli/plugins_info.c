@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins_info.c: peat plugins info NAME. */
+/* plugins_info.c: peat plugins info PLUGIN. */
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -186,9 +186,9 @@ const struct cli_command plugins_info = {
     .name = "peat plugins info",
     .summary = "one plugin: what it does and its parameters",
     .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
-             "may be. NAME is a name, kind/NAME or the path of a shared object.",
+             "may be. PLUGIN is a name, kind/NAME or the path of a shared object.",
     .example = "peat plugins info scheme/rotary\npeat plugins info ./build/mine.so --json",
-    CLI_OPERANDS("NAME", 1, 1, NULL),
+    CLI_OPERANDS("PLUGIN", 1, 1, NULL),
     CLI_ROWS(options),
     .run = explain_plugin,
     .apart = true,

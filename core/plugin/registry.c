@@ -215,18 +215,26 @@ static const char *synonyms(struct registry *r, peat_kind kind, const char *word
     return list;
 }
 
-/* By what people call it, else by its letters. */
-static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
+int registry_names(struct registry *r, peat_kind kind, const char *const **name)
 {
     struct names names = {.arena = r->arena};
-    const char *known = synonyms(r, kind, word);
-    if (known)
-        return known;
     for (int i = 0; i < r->dirs.n; i++) {
         names_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)));
         names_collect(&names, r->dirs.dir[i]);
     }
-    return nearest_name(word, names.item, names.n);
+    *name = names.item;
+    return names.n;
+}
+
+/* By what people call it, else by its letters. */
+static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
+{
+    const char *known = synonyms(r, kind, word);
+    if (known)
+        return known;
+    const char *const *name;
+    int n = registry_names(r, kind, &name);
+    return nearest_name(word, name, n);
 }
 
 static bool exists_as(struct registry *r, peat_kind kind, const char *name)

@@ -186,6 +186,13 @@ static void list_kinds(struct choice *c)
                                                  .form = quantities[i].form};
 }
 
+const char *table_column_word(int i)
+{
+    struct choice c = {.n = 0};
+    list_kinds(&c);
+    return i < c.n_kind ? c.kind[i].word : NULL;
+}
+
 static void add(struct choice *c, const struct kind *kind, int length)
 {
     for (int i = 0; i < c->n; i++)

@@ -5,17 +5,13 @@
 Every experiment below GOOD_DIR fits. Of the files in BAD_DIR those in REFUSED do not: their mistakes are in names of keys,
 types, bounds and names of plugins. The others are for the program, which knows what keys mean together.
 """
+import json
 import pathlib
 import re
 import sys
 
-try:
-    import jsonschema
-    import yaml
-except ImportError as missing:
-    print(f"skipped: {missing}", file=sys.stderr)
-    sys.exit(77)
-import json
+import jsonschema
+import yaml
 
 REFUSED = """
 alias_bomb axis_without_section bad_attention_scale bad_name bad_seeds empty_axis empty_schemes fraction_as_whole

@@ -96,6 +96,8 @@ START_TEST(the_moved_program_finds_its_own_plugins_and_libraries)
                   "USE_OPENMP");
     assert_prints("cat moved/share/man/man1/peat-plugins-list.1", "list");
     assert_prints("cat moved/share/bash-completion/completions/peat", "complete ");
+    assert_prints("cat moved/share/zsh/site-functions/_peat", "#compdef peat");
+    assert_prints("cat moved/share/fish/vendor_completions.d/peat.fish", "complete ");
 }
 END_TEST
 

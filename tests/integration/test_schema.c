@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_schema.c: the JSON Schema of experiments, judged by python3-jsonschema. */
+#include <stdlib.h>
+
 #include "support/shell.h"
 #include "support/support.h"
 
-#define JUDGE "python3 \"$PEAT_SOURCE\"/tests/integration/schema.py schema.json "
+#define JUDGE "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/integration/schema.py schema.json "
 
 static void open_schema(void)
 {
@@ -13,9 +15,7 @@ static void open_schema(void)
 
 START_TEST(published_experiments_fit_and_mistakes_do_not)
 {
-    int status = shell_run("PATH=/usr/bin:$PATH; " JUDGE "\"$PEAT_SOURCE\"/experiments "
-                           "\"$PEAT_SOURCE\"/tests/integration/bad");
-    ck_assert_msg(status == 0 || status == 77, "%s", shell.printed.text);
+    shell_expect(0, JUDGE "\"$PEAT_SOURCE\"/experiments \"$PEAT_SOURCE\"/tests/integration/bad");
 }
 END_TEST
 
@@ -30,11 +30,13 @@ END_TEST
 
 int main(void)
 {
+    if (system("/usr/bin/python3 -c 'import jsonschema, yaml' 2>/dev/null") != 0)
+        return skip_all("python3-jsonschema and python3-yaml are not installed");
     return run_list((struct tests){.subject = "schema",
                                    .open = open_schema,
                                    .close = shell_close,
                                    .seconds = 60,
-                                   .needs = "PEAT PEAT_SOURCE python3"},
+                                   .needs = "PEAT PEAT_SOURCE"},
                     TESTS(published_experiments_fit_and_mistakes_do_not,
                           it_is_printed_too_and_knows_every_plugin));
 }

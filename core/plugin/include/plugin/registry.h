@@ -43,6 +43,9 @@ peat_status registry_find(struct registry *r, peat_kind kind, const char *name, 
  * path is accepted as it is, and so is any name where no directory has plugins of the kind. */
 peat_status registry_expect(struct registry *r, peat_kind kind, const char *name, struct place at,
                             struct error *err);
+/* The names of the files in the directories that may be plugins of this kind; returns how many.
+ * Nothing is loaded, and a name that two directories have is there twice. */
+int registry_names(struct registry *r, peat_kind kind, const char *const **name);
 /* Whether a name is taken as a path. */
 bool registry_is_path(const char *name);
 /* For the command line, where no kind is known: NAME, kind/NAME or a path. A name that exists in

@@ -41,6 +41,9 @@ struct table {
     const char **note;
 };
 
+/* The i-th word that table_options.columns may have, apart from metrics and "cost"; NULL: there
+ * are fewer. */
+const char *table_column_word(int i);
 /* PEAT_INVALID: an option names no axis or length. */
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err);
