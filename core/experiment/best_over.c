@@ -137,11 +137,13 @@ static bool read_choose(struct reading *r, const struct value *map, struct best_
         return mistake(r->err, v ? v->at : map->at,
                        "best_over needs 'choose': those of 'seeds' that are kept for choosing");
     bool ok = true;
+    const struct place given = value_key_place(r->root, "seeds");
+    bool by_word = given.file && strcmp(given.file, "command line") == 0;
     b->seed = ARENA_ARRAY(r->a, items_of(v), int64_t);
     for (int i = 0; ok && i < items_of(v); i++)
         ok = add_seed(r, item_of(v, i), b);
     if (ok && b->n_seed == r->e->n_seed)
-        return mistake(r->err, v->at,
+        return mistake(r->err, by_word ? given : v->at,
                        "'choose' keeps every seed for choosing: none is left to report");
     return ok;
 }

@@ -66,9 +66,10 @@ static bool read_axis(struct reading *r, const struct value *v, const char *key,
                       const struct value *factor, int *axis)
 {
     if (v->kind != VALUE_MAP || v->n != 1)
-        return mistake(r->err, v->at, "'%s' must name one axis: {AXIS: %s}", key,
-                       strcmp(key, "trend") == 0 ? "log2}, or value, order or monotone"
-                                                 : "[A, B]}, two of its labels");
+        return mistake(r->err, v->at, "'%s' must name one axis: %s", key,
+                       strcmp(key, "trend") == 0
+                           ? "{AXIS: log2}, or value, order or monotone in the place of log2"
+                           : "{AXIS: [A, B]}, two of its labels");
     const struct value *name = value_text(r->a, v->key_at[0], v->key[0]);
     if (!comparison_axis(r, name, key, axis))
         return false;
@@ -84,10 +85,11 @@ static bool read_scale(struct reading *r, const struct value *v)
         n++;
     if (v->kind == VALUE_TEXT && scale_of(v->text) >= 0)
         return true;
-    return mistake(r->err, v->at, "a trend goes over 'log2', 'value', 'order' or 'monotone'%s%s",
-                   v->kind == VALUE_TEXT ? "; " : "",
-                   v->kind == VALUE_TEXT ? name_hint(r->a, v->text, change_scales, n, "allowed are")
-                                         : "");
+    char near[SUGGESTION] = "";
+    if (v->kind == VALUE_TEXT)
+        suggestion(v->text, change_scales, n, near);
+    return mistake(r->err, v->at, "a trend goes over 'log2', 'value', 'order' or 'monotone'%s",
+                   near);
 }
 
 /* The labels that the grid has, of which the scale may want numbers. */

@@ -93,6 +93,20 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
 
 /* ---- one claim ---- */
 
+/* The command line, now or when the file was made by a run, may have put a number of seeds in the
+ * place of looks. */
+static bool check_weight(struct reading *r, const struct value *v)
+{
+    bool taken = r->e->looks.from || value_get(r->root, "made_with");
+    for (int i = 0; i < r->n_word; i++)
+        taken = taken || strcmp(r->word[i].key, "seeds") == 0;
+    return taken || !value_get(v, "weight") ||
+           mistake(r->err, value_key_place(v, "weight"),
+                   "'weight' shares alpha out where seeds are added until the claims are decided "
+                   "(seeds: {from: ..., at_most: ..., until: claims}): Holm's correction has no "
+                   "weights");
+}
+
 static bool read_name(struct reading *r, const struct value *v, const struct value *claims)
 {
     const struct value *name = value_get(v, "name");
@@ -135,7 +149,7 @@ static void put_numbers(struct json m, const struct value *v, const struct numbe
     json_put_number(m, "alpha", n->alpha);
     json_put_text(m, "test", claim_tests[n->test]);
     if (n->sampled) /* the default is left out: earlier claims keep their SHA-256 */
-        json_put_text(m, "sampled", claim_samples[n->sampled]);
+        value_set(m.a, m.v, "sampled", NOWHERE, value_get(v, "sampled"));
     if (value_get(v, "expect"))
         json_put_number(m, "expect", value_get(v, "expect")->real);
     if (value_get(v, "weight"))
@@ -148,7 +162,7 @@ static bool read_claim(struct reading *r, const struct value *v, struct value *c
                                          "metric", "length",   "expect", NULL};
     struct numbers n = {.text = ""};
     bool ok = params_fill(rows, &n, v, "a claim", others, r->a, r->err) == PEAT_OK &&
-              read_name(r, v, claims) && check_numbers(r, v, &n);
+              read_name(r, v, claims) && check_numbers(r, v, &n) && check_weight(r, v);
     struct value *out = value_map(r->a, v->at);
     if (!(ok && read_compared(r, v, out)))
         return false;

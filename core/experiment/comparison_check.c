@@ -6,11 +6,16 @@
 
 /* ---- metrics ---- */
 
+static const peat_metric *metrics_of(const struct plan_row *row)
+{
+    return ((const peat_task *)row->cell.config.task.plugin->desc->interface)->metric;
+}
+
 bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
                   struct place at)
 {
     const peat_plugin *task = row->cell.config.task.plugin->desc;
-    const peat_metric *metric = ((const peat_task *)task->interface)->metric;
+    const peat_metric *metric = metrics_of(row);
     int n = 0;
     while (metric[n].name && strcmp(metric[n].name, wanted) != 0)
         n++;
@@ -22,6 +27,28 @@ bool metric_check(struct planning *p, const struct plan_row *row, const char *wa
     mistake(p->err, at, "task '%s' has no metric '%s'; it has: ", task->id, wanted);
     error_add_names(p->err, wanted, name, n);
     return false;
+}
+
+/* Twice the loss is twice the metric, whatever was right. */
+static bool is_multiple_of_loss(struct trail *trail, const peat_metric *metric)
+{
+    const peat_sums once = {.size = sizeof(once),
+                            .nll = 1.0,
+                            .targets = 2,
+                            .correct = 1,
+                            .units = 2,
+                            .sequences = 2,
+                            .matches = 1,
+                            .generated = 2,
+                            .generated_correct = 1,
+                            .class_rows = 2,
+                            .class_nll = 1.0};
+    peat_sums twice = once;
+    twice.nll = 2.0;
+    trail_enter(trail, metric->name);
+    double x = metric->value(&once), y = metric->value(&twice);
+    trail_leave(trail);
+    return x > 0.0 && fabs(y - 2.0 * x) < 1e-9 * x;
 }
 
 /* ---- rows ---- */
@@ -95,6 +122,17 @@ static bool is_narrowed(const struct experiment *e)
     return false;
 }
 
+/* "; skipped: learned.concat.s0: why, and 2 more", or "". */
+static const char *what_was_skipped(const struct planning *p)
+{
+    int n = p->n_refused;
+    if (n == 0)
+        return "";
+    const char *more = n > 1 ? arena_printf(p->a, " (and %d more)", n - 1) : "";
+    return arena_printf(p->a, "; the plan skips '%s'%s: %s",
+                        row_label(p, p->refused, p->e->seed[0]), more, p->refused->refused);
+}
+
 /* An error, unless a narrowed grid has left the rows out. */
 static bool no_pair(struct planning *p, const struct contrast *c, const struct labelled *rows)
 {
@@ -103,18 +141,20 @@ static bool no_pair(struct planning *p, const struct contrast *c, const struct l
         int n = count_matches(rows, c->side->item[side]);
         if (n == 0 && narrowed)
             return true;
-        if (n != 1)
+        if (n == 0)
+            return mistake(p->err, c->side->item[side]->at, "no row of the plan has these labels%s",
+                           what_was_skipped(p));
+        if (n > 1)
             return mistake(p->err, c->side->item[side]->at,
-                           n ? "these labels name %d rows of the plan: name more axes"
-                             : "no row of the plan has these labels",
-                           n);
+                           "these labels name %d rows of the plan: name more axes", n);
     }
     if (c->factor < 0)
         return mistake(p->err, c->side->at, "both are the same row");
-    return narrowed || mistake(p->err, c->at,
-                               "'%s' compares nothing: no two rows of the plan have the labels "
-                               "'%s' and '%s' of %s and agree on all other axes",
-                               c->name, c->label[0], c->label[1], rows->axis[c->factor]);
+    return narrowed ||
+           mistake(p->err, c->at,
+                   "'%s' compares nothing: no two rows of the plan have the labels "
+                   "'%s' and '%s' of %s and agree on all other axes%s",
+                   c->name, c->label[0], c->label[1], rows->axis[c->factor], what_was_skipped(p));
 }
 
 /* Not given: the task chooses, which is seen when it is run. */
@@ -190,6 +230,50 @@ static bool check_change(struct planning *p, const struct labelled *rows,
                    why);
 }
 
+/* What `sampled: seeds_and_text` takes: losses of stretches of a test part. */
+static bool check_sampled(struct planning *p, const struct value *v, const struct plan_row *row)
+{
+    const struct value *sampled = value_get(v, "sampled"), *wanted = value_get(v, "metric");
+    const peat_metric *metric = metrics_of(row);
+    if (!sampled)
+        return true;
+    if (row->cell.config.eval.test == 0)
+        return mistake(p->err, sampled->at,
+                       "'sampled: seeds_and_text' needs a test part, and row '%s' has none: give "
+                       "eval.test",
+                       row->cell.label);
+    while (wanted && strcmp(metric->name, wanted->text) != 0)
+        metric++;
+    return is_multiple_of_loss(p->registry->trail, metric) ||
+           mistake(p->err, sampled->at,
+                   "'sampled: seeds_and_text' needs a metric that is a multiple of the loss, and "
+                   "'%s' of row '%s' is not one",
+                   metric->name, row->cell.label);
+}
+
+/* Cells of one seed are paired when they saw the same batches of one task, one perhaps more of
+ * them. */
+static bool check_batches(struct planning *p, const struct value *v, const struct plan_row *a,
+                          const struct plan_row *b)
+{
+    static const char *const decides[] = {"task", "eval.test", "train.batch", "train.seq_len"};
+    for (size_t i = 0; i < sizeof(decides) / sizeof(*decides); i++)
+        if (!value_equal(value_get_path(a->cell.config.resolved, decides[i]),
+                         value_get_path(b->cell.config.resolved, decides[i])))
+            return mistake(p->err, v->at,
+                           "claim '%s' cannot be decided: rows '%s' and '%s' differ in %s, so "
+                           "their cells are no pairs",
+                           value_get(v, "name")->text, a->cell.label, b->cell.label, decides[i]);
+    return true;
+}
+
+static bool check_claim(struct planning *p, const struct value *v, const struct plan_row *a,
+                        const struct plan_row *b)
+{
+    return check_has_length(p, v, a) && check_batches(p, v, a, b) && check_sampled(p, v, a) &&
+           check_sampled(p, v, b);
+}
+
 static bool check_contrast(struct planning *p, const struct table_rows *t, const struct contrast *c,
                            const struct value *v, bool *has_rows)
 {
@@ -200,8 +284,8 @@ static bool check_contrast(struct planning *p, const struct table_rows *t, const
     ok = ok && (!claim || check_change(p, &t->labels, &pairs, v, has_rows));
     for (int i = 0; ok && i < pairs.n; i++) {
         const struct plan_row *a = t->row[pairs.pair[i].a], *b = t->row[pairs.pair[i].b];
-        ok = check_measure(p, v, a) && check_measure(p, v, b) &&
-             (!claim || check_has_length(p, v, a));
+        ok =
+            check_measure(p, v, a) && check_measure(p, v, b) && (!claim || check_claim(p, v, a, b));
     }
     return ok;
 }

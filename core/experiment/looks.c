@@ -33,7 +33,9 @@ bool looks_read(struct reading *r, const struct value *v)
     if (params_fill(rows, &w, v, "seeds", others, r->a, r->err) != PEAT_OK)
         return false;
     if (w.at_most <= w.from)
-        return mistake(r->err, v->at, "'at_most' must be more than 'from'");
+        return mistake(r->err, value_get(v, "at_most")->at,
+                       "'at_most' is %" PRId64 ", and must be more than 'from', which is %" PRId64,
+                       w.at_most, w.from);
     r->e->seed = ARENA_ARRAY(r->a, w.at_most, int64_t);
     for (int64_t i = 0; i < w.at_most; i++)
         r->e->seed[i] = i;
@@ -43,28 +45,43 @@ bool looks_read(struct reading *r, const struct value *v)
     return true;
 }
 
+/* Seeds that are not kept for choosing, at which the last look is. */
+static int last_look(const struct reading *r)
+{
+    return r->e->n_seed - r->e->report.best_over.n_seed;
+}
+
+static bool check_looks(struct reading *r, const struct value *seeds)
+{
+    const struct looks *l = &r->e->looks;
+    const struct value *every = value_get(seeds, "every");
+    int last = last_look(r), added = last - l->from, most = EXPERIMENT_MAX_LOOKS - 1;
+    if (!r->e->claims)
+        return mistake(r->err, value_get(seeds, "until")->at,
+                       "seeds until claims: the experiment has no claims");
+    if (added <= 0)
+        return mistake(r->err, value_get(seeds, "at_most")->at,
+                       "best_over keeps %d of %d seeds for choosing, and the first look has %d: "
+                       "'at_most' must be at least %d for a second look",
+                       r->e->n_seed - last, r->e->n_seed, l->from, r->e->n_seed - added + 1);
+    int n = 1 + (added + l->every - 1) / l->every;
+    return n <= EXPERIMENT_MAX_LOOKS ||
+           mistake(r->err, every ? every->at : value_key_place(seeds, "from"),
+                   "%d looks from %d to %d seeds by %d are more than %d: 'every' must be at least "
+                   "%d",
+                   n, l->from, last, l->every, EXPERIMENT_MAX_LOOKS, (added + most - 1) / most);
+}
+
 bool looks_count(struct reading *r)
 {
     struct looks *l = &r->e->looks;
-    const struct value *seeds = value_get(r->root, "seeds");
-    int reported = r->e->n_seed - r->e->report.best_over.n_seed, at = l->from;
     if (l->from == 0)
         return true;
-    if (!r->e->claims)
-        return mistake(r->err, seeds->at, "seeds until claims: the experiment has no claims");
-    if (reported <= l->from)
-        return mistake(
-            r->err, seeds->at,
-            "best_over keeps %d of %d seeds for choosing: 'at_most' leaves no look after "
-            "the first",
-            r->e->report.best_over.n_seed, r->e->n_seed);
-    for (; at < reported; at += l->every) {
-        if (l->n + 1 == EXPERIMENT_MAX_LOOKS)
-            return mistake(r->err, seeds->at, "more than %d looks: give a larger 'every'",
-                           EXPERIMENT_MAX_LOOKS);
+    if (!check_looks(r, value_get(r->root, "seeds")))
+        return false;
+    for (int at = l->from; at < last_look(r); at += l->every)
         l->count[l->n++] = at;
-    }
-    l->count[l->n++] = reported;
+    l->count[l->n++] = last_look(r);
     return true;
 }
 

@@ -89,7 +89,7 @@ static void add_result(struct strbuf *line, const struct progress *p, const stru
     const struct value *m = shown_measure(end->result, p->metric, job->seq_len);
     double x = json_get_number(m, "value");
     if (!isnan(x))
-        strbuf_addf(line, "  %s %.4g", json_get_text(m, "metric"), x);
+        strbuf_addf(line, "  validation %s %.4g", json_get_text(m, "metric"), x);
 }
 
 static const char *end_word(const struct cell_end *end)

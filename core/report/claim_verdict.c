@@ -17,22 +17,23 @@ static enum paired_test test_of(const struct claim *c)
     return (enum paired_test)t;
 }
 
-/* One-sided p that the mean is above the limit, or below it. */
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+}
+
+/* One-sided p that the mean is above the limit, or below it. With text, no smaller than over seeds
+ * alone: few seeds can make the interval with text the narrower one. */
 static double p_beyond(const struct claim_verdict *v, const struct effect *e, double limit,
                        bool above)
 {
     const struct difference *d = &e->of;
-    if (v->claim.sampled == SAMPLED_SEEDS_AND_TEXT) {
-        double t = (d->mean - limit) / d->text_se;
-        return isnan(t) ? t : student_t_below(above ? -t : t, d->text_df);
-    }
-    return above ? paired_p_above(v->test, e->d, d->n, limit)
-                 : paired_p_below(v->test, e->d, d->n, limit);
-}
-
-static double larger_p(double a, double b)
-{
-    return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
+    double p = above ? paired_p_above(v->test, e->d, d->n, limit)
+                     : paired_p_below(v->test, e->d, d->n, limit);
+    if (v->claim.sampled == SAMPLED_SEEDS)
+        return p;
+    double t = (d->mean - limit) / d->text_se;
+    return larger(p, isnan(t) ? t : student_t_below(above ? -t : t, d->text_df));
 }
 
 /* p of the claim and of its opposite, for one of the effects that it is about. */
@@ -51,7 +52,7 @@ static void test_effect(const struct claim_verdict *v, const struct effect *e, d
         *against = p_beyond(v, e, margin, false);
         break;
     case CLAIM_EQUAL:
-        *p = larger_p(p_beyond(v, e, -margin, true), p_beyond(v, e, margin, false));
+        *p = larger(p_beyond(v, e, -margin, true), p_beyond(v, e, margin, false));
         *against = fmin(1.0, 2.0 * fmin(above, below));
         break;
     }
@@ -60,11 +61,11 @@ static void test_effect(const struct claim_verdict *v, const struct effect *e, d
 void claim_interval(struct claim_verdict *v, double alpha)
 {
     const struct difference *of = &v->shown->of;
-    bool text = v->claim.sampled == SAMPLED_SEEDS_AND_TEXT;
-    double df = text ? of->text_df : of->n - 1, se = text ? of->text_se : of->sd / sqrt(of->n);
-    double half = isnan(df) ? df : student_t_quantile(1.0 - alpha, df) * se;
+    double half = student_t_quantile(1.0 - alpha, of->n - 1) * of->sd / sqrt(of->n);
     v->text_half = isnan(of->text_df) ? of->text_df
                                       : student_t_quantile(1.0 - alpha, of->text_df) * of->text_se;
+    if (v->claim.sampled == SAMPLED_SEEDS_AND_TEXT)
+        half = larger(half, v->text_half);
     v->ci_low = of->mean - half;
     v->ci_high = of->mean + half;
 }
@@ -136,6 +137,16 @@ const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, 
         o->seeds_for_p);
 }
 
+/* Why there is no difference at any seed. */
+static const char *nothing_paired(const struct pairs *p, struct arena *a)
+{
+    for (int i = 0; i < REFUSALS; i++)
+        if (p->refused[i])
+            return arena_printf(a, "%d of %d pairs of cells refused: %s", p->refused[i],
+                                p->n + pairs_refused(p), refusals[i].whole);
+    return "no seed has a value in every row that it compares";
+}
+
 /* Why no verdict is possible; NULL: one is. */
 static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
 {
@@ -152,7 +163,7 @@ static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
     if (v->no_change)
         return v->no_change;
     if (v->shown->of.n == 0)
-        return "no seed has a value in every row that it compares";
+        return nothing_paired(&x->counted, a);
     if (v->claim.sampled == SAMPLED_SEEDS_AND_TEXT && isnan(v->shown->of.text_se))
         return "the interval over seeds and text needs two seeds or more, cells with a test part "
                "(eval.test), and a metric that is a multiple of the loss";

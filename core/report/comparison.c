@@ -171,13 +171,39 @@ int pairs_refused(const struct pairs *p)
     return n;
 }
 
+static bool same_number(const struct value *a, const struct value *b, const char *key)
+{
+    return json_get_int(a, key, -1) == json_get_int(b, key, -1);
+}
+
+static bool same_data(const struct result_cell *a, const struct result_cell *b)
+{
+    const struct value *x, *y;
+    bool same = json_get_count(a->meta, "data") == json_get_count(b->meta, "data");
+    for (int i = 0; same && (x = json_get_item(a->meta, "data", i)); i++) {
+        y = json_get_item(b->meta, "data", i);
+        same = same_text(json_get_text(x, "sha256"), json_get_text(y, "sha256"));
+    }
+    return same;
+}
+
+/* Batches are a function of task, data, seed and step: the cell with fewer steps saw the first ones
+ * of the other. Their hash, of the first and the last batch, differs. */
+static bool one_goes_on(const struct result_cell *a, const struct result_cell *b)
+{
+    const struct value *x = value_get(a->config, "train"), *y = value_get(b->config, "train");
+    return x && y && !same_number(x, y, "steps") && same_number(x, y, "batch") &&
+           same_number(x, y, "seq_len") && same_data(a, b);
+}
+
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
 {
     bool other_init = differ(a->init, b->init);
     bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
     const bool refused[REFUSALS] = {[OTHER_STOP] = a->may_stop != b->may_stop,
                                     [OTHER_TASK] = a->task != b->task,
-                                    [OTHER_BATCHES] = differ(a->batches, b->batches),
+                                    [OTHER_BATCHES] =
+                                        differ(a->batches, b->batches) && !one_goes_on(a, b),
                                     [OTHER_INIT] = other_init && !other_shapes};
     for (int i = 0; i < REFUSALS; i++)
         if (refused[i]) {
@@ -310,7 +336,8 @@ static void mark_best(struct results *r, int task, int length, double *d)
         struct result_row *row = &r->row[i];
         bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
         if (row->task == task)
-            row->best[length] = row == best || equal || !is_separable(row, best, length, d);
+            row->best[length] = row == best || equal ||
+                                (best->at[length].n > 1 && !is_separable(row, best, length, d));
     }
 }
 

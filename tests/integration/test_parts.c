@@ -164,8 +164,8 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_says(
         2, "'sampled: seeds_and_text' has a t test alone: leave 'test' out",
         "sed 's/sampled: s/test: sign-flip, sampled: s/' x.yaml > y.yaml; peat validate y.yaml");
-    shell_says(0, "far is undecided: the interval over seeds and text needs",
-               "peat run x.yaml version=1 -o one");
+    shell_says(2, "'sampled: seeds_and_text' needs a test part, and row '",
+               "peat validate x.yaml version=1");
 }
 END_TEST
 

@@ -145,9 +145,10 @@ static int add_cell(struct run_maker *m, const char *scheme, const char *combine
     strbuf_addf(&text,
                 "{\"format\":1,\"hash\":\"%08d\",\"label\":\"%s.%s.s%" PRId64
                 "\",\"task\":{\"plugin\":\"%s\"%s},\"model\":{\"arch\":\"%s\",\"d_model\":%" PRId64
-                "}}",
+                "}%s%s}",
                 cell, scheme, combine, seed, strcmp(m->second, "task") == 0 ? combine : "text",
-                m->task, m->arch, m->d_model);
+                m->task, m->arch, m->d_model, m->train ? ",\"train\":" : "",
+                m->train ? m->train : "");
     run_maker_file(m, cell, "config.json", text.text);
     strbuf_release(&text);
     return cell;

@@ -23,6 +23,7 @@ struct run_maker {
     int64_t d_model;     /* in every cell's configuration */
     const char *arch;    /* of the cells to come; preset: decoder */
     const char *task;    /* JSON of further settings of their task, as ",\"objective\":\"auto\"" */
+    const char *train;   /* JSON of their section train; NULL: they have none */
     const char *second;  /* key of the second axis; "task": its labels are the tasks' names too */
     const char *batches, *init, *shapes; /* the hashes of the cells to come; NULL: not recorded */
     double q[QUANTITIES]; /* numbers of the cells to come; tokens per second rise by 1 with each */

@@ -399,6 +399,63 @@ static const struct {
 };
 enum { CHANGES = sizeof(changes) / sizeof(*changes) };
 
+/* A claim about two rows that were trained for 1500 and 12000 steps, by cells whose batches have
+ * other hashes. `batch` is that of the longer ones. */
+static void judge_lengths(int batch)
+{
+    b.run.second = "train.steps";
+    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"train.steps\","
+                 "\"labels\":[]}]";
+    for (int seed = 0; seed < 5; seed++) {
+        b.run.batches = "one";
+        b.run.train = "{\"steps\":1500,\"batch\":4,\"seq_len\":32}";
+        plant("learned", "1500", seed, 0.1);
+        b.run.batches = "two";
+        b.run.train =
+            arena_printf(&b.arena, "{\"steps\":12000,\"batch\":%d,\"seq_len\":32}", batch);
+        plant("learned", "12000", seed, 0.0);
+    }
+    run_maker_claim(&b.run,
+                    "[{\"name\":\"it\",\"text\":\"\",\"rows\":[{\"train.steps\":\"12000\"},"
+                    "{\"train.steps\":\"1500\"}],\"direction\":\"less\",\"margin\":0,"
+                    "\"alpha\":0.05,\"test\":\"t\"}]",
+                    0);
+    judge();
+}
+
+START_TEST(cells_whose_batches_go_on_after_those_of_the_other_are_pairs)
+{
+    judge_lengths(4);
+    assert_verdict(0, CLAIM_HOLDS, "");
+    ck_assert_int_eq(b.h.now.item[0].shown->of.n, 5);
+}
+END_TEST
+
+START_TEST(a_claim_between_cells_of_other_batches_says_so)
+{
+    judge_lengths(8);
+    assert_verdict(0, CLAIM_UNDECIDED, "5 of 5 pairs of cells refused: different batches");
+}
+END_TEST
+
+/* The interval with text, from few seeds and much text, would be narrower. */
+START_TEST(a_claim_over_seeds_and_text_has_the_wider_interval)
+{
+    double d[] = {-0.1, -0.2, -0.3};
+    struct effect e = {.d = d, .of = difference_of(d, 3, TEST_T)};
+    struct claim_verdict v = {.claim = {.sampled = SAMPLED_SEEDS_AND_TEXT}, .shown = &e};
+    e.of.text_df = 60;
+    for (int i = 0; i < 2; i++) {
+        e.of.text_se = i ? 0.2 : 0.01;
+        claim_interval(&v, 0.05);
+        double seeds = student_t_quantile(0.95, 2) * 0.1 / sqrt(3);
+        double text = student_t_quantile(0.95, 60) * e.of.text_se;
+        ck_assert_int_eq(text > seeds, i);
+        ck_assert_double_eq_tol(v.ci_high - e.of.mean, i ? text : seeds, 1e-12);
+    }
+}
+END_TEST
+
 START_TEST(a_change_along_an_axis_is_judged_as_numpy_and_scipy_do)
 {
     plant_gaps((const char *const[]){"1500", "3000", "12000"}, 3);
@@ -738,6 +795,9 @@ int main(void)
             mixed_objectives_are_neither_compared_nor_pooled,
             a_run_that_is_not_finished_decides_nothing,
             differences_without_spread_ask_for_another_test, more_claims_make_each_harder,
+            cells_whose_batches_go_on_after_those_of_the_other_are_pairs,
+            a_claim_between_cells_of_other_batches_says_so,
+            a_claim_over_seeds_and_text_has_the_wider_interval,
             a_seed_that_lacks_a_stratum_is_in_its_lines_but_not_pooled,
             a_dash_goes_with_any_label_of_another_axis, an_outlook_names_the_seeds_it_takes));
 }

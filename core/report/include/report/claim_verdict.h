@@ -95,8 +95,8 @@ void claims_settle(struct claim_verdicts *v, struct arena *a);
  * claims; rows of two runs are one where they have a cell in common. NULL: there is none. */
 const char *claims_shared(const struct claim_verdicts *v, struct arena *a);
 
-/* Sets the 1 - 2 alpha interval of the effect that is shown, over what the claim takes as a sample,
- * and text_half. */
+/* Sets the 1 - 2 alpha interval of the effect that is shown, and text_half. Where the claim takes
+ * seeds and text as samples, it is the wider one of the interval over them and that over seeds. */
 void claim_interval(struct claim_verdict *v, double alpha);
 
 /* "concat_split - sum < -0.01" */
