@@ -42,88 +42,84 @@ static bool check_heads(const struct cell_reader *r, const struct model_config *
                    m->d_model, m->n_head);
 }
 
-/* Settings that contradict each other whatever the task. */
-static bool check_head(const struct cell_reader *r, const struct model_config *m,
-                       const struct value *v)
+/* Settings that contradict each other, whatever the task. */
+struct clash {
+    bool is_there;
+    const char *key; /* where the message is placed */
+    const char *why;
+};
+
+static bool check_clashes(const struct cell_reader *r, const struct value *v,
+                          const struct clash *clash, size_t n)
 {
-    const struct value *head = value_get(v, "head"), *tie = value_get(v, "tie_embeddings");
-    if (m->tie_factored && !m->tie_embeddings)
-        return mistake(r->err, value_get(v, "tie_factored")->at,
-                       "tie_factored needs tie_embeddings: true: its matrix stands before the "
-                       "token table");
-    if (m->tie_embeddings && m->input == PEAT_INPUT_PATCHES)
-        return mistake(r->err, tie->at,
-                       "tie_embeddings needs input: tokens: patches have no table of tokens");
-    if (m->arch == PEAT_SEQ2SEQ && m->input == PEAT_INPUT_PATCHES)
-        return mistake(r->err, value_get(v, "input")->at,
-                       "input: patches needs model.arch: encoder or decoder");
-    if (m->head == PEAT_HEAD_TOKENS)
-        return true;
-    if (m->arch != PEAT_ENCODER)
-        return mistake(r->err, head->at,
-                       "head: %s needs model.arch: encoder, where all places see all",
-                       m->head == PEAT_HEAD_BOTH ? "both" : "class");
-    if (m->head == PEAT_HEAD_BOTH && m->input == PEAT_INPUT_PATCHES)
-        return mistake(r->err, head->at,
-                       "head: both predicts masked tokens, so it needs input: tokens");
-    if (m->tie_embeddings && m->head == PEAT_HEAD_CLASS)
-        return mistake(r->err, tie->at,
-                       "tie_embeddings needs head: tokens, because class logits do not use the "
-                       "token table");
+    for (size_t i = 0; i < n; i++)
+        if (clash[i].is_there)
+            return mistake(r->err, value_get(v, clash[i].key)->at, "%s", clash[i].why);
     return true;
 }
 
-/* A class token must see the whole sequence. */
-static bool check_class_token(const struct cell_reader *r, const struct model_config *m,
-                              struct place at)
+static bool check_head(const struct cell_reader *r, const struct model_config *m,
+                       const struct value *v)
 {
-    if (m->head == PEAT_HEAD_TOKENS || m->pool != POOL_CLS)
-        return true;
-    if (m->mixer == MIXER_CONV)
-        return mistake(r->err, at,
-                       "with mixer: conv a class token sees only its neighbours: set pool: mean");
-    return m->cls_position == CLS_FIRST
-               ? true
-               : mistake(r->err, at,
-                         "with mixer: rnn a class token has a place in the order: set "
-                         "cls_position: first, or pool: mean");
+    const bool patches = m->input == PEAT_INPUT_PATCHES, both = m->head == PEAT_HEAD_BOTH;
+    const bool classes = m->head != PEAT_HEAD_TOKENS;
+    const struct clash clash[] = {
+        {m->tie_factored && !m->tie_embeddings, "tie_factored",
+         "tie_factored needs tie_embeddings: true: its matrix stands before the token table"},
+        {m->tie_embeddings && patches, "tie_embeddings",
+         "tie_embeddings needs input: tokens: patches have no table of tokens"},
+        {m->arch == PEAT_SEQ2SEQ && patches, "input",
+         "input: patches needs model.arch: encoder or decoder"},
+        {classes && m->arch != PEAT_ENCODER, "head",
+         arena_printf(r->a, "head: %s needs model.arch: encoder, where all places see all",
+                      both ? "both" : "class")},
+        {both && patches, "head", "head: both predicts masked tokens, so it needs input: tokens"},
+        {m->tie_embeddings && classes && !both, "tie_embeddings",
+         "tie_embeddings needs head: tokens, because class logits do not use the token table"},
+    };
+    return check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));
 }
 
-/* Mixers other than attention, and the settings that are for attention alone. */
-static bool check_mixer(const struct cell_reader *r, struct model_config *m, const struct value *v)
+/* Mixers other than attention, and the settings that are for attention alone. A class token must
+ * see the whole sequence. */
+static bool check_mixer(const struct cell_reader *r, const struct model_config *m,
+                        const struct value *v)
 {
-    enum { WIDTH = 5 };
-    const struct value *mixer = value_get(v, "mixer"), *width = value_get(v, "conv_width");
-    const struct value *window = value_get(v, "window"), *attention = value_get(v, "attention");
-    if (m->mixer != MIXER_CONV)
-        m->conv_width = 0;
-    else if (m->conv_width == 0)
-        m->conv_width = WIDTH;
-    if (m->mixer == MIXER_ATTENTION)
-        return true;
-    if (m->arch == PEAT_SEQ2SEQ)
-        return mistake(r->err, mixer->at,
-                       "mixer: %s needs model.arch: decoder or encoder: seq2seq looks at its "
-                       "source by attention",
-                       mixer->text);
-    if (m->window > 0)
-        return mistake(r->err, window->at,
-                       "'window' in model is for mixer: attention, and mixer is %s%s", mixer->text,
-                       m->mixer == MIXER_CONV ? " (conv_width limits that)" : "");
-    if (m->attention_path || m->attention_scale || m->attention_scale_value > 0)
-        return mistake(r->err, attention->at,
-                       "'attention' in model is for mixer: attention, and mixer is %s",
-                       mixer->text);
-    if (m->mixer == MIXER_CONV && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0)
-        return mistake(r->err, width->at,
-                       "'conv_width' must be odd in an encoder, as many places on either side, "
-                       "not %" PRId64,
-                       m->conv_width);
-    return check_class_token(r, m, mixer->at);
+    const bool conv = m->mixer == MIXER_CONV,
+               cls = m->head != PEAT_HEAD_TOKENS && m->pool == POOL_CLS;
+    const char *mixer = conv ? "conv" : "rnn";
+    const struct clash clash[] = {
+        {m->arch == PEAT_SEQ2SEQ, "mixer",
+         arena_printf(r->a,
+                      "mixer: %s needs model.arch: decoder or encoder: seq2seq looks at its source "
+                      "by attention",
+                      mixer)},
+        {m->window > 0, "window",
+         arena_printf(r->a, "'window' in model is for mixer: attention, and mixer is %s%s", mixer,
+                      conv ? " (conv_width limits that)" : "")},
+        {m->attention_path || m->attention_scale || m->attention_scale_value > 0, "attention",
+         arena_printf(r->a, "'attention' in model is for mixer: attention, and mixer is %s",
+                      mixer)},
+        {conv && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0, "conv_width",
+         arena_printf(r->a,
+                      "'conv_width' must be odd in an encoder, as many places on either side, not "
+                      "%" PRId64,
+                      m->conv_width)},
+        {conv && cls, "mixer",
+         "with mixer: conv a class token sees only its neighbours: set pool: mean"},
+        {cls && m->cls_position != CLS_FIRST, "mixer",
+         "with mixer: rnn a class token has a place in the order: set cls_position: first, or "
+         "pool: "
+         "mean"},
+    };
+    return m->mixer == MIXER_ATTENTION ||
+           check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));
 }
 
 static bool check_model(const struct cell_reader *r, struct model_config *m, const struct value *v)
 {
+    enum { WIDTH = 5 };
+    m->conv_width = m->mixer != MIXER_CONV ? 0 : m->conv_width ? m->conv_width : WIDTH;
     return check_heads(r, m, v) && check_head(r, m, v) && check_mixer(r, m, v);
 }
 

@@ -9,7 +9,6 @@
 #include "cell/cellmeta.h"
 #include "cell/start.h"
 #include "cell/trunk.h"
-#include "foreigntraining.h"
 #include "identity.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* foreigntraining.c: the file of a training by another program, into a trainer. */
-#include "foreigntraining.h"
+#include "cellresult.h"
 
 #include "train/generation.h"
 

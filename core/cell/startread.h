@@ -2,7 +2,6 @@
 /* startread.h: reading model.start and model.embedding, and their part of a cell's identity. */
 #pragma once
 
-#include "base/base.h"
 #include "cell/start.h"
 #include "plugin_use.h"
 

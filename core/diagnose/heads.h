@@ -2,7 +2,6 @@
 /* heads.h: shared by the diagnostics of attention. */
 #pragma once
 
-#include "base/base.h"
 #include "diagnose/trace.h"
 
 /* 1 where a key is seen and 0 elsewhere, [B,1,T,T]; t is of a pass with attention. */

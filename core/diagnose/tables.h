@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* piece_table.c: spm_train's list of pieces, read, and PEAT's, written. */
-#include "piece_table.h"
+#include "pieces.h"
 
 static const char space_sign[] = "\xe2\x96\x81"; /* U+2581 */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* segments.c: checking texts and cutting them. */
-#include "segments.h"
+#include "pieces.h"
 
 static const unsigned char space_sign[] = {0xe2, 0x96, 0x81}; /* U+2581 */
 

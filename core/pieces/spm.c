@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* spm.c: starting spm_train and spm_encode, and what they say when they fail. */
-#include "spm.h"
 
 #include <time.h>
 
+#include "pieces.h"
 #include "process/child.h"
-#include "segments.h"
 
 const char *const pieces_model_word[] = {"unigram", "bpe"};
 

@@ -2,10 +2,7 @@
 /* tokenize.c: the steps from texts to a folder. */
 #include "pieces/tokenize.h"
 
-#include "ids_file.h"
-#include "piece_table.h"
-#include "segments.h"
-#include "spm.h"
+#include "pieces.h"
 
 #define MIB ((double)(1 << 20))
 

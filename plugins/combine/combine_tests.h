@@ -3,10 +3,7 @@
  * combine_tests.h: what tests of combinations share: setting one up, two inputs that are easy to
  * calculate with, and the properties that more than one has.
  */
-#ifndef COMBINE_COMBINE_TESTS_H
-#define COMBINE_COMBINE_TESTS_H
-
-#include <math.h>
+#pragma once
 
 #include "support/plugin_harness.h"
 #include "support/support.h"
@@ -149,5 +146,3 @@ static inline void combine_gradients(const char *name, const char *json, int64_t
     harness_gradcheck_merge(&h, 3, n, (int64_t[COMBINE_STREAMS]){2, 1, 2});
     harness_close(&h);
 }
-
-#endif

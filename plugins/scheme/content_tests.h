@@ -3,8 +3,7 @@
  * content_tests.h: what tests of schemes that look at content share: inputs that the reference
  * computation has too, and properties of the scheme in a whole tiny model on either path.
  */
-#ifndef SCHEME_CONTENT_TESTS_H
-#define SCHEME_CONTENT_TESTS_H
+#pragma once
 
 #include "nn/attention.h"
 #include "scheme_tests.h"
@@ -241,5 +240,3 @@ static inline void content_documents_are_apart(const char *name, const char *jso
     ck_assert_double_ge(content_distance(packed, other, 2 * 7), 1e-3);
     content_close(&m, &h);
 }
-
-#endif

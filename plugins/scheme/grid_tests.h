@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* grid_tests.h: what holds for every scheme of rows and columns (grid.h). */
-#ifndef SCHEME_GRID_TESTS_H
-#define SCHEME_GRID_TESTS_H
+#pragma once
 
 #include "scheme_tests.h"
 
@@ -48,5 +47,3 @@ static inline void grid_is_of_the_data_or_square(const char *name)
     ck_assert_msg(strstr(h.err.text, "the data has rows and columns"), "%s", h.err.text);
     harness_close(&h);
 }
-
-#endif

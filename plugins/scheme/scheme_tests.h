@@ -3,12 +3,7 @@
  * scheme_tests.h: what tests of schemes share: known weights, terms of the logits, and the scheme
  * inside a whole tiny model.
  */
-#ifndef SCHEME_SCHEME_TESTS_H
-#define SCHEME_SCHEME_TESTS_H
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#pragma once
 
 #include "support/modelcheck.h"
 #include "support/plugin_harness.h"
@@ -216,5 +211,3 @@ static inline void scheme_on_positions(const char *name, const char *json, const
     harness_close(&positions);
     harness_close(&acting);
 }
-
-#endif

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* data_tests.h: what the tests of tasks that read files share. The includer defines TASK. */
-#ifndef TASK_DATA_TESTS_H
-#define TASK_DATA_TESTS_H
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#pragma once
 
 #include "support/plugin_harness.h"
 #include "support/support.h"
@@ -64,5 +58,3 @@ static inline void data_begin_with(const void *bytes, size_t n, const char *more
     ck_assert_pstr_eq(task_first_tokens(&h.task, &h.arena), text);
     harness_close(&h);
 }
-
-#endif

@@ -12,11 +12,7 @@
  *   asked_by(n)     how many tokens length n asks with, at most
  *   answered_by(n)  how many tokens answer it, at most, without EOS
  */
-#ifndef TASK_QUESTION_TESTS_H
-#define TASK_QUESTION_TESTS_H
-
-#include <stdio.h>
-#include <string.h>
+#pragma once
 
 #include "support/plugin_harness.h"
 #include "support/support.h"
@@ -405,5 +401,3 @@ END_TEST
                  a_row_that_does_not_fit_is_refused, what_no_sequence_fits_is_refused,             \
                  an_encoder_takes_what_is_asked_at_one_place,                                      \
                  an_encoder_beside_a_decoder_reads_the_question, __VA_ARGS__)
-
-#endif

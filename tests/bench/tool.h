@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tool.h: how a benchmark of this folder reads its sizes and prints its results. */
-#ifndef BENCH_TOOL_H
-#define BENCH_TOOL_H
+#pragma once
 
 #include "cli/bench.h"
 
@@ -11,5 +10,3 @@ struct bench_sizes tool_sizes(int argc, char **argv);
 void tool_print(struct json map);
 /* Prints the error; returns the exit code. */
 int tool_fail(const struct error *err);
-
-#endif

@@ -6,12 +6,6 @@
  *
  * --shots DIR keeps screenshots as PNG files.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/clock.h"
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -3,8 +3,6 @@
  * test_formulas.c: `peat plugins check --reference` finds wrong formulas, and every scheme and
  * combination agrees with the reference.py beside its source.
  */
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_new.c: `peat plugins new` makes folders that build and pass their own check. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -3,10 +3,6 @@
  * test_thorough.c: random cases find what only some configurations show, make it small, and print
  * how to see it again. With --long: no plugin that was built is refused with any of 20 seeds.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 #include "support/texts.h"

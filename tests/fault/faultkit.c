@@ -2,24 +2,14 @@
 /* faultkit.c: running programs with faults and checking what they leave. */
 #include "fault/faultkit.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/quantity.h"
 #include "support/support.h"
 
 enum { LIMIT_MS = 60 * 1000, FAILURES_SHOWN = 20 };

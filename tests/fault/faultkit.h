@@ -3,8 +3,7 @@
  * faultkit.h: what the fault tests share: a small grid, its uninterrupted run, programs run with a
  * fault and a time limit, and what must hold afterwards.
  */
-#ifndef TESTS_FAULTKIT_H
-#define TESTS_FAULTKIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void expect_table_within(const struct rig *s, int slot, const char *run, const c
 void expect_no_leftovers(const struct rig *s, const char *run, const char *what);
 /* A copy of a directory of plain files; nothing may be there before. */
 void copy_tree(const char *from, const char *to);
-
-#endif

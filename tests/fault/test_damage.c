@@ -7,14 +7,6 @@
  * ends in the bytes of the uninterrupted run, or names the file and refuses. The long form takes
  * every bit and every length of every file; the short one a sample.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/seal.h"
 #include "cell/cellmetrics.h"
 #include "fault/faultkit.h"
 #include "support/support.h"

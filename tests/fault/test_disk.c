@@ -5,17 +5,10 @@
  *
  * Disks are mounted in this process's own mount namespace, which needs root.
  */
-#include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "fault/faultkit.h"
 #include "support/support.h"
 

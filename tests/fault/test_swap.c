@@ -6,10 +6,6 @@
  * Once a task of the test swaps the file between the hash and its own reading (planted/swap.c),
  * then a loop swaps it all the time under the task text. --long: 2,000 runs under that loop.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

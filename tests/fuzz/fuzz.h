@@ -4,13 +4,10 @@
  * is corpus/<name>. fuzz_driver.c runs the corpus and mutations of it in every test run; clang's
  * libFuzzer, where installed, searches for new inputs (fuzz.sh).
  */
-#ifndef TESTS_FUZZ_H
-#define TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Ends the process where a property does not hold. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#endif

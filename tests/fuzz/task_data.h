@@ -3,8 +3,7 @@
  * task_data.h: any bytes as the data file of a task make batches that the trainer takes, or one
  * line that says why not.
  */
-#ifndef TESTS_FUZZ_TASK_DATA_H
-#define TESTS_FUZZ_TASK_DATA_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,5 +68,3 @@ static inline void fuzz_task_data(const peat_plugin *desc, const char *const *se
     unlink(path);
     free(path);
 }
-
-#endif

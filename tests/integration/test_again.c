@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_again.c: what was run is kept, and makes the same again from any folder. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

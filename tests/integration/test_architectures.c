@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_architectures.c: heads and kinds of models from YAML alone, and what is refused before
  * training. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -4,14 +4,8 @@
  * stderr the one line that its own second line gives, with a place in the file. There DIR stands
  * for the folder, "..." at the end for the rest of a line.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "support/support.h"
 
 #define FILES_LEAST 30

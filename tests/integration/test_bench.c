@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bench.c: peat bench and the programs of tests/bench: their output, never their speed. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "base/json.h"
 #include "support/support.h"
 
 /* What `command` prints, and its exit code. */

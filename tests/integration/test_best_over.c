@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_best_over.c: a value chosen on some seeds and run on the others, as a user has it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

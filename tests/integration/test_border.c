@@ -5,9 +5,6 @@
  * A run directory names a plugin whose constructor leaves a file: by path, and by an id that is
  * found in a folder beside it. What only reads the directory leaves no such file.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bundle.c: a run directory as one file, and that file as a run directory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

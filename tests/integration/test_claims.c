@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_claims.c: contrasts and claims from the experiment file to the results, as a user has them.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

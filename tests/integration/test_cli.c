@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cli.c: the frame of the command line: exit codes, help, manual, messages, and `peat
- * plugins`.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/strbuf.h"
+ * plugins`. */
 #include "support/shell.h"
 #include "support/support.h"
 

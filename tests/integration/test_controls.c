@@ -4,10 +4,6 @@
  * and needs none to count, unless it reads in order; a decoder gets positions from its mask.
  * Minutes: label long.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

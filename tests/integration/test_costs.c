@@ -3,11 +3,6 @@
  * test_costs.c: what each scheme and combination costs one model, as `peat plan` counts it.
  * docs/reference/costs.md is the table that comes out.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/arena.h"
-#include "base/json.h"
 #include "support/shell.h"
 #include "support/support.h"
 

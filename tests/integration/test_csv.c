@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_csv.c: the csv names every cell and every axis, and no spreadsheet calculates with it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_drift.c: results that mix kernels or libraries say so, within a cell and between cells. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"

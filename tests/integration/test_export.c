@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_export.c: what an exported file says of its cell, trained or not. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

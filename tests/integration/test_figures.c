@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_figures.c: plot, report and the pictures of inspect as a user runs them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/clock.h"
 #include "support/page_text.h"
 #include "support/run_maker.h"
 #include "support/shell.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_find_run.c: runs and experiments are found by the words that people type for them. */
-#include <math.h>
-
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"

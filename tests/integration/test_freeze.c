@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_freeze.c: cells with frozen parameters, as a user has them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -3,11 +3,6 @@
  * test_grid.c: whole grids by the program: the same bits at any parallelism and after any
  * interruption, nothing trained twice, plugins from outside the tree.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

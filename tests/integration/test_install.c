@@ -6,13 +6,6 @@
  * and with pkg-config. PEAT_TEST_DIR, set by main, holds everything:
  *   moved/ the installation   home/ an empty home   twist/ a separate project
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/own_dir.h"
-#include "base/strbuf.h"
 #include "support/support.h"
 
 static const char source_text[] =

@@ -4,13 +4,6 @@
  *
  * The plugins of tests/isolation do one thing each, at one place. They are compiled here.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/sanitizer.h"
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_labels.c: whatever a label holds, every figure and every format shows it as text. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "support/page_text.h"
 #include "support/run_maker.h"
 #include "support/shell.h"

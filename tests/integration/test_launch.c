@@ -3,10 +3,6 @@
  * test_launch.c: cells started by something other than `peat run`: xargs, other machines, and a
  * batch system (here a shell script). The same with a real Slurm is in test_slurm.c.
  */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -3,10 +3,6 @@
  * test_matrix.c: every scheme in every kind of model: it trains two steps there, or plan refuses it
  * with a reason. docs/reference/architectures.md is the table that comes out.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mistakes.c: validate says every mistake of a file at once, each once, and nothing that only
  * follows from another; words that people use for plugins are known. */
-#include <stdio.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

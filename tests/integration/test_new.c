@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_new.c: a first experiment from peat new, and axes that the command line adds to it. */
-#include <stdio.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

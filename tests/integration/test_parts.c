@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_parts.c: training, validation and test part of the data, as a user has them. */
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_patience.c: cells that stop when they get no better, as a user has them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -3,10 +3,6 @@
  * test_places.c: what is no file, in every place where a file is read or written. No command waits
  * for it, each says what it is, and nothing outside is changed.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

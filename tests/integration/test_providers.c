@@ -3,10 +3,6 @@
  * test_providers.c: libraries of matrices are loaded where something is multiplied, and only there;
  * a provider is one file; what is wrong with one is said.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -6,8 +6,6 @@
  * compared, and the cells have only to train. Texts come from Debian's packages; a grid whose text
  * is not installed, or is of another version, is passed over and told.
  */
-#include <stdio.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

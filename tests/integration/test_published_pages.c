@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_published_pages.c: pages, findings and csv say what the published results say. */
 #include <glob.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "support/blocks.h"
 #include "support/shell.h"

@@ -4,10 +4,6 @@
  * that of `peat results --format csv`, its weights those of `peat export`, and the notebook runs.
  * Skipped where pandas is not installed.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

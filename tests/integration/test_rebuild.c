@@ -4,10 +4,6 @@
  * from their first random number on, with the same losses and gradients. Skipped where PyTorch is
  * not installed.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -4,15 +4,6 @@
  *
  * tests/golden/results.json holds cells and what tests/golden/results.py made of them.
  */
-#include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_results.c: results, compare, export, inspect and bench as a user runs them. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "support/run_maker.h"
 #include "support/support.h"
 

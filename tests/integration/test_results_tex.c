@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_results_tex.c: `peat results --format tex` is a table that pdflatex sets. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"

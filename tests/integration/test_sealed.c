@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sealed.c: a finished cell is its result with the files that it is sealed with. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

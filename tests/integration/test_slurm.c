@@ -3,10 +3,6 @@
  * test_slurm.c: grids on a real Slurm, which this test starts and stops. What needs none is in
  * test_launch.c.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/one_node_slurm.h"
 #include "support/shell.h"
 #include "support/support.h"

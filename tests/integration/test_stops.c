@@ -3,18 +3,11 @@
  * test_stops.c: SIGINT, SIGTERM and SIGHUP end every command with 130 wherever it is, and leave
  * neither processes nor temporary files behind.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_terminal.c: what others have written is printed without being obeyed. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/shown.h"
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"

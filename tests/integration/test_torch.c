@@ -5,11 +5,6 @@
  * steps of training to 1e-6. A cell that it trained comes back as one of its run directory. Skipped
  * where PyTorch is not installed.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_verify.c: peat verify finds what is not as it was, and one hash stands for equal bits. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "support/shell.h"
 #include "support/support.h"
 

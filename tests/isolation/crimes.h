@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* crimes.h: what a plugin can do to the process it runs in. */
-#ifndef TESTS_CRIMES_H
-#define TESTS_CRIMES_H
+#pragma once
 
 #include <fenv.h>
 #include <locale.h>
@@ -135,5 +134,3 @@ static inline void commit(int64_t crime)
         break;
     }
 }
-
-#endif

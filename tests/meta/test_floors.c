@@ -3,9 +3,6 @@
  * test_floors.c: the build refuses dependencies upwards. A copy of the sources gets one more file
  * in core/base, which includes or calls something of a room above.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

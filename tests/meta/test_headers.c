@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_headers.c: each SDK header compiles alone in C11 and C++17, and its ABI is the build's. */
-#include <stdio.h>
-
 #include <peat/plugin.h>
 
 #include "support/shell.h"

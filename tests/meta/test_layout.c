@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_layout.c: the rules of the project that can be checked in the sources. */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "support/support.h"
 
 /* Who alone may include what: a file, or the files of a folder. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reference.c: the reference pages are those that the plugins make. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/fixed_table.h"
 
-#include <string.h>
-
 #include "support/support.h"
 
 struct arena arena;

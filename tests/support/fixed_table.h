@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fixed_table.h: the tables whose figures tests/golden/diagnostics.py gives. */
-#ifndef TESTS_FIXED_TABLE_H
-#define TESTS_FIXED_TABLE_H
+#pragma once
 
 #include "base/error.h"
 #include "maths/spectrum.h"
@@ -22,5 +21,3 @@ double fixed_noise(uint64_t *state);
 struct matrix fixed_table(uint64_t seed, int64_t rows, int64_t columns, bool rising);
 /* Zeros to write to; *x is the same memory. */
 struct matrix empty_table(int64_t rows, int64_t columns, float **x);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* golden_file.h: what scripts of tests/golden wrote as JSON. */
-#ifndef TESTS_GOLDEN_FILE_H
-#define TESTS_GOLDEN_FILE_H
+#pragma once
 
 #include "base/json.h"
 
@@ -11,5 +10,3 @@ const struct value *golden_read(const char *name, struct arena *a);
 double golden_number(const struct value *v);
 /* Equal within the relative error, or both NaN. */
 void golden_near(double x, double expected, double relative, const char *what);
-
-#endif

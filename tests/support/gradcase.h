@@ -6,8 +6,7 @@
  * kinks and poles. Index operands are constants made by the row's own `build`, which has to work
  * for graphs of both real types.
  */
-#ifndef TESTS_GRADCASE_H
-#define TESTS_GRADCASE_H
+#pragma once
 
 #include "support/gradcheck.h"
 
@@ -49,5 +48,3 @@ void gradcase_f32(const struct gradcase *c);
 void gradcase_threads(const struct gradcase *c);
 /* A shape-only graph gives the shape and the byte count of the real one. */
 void gradcase_shape(const struct gradcase *c);
-
-#endif

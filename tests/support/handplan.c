@@ -2,11 +2,6 @@
 /* handplan.c: plans made by hand. */
 #include "support/handplan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "support/support.h"
 
 void handplan_open(struct handplan *h)

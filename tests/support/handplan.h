@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* handplan.h: a plan and a run directory made by hand: no plugin and no engine is needed. */
-#ifndef TESTS_HANDPLAN_H
-#define TESTS_HANDPLAN_H
+#pragma once
 
 #include "experiment/plan.h"
 
@@ -27,5 +26,3 @@ void handplan_close(struct handplan *h);
 const char *handplan_path(struct handplan *h, int i, const char *name);
 /* Writes a text into such a file; its directory must exist. */
 void handplan_put(struct handplan *h, int i, const char *name, const char *text);
-
-#endif

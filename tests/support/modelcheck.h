@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* modelcheck.h: whole models under test: a tiny F64 model around a positional, its loss, and a
  * gradient check over all its weights. */
-#ifndef TESTS_MODELCHECK_H
-#define TESTS_MODELCHECK_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -36,5 +35,3 @@ void modelcheck_logits(struct modelcheck *m, double *out);
  * that it is below limit when limit > 0. */
 double modelcheck_gradients(struct modelcheck *m, double limit);
 void modelcheck_release(struct modelcheck *m);
-
-#endif

@@ -3,24 +3,15 @@
 #include "support/one_node_slurm.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/strbuf.h"
 #include "support/support.h"
 
 #define START_SECONDS 20.0

@@ -3,8 +3,7 @@
  * one_node_slurm.h: a one-node Slurm for a test: its own daemons on free loopback ports, with all
  * their files in one directory. They end with the process that started them, however it ends.
  */
-#ifndef TESTS_ONE_NODE_SLURM_H
-#define TESTS_ONE_NODE_SLURM_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -20,5 +19,3 @@ const char *one_node_missing(void);
 bool one_node_open(struct one_node_slurm *s);
 /* Cancels all jobs, ends the daemons and removes the directory. */
 void one_node_close(struct one_node_slurm *s);
-
-#endif

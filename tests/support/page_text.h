@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* page_text.h: a page of HTML as a reader sees it. */
-#ifndef TESTS_PAGE_TEXT_H
-#define TESTS_PAGE_TEXT_H
+#pragma once
 
 #include "base/strbuf.h"
 
@@ -14,5 +13,3 @@ void page_text(const char *html, struct strbuf *shown);
 /* The cell of the first row that begins with the cells `row` ("learned.sum | 128"), below the
  * nearest head `column`. The test fails when there is none. */
 void page_cell(const char *shown, const char *row, const char *column, char cell[128]);
-
-#endif

@@ -2,13 +2,6 @@
 /* plugin_harness.c: setting one plugin up without a model around it. */
 #include "support/plugin_harness.h"
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/rng.h"
 #include "nn/host.h"
 #include "nn/setup.h"
 #include "plugin/params.h"

@@ -5,8 +5,7 @@
  * Plugins are found below $PEAT_BUILD. A harness has one plugin; its hooks are called through
  * `scheme`, `combine` or `task.hooks` with the call that harness_call prepares.
  */
-#ifndef TESTS_PLUGIN_HARNESS_H
-#define TESTS_PLUGIN_HARNESS_H
+#pragma once
 
 #include <check.h>
 #include <peat/plugin.h>
@@ -73,5 +72,3 @@ int harness_run(const char *plugin, const TTest *const *test);
     {                                                                                              \
         return harness_run(plugin_, (const TTest *const[]){__VA_ARGS__, NULL});                    \
     }
-
-#endif

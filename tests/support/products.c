@@ -2,8 +2,6 @@
 /* products.c: finds and starts providers. */
 #include "support/products.h"
 
-#include <check.h>
-
 #include "support/support.h"
 #include "tensor/gemm.h"
 

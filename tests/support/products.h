@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* products.h: teams that multiply, by providers of the build tree. */
-#ifndef TESTS_PRODUCTS_H
-#define TESTS_PRODUCTS_H
+#pragma once
 
 #include "tensor/parallel.h"
 
@@ -10,5 +9,3 @@ struct team team_by(const char *provider, int threads);
 /* By OpenBLAS, which has all products but those of bf16. */
 struct team team_of(int threads);
 const struct team *lone_team(void); /* one thread */
-
-#endif

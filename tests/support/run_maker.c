@@ -2,18 +2,6 @@
 /* run_maker.c: run directories without training. */
 #include "support/run_maker.h"
 
-#include <check.h>
-#include <ctype.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
-#include "base/number.h"
-#include "base/value.h"
 #include "support/support.h"
 
 void run_maker_open(struct run_maker *m, const char *name)

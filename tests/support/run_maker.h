@@ -5,8 +5,7 @@
  * Axes are position.scheme and position.combine (or another second one), the metric is bpb (and
  * accuracy, 1 - bpb / 10) at the lengths 128 and 256 tokens. Labels are the insides of JSON texts.
  */
-#ifndef TESTS_RUN_MAKER_H
-#define TESTS_RUN_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ void run_maker_close(struct run_maker *m);
 /* Writes <dir>/cells/<id>/<name>; id as the maker gives it: "rotary.sum.s0-00000000", the hash
  * being the number of the cell. */
 void run_maker_file(const struct run_maker *m, int cell, const char *name, const char *text);
-
-#endif

@@ -2,14 +2,8 @@
 /* shell.c: running commands in a temporary directory. */
 #include "support/shell.h"
 
-#include <check.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
 #include "support/support.h"
 
 struct shell shell;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shell.h: tests that use the program as a person would: by command, in their own directory.
  * PEAT, PEAT_SOURCE and PEAT_BUILD are set by ctest. */
-#ifndef TESTS_SHELL_H
-#define TESTS_SHELL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ bool shell_has(const char *name);
 /* True when the last command printed this. */
 bool shell_printed(const char *text);
 void assert_printed(const char *text);
-
-#endif

@@ -2,15 +2,6 @@
 /* support.c: running lists of tests. */
 #include "support/support.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/own_dir.h"
 #include "support/limit.h"
 
 enum { SKIPPED = 77 }; /* what ctest takes for that */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* support.h: helpers for all tests. */
-#ifndef TESTS_SUPPORT_H
-#define TESTS_SUPPORT_H
+/* support.h: Check, the C library, room base, and helpers for all tests. */
+#pragma once
 
 #include <check.h>
-#include <stdbool.h>
+
+#include "base/base.h"
 
 /* Runs all of a suite and gives main its exit status. */
 int run_suite(Suite *suite);
@@ -48,5 +48,3 @@ void scratch_make(void);
 void scratch_remove(void);
 /* A path in it, valid until the next call. */
 const char *scratch_path(const char *name);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* texts.h: questions about the content of a text. */
-#ifndef TESTS_TEXTS_H
-#define TESTS_TEXTS_H
+#pragma once
 
 void assert_has(const char *text, const char *part);
 void assert_lacks(const char *text, const char *part);
 /* How often, without overlaps. */
 int count_parts(const char *text, const char *part);
-
-#endif

@@ -2,9 +2,6 @@
 /* toy_task.c: copying random symbols. */
 #include "support/toy_task.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "nn/host.h"
 #include "support/products.h"
 #include "support/support.h"

@@ -5,8 +5,7 @@
  * A row of n symbols is x_1 ... x_n SEP x_1 ... x_{n-1}: 2n tokens, of which those from SEP on
  * have the copied symbol as target. 10 symbols and SEP make a vocabulary of 11.
  */
-#ifndef TESTS_TOY_TASK_H
-#define TESTS_TOY_TASK_H
+#pragma once
 
 #include "support/toy_positional.h"
 #include "train/trainer.h"
@@ -84,5 +83,3 @@ enum run_end toy_cell_run(struct toy_cell *c);
 void toy_cell_release(struct toy_cell *c);
 /* The same bits in all weights. */
 void toy_cell_assert_same(const struct toy_cell *a, const struct toy_cell *b);
-
-#endif

@@ -2,7 +2,6 @@
 /* attention_rows.h: rows of attention scores, a block of query rows at a time. */
 #pragma once
 
-#include "base/base.h"
 #include "autograd/ops.h"
 #include "tensor/levels.h"
 #include "tensor/parallel.h"

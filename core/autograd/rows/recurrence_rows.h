@@ -2,7 +2,6 @@
 /* recurrence_rows.h: a block of channels through the places of a row. */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/levels.h"
 #include "tensor/parallel.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'abacus': the places of digits, its random offset, its limits and its gradient. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 enum { T = 8 };

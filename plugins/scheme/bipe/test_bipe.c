@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'bipe': places and segments against those of its paper, documents, and its gradient.
  */
-#include <string.h>
-
 #include "../content_tests.h"
 
 enum { T = 8 };

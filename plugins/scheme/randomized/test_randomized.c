@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'randomized': what it draws, when it draws anew, and another scheme on top. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 enum { B = 2, T = 3 };

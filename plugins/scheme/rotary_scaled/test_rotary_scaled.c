@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'rotary_scaled' against computed rotations; when it scales and when it does not. */
-#include <stdio.h>
-
 #include "../scheme_tests.h"
 
 /* The query at 90 of sequences trained with 64. */

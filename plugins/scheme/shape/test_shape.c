@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 'shape': which shifts it draws, and what evaluation sees. */
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 enum { B = 2, T = 3 };

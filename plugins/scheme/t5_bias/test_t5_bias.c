@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheme 't5_bias': its buckets against exact integer arithmetic, its table and gradient. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "../scheme_tests.h"
 
 enum { REACH = 200, HEADS = 2 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The task 'marked': which symbol stands where the mark is? */
-#include <string.h>
-
 #include "support/plugin_harness.h"
 #include "support/support.h"
 

@@ -3,8 +3,6 @@
  * test_draws.c: the batches of every task that makes its questions itself are those that
  * tests/golden/draws.py makes from docs/checkpoint.md.
  */
-#include <string.h>
-
 #include "support/golden_file.h"
 #include "support/plugin_harness.h"
 #include "support/support.h"

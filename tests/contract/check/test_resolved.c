@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_resolved.c: what each automatic parameter came to is recorded with the results. */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/value.h"
 #include "plugin/registry.h"
 #include "support/plugin_harness.h"
 #include "support/support.h"

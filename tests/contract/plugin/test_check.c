@@ -4,12 +4,7 @@
  * a message that names the mistake and its place.
  */
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "plugin/registry.h"
 #include "support/shell.h"
 #include "support/support.h"

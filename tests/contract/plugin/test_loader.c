@@ -5,15 +5,8 @@
  *
  * The plugins of planted/ are compiled here, each into its own directory.
  */
-#include <fcntl.h>
 #include <fenv.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "nn/host.h"
 #include "plugin/registry.h"
 #include "support/support.h"

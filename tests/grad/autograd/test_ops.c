@@ -4,7 +4,6 @@
  * at several thread counts and without data; and proof that the check notices planted errors.
  */
 #include <peat/custom.h>
-#include <stdio.h>
 
 #include "autograd/ops.h"
 #include "support/gradcase.h"

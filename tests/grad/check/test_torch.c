@@ -4,10 +4,6 @@
  * tests/golden/architectures.py wrote them from docs/checkpoint.md. Weights and inputs are formulas
  * that both sides know.
  */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include "support/golden_file.h"
 #include "support/modelcheck.h"
 #include "support/plugin_harness.h"

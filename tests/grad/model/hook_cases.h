@@ -3,8 +3,7 @@
  * hook_cases.h: a scheme for every hook, each with a trainable tensor in the hardest way for the
  * engine.
  */
-#ifndef GRAD_HOOK_CASES_H
-#define GRAD_HOOK_CASES_H
+#pragma once
 
 #include "support/modelcheck.h"
 
@@ -398,5 +397,3 @@ static const struct hook_case hook_case[] = {
 };
 
 enum { N_CASES = sizeof(hook_case) / sizeof(*hook_case) };
-
-#endif

@@ -3,10 +3,6 @@
  * test_class.c: an encoder that tells the class of a row, from a class token or from the mean, with
  * every hook of a scheme.
  */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include "hook_cases.h"
 #include "nn/attention.h"
 #include "support/support.h"

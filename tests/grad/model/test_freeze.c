@@ -3,9 +3,6 @@
  * test_freeze.c: model.freeze by patterns: what is frozen has no gradient and no moments, and the
  * gradients of all else are the same bits, on every path of attention.
  */
-#include <check.h>
-#include <string.h>
-
 #include "hook_cases.h"
 #include "nn/attention.h"
 #include "support/support.h"

@@ -7,10 +7,6 @@
  * tensor must get a gradient, all gradients of the model must agree with central
  * differences in F64, and the fused and the composed attention must give the same logits.
  */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include <peat/call.h>
 
 #include "hook_cases.h"

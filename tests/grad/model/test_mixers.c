@@ -3,10 +3,6 @@
  * test_mixers.c: models whose blocks read in order instead of attending: gradients, what they may
  * see, and the schemes that they cannot serve.
  */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include "hook_cases.h"
 #include "support/support.h"
 

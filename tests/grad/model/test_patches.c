@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_patches.c: a model of patches with positions on two axes, with every hook of a scheme. */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include "hook_cases.h"
 #include "nn/attention.h"
 #include "support/support.h"

@@ -3,10 +3,6 @@
  * test_seq2seq.c: an encoder and a decoder that looks at it, with every hook of a scheme on both
  * sides, and schemes that act across.
  */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include <peat/call.h>
 
 #include "hook_cases.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_streams.c: streams of a task's own, ids and numbers, from the batch to the loss. */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
 #include "hook_cases.h"
 #include "support/support.h"
 

@@ -3,12 +3,6 @@
  * test_start.c: weights that start from a file or from a cell of another run, as a user has them.
  * What a cell came to is read from its final weights.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "model/safetensors.h"
 #include "support/shell.h"
 #include "support/support.h"

@@ -5,11 +5,6 @@
  * Each test writes the files of a document (support/blocks.h) into a directory and does with them
  * what a reader would do.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "cell/start.h"
 #include "plugin/params.h"
 #include "support/blocks.h"

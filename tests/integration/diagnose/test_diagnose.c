@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_diagnose.c: peat diagnose on cells that were trained, as a user runs it. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "diagnose/celldiagnosis.h"
 #include "diagnose/trace.h"
 #include "support/products.h"

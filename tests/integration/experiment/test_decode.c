@@ -4,10 +4,6 @@
  * a window, on some heads, with several threads, in bf16, and of a source. */
 #include "train/decode.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cell/assemble.h"
 #include "experiment/plan.h"
 #include "support/support.h"

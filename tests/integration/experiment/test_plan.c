@@ -2,15 +2,8 @@
 /* Plans made with the real plugins: rows, costs, identities, matching and baselines. */
 #include "experiment/plan.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "support/support.h"
 
 #define HEAD "version: 1\nname: t\n"

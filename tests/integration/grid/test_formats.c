@@ -3,11 +3,6 @@
  * test_formats.c: docs/formats.md lists what the program checks when it reads a file, with its
  * type, and every key that it writes; and nothing else.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellfiles.h"
 #include "cell/cellmetrics.h"
 #include "experiment/plan.h"

@@ -6,16 +6,8 @@
  * cell's file "starts".
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/json.h"
 #include "grid/jobs.h"
 #include "grid/runner.h"
 #include "support/handplan.h"

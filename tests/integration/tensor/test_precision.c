@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_precision.c: train.precision as a user sees it. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "support/shell.h"
 #include "support/support.h"
 #include "tensor/gemm.h"

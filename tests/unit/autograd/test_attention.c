@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused attention against the same computation composed of plain operations. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "tensor/gemm.h"

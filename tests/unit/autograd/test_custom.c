@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_custom.c: kernels compiled for wider vectors have the bits of the plain one. */
-#include <math.h>
 #include <peat/custom.h>
-#include <string.h>
 
 #include "support/support.h"
 

@@ -2,9 +2,6 @@
 /* test_graph.c: the tape: views, reach, plans, errors, and what a node costs. */
 #include "autograd/graph.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "support/products.h"
 #include "support/support.h"

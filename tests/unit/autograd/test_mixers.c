@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mixers.c: the recurrence and the convolution against their sums written out. */
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "support/products.h"
 #include "support/support.h"

@@ -5,9 +5,6 @@
  */
 #include "autograd/ops.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "support/products.h"
 #include "support/support.h"
 

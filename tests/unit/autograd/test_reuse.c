@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reuse.c: a backward pass that reuses memory gives the gradients of one that does not. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "autograd/ops.h"
 #include "autograd/stretch.h"
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rounded.c: linear maps and feed-forward parts of a team with bf16 products. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "tensor/gemm.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_arena.c: memory by life span. */
-#include <stdint.h>
-#include <string.h>
-
-#include "base/arena.h"
-#include "base/sanitizer.h"
 #include "support/support.h"
 
 #ifdef BASE_ADDRESS_SANITIZER

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base.c: errors, suggestions, growable text, hashes, clocks and logs. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/arena.h"
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/strbuf.h"
 #include "support/support.h"
 
 START_TEST(error_carries_status_and_text)

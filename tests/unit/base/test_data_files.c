@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_data_files.c: data files are what their hash says, whatever becomes of them on the disk. */
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/data_files.h"
-#include "base/file.h"
 #include "support/support.h"
 
 static struct arena arena;

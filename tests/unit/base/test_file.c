@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_file.c: files that are whole or absent. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/own_dir.h"
 #include "support/support.h"
 
 static void assert_holds(const char *path, const char *text)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_record.c: fields of a record have the kinds of their rows, or are damage with a place. */
-#include <string.h>
-
-#include "base/json.h"
-#include "base/record.h"
 #include "support/support.h"
 
 static const struct field inner[] = {{"n", FIELD_INT | FIELD_NEEDED}, {NULL}};

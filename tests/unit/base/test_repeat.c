@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Saying things once. */
-#include "base/repeat.h"
-
 #include "support/support.h"
 
 START_TEST(the_first_of_equal_texts_counts_them_all)

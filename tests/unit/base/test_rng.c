@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rng.c: counter-based random numbers. */
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/support.h"
 
 /* Random123's known answers for philox4x32-10 whose counter fits the index: the first two of the

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_seal.c: a seal is valid only for what was written. */
-#include <string.h>
-
-#include "base/json.h"
-#include "base/seal.h"
 #include "support/support.h"
 
 static struct arena arena;

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_shown.c: text that no terminal obeys. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/columns.h"
-#include "base/json.h"
-#include "base/log.h"
-#include "base/shown.h"
 #include "support/support.h"
 
 static struct arena arena;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_value.c: trees of settings, plain scalars, numbers as text, and JSON. */
-#include <float.h>
 #include <locale.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/json.h"
-#include "base/number.h"
-#include "base/rng.h"
 #include "support/support.h"
 
 static struct arena memory;

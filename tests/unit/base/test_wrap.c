@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_wrap.c: lines are broken between words, and go on where their column begins. */
-#include "base/wrap.h"
 #include "support/support.h"
 
 static void assert_wraps(const char *text, size_t width, const char *expected)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cellmetrics.c: lines of a curve: what is kept, what is read, what is damaged. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "cell/cellmetrics.h"
 #include "support/support.h"
 

@@ -2,10 +2,6 @@
 /* test_collisions.c: sums that are known to meet or not, and tests/golden/diagnostics.py's. */
 #include "diagnose/collisions.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/fixed_table.h"
 #include "support/products.h"
 #include "support/support.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_diagnose.c: models whose weights the test writes, so that the figures are known. */
-#include <math.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/rng.h"
 #include "diagnose/diagnostics.h"
 #include "diagnose/parts.h"
 #include "support/modelcheck.h"

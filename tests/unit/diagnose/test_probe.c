@@ -2,10 +2,6 @@
 /* test_probe.c: readouts that are known, and tests/golden/diagnostics.py's. */
 #include "diagnose/probe.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/fixed_table.h"
 #include "support/products.h"
 #include "support/support.h"

@@ -2,8 +2,6 @@
 /* test_support.c: profiles of variance that are known, and tests/golden/diagnostics.py's. */
 #include "diagnose/support.h"
 
-#include <math.h>
-
 #include "support/fixed_table.h"
 #include "support/support.h"
 

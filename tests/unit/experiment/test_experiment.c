@@ -2,12 +2,6 @@
 /* The experiment file and the command line as axes, points and settings; no plugin is asked. */
 #include "experiment/experiment.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
 #include "cell/cell.h"
 #include "plugin/params.h"
 #include "support/support.h"

@@ -2,13 +2,6 @@
 /* Parameter rows: what a user writes becomes a config, or a message that says what is wrong. */
 #include "plugin/params.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "experiment/yamldoc.h"
 #include "support/support.h"
 

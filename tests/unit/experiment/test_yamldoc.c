@@ -2,12 +2,8 @@
 /* Reading YAML: every tree knows its places, every hostile file is refused at one. */
 #include "experiment/yamldoc.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "support/support.h"
 
 #define LIMIT ((size_t)256 * 1024)

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_findings.c: planted diagnoses come back as means over seeds with their intervals. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "findings/findings.h"
 #include "support/run_maker.h"
 #include "support/support.h"

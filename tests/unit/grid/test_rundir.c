@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rundir.c: run directories: made once, read from any state of their files. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "grid/jobs.h"
 #include "grid/rundir.h"
 #include "support/handplan.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_describe.c: statistics of tables whose answers are known. */
-#include <math.h>
-
 #include "inspect/describe.h"
 #include "support/products.h"
 #include "support/support.h"

@@ -5,9 +5,6 @@
  */
 #include "maths/crossed.h"
 
-#include <math.h>
-
-#include "base/rng.h"
 #include "maths/statistics.h"
 #include "support/support.h"
 

@@ -5,10 +5,6 @@
  */
 #include "maths/power.h"
 
-#include <math.h>
-#include <stdio.h>
-
-#include "base/rng.h"
 #include "maths/statistics.h"
 #include "support/golden_file.h"
 #include "support/support.h"

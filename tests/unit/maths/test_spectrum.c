@@ -2,9 +2,6 @@
 /* test_spectrum.c: eigenvalues, singular values and bases that are known. */
 #include "maths/spectrum.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "support/fixed_table.h"
 #include "support/products.h"
 #include "support/support.h"

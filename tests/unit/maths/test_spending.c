@@ -2,10 +2,6 @@
 /* test_spending.c: levels of looks against published boundaries and against drawn experiments. */
 #include "maths/spending.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "maths/statistics.h"
 #include "support/golden_file.h"
 #include "support/support.h"

@@ -2,9 +2,6 @@
 /* test_statistics.c: the formulas against values that tests/golden/statistics.py had from scipy. */
 #include "maths/statistics.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "support/support.h"
 
 static void assert_near(double x, double expected, double relative, const char *what)

@@ -5,9 +5,6 @@
  */
 #include "maths/strata.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "maths/statistics.h"
 #include "support/golden_file.h"
 #include "support/support.h"

@@ -2,10 +2,6 @@
 /* test_subspace.c: ranks and angles that are known, and tests/golden/diagnostics.py's. */
 #include "maths/subspace.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/fixed_table.h"
 #include "support/products.h"
 #include "support/support.h"

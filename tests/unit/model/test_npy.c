@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_npy.c: arrays of NumPy's, and what is refused in their place. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/npy.h"
 #include "support/support.h"
 
 static struct arena a;

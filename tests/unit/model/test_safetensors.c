@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_safetensors.c: the bytes written, and what is refused when reading. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
 #include "model/safetensors.h"
 #include "support/support.h"
 

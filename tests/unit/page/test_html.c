@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_html.c: the page says what the table says, and is self-contained. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/json.h"
-#include "base/number.h"
 #include "page/html.h"
 #include "report/table.h"
 #include "support/page_text.h"

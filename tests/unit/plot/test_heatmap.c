@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_heatmap.c: colours of numbers, and their picture. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "plot/heatmap.h"
 #include "support/support.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_plot.c: scripts and data of figures, as gnuplot gets them. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "maths/statistics.h"
 #include "plot/plot.h"
 #include "support/run_maker.h"

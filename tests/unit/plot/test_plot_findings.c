@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_plot_findings.c: planted diagnoses as figures: by row, by layer, along an axis of numbers.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "plot/plot_findings.h"
 #include "support/run_maker.h"
 #include "support/support.h"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_child.c: starting a program, waiting for it, and how it ended. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
 #include "process/child.h"
 #include "process/childlog.h"
 #include "support/support.h"

@@ -3,7 +3,6 @@
 #include "process/machine.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #include "support/shell.h"
 #include "support/support.h"

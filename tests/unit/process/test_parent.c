@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_parent.c: processes that end with the one that started them, and what may outlast a stop. */
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/stops.h"
 #include "process/child.h"
 #include "process/parent.h"
 #include "support/support.h"

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trail.c: the trail of a dead process, and changes that a plugin made to a live one. */
-#include <fcntl.h>
 #include <fenv.h>
 #include <fnmatch.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "process/apart.h"
 #include "process/state.h"

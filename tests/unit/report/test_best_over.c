@@ -4,11 +4,6 @@
  *
  * Axes are position.scheme and train.lr, the metric is bpb, less is better.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "report/claim_verdict.h"
 #include "report/comparison_tables.h"
 #include "support/run_maker.h"

@@ -4,11 +4,6 @@
  *
  * bpb is 3 + a seed's own part + what is planted + small noise; less is better.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "maths/spending.h"
 #include "report/claim_verdict.h"
 #include "report/comparison_tables.h"

@@ -5,11 +5,6 @@
  *
  * bpb is 3 + a seed's own part + what is planted + small noise; less is better.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "report/claim_verdict.h"
 #include "support/golden_file.h"
 #include "support/run_maker.h"

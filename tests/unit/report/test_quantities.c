@@ -4,14 +4,8 @@
  *
  * Every number has a value that no other has, so that one in the place of another is seen.
  */
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "report/table.h"
 #include "support/run_maker.h"
 #include "support/support.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_results.c: from run directories to rows, comparisons and tables. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/json.h"
 #include "report/numbers.h"
 #include "report/ranking.h"
 #include "report/selector.h"

@@ -2,12 +2,6 @@
 /* test_bf16.c: rounding to bf16 by the CPU and by arithmetic, and products of rounded operands. */
 #include "tensor/bf16.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "tensor/gemm.h"

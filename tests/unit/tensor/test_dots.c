@@ -2,11 +2,6 @@
 /* test_dots.c: packed operands, and products of them against sums in double precision. */
 #include "tensor/dots.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/rng.h"
 #include "support/support.h"
 
 static const int64_t sizes[][3] = {

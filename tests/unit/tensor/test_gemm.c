@@ -2,12 +2,6 @@
 /* test_gemm.c: products against the plain triple loop, and the same bits at any thread count. */
 #include "tensor/gemm.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "tensor/provider.h"

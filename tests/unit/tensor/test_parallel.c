@@ -5,10 +5,6 @@
  */
 #include "tensor/parallel.h"
 
-#include <string.h>
-#include <unistd.h>
-
-#include "base/sanitizer.h"
 #include "support/shell.h"
 #include "support/support.h"
 

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_small_product.c: small products have the bits that their definition gives, everywhere. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "tensor/gemm.h"

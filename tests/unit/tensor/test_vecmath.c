@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fast row functions against libm in double precision. */
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
-
 #include "support/support.h"
 #include "tensor/vecmath.h"
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_adamw.c: the optimiser and the gradient norm against plain double arithmetic. */
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "support/support.h"
 #include "train/trainer.h"
 

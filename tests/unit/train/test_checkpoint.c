@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_checkpoint.c: an interrupted run ends with the bits of an uninterrupted one. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/file.h"
-#include "base/json.h"
 #include "model/safetensors.h"
 #include "support/support.h"
 #include "support/toy_task.h"

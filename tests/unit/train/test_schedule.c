@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_schedule.c: the learning rate of each step. */
-#include <math.h>
-
 #include "support/support.h"
 #include "train/trainer.h"
 

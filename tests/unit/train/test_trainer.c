@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trainer.c: the loop, its events, evaluation, divergence, and tasks that break promises. */
-#include <math.h>
-#include <string.h>
-
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "support/toy_task.h"

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "model/model_config.h"
 #include "nn/positional.h"
 #include "plugin/registry.h"

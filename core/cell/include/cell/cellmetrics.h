@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "train/trainer.h"
 
 /* A line. */

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "process/trail.h"
 
 struct cellrun_options {

@@ -14,7 +14,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "cell/cell.h"
 
 /* "trunk" of a cell in plan.json and config.json: {"hash", "end", "cells": {id: end, ...}}: the

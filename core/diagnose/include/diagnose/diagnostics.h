@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "diagnose/subject.h"
 
 typedef void (*diagnostic_fn)(struct subject *s, struct json v);

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include <peat/param.h>
 
 #include "experiment/best_over.h"

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "cell/cell.h"
 #include "experiment/experiment.h"
 

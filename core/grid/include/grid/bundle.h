@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "grid/verify.h"
 
 /* xz takes half of the room, and a minute for a thousand cells. */

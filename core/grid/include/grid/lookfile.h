@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "grid/rundir.h"
 
 #define LOOKS_FILE "looks.json"

@@ -2,7 +2,6 @@
 /* scheme_table.h: a scheme's table for positions 0 .. T-1. */
 #pragma once
 
-#include "base/base.h"
 #include "process/trail.h"
 #include "tensor/parallel.h"
 #include "tensor/tensor.h"

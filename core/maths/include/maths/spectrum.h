@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/parallel.h"
 
 /* A table as the engine has it: F32, row-major, no gaps; borrowed and only read. */

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "process/trail.h"
 
 /* How long one plugin function may take where no experiment says so. */

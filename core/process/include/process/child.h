@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "process/trail.h"
 
 /* The descriptor under which a program finds its trail. */

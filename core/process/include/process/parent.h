@@ -2,7 +2,6 @@
 /* parent.h: a process that ends with the one that started it. */
 #pragma once
 
-#include "base/base.h"
 #include "process/trail.h"
 
 /* This process gets the signal when its parent dies. False: process `parent` has gone before that

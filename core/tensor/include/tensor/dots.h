@@ -12,7 +12,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/bf16.h"
 
 enum { DOTS_COLUMNS = 16, DOTS_STEP = 32 };

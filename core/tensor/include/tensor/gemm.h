@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include <peat/gemm.h>
 
 #include "tensor/parallel.h"

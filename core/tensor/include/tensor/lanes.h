@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/levels.h"
 
 /* Sum of the lanes, in halves. */

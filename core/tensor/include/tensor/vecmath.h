@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/levels.h"
 
 /* A row for exp_sums. */

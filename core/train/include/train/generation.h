@@ -2,7 +2,6 @@
 /* generation.h: one saved generation: its name, its state.json, its checks. */
 #pragma once
 
-#include "base/base.h"
 #include "model/safetensors.h"
 #include "train/trainer.h"
 

@@ -2,7 +2,6 @@
 /* task.h: a task as the trainer knows it: the SDK's hooks with their config and plan. */
 #pragma once
 
-#include "base/base.h"
 #include <peat/task.h>
 
 #include "nn/part.h"

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "model/transformer.h"
 #include "train/task.h"
 #include "train/train_config.h"
