@@ -23,6 +23,10 @@ enum { ALIGNMENT = 64 };
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
+/* Behind a guarded block: pages that nobody may read or write. */
+#define PAGE  ((size_t)4096)
+#define FENCE ((size_t)64 * PAGE)
+
 /* Chunks double up to this size; larger requests get a chunk of their own. */
 #define CHUNK_LIMIT ((size_t)256 << 20)
 
@@ -31,7 +35,8 @@ enum { ALIGNMENT = 64 };
 
 struct arena_chunk {
     _Alignas(ALIGNMENT) struct arena_chunk *next;
-    size_t room, used; /* of the bytes that follow */
+    size_t room, used; /* of the bytes that follow                     */
+    size_t mapped;     /* bytes of its pages and its fence; 0: no fence */
 };
 
 /* Before a guarded block. */
@@ -71,6 +76,37 @@ static struct arena_chunk *chunk_new(size_t room)
     return c;
 }
 
+/* The chunk of one guarded block. */
+static struct arena_chunk *fenced_new(size_t room)
+{
+    size_t bytes = (sizeof(struct arena_chunk) + room + PAGE - 1) / PAGE * PAGE;
+    struct arena_chunk *c =
+        mmap(NULL, bytes + FENCE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (c == MAP_FAILED)
+        return NULL;
+    if (mprotect(c, bytes, PROT_READ | PROT_WRITE) != 0) {
+        munmap(c, bytes + FENCE);
+        return NULL;
+    }
+    *c = (struct arena_chunk){.room = bytes - sizeof(*c), .mapped = bytes + FENCE};
+    ASAN_POISON_MEMORY_REGION(chunk_bytes_of(c), c->room);
+    return c;
+}
+
+/* Gives back the chunks of a chain from *first on. */
+static void chain_free(struct arena_chunk **first)
+{
+    for (struct arena_chunk *c = *first, *next; c; c = next) {
+        next = c->next;
+        ASAN_UNPOISON_MEMORY_REGION(chunk_bytes_of(c), c->room);
+        if (c->mapped)
+            munmap(c, c->mapped);
+        else
+            free(c);
+    }
+    *first = NULL;
+}
+
 static void chunk_cut(struct arena_chunk *c, size_t used)
 {
     ASAN_POISON_MEMORY_REGION(chunk_bytes_of(c) + used, c->used - used);
@@ -96,6 +132,19 @@ static void chain_insert(struct arena *a, struct arena_chunk *c)
     *link = c;
 }
 
+static struct arena_chunk *chunk_for(struct arena *a, size_t need)
+{
+    size_t room = need > a->chunk_bytes ? need : a->chunk_bytes;
+    if (a->guard_bytes)
+        return fenced_new(need);
+    struct arena_chunk *c = chunk_new(room);
+    if (!c && room > need)
+        c = chunk_new(need);
+    if (c && a->chunk_bytes <= CHUNK_LIMIT / 2)
+        a->chunk_bytes *= 2;
+    return c;
+}
+
 /* A chunk with room for `need` bytes becomes the current one. */
 static bool next_chunk(struct arena *a, size_t need)
 {
@@ -103,31 +152,26 @@ static bool next_chunk(struct arena *a, size_t need)
     while (c && c->room < need)
         c = c->next;
     if (!c) {
-        size_t room = need > a->chunk_bytes ? need : a->chunk_bytes;
-        c = chunk_new(room);
-        if (!c && room > need)
-            c = chunk_new(need);
+        c = chunk_for(a, need);
         if (!c)
             return false;
         chain_insert(a, c);
-        if (a->chunk_bytes <= CHUNK_LIMIT / 2)
-            a->chunk_bytes *= 2;
     }
     a->current = c;
     return true;
 }
 
-/* | guard | block | zone |; the zone begins where the bytes asked for end, and takes the place of
- * the red zone: who writes into it may not have been compiled with the sanitizer. */
-static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t bytes, size_t size)
+/* | guard | block | zone |, and the fence behind them; the zone begins where the bytes asked for
+ * end, and takes the place of the red zone: who writes into it may not have been compiled with the
+ * sanitizer. */
+static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t bytes)
 {
     struct arena_guard *guard = (void *)at;
     unsigned char *block = at + sizeof(*guard);
-    size_t rest = size - bytes + RED_ZONE;
     ASAN_UNPOISON_MEMORY_REGION(at, sizeof(*guard));
     *guard = (struct arena_guard){.older = a->guard,
                                   .zone = block + bytes,
-                                  .bytes = a->guard_bytes + rest,
+                                  .bytes = a->current->room - sizeof(*guard) - bytes,
                                   .used_before = a->used,
                                   .owner = a->owner && *a->owner ? *a->owner : ""};
     ASAN_UNPOISON_MEMORY_REGION(guard->zone, guard->bytes);
@@ -168,11 +212,12 @@ void *arena_try_alloc(struct arena *a, size_t bytes)
     size_t need = size + RED_ZONE;
     if (a->guard_bytes)
         need += sizeof(struct arena_guard) + a->guard_bytes;
-    if ((!a->current || a->current->room - a->current->used < need) && !next_chunk(a, need))
+    bool fits = a->current && !a->guard_bytes && a->current->room - a->current->used >= need;
+    if (!fits && !next_chunk(a, need))
         return NULL;
     unsigned char *block = chunk_bytes_of(a->current) + a->current->used;
     if (a->guard_bytes)
-        block = guard_block(a, block, bytes, size);
+        block = guard_block(a, block, bytes);
     ASAN_UNPOISON_MEMORY_REGION(block, bytes);
     a->current->used += need;
     a->used += size;
@@ -281,8 +326,11 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
         a->guard = a->guard->older;
     if (mark.chunk)
         chunk_cut(mark.chunk, mark.chunk_used);
-    for (struct arena_chunk *c = mark.chunk ? mark.chunk->next : a->first; c; c = c->next)
+    struct arena_chunk **later = mark.chunk ? &mark.chunk->next : &a->first;
+    for (struct arena_chunk *c = *later; c; c = c->next)
         chunk_cut(c, 0);
+    if (a->guard_bytes)
+        chain_free(later);
     a->current = mark.chunk;
     a->used = mark.used;
 }
@@ -294,12 +342,8 @@ void arena_reset(struct arena *a)
 
 void arena_release(struct arena *a)
 {
-    for (struct arena_chunk *c = a->first, *next; c; c = next) {
-        next = c->next;
-        ASAN_UNPOISON_MEMORY_REGION(chunk_bytes_of(c), c->room);
-        free(c);
-    }
-    a->first = a->current = NULL;
+    chain_free(&a->first);
+    a->current = NULL;
     a->guard = NULL;
     a->used = 0;
 }

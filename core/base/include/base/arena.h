@@ -65,8 +65,8 @@ void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
  * results of code that reads it.
  */
 enum arena_mark_byte { ARENA_SHOWS_WRITES = 0x03, ARENA_SHOWS_READS = 0xff };
-/* From now on each block has so many bytes behind it, and a few before it, that are nobody's. For
- * checks of code that may write or read beyond the ends of a block. */
+/* From now on each block has at least so many bytes behind it that are nobody's, a few before it,
+ * and behind all a fence, which ends who touches it. For checks of code that may go beyond ends. */
 void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark);
 /* The owner of the oldest block around which something was written ("" when nobody was named);
  * NULL: there is none. */
