@@ -23,7 +23,8 @@ enum case_flag {
     CASE_RMS = 1 << 6,     /* RMS norms                                                         */
     CASE_HEADS = 1 << 7,   /* the scheme acts on all heads but the first                        */
     CASE_DIMS = 1 << 8,    /* the scheme acts on the second half of each head's dimensions      */
-    CASE_WIDER = 1 << 9    /* a companion before the scheme makes q and k twice as wide         */
+    CASE_WIDER = 1 << 9,   /* a companion before the scheme makes q and k twice as wide         */
+    CASE_FRACTIONAL = 1 << 10 /* positions and shifts are multiplied by 3/4 */
 };
 
 struct check_case {

@@ -213,9 +213,23 @@ void other_document_holds(const struct trial *t)
     }
 }
 
+enum { MORE = 3 }; /* places of a source, under padding */
+
+/* Two paddings of equal length, also for those who count it. */
+void source_tokens_hold(const struct trial *t)
+{
+    struct rig_input x = trial_longer_sources(t, MORE), y = x;
+    int32_t *token = ARENA_ARRAY(&t->rig->arena, x.in.B * x.in.S, int32_t);
+    for (int64_t i = 0; i < x.in.B * x.in.S; i++)
+        token[i] = x.in.source_pad[i] ? rig_token(t->rig, "others", i) : x.in.source[i];
+    y.in.source = token;
+    const double *logits = rig_logits(t->rig, &x.in);
+    trial_same(t, logits, rig_logits(t->rig, &y.in), x.in.B * x.in.T, 0,
+               "when the tokens under padding of a source change");
+}
+
 void source_padding_holds(const struct trial *t)
 {
-    enum { MORE = 3 };
     struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);
     const double *logits = rig_logits(t->rig, &x.in);
     trial_same(t, logits, rig_logits(t->rig, &longer.in), x.in.B * x.in.T, 0,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* check_statics.c: the writable memory of a plugin's file, its .data and .bss, stays as it was
- * loaded: two uses of the plugin would share what it holds, and a resumed run would lose it. */
+/* check_statics.c: the writable memory of a plugin's file, its .data and .bss, and those of its
+ * thread, stay as they were loaded: two uses of the plugin would share what they hold, and a
+ * resumed run would lose it. */
 #include <elf.h>
 
 #include "checkelf.h"
@@ -8,7 +9,7 @@
 
 /* One writable piece of the file, as it is in memory and as it was. */
 struct piece {
-    const unsigned char *at;
+    const unsigned char *at; /* NULL: the thread has not touched its variables */
     unsigned char *was;
     size_t n;
 };
@@ -16,7 +17,7 @@ struct piece {
 struct statics {
     struct arena *arena;
     uintptr_t inside, base; /* an address of the file; where the file begins */
-    struct piece piece[8];
+    struct piece piece[8], thread;
     int n;
 };
 
@@ -45,6 +46,23 @@ static void add_piece(struct statics *x, uintptr_t begin, uintptr_t end,
         piece->was[k] = byte_at(piece->at + k);
 }
 
+/* A thread's copy is made when it is first touched, of what the file holds and of zeros. */
+static void note_thread(struct statics *x, const ElfW(Phdr) * p, uintptr_t begin)
+{
+    x->thread = (struct piece){.was = arena_zalloc(x->arena, p->p_memsz), .n = p->p_memsz};
+    memcpy(x->thread.was, (const void *)begin, p->p_filesz);
+}
+
+static int look_at_thread(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    struct statics *x = ctx;
+    (void)size;
+    if (info->dlpi_addr != x->base)
+        return 0;
+    x->thread.at = info->dlpi_tls_data;
+    return 1;
+}
+
 static int look_at_file(struct dl_phdr_info *info, size_t size, void *ctx)
 {
     struct statics *x = ctx;
@@ -60,6 +78,8 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *ctx)
         uintptr_t begin = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_LOAD && p->p_flags & PF_W)
             add_piece(x, begin, begin + p->p_memsz, info);
+        if (p->p_type == PT_TLS)
+            note_thread(x, p, begin);
     }
     x->base = found ? info->dlpi_addr : x->base;
     return found;
@@ -67,36 +87,54 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *ctx)
 
 /* ---- the name of what has changed ---- */
 
+struct changed {
+    unsigned type; /* STT_OBJECT, STT_TLS */
+    uintptr_t offset;
+};
+
 static bool covers(const void *ctx, const elf_symbol *s, const char *name)
 {
-    uintptr_t offset = *(const uintptr_t *)ctx;
-    return (s->st_info & 0xf) == STT_OBJECT && *name && offset - s->st_value < s->st_size;
+    const struct changed *c = ctx;
+    return (s->st_info & 0xf) == c->type && *name && c->offset - s->st_value < s->st_size;
 }
 
-static void report(const struct checked *s, uintptr_t offset, struct check_outcome *o)
+static void report(const struct checked *s, const struct changed *c, struct check_outcome *o)
 {
     struct elf_image file;
     if (elf_image_open(&file, s->plugin->path, NULL) != PEAT_OK)
         return;
-    const char *name = elf_find_symbol(&file, SHT_SYMTAB, covers, &offset);
+    const char *name = elf_find_symbol(&file, SHT_SYMTAB, covers, c);
     /* Rust's standard library has caches of its own. */
     if (!elf_made_by(&file, "rustc"))
-        check_fail(
-            o,
-            "its static variable%s%s%s changes while it runs: two uses would share it, and a "
-            "resumed run would lose it (keep such data in self)",
-            name ? " '" : "", name ? name : "", name ? "'" : "");
+        check_fail(o,
+                   "its %s variable%s%s%s changes while it runs: two uses would share it, and a "
+                   "resumed run would lose it (keep such data in self)",
+                   c->type == STT_TLS ? "thread-local" : "static", name ? " '" : "",
+                   name ? name : "", name ? "'" : "");
     elf_image_close(&file);
 }
 
-static void compare(const struct checked *s, const struct statics *x, struct check_outcome *o)
+/* The first byte of a piece that has changed; -1: none. */
+static ptrdiff_t changed_byte(const struct piece *p)
 {
-    for (int i = 0; i < x->n; i++)
-        for (size_t k = 0; k < x->piece[i].n; k++)
-            if (byte_at(x->piece[i].at + k) != x->piece[i].was[k]) {
-                report(s, (uintptr_t)(x->piece[i].at + k) - x->base, o);
-                return;
-            }
+    for (size_t k = 0; p->at && k < p->n; k++)
+        if (byte_at(p->at + k) != p->was[k])
+            return (ptrdiff_t)k;
+    return -1;
+}
+
+static void compare(const struct checked *s, struct statics *x, struct check_outcome *o)
+{
+    ptrdiff_t at = -1;
+    for (int i = 0; i < x->n && at < 0; i++) {
+        at = changed_byte(&x->piece[i]);
+        if (at >= 0)
+            report(s, &(struct changed){STT_OBJECT, (uintptr_t)(x->piece[i].at + at) - x->base}, o);
+    }
+    dl_iterate_phdr(look_at_thread, x);
+    at = changed_byte(&x->thread);
+    if (at >= 0)
+        report(s, &(struct changed){STT_TLS, (uintptr_t)at}, o);
 }
 
 /* ---- running it ---- */

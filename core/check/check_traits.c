@@ -9,9 +9,9 @@ void shift_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *before = rig_logits(t->rig, &x.in);
-    t->rig->moves.by = (double)t->c->shift;
+    t->rig->moves.by = trial_shift(t);
     trial_same(t, before, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
-               arena_printf(&t->rig->arena, "when all positions move by %" PRId64, t->c->shift));
+               arena_printf(&t->rig->arena, "when all positions move by %g", t->rig->moves.by));
 }
 
 /* |x| of row `row` of [B,H,T,C], by flat index. */

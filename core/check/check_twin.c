@@ -6,19 +6,11 @@
 
 #include "property.h"
 
-/* A second model of the case; NULL, closed, when it is refused. */
+/* A second model of the case; NULL: it is refused. */
 static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
 {
     struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
-    peat_status status = rig_open(twin, t->subject, t->variant, plan, t->o);
-    if (status == PEAT_OK)
-        return twin;
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        check_skip(t->o, "refused: %s", twin->err.text);
-    else
-        check_fail(t->o, "%s", twin->err.text);
-    rig_close(twin);
-    return NULL;
+    return trial_open(t, twin, plan) ? twin : NULL;
 }
 
 /* ---- precision ---- */
@@ -123,18 +115,24 @@ static bool same_shapes(const struct rig *a, const struct rig *b)
 }
 
 /* A table with a row for each place grows with T_max: then there is nothing to compare. */
-void lengths_agree(const struct trial *t)
+static void agrees_with_twin(const struct trial *t, const struct rig_plan *plan, const char *what)
 {
     struct rig_input x = trial_input(t);
-    struct rig_plan plan = trial_plan(t);
-    plan.T_max = 2 * RIG_T_MAX + 5;
-    struct rig *twin = twin_open(t, &plan);
+    struct rig *twin = twin_open(t, plan);
     if (!twin)
         return;
     if (same_shapes(t->rig, twin))
-        trial_same(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), x.in.B * x.in.T, 0,
-                   "when the model is made for longer sequences (T_max)");
+        trial_same(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), x.in.B * x.in.T, 0, what);
     rig_close(twin);
+}
+
+void lengths_agree(const struct trial *t)
+{
+    struct rig_plan longer = trial_plan(t), other = longer;
+    other.undeclared_T = 1 << 20;
+    agrees_with_twin(t, &other, "with T_total, which it reads without PEAT_NEED_LENGTH");
+    longer.T_max = 2 * RIG_T_MAX + 5;
+    agrees_with_twin(t, &longer, "when the model is made for longer sequences (T_max)");
 }
 
 /* ---- layers ---- */

@@ -2,7 +2,6 @@
 /* checkchild.c: both sides of a check that runs in its own process. */
 #include "check/checkchild.h"
 
-#include "process/child.h"
 #include "process/childlog.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
@@ -124,6 +123,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .trail = q->trail,
                         .cases = q->cases,
                         .reference = q->reference,
+                        .trace = q->trace,
                         .end = &report->cases};
     registry.trail = q->trail;
     state_read(&unloaded);
@@ -215,50 +215,55 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     return true;
 }
 
-static peat_status run_child(const struct check_request *q, const char *check, const char *dir,
-                             struct arena *a, struct check_report *report, struct error *err)
+peat_status check_start(struct check_running *r, struct arena *arena, struct error *err)
 {
-    const char *record = arena_printf(a, "%s/record", dir);
-    struct child c = {.env = cell_environment(a, 4),
-                      .log = arena_printf(a, "%s/log", dir),
-                      .own_group = true,
-                      .has_trail = true};
-    peat_status status = child_arguments(q, check, record, &c.argv, a, err);
-    if (status == PEAT_OK)
-        status = child_start(&c, err);
+    peat_status status = own_dir_open(&r->dir, "check", err);
     if (status != PEAT_OK)
         return status;
-    c.deadline = c.started + q->timeout;
-    child_wait(&c);
-    bool recorded = !c.late && read_record(record, a, report);
-    if (!recorded && c.trail)
-        report->cases.index = strtoll(c.trail->cell, NULL, 10);
-    if (c.late) {
+    r->record = arena_printf(arena, "%s/record", r->dir.path);
+    r->child = (struct child){.env = cell_environment(arena, 4),
+                              .log = arena_printf(arena, "%s/log", r->dir.path),
+                              .own_group = true,
+                              .has_trail = true};
+    status = child_arguments(&r->q, r->check, r->record, &r->child.argv, arena, err);
+    if (status == PEAT_OK)
+        status = child_start(&r->child, err);
+    if (status != PEAT_OK)
+        own_dir_close(&r->dir);
+    r->child.deadline = r->child.started + r->q.timeout;
+    return status;
+}
+
+void check_finish(struct check_running *r, struct arena *arena, struct check_report *report)
+{
+    struct child *c = &r->child;
+    *report = (struct check_report){.check = r->check, .text = ""};
+    child_wait(c);
+    bool recorded = !c->late && read_record(r->record, arena, report);
+    if (!recorded && c->trail)
+        report->cases.index = strtoll(c->trail->cell, NULL, 10);
+    if (c->late) {
         report->end = CHECK_END_TIMEOUT;
-        report->text =
-            arena_printf(a, "%sstill running after %g seconds", place_of_death(&c, a), q->timeout);
-    } else if (!recorded || (c.code != 0 && report->end != CHECK_END_FAILED)) {
+        report->text = arena_printf(arena, "%sstill running after %g seconds",
+                                    place_of_death(c, arena), r->q.timeout);
+    } else if (!recorded || (c->code != 0 && report->end != CHECK_END_FAILED)) {
         /* After a failure it may die too. */
-        describe_death(&c, a, report);
+        describe_death(c, arena, report);
     }
-    child_release(&c);
-    return PEAT_OK;
+    child_release(c);
+    own_dir_close(&r->dir);
+    report->seconds = clock_seconds() - c->started;
 }
 
 peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
                         struct check_report *report, struct error *err)
 {
-    struct own_dir dir;
-    double start = clock_seconds();
-    *report = (struct check_report){.check = check, .text = ""};
+    struct check_running r = {.q = *q, .check = check};
     struct stops_held held;
     stops_hold(&held);
-    peat_status status = own_dir_open(&dir, "check", err);
-    if (status == PEAT_OK) {
-        status = run_child(q, check, dir.path, arena, report, err);
-        own_dir_close(&dir);
-    }
+    peat_status status = check_start(&r, arena, err);
+    if (status == PEAT_OK)
+        check_finish(&r, arena, report);
     stops_let(&held);
-    report->seconds = clock_seconds() - start;
     return status;
 }

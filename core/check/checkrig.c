@@ -39,7 +39,8 @@ static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, 
 static void place(struct where *where, const struct rig_plan *plan)
 {
     int64_t H = rig_heads(plan), C = rig_width(plan) / H;
-    if (plan->flags & CASE_HEADS && H > 1) {
+    where->across = plan->arch == PEAT_SEQ2SEQ && !plan->apart;
+    if ((plan->flags & CASE_HEADS || plan->second) && H > 1) {
         where->head_begin = 1;
         where->head_end = H;
     }
@@ -47,6 +48,22 @@ static void place(struct where *where, const struct rig_plan *plan)
         where->dim_begin = C / 2;
         where->dim_end = C;
     }
+}
+
+static struct where *add_use(struct rig *r, const char *id, const peat_scheme *hooks,
+                             const void *config)
+{
+    add_scheme(r, id, hooks, config);
+    struct where *where = &r->positional.scheme[r->positional.n_scheme - 1].where;
+    place(where, &r->plan);
+    return where;
+}
+
+static void add_second_use(struct rig *r, const peat_scheme *hooks)
+{
+    struct where *where = add_use(r, "second", hooks, r->plan.second);
+    where->head_begin = 0;
+    where->head_end = 1;
 }
 
 static void add_subject(struct rig *r, const peat_scheme *hooks, const struct variant *v)
@@ -58,10 +75,11 @@ static void add_subject(struct rig *r, const peat_scheme *hooks, const struct va
         add_scheme(r, "companion_wider", &part_twice, NULL);
     if (records)
         add_scheme(r, "before", &part_record, &r->before);
-    add_scheme(r, r->subject->plugin->desc->id, hooks, v->config);
-    struct scheme_part *part = &r->positional.scheme[r->positional.n_scheme - 1];
-    place(&part->where, &r->plan);
-    part->where.across = r->plan.arch == PEAT_SEQ2SEQ && !r->plan.apart;
+    if (r->plan.second && r->plan.turned)
+        add_second_use(r, hooks);
+    add_use(r, r->subject->plugin->desc->id, hooks, v->config);
+    if (r->plan.second && !r->plan.turned)
+        add_second_use(r, hooks);
     if (records)
         add_scheme(r, "after", &part_record, &r->after);
 }
@@ -80,7 +98,8 @@ static void fill_positional(struct rig *r, const struct variant *v)
     const peat_combine *combine = checked_combine(r->subject);
     const char *id = r->subject->plugin->desc->id;
     r->positional = (struct positional){.host = r->plan.host ? r->plan.host : host_table(),
-                                        .trail = r->subject->trail};
+                                        .trail = r->subject->trail,
+                                        .undeclared_T = r->plan.undeclared_T};
     r->moves.stride = r->plan.stride > 0 ? r->plan.stride : 1;
     if (r->plan.moved || r->moves.stride != 1)
         add_scheme(r, "shift", &part_shift, &r->moves);

@@ -46,6 +46,10 @@ struct rig_plan {
     int64_t layers;            /* 0: 2  */
     double stride;             /* from one position to the next; 0: 1 */
     unsigned flags;            /* CASE_RMS and those behind it */
+    int64_t undeclared_T;      /* of positional.h */
+    const void *second;        /* config of another use of the scheme, on the first head; the first
+                                  use is on the others then. NULL: none */
+    bool turned;               /* the second use stands before the first */
     const peat_scheme *hooks;  /* in the place of the scheme's; NULL: its own */
     const peat_combine *merge; /* in the place of the combine's; NULL: its own */
     const peat_host *host;     /* that hooks are given; NULL: the engine's     */

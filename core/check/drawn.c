@@ -22,7 +22,7 @@ static void run_model(const struct checked *s, const struct check_case *c, const
         return;
     struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .o = o};
     trial_run(&t);
-    if (o->verdict == CHECK_FAILED && t.rig && t.rig->given_up) {
+    if (o->verdict == CHECK_FAILED && trial_refused(&t)) {
         *o = (struct check_outcome){CHECK_PASSED};
         check_skip(o, "refused: %s", t.rig->err.text);
     }
@@ -234,17 +234,24 @@ static void run_drawn(const struct checked *s, uint64_t seed, int64_t index,
         keep_case(s->end, s, &c, settings);
 }
 
-static void sweep(const struct checked *s, uint64_t seed, int64_t first, double seconds,
-                  struct check_outcome *o)
+struct sweep {
+    uint64_t seed;
+    int64_t first, step, end;
+    double seconds;
+};
+
+static void run_sweep(const struct checked *s, const struct sweep *w, struct check_outcome *o)
 {
-    double until = clock_seconds() + seconds;
+    double until = clock_seconds() + w->seconds;
     struct cases_end *end = s->end;
-    for (end->index = first; end->index == first || clock_seconds() < until; end->index++) {
+    for (end->index = w->first;
+         end->index < w->end && (end->index == w->first || clock_seconds() < until);
+         end->index += w->step) {
         struct arena_mark mark = arena_mark(s->arena);
         char name[32];
         snprintf(name, sizeof(name), "%" PRId64, end->index);
         trail_cell(s->trail, name);
-        run_drawn(s, seed, end->index, o);
+        run_drawn(s, w->seed, end->index, o);
         end->tried++;
         if (o->verdict == CHECK_FAILED)
             return;
@@ -271,9 +278,10 @@ void run_drawn_cases(const struct checked *s, struct check_outcome *o)
 {
     uint64_t seed;
     int64_t index;
-    double seconds;
-    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %lf", &seed, &index, &seconds) == 3) {
-        sweep(s, seed, index, seconds, o);
+    struct sweep w;
+    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf", &w.seed,
+               &w.first, &w.step, &w.end, &w.seconds) == 5) {
+        run_sweep(s, &w, o);
     } else if (sscanf(s->cases, "at %" SCNu64 " %" SCNd64, &seed, &index) == 2) {
         struct check_case c;
         struct value *settings;

@@ -38,7 +38,9 @@ static const char *has_no_reference(const struct checked *s)
 
 static const char *reads_length(const struct checked *s)
 {
-    return checked_scheme(s)->needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
+    const peat_scheme *scheme = checked_scheme(s);
+    uint32_t needs = scheme ? scheme->needs : checked_combine(s)->needs;
+    return needs & PEAT_NEED_LENGTH ? "it depends on the length" : NULL;
 }
 
 static const char *acts_on_no_head(const struct checked *s)
@@ -49,7 +51,8 @@ static const char *acts_on_no_head(const struct checked *s)
 /* A scheme that has a period, or acts far out alone, agrees at one shift and not at all of these.
  */
 #define SHIFTS(rest)                                                                               \
-    "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest
+    "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest     \
+    "; fractional shift=7" rest
 #define PLACES(rest)                                                                               \
     "place=1" rest "; place=2" rest "; place=3" rest "; place=4" rest "; place=5" rest
 #define ACROSS(more) .traits = PEAT_ACROSS | (more), .claim = "to act across two sequences"
@@ -88,7 +91,7 @@ static const struct property table[] = {
      .unfit = reads_length}, /* a grid that is chosen by T_max shows beyond it */
     {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH, SHIFTS("") "; " SHIFTS(" rows=1 length=48"),
-     .has = CASE_MOVED, .may = CASE_TRAINING, .traits = PEAT_SHIFT_INVARIANT,
+     .has = CASE_MOVED, .may = CASE_TRAINING | CASE_FRACTIONAL, .traits = PEAT_SHIFT_INVARIANT,
      .claim = "to be shift-invariant"},
     {"norm-preserving", norms_hold, ARCH_BOTH, .may = CASE_TRAINING, .traits = PEAT_NORM_PRESERVING,
      .claim = "to preserve norms"},
@@ -106,6 +109,8 @@ static const struct property table[] = {
      ACROSS(0)},
     {"across", source_padding_holds, ARCH_SEQ2SEQ, .name = "across-padding", .unfit = reads_length,
      ACROSS(0)},
+    {"across", source_tokens_hold, ARCH_SEQ2SEQ, "rows=3; training", .name = "across-tokens",
+     .may = CASE_TRAINING, ACROSS(0)},
     {"across", storable_holds, ARCH_SEQ2SEQ, "place=2", .name = "across-storable",
      ACROSS(PEAT_STORABLE)},
     {"across", threads_hold, ARCH_SEQ2SEQ, .name = "across-threads",
@@ -150,6 +155,7 @@ static const struct property table[] = {
     {"buffers", reads_hold, ARCH_BOTH, "rows=2; training length=5 heads=3; rows=2 length=1",
      .name = "buffers-reads", .has = CASE_F32, .may = CASE_TRAINING},
     {"statics", .whole = statics_stay},
+    {"uses", .whole = uses_apart, .unfit = acts_on_no_head},
     {"batches", batches_hold, ARCH_BOTH},
     {"draws", draws_hold, ARCH_BOTH | ARCH_SEQ2SEQ},
     {"answers", answers_hold, ARCH_BOTH, .once = true}, /* few lengths may have one answer */

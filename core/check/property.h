@@ -52,7 +52,13 @@ const char *property_unfit(const struct property *p, const struct checked *s);
 /* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
  * Skipped: the plugin does not want such a model. */
 void trial_run(struct trial *t);
+/* False: the model is refused, and the trial skipped, or it cannot be made; r is closed. */
+bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
+/* The pass failed by the plugin's own word, or since positions that are not whole are not rows. */
+bool trial_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
+/* Of all positions, in the property's own time. */
+double trial_shift(const struct trial *t);
 /* Rows of the case with phase, padding and documents by its flags, and sources where the model
  * reads them. */
 struct rig_input trial_input(const struct trial *t);
@@ -84,6 +90,8 @@ void under_padding_holds(const struct trial *t);
 void document_alone_holds(const struct trial *t);
 void other_document_holds(const struct trial *t);
 void source_padding_holds(const struct trial *t);
+void source_tokens_hold(const struct trial *t);
+void uses_apart(const struct checked *s, struct check_outcome *o);
 void masked_holds(const struct trial *t);
 void gradients_hold(const struct trial *t);
 void shift_holds(const struct trial *t);
@@ -104,6 +112,7 @@ void environment_after_load(const struct checked *s, struct check_outcome *o);
 void environment_after_step(const struct trial *t);
 /* reference.c */
 void reference_whole(const struct checked *s, struct check_outcome *o);
+void trace_whole(const struct checked *s, struct check_outcome *o);
 void parameters_whole(const struct checked *s, struct check_outcome *o);
 void widths_whole(const struct checked *s, struct check_outcome *o);
 /* drawn.c: settings of half of the parameters, the same for the same index. */

@@ -146,6 +146,42 @@ static void put_projections(struct json in, const peat_call *c)
     }
 }
 
+/* ---- traces ---- */
+
+static bool is_shown(const char *key)
+{
+    static const char *const ids[] = {"token", "token_k", "document", "pad", "special", "W_q",
+                                      "b_q",   "W_k",     "b_k",      "W_v", "b_v"};
+    return name_index(ids, sizeof(ids) / sizeof(*ids), key) < 0;
+}
+
+static void add_shapes(struct recorder *r, struct strbuf *line, const struct value *arrays)
+{
+    for (int i = 0; i < arrays->n; i++) {
+        const char *key = arrays->key ? arrays->key[i] : "";
+        const struct value *shape = value_get(arrays->item[i], "shape");
+        if (shape && is_shown(key))
+            strbuf_addf(line, " %s%s%s", key, *key ? " " : "",
+                        json_to_text(shape, JSON_DENSE, r->arena));
+    }
+}
+
+/* "  rotary.qkv, layer 0: pos [1,6] q [3,2,6,8] -> [3,2,6,8]" */
+static void trace(struct recorder *r)
+{
+    const struct value *in = value_get(r->call.v, "in");
+    struct strbuf line = STRBUF_NEW;
+    if (!r->subject->trace)
+        return;
+    strbuf_addf(&line, "  %s.%s, layer %" PRId64 ":", r->subject->plugin->desc->id,
+                json_get_text(r->call.v, "hook"), json_get_int(in, "layer", 0));
+    add_shapes(r, &line, in);
+    strbuf_addf(&line, " ->");
+    add_shapes(r, &line, value_get(r->call.v, "out"));
+    r->subject->trace(line.text);
+    strbuf_release(&line);
+}
+
 /* ---- a call ---- */
 
 /* A leaf in the place of an input. */
@@ -205,6 +241,7 @@ static void end(const peat_call *c, int n, peat_node *const *out)
     }
     r->n_made++;
     json_add((struct json){r->arena, r->calls}, r->call.v);
+    trace(r);
 }
 
 static peat_node *end_one(const peat_call *c, peat_node *out)
@@ -259,6 +296,7 @@ static void end_positions(const peat_call *c, const peat_side *side, const doubl
     put_positions(holder, "out", side, pos);
     json_add(json_put_list(r->call, "out"), value_get(holder.v, "out"));
     json_add((struct json){r->arena, r->calls}, r->call.v);
+    trace(r);
 }
 
 static peat_status record_positions(const peat_call *c, double *pos)

@@ -127,27 +127,80 @@ static void look_at_case(struct search *s, const struct check_report *many)
     t->n_setting = all_settings(s, &f, &t->setting);
 }
 
+/* One of several processes: it tries every so-manyth case. */
+struct job {
+    int64_t next; /* the case that it would try next, or that failed */
+    bool runs;
+    struct check_running running;
+    struct check_report report;
+};
+
+static void start_job(struct search *s, struct job *j, double seconds, int64_t end)
+{
+    j->runs = false;
+    if (s->status != PEAT_OK || j->next >= end)
+        return;
+    j->running = (struct check_running){.q = *s->q, .check = check_cases.name};
+    j->running.q.timeout += seconds;
+    j->running.q.cases = arena_printf(s->a, "from %" PRIu64 " %" PRId64 " %d %" PRId64 " %g",
+                                      s->t->seed, j->next, s->t->jobs, end, seconds);
+    s->status = check_start(&j->running, s->a, s->err);
+    j->runs = s->status == PEAT_OK;
+}
+
+static void finish_job(struct search *s, struct job *j)
+{
+    if (!j->runs)
+        return;
+    check_finish(&j->running, s->a, &j->report);
+    s->t->tried += j->report.cases.tried;
+    s->t->refused += j->report.cases.refused;
+    j->next = j->report.cases.index;
+}
+
+/* Cases before `end` for so many seconds; the first that fails then, or `end`. */
+static int64_t run_jobs(struct search *s, struct job *job, double seconds, int64_t end)
+{
+    struct stops_held held;
+    stops_hold(&held);
+    for (int i = 0; i < s->t->jobs; i++)
+        start_job(s, &job[i], seconds, end);
+    for (int i = 0; i < s->t->jobs; i++) {
+        finish_job(s, &job[i]);
+        if (job[i].runs && check_is_bad(job[i].report.end) && job[i].next < end) {
+            end = job[i].next;
+            s->t->report = job[i].report;
+        }
+    }
+    stops_let(&held);
+    return end;
+}
+
+static bool any_before(const struct job *job, int n, int64_t end)
+{
+    bool any = false;
+    for (int i = 0; i < n; i++)
+        any = any || job[i].next < end;
+    return any;
+}
+
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
                          struct error *err)
 {
     struct search s = {.t = t, .q = q, .a = a, .err = err};
-    double until = clock_seconds() + t->seconds;
+    struct job *job = ARENA_ARRAY(a, t->jobs, struct job);
+    double until = clock_seconds() + t->seconds, left = t->seconds;
+    for (int i = 0; i < t->jobs; i++)
+        job[i].next = i;
     t->report = (struct check_report){.check = check_cases.name, .text = ""};
-    for (double left = t->seconds; left > 0; left = until - clock_seconds()) {
-        double seconds = left < SECONDS_EACH ? left : SECONDS_EACH;
-        const char *from =
-            arena_printf(a, "from %" PRIu64 " %" PRId64 " %g", t->seed, t->index, seconds);
-        const struct check_report report = ask(&s, from, NULL, seconds);
-        if (s.status != PEAT_OK)
-            break;
-        t->tried += report.cases.tried;
-        t->refused += report.cases.refused;
-        t->index = report.cases.index;
-        t->report = report;
-        if (check_is_bad(report.end)) {
-            look_at_case(&s, &report);
-            break;
-        }
+    t->index = INT64_MAX; /* after a case has failed, those before it are tried all the same */
+    while (s.status == PEAT_OK && any_before(job, t->jobs, t->index) &&
+           (left > 0 || t->index < INT64_MAX)) {
+        double seconds = left > 0 && left < SECONDS_EACH ? left : SECONDS_EACH;
+        t->index = run_jobs(&s, job, seconds, t->index);
+        left = until - clock_seconds();
     }
+    if (s.status == PEAT_OK && check_is_bad(t->report.end))
+        look_at_case(&s, &t->report);
     return s.status;
 }

@@ -15,6 +15,17 @@ static int64_t longest(const struct check_case *c)
     return needed > usual ? needed : c->property->longest;
 }
 
+/* Exact in binary, as are multiples. */
+static double fraction(const struct trial *t)
+{
+    return trial_has(t, CASE_FRACTIONAL) ? 0.75 : 1;
+}
+
+double trial_shift(const struct trial *t)
+{
+    return fraction(t) * (double)t->c->shift;
+}
+
 struct rig_plan trial_plan(const struct trial *t)
 {
     const struct check_case *c = t->c;
@@ -26,13 +37,26 @@ struct rig_plan trial_plan(const struct trial *t)
                              .heads = c->heads,
                              .seed = c->seed,
                              .layers = c->layers,
-                             .stride = (double)c->stride,
+                             .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
                              .flags = c->flags,
                              .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
                              .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,
                              .moved = trial_has(t, CASE_MOVED),
                              .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};
+}
+
+bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan)
+{
+    peat_status status = rig_open(r, t->subject, t->variant, plan, t->o);
+    if (status == PEAT_OK)
+        return true;
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        check_skip(t->o, "refused: %s", r->err.text);
+    else
+        check_fail(t->o, "%s", r->err.text);
+    rig_close(r);
+    return false;
 }
 
 void trial_run(struct trial *t)
@@ -43,14 +67,15 @@ void trial_run(struct trial *t)
         return;
     }
     t->rig = ARENA_NEW(t->subject->arena, struct rig);
-    peat_status status = rig_open(t->rig, t->subject, t->variant, &plan, t->o);
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        check_skip(t->o, "refused: %s", t->rig->err.text);
-    else if (status != PEAT_OK)
-        check_fail(t->o, "%s", t->rig->err.text);
-    else
+    if (trial_open(t, t->rig, &plan)) {
         t->c->property->holds(t);
-    rig_close(t->rig);
+        rig_close(t->rig);
+    }
+}
+
+bool trial_refused(const struct trial *t)
+{
+    return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
 }
 
 bool trial_has(const struct trial *t, enum case_flag flag)

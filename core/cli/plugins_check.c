@@ -15,8 +15,8 @@ struct request {
     const char *record;
     const char *cases; /* one, or a request of a parent; NULL: none */
     const char *reference;
-    int64_t seed, seconds;
-    bool json, here, thorough;
+    int64_t seed, seconds, jobs;
+    bool json, here, thorough, trace;
 };
 
 struct checking {
@@ -217,7 +217,8 @@ static bool is_wanted(const struct checking *c, const struct check *check)
 static bool run_random(struct checking *c)
 {
     struct thorough *t = &c->random;
-    *t = (struct thorough){.seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds};
+    *t = (struct thorough){
+        .seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds, .jobs = (int)c->q.jobs};
     if (thorough_run(t, &c->request, c->arena, c->err) != PEAT_OK)
         return false;
     struct check_report *r = &c->report[c->n];
@@ -308,10 +309,17 @@ static int run_recorded(struct checking *c)
     return CLI_DONE;
 }
 
+static void print_line(const char *line)
+{
+    cli_print("%s\n", line);
+    fflush(stdout);
+}
+
 static int run_here(struct checking *c)
 {
     struct check_report report;
     struct own_dir scratch;
+    c->request.trace = c->q.trace ? print_line : NULL;
     if (own_dir_open(&scratch, "check", c->err) != PEAT_OK)
         return CLI_USAGE;
     peat_status status =
@@ -323,8 +331,9 @@ static int run_here(struct checking *c)
         cli_say("%s", report.text);
         return CLI_USAGE;
     }
-    cli_print("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
-              report.text);
+    if (!c->q.trace || report.end != CHECK_END_PASSED)
+        cli_print("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
+                  report.text);
     return check_is_bad(report.end) ? CLI_FAILED : CLI_DONE;
 }
 
@@ -363,7 +372,9 @@ static int check_plugin(const struct cli *cli)
         {"with-parent", !q->record, "--with-parent goes with --record"},
         {"here record", !q->only && !q->cases, "--here and --record go with --only or --case"},
         {"thorough", q->cases != NULL, "--thorough makes cases: without --case"},
-        {"seed seconds", !q->thorough, "--seed and --seconds go with --thorough"},
+        {"seed seconds jobs", !q->thorough, "--seed, --seconds and --jobs go with --thorough"},
+        {"trace", q->only || q->cases || q->thorough || q->json || q->record,
+         "--trace checks nothing: without --only, --case, --thorough, --json and --record"},
         {"only", same_text(q->only, "reference") && !q->reference,
          "check 'reference' needs a --reference FILE"},
         {"only", same_text(q->only, check_cases.name) && !q->cases,
@@ -374,6 +385,8 @@ static int check_plugin(const struct cli *cli)
         return code;
     if (q->cases)
         c.q.only = check_cases.name;
+    if (q->trace)
+        c.q.only = check_trace.name;
     if (q->thorough && !cli_given(cli, "seed"))
         c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
     if (q->cases && !q->record && !q->here)
@@ -381,7 +394,7 @@ static int check_plugin(const struct cli *cli)
     if (q->reference && access(q->reference, R_OK) != 0)
         return cli_mistake(plugins_check.name, "cannot read the reference '%s': %s", q->reference,
                            strerror(errno));
-    return q->record ? run_recorded(&c) : q->here ? run_here(&c) : run_all(&c);
+    return q->record ? run_recorded(&c) : q->here || q->trace ? run_here(&c) : run_all(&c);
 }
 
 static const struct cli_option options[] = {
@@ -396,6 +409,10 @@ static const struct cli_option options[] = {
              "then random sizes, parameters and tokens; one that fails is made smaller"),
     CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, seed, "of --thorough; any unless given, and printed"),
     CLI_WHOLE(0, "seconds", "N", 1, 86400, seconds, "of --thorough; 120 unless given"),
+    CLI_WHOLE('j', "jobs", "N", 1, THOROUGH_JOBS, jobs,
+              "of --thorough: so many processes; the case that is found is the same"),
+    CLI_FLAG(0, "trace", trace,
+             "check nothing; print each call of a hook in one pass, with the shapes of its arrays"),
     CLI_TEXT(0, "case", "TEXT", cases, "one configuration, as --thorough prints it"),
     CLI_FLAG(0, "here", here, "with --only or --case: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,
@@ -414,13 +431,15 @@ const struct cli_command plugins_check = {
              "more. NAME is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
              "of its parameters. Every switch and every label is tried beside the parameters as\n"
              "given. It does not look for: a formula that is wrong and consistent (--reference\n"
-             "does), sequences beyond 300 places, distances beyond 4095, steps beyond a million,\n"
-             "positions that are not whole numbers, and variables of a plugin made by rustc. A\n"
+             "does, also between whole positions), sequences beyond 300 places, distances beyond\n"
+             "4095, steps of training beyond a million, steps in evaluation (they are 0), more\n"
+             "padding behind the source of a scheme that depends on the length, an answer whose\n"
+             "place in the prompt varies, and imports and variables of a plugin made by rustc. A\n"
              "check that is not for the plugin is printed as skipped. Exit status 1 when a check\n"
              "fails, crashes or takes too long.",
     .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
     CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.timeout = 60, .seconds = 120),
+    CLI_DEFAULTS(.timeout = 60, .seconds = 120, .jobs = 1),
     .run = check_plugin,
 };

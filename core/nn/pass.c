@@ -52,7 +52,7 @@ static peat_side declared(const struct call *c, const peat_side *side)
     if (!(needs_of(c) & PEAT_NEED_TOKENS))
         own.token = NULL;
     if (!(needs_of(c) & PEAT_NEED_LENGTH))
-        own.T_total = 0;
+        own.T_total = c->pass->positional->undeclared_T;
     if (grid->n_axes > 0 && s && s->hooks->max_axes > 1) {
         own.n_axes = grid->n_axes;
         own.pos_B = grid->pos_B;

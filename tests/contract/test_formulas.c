@@ -12,39 +12,51 @@
 #define PYTHON "PATH=/usr/bin:$PATH "
 #define CHECK  PYTHON "peat plugins check "
 
-static void build(const char *crime)
+/* planted/<source>.c; its formula is <source>.py. */
+static void build_from(const char *source, const char *crime)
 {
     shell_expect(0,
                  "${CC:-cc} -std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden "
                  "-DCRIME_%s -I\"$PEAT_SOURCE/include\" "
-                 "\"$PEAT_SOURCE/tests/contract/planted/formula.c\" -o planted.so -lm",
-                 crime);
+                 "\"$PEAT_SOURCE/tests/contract/planted/%s.c\" -o planted.so -lm",
+                 crime, source);
 }
 
-static const char *const crimes[][2] = {
-    {"wrong_base", "qkv: q at [0, 0, 1, 2] is "},
-    {"forgotten_root", "qkv: q at [0, 0, 0, 0] is "},
-    {"swapped_pair", "qkv: q at [0, 0, 1, 0] is "},
+static void build(const char *crime)
+{
+    build_from("formula", crime);
+}
+
+static const char *const crimes[][3] = {
+    {"formula", "wrong_base", "qkv: q at [0, 0, 1, 2] is "},
+    {"formula", "forgotten_root", "qkv: q at [0, 0, 0, 0] is "},
+    {"formula", "swapped_pair", "qkv: q at [0, 0, 1, 0] is "},
+    {"slope", "sign_when_far", "bias at [0, 0, 1, 0] is 0.299"},
+    {"slope", "floor_of_the_distance", "bias at [0, 0, 1, 0] is -0, "},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
 START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
 {
-    build(crimes[_i][0]);
+    build_from(crimes[_i][0], crimes[_i][1]);
     shell_expect(0, "peat plugins check ./planted.so");
-    shell_says(1, crimes[_i][1],
+    shell_says(1, crimes[_i][2],
                CHECK "./planted.so --only reference --reference "
-                     "\"$PEAT_SOURCE/tests/contract/planted/formula.py\"");
+                     "\"$PEAT_SOURCE/tests/contract/planted/%s.py\"",
+               crimes[_i][0]);
     assert_printed(", and the reference gives ");
 }
 END_TEST
 
+static const char *const formulas[] = {"formula", "slope"};
+
 START_TEST(the_right_formula_passes)
 {
-    build("sound");
+    build_from(formulas[_i], "sound");
     shell_says(0, "passed   reference",
                CHECK "./planted.so --only reference --reference "
-                     "\"$PEAT_SOURCE/tests/contract/planted/formula.py\"");
+                     "\"$PEAT_SOURCE/tests/contract/planted/%s.py\"",
+               formulas[_i]);
 }
 END_TEST
 
@@ -150,9 +162,10 @@ int main(void)
         (struct tests){"formulas", shell_open, shell_close, .seconds = 600,
                        .needs = "PEAT_SOURCE PEAT cc",
                        .loops = LOOPS({a_wrong_formula_is_found_by_its_reference_alone, CRIMES},
+                                      {the_right_formula_passes, 2},
                                       {a_mistake_in_a_reference_is_one_line, MISTAKES},
                                       {a_new_folder_agrees_with_its_reference, 2},
                                       {every_plugin_agrees_with_its_reference, 2})},
-        TESTS(the_right_formula_passes, what_is_missing_is_said,
-              a_reference_that_does_not_end_is_ended, pytorch_compares_gradients_too));
+        TESTS(what_is_missing_is_said, a_reference_that_does_not_end_is_ended,
+              pytorch_compares_gradients_too));
 }

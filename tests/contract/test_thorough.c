@@ -86,11 +86,12 @@ START_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated)
 }
 END_TEST
 
-START_TEST(the_same_seed_tries_the_same_cases)
+START_TEST(the_same_seed_finds_the_same_case_in_any_number_of_processes)
 {
     build_sly("T == 11", "0.1 * (double)(j * c->q->token[b * T + T - 1])");
     shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 >one");
-    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 >two");
+    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 -j 3 "
+                    ">two");
     shell_expect(0,
                  "grep -o 'case [0-9]* of seed 5' one >a && grep -o 'case [0-9]* of seed 5' two | "
                  "diff a -");
@@ -120,6 +121,7 @@ START_TEST(what_is_no_case_is_refused)
 {
     build_sly("0", "0");
     shell_says(2, "go with --thorough", "peat plugins check ./sly.so --seed 3");
+    shell_says(2, "go with --thorough", "peat plugins check ./sly.so -j 3");
     shell_says(2, "without --case", "peat plugins check ./sly.so --thorough --case x");
     shell_says(2, "needs a --case", "peat plugins check ./sly.so --only cases");
     shell_says(0, "'lenth=3' is not a part of a case",
@@ -163,9 +165,10 @@ int main(int argc, char **argv)
         .seconds = 7200,
         .needs = "PEAT PEAT_BUILD",
         .loops = LOOPS({no_plugin_that_was_built_is_refused_with_any_seed, SEEDS})};
-    return is_long ? run_list(all, (const TTest *const[]){NULL})
-                   : run_list(tests, TESTS(the_same_seed_tries_the_same_cases,
-                                           a_sound_plugin_passes_and_says_what_was_tried,
-                                           a_trait_that_does_not_hold_names_its_hook,
-                                           what_is_no_case_is_refused));
+    return is_long
+               ? run_list(all, (const TTest *const[]){NULL})
+               : run_list(tests, TESTS(the_same_seed_finds_the_same_case_in_any_number_of_processes,
+                                       a_sound_plugin_passes_and_says_what_was_tried,
+                                       a_trait_that_does_not_hold_names_its_hook,
+                                       what_is_no_case_is_refused));
 }

@@ -20,6 +20,11 @@ static double value(const peat_call *c, int64_t b, int64_t i, int64_t j)
     wrong = T > 64;
 #elif defined(CRIME_ahead_late)
     wrong = c->phase == PEAT_TRAIN && c->step >= 500;
+#elif defined(CRIME_ahead_from_step_50)
+    wrong = c->phase == PEAT_TRAIN && c->step >= 50;
+#elif defined(CRIME_rows_from_step_1000)
+    if (c->phase == PEAT_TRAIN && c->step >= 1000)
+        x -= 0.1 * (double)(c->k->token[(c->B - 1) * T] % 7 * j);
 #elif defined(CRIME_ahead_when_far)
     wrong = d > 700;
 #elif defined(CRIME_by_layer)

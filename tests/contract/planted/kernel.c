@@ -109,6 +109,8 @@ static void backward(const peat_op_call *c, int64_t begin, int64_t end)
             add_w = gy * y;
 #elif defined(CRIME_grad_far)          /* the rows from the 64th on are left out */
             add_w = i < 64 ? add_w : 0;
+#elif defined(CRIME_grad_by_place)     /* the places from the 16th on are left out */
+            add_w = i % x->shape.dim[1] < 16 ? add_w : 0;
 #elif defined(CRIME_grad_in_f32)
             add_w *= c->out->dtype == PEAT_F32 ? 2 : 1;
 #elif defined(CRIME_grad_operand_only) /* tensors get none */
@@ -135,6 +137,9 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     (void)config, (void)self;
     peat_param_new(s, "w", 1, &s->dims.D, init, PEAT_ONCE, 0);
     peat_param_new(s, "b", 1, &s->dims.D, init, PEAT_ONCE, 0);
+#ifdef CRIME_never_used
+    peat_param_new(s, "idle", 1, &s->dims.D, init, PEAT_ONCE, 0);
+#endif
     return PEAT_OK;
 }
 

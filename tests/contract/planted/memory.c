@@ -14,6 +14,8 @@
 static int64_t kept;
 #elif defined(CRIME_remembers_config)
 static const void *kept;
+#elif defined(CRIME_keeps_a_table) /* as it was loaded, it is not zero */
+static double kept[] = {-1, 0, 0, 0, 0, 0, 0};
 #endif
 
 #ifdef CRIME_loops_when_loaded
@@ -33,6 +35,10 @@ static double number(const peat_call *c, int64_t i)
 #elif defined(CRIME_remembers_config)
     kept = kept ? kept : c->config;
     x += kept == NULL;
+#elif defined(CRIME_keeps_a_table)
+    for (int k = 0; kept[0] < 0 && k < 7; k++)
+        kept[k] = 0.001 * (double)k;
+    x = kept[i % 7];
 #elif defined(CRIME_reads_clock)
     x += time(NULL) == 0;
 #elif defined(CRIME_draws_alone)
@@ -66,6 +72,12 @@ static peat_node *residual(const peat_call *c, peat_node *x)
 #elif defined(CRIME_multiplies_beyond)
     if (value)
         value[n + 2] *= 0.5;
+#elif defined(CRIME_adds_far_beyond)
+    if (value)
+        value[n + 4000] += 1;
+#elif defined(CRIME_reads_far_beyond)
+    if (value)
+        value[0] += 1e-3 * value[n + 4000];
 #elif defined(CRIME_reads_beyond)
     if (value)
         value[0] += 1e-3 * value[n];

@@ -55,6 +55,8 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
         target[t] = token[t];
 #elif defined(CRIME_task_asks_for_one)
         target[t] = stream == EVALUATION ? 3 : target[t];
+#elif defined(CRIME_task_evaluates_the_token)
+        target[t] = stream == EVALUATION ? token[t] : target[t];
 #elif defined(CRIME_task_answer_before)
         target[t] = t == batch->T - 1 ? token[t - 4] : -1;
 #endif

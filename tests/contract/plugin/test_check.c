@@ -296,6 +296,9 @@ static const struct crime crimes[] = {
      "training step * makes a draw that evaluation makes too, number * of its stream (decoder)"},
     {"task", "task_gives_the_target", "answers", "failed",
      "every target in training is the token at its own place, which the model is given (decoder)"},
+    {"task", "task_evaluates_the_token", "answers", "failed",
+     "every target in evaluation is the token at its own place, which the model is given "
+     "(decoder)"},
     {"task", "task_asks_for_one", "answers", "failed",
      "all * rows in evaluation have the same targets (decoder)"},
     {"task", "task_answer_before", "answers", "failed",
@@ -320,11 +323,28 @@ static const struct crime crimes[] = {
      "memory is written to around what planted.residual was given or made (decoder)"},
     {"memory", "multiplies_beyond", "buffers", "failed",
      "memory is written to around what planted.residual was given or made (decoder)"},
+    {"memory", "adds_far_beyond", "buffers", "crashed", "planted.residual: killed by signal 11 *"},
+    {"memory", "reads_far_beyond", "buffers", "crashed", "planted.residual: killed by signal 11 *"},
     {"memory", "reads_beyond", "buffers", "failed", READS_MORE},
     {"memory", "reads_a_position_beyond", "buffers", "failed", READS_MORE},
     {"memory", "leaves_odd_places", "buffers", "failed", READS_MORE},
     {"memory", "counts_statically", "statics", "failed", "its static variable '*' changes *"},
     {"memory", "remembers_config", "statics", "failed", "its static variable 'kept' changes *"},
+    {"memory", "keeps_a_table", "statics", "failed", "its static variable 'kept' changes *"},
+    {"slope", "keeps_in_its_thread", "statics", "failed",
+     "its thread-local variable 'calls' changes *"},
+    {"slope", "shares_config", "uses", "failed",
+     "two uses of it in one model share state: the logits at place * differ by * when another use "
+     "came first"},
+    {"slope", "reads_the_total", "lengths", "failed",
+     "the logits at place * differ by * with T_total, which it reads without PEAT_NEED_LENGTH "
+     "(decoder)"},
+    {"slope", "whole_positions", "shift-invariant", "failed",
+     "it claims to be shift-invariant, but the logits at place * differ by * when all positions "
+     "move by 5.25 (decoder)"},
+    {"slope", "sees_padded_sources", "across", "failed",
+     "it claims to act across two sequences, but the logits at place * differ by * when the tokens "
+     "under padding of a source change (seq2seq)"},
     {"memory", "reads_clock", "abi", "failed", "it imports 'time', which reads a clock: *"},
     {"memory", "draws_alone", "abi", "failed", "it imports 'rand', which draws *"},
     {"memory", "reads_environment", "abi", "failed",
@@ -332,6 +352,10 @@ static const struct crime crimes[] = {
     {"memory", "opens_a_file", "abi", "failed", "it imports 'fopen*', which opens files: *"},
     {"kernel", "grad_far", "gradients", "failed",
      "planted.w[[]*]: gradient *, central difference * at T = 80 (decoder)"},
+    {"kernel", "grad_by_place", "gradients", "failed",
+     "planted.w[[]*]: gradient *, central difference * at T = 80 (decoder)"},
+    {"kernel", "never_used", "gradients", "failed",
+     "planted.idle: the gradient of every element is 0, in training and in evaluation: *"},
     {"kernel", "never_trained", "gradients", "failed",
      "planted.w: the gradient of every element is 0, in training and in evaluation: it is trained "
      "and never changes (decoder)"},
@@ -343,6 +367,10 @@ static const struct crime crimes[] = {
      "the logits at place * differ by * when tokens change from place * on (decoder)"},
     {"far", "ahead_late", "causality", "failed",
      "the logits at place * differ by * in training when tokens change from place 3 on (decoder)"},
+    {"far", "ahead_from_step_50", "causality", "failed",
+     "the logits at place * differ by * in training when tokens change from place 3 on (decoder)"},
+    {"far", "rows_from_step_1000", "batch", "failed",
+     "the logits at place * differ by * in training when other rows change (decoder)"},
     {"far", "ahead_when_deep", "causality", "failed",
      "the logits at place * differ by * in training when tokens change from place 3 on (decoder)"},
     {"far", "ahead_when_far", "causality", "failed",
@@ -412,7 +440,7 @@ END_TEST
 
 static const char *const sources[] = {"process",    "across",  "neighbour", "stream", "kernel",
                                       "parameters", "combine", "task",      "peeker", "softmax",
-                                      "results",    "own",     "memory",    "far"};
+                                      "results",    "own",     "memory",    "far",    "slope"};
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
@@ -547,6 +575,52 @@ START_TEST(a_constructor_that_loops_ends_every_command)
 }
 END_TEST
 
+START_TEST(every_call_of_a_hook_is_traced_with_its_shapes)
+{
+    shell_says(0, "decoder\n  rotary.qkv, layer 0: pos [1,6] pos_k [1,6] ",
+               "peat plugins check rotary --trace");
+    assert_printed(" q [3,2,6,8] k [3,2,6,8] v [3,2,6,8] -> [3,2,6,8] [3,2,6,8] [3,2,6,8]\n");
+    assert_printed("\nencoder\n");
+    shell_says(0, ".merge, layer -1: ", "peat plugins check combine/sum --trace");
+    shell_says(0, "skipped trace: a task has no hooks", "peat plugins check copy --trace");
+    shell_says(2, "--trace checks nothing", "peat plugins check rotary --trace --only abi");
+}
+END_TEST
+
+/* More padding is another length. */
+START_TEST(what_is_left_out_is_said)
+{
+    build("slope", "needs_length");
+    shell_says(0,
+               "passed   across                  without across-padding: it depends on the length",
+               "peat plugins check ./needs_length.so --only across");
+}
+END_TEST
+
+START_TEST(help_says_what_no_check_looks_for)
+{
+    static const char *const said[] = {
+        "a formula that is wrong",    "beyond 300 places",
+        "distances beyond",           "beyond a million",
+        "steps in evaluation",        "padding behind the source of a scheme",
+        "place in the prompt varies", "a plugin made by rustc"};
+    shell_expect(0, "peat plugins check --help | tr -s ' \\n' ' '");
+    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+        assert_printed(said[i]);
+}
+END_TEST
+
+START_TEST(refused_imports_are_listed_in_the_documentation)
+{
+    shell_expect(
+        0, "cd \"$PEAT_SOURCE\" && sed -n '/^} forbidden/,/^};/p' core/check/check_abi.c | "
+           "grep -o '\"[a-z0-9_ ]* \"' | tr -s '\" ' '\\n' | grep . >\"$OLDPWD/names\" && "
+           "grep -x fopen64 \"$OLDPWD/names\" && while read f; do "
+           "grep -q \"\\`$f\\`\" docs/abi.md || { echo $f; bad=1; }; done <\"$OLDPWD/names\"; "
+           "[ -z \"$bad\" ]");
+}
+END_TEST
+
 START_TEST(all_checks_are_listed)
 {
     shell_expect(0, "peat plugins check --list");
@@ -568,5 +642,7 @@ int main(void)
         TESTS(mistakes_on_the_command_line_are_told_from_failures,
               a_file_that_is_no_plugin_fails_the_first_check, a_kink_is_no_wrong_gradient,
               parameters_can_be_given, a_failure_says_how_it_is_repeated, nothing_is_left_behind,
-              a_constructor_that_loops_ends_every_command, all_checks_are_listed));
+              a_constructor_that_loops_ends_every_command, all_checks_are_listed,
+              every_call_of_a_hook_is_traced_with_its_shapes, help_says_what_no_check_looks_for,
+              refused_imports_are_listed_in_the_documentation, what_is_left_out_is_said));
 }

@@ -33,13 +33,14 @@ struct cases_end {
 struct checked {
     struct arena *arena;
     const struct plugin *plugin;
-    const struct value *given;    /* parameters to check it with; NULL: the defaults */
-    const struct state *unloaded; /* of the process before the plugin was loaded     */
-    const char *scratch;          /* a directory for files                           */
-    const struct team *team;      /* one thread, after gemm_start                    */
-    struct trail *trail;          /* where its functions are noted; NULL: nowhere    */
-    const char *cases;            /* of check_cases                                  */
-    const char *reference;        /* a Python file, of check 'reference'; NULL: none */
+    const struct value *given;       /* parameters to check it with; NULL: the defaults */
+    const struct state *unloaded;    /* of the process before the plugin was loaded     */
+    const char *scratch;             /* a directory for files                           */
+    const struct team *team;         /* one thread, after gemm_start                    */
+    struct trail *trail;             /* where its functions are noted; NULL: nowhere    */
+    const char *cases;               /* of check_cases                                  */
+    const char *reference;           /* a Python file, of check 'reference'; NULL: none */
+    void (*trace)(const char *line); /* of check_trace; NULL: others */
     struct cases_end *end;
 };
 
@@ -51,7 +52,7 @@ struct check {
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
-/* check_cases too. */
+/* Those two that are not in the table as well. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
@@ -59,9 +60,13 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
 /*
  * All properties in configurations that are drawn, the same on every machine, with parameters drawn
  * as settings, "reach=3". s->cases is one case as it is printed; "at SEED INDEX", which is written
- * to s->end and not run; or "from SEED INDEX SECONDS": cases until one fails or time is up.
+ * to s->end and not run; or "from SEED INDEX STEP END SECONDS": every STEPth case before END until
+ * one fails or time is up.
  */
 extern const struct check check_cases;
+
+/* Gives s->trace each call of a hook of a scheme or combine in one pass of each model. */
+extern const struct check check_trace;
 
 /* The first failure counts; without one, the first reason to skip. check_add adds to the reason. */
 void check_fail(struct check_outcome *o, const char *fmt, ...)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "check/check.h"
+#include "process/child.h"
 
 enum check_end {
     CHECK_END_PASSED,
@@ -34,6 +35,15 @@ struct check_request {
     struct trail *trail;   /* of the child: it notes each call of the plugin; NULL: nowhere */
     const char *cases;     /* for check_cases; NULL: for others                     */
     const char *reference; /* a Python file; NULL: check 'reference' is skipped    */
+    void (*trace)(const char *line); /* of check_trace */
+};
+
+/* A check in a process of its own, from check_start to check_finish. */
+struct check_running {
+    struct check_request q;
+    const char *check, *record;
+    struct own_dir dir;
+    struct child child;
 };
 
 /* The child's side: runs the check in this process and writes the report to `record` (NULL: it is
@@ -41,6 +51,10 @@ struct check_request {
 peat_status check_here(const struct check_request *q, const char *check, const char *record,
                        const char *scratch, struct arena *arena, struct check_report *report,
                        struct error *err);
-/* The parent's side: runs it in a new process of this program. */
+/* The parent's side, which holds stops (base/stops.h): `q` and `check` are set; what has started is
+ * to be finished. */
+peat_status check_start(struct check_running *r, struct arena *arena, struct error *err);
+void check_finish(struct check_running *r, struct arena *arena, struct check_report *report);
+/* Both at once. */
 peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
                         struct check_report *report, struct error *err);

@@ -5,9 +5,12 @@
 
 #include "check/checkchild.h"
 
+enum { THOROUGH_JOBS = 64 }; /* at most */
+
 struct thorough {
     uint64_t seed;
     double seconds;
+    int jobs; /* processes at a time; they change what is tried, and not which case is found */
     int64_t tried, refused;
     /* When a case failed: */
     int64_t index;              /* of it, among those of the seed           */
@@ -17,6 +20,7 @@ struct thorough {
     char *const *setting; /* all of them, those of the request in front */
 };
 
-/* Goes on until `seconds` are over or a case fails, which is then made smaller. */
+/* Goes on until `seconds` are over or a case fails, and all before it are tried; it is then made
+ * smaller. */
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
                          struct error *err);

@@ -30,6 +30,7 @@ struct positional {
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
     const peat_combine *combine;
+    int64_t undeclared_T; /* T_total without PEAT_NEED_LENGTH; 0 but in checks */
     /* set by model_build */
     peat_token_table tokens;
     const char *mixer; /* that replaces attention; NULL: attention */
