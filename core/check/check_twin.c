@@ -6,19 +6,11 @@
 
 #include "property.h"
 
-/* A second model of the case; NULL, closed, when it is refused. */
+/* A second model of the case; NULL: it is refused. */
 static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
 {
     struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
-    peat_status status = rig_open(twin, t->subject, t->variant, plan, t->o);
-    if (status == PEAT_OK)
-        return twin;
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        check_skip(t->o, "refused: %s", twin->err.text);
-    else
-        check_fail(t->o, "%s", twin->err.text);
-    rig_close(twin);
-    return NULL;
+    return trial_open(t, twin, plan) ? twin : NULL;
 }
 
 /* ---- precision ---- */

@@ -52,6 +52,8 @@ const char *property_unfit(const struct property *p, const struct checked *s);
 /* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
  * Skipped: the plugin does not want such a model. */
 void trial_run(struct trial *t);
+/* False: the model is refused, and the trial skipped, or it cannot be made; r is closed. */
+bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
 /* The pass failed by the plugin's own word, or since positions that are not whole are not rows. */
 bool trial_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);

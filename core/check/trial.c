@@ -46,6 +46,19 @@ struct rig_plan trial_plan(const struct trial *t)
                              .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};
 }
 
+bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan)
+{
+    peat_status status = rig_open(r, t->subject, t->variant, plan, t->o);
+    if (status == PEAT_OK)
+        return true;
+    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+        check_skip(t->o, "refused: %s", r->err.text);
+    else
+        check_fail(t->o, "%s", r->err.text);
+    rig_close(r);
+    return false;
+}
+
 void trial_run(struct trial *t)
 {
     const struct rig_plan plan = trial_plan(t);
@@ -54,14 +67,10 @@ void trial_run(struct trial *t)
         return;
     }
     t->rig = ARENA_NEW(t->subject->arena, struct rig);
-    peat_status status = rig_open(t->rig, t->subject, t->variant, &plan, t->o);
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
-        check_skip(t->o, "refused: %s", t->rig->err.text);
-    else if (status != PEAT_OK)
-        check_fail(t->o, "%s", t->rig->err.text);
-    else
+    if (trial_open(t, t->rig, &plan)) {
         t->c->property->holds(t);
-    rig_close(t->rig);
+        rig_close(t->rig);
+    }
 }
 
 bool trial_refused(const struct trial *t)

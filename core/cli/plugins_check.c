@@ -412,7 +412,7 @@ static const struct cli_option options[] = {
     CLI_WHOLE('j', "jobs", "N", 1, THOROUGH_JOBS, jobs,
               "of --thorough: so many processes; the case that is found is the same"),
     CLI_FLAG(0, "trace", trace,
-             "check nothing; print each call of a hook in one pass, with the shapes of its arrays"),
+             "check nothing; print each call of a hook, with the shapes of its arrays"),
     CLI_TEXT(0, "case", "TEXT", cases, "one configuration, as --thorough prints it"),
     CLI_FLAG(0, "here", here, "with --only or --case: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,

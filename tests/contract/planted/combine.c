@@ -32,6 +32,8 @@ static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
     y = peat_add(c->g, y, peat_cumsum(c->g, y, 1, false));
 #elif defined(CRIME_merges_future) /* position is merged with the tokens after it */
     y = peat_add(c->g, y, peat_cumsum(c->g, y, 1, true));
+#elif defined(CRIME_merges_by_the_total)
+    y = peat_scale(c->g, y, 1 + 1 / (1 + (double)c->q->T_total));
 #endif
     for (int32_t i = 1; i < n; i++)
         y = peat_add(c->g, y, x[i]);

@@ -334,6 +334,9 @@ static const struct crime crimes[] = {
     {"slope", "reads_the_total", "lengths", "failed",
      "the logits at place * differ by * with T_total, which it reads without PEAT_NEED_LENGTH "
      "(decoder)"},
+    {"combine", "merges_by_the_total", "lengths", "failed",
+     "the logits at place * differ by * with T_total, which it reads without PEAT_NEED_LENGTH "
+     "(decoder)"},
     {"slope", "whole_positions", "shift-invariant", "failed",
      "it claims to be shift-invariant, but the logits at place * differ by * when all positions "
      "move by 5.25 (decoder)"},
