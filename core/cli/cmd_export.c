@@ -170,6 +170,7 @@ static peat_status build_taken(struct exporter *x, struct assembly *s, struct ce
     qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;
     x->list.room = n;
+    s->model.weights.step = x->step;
     return status == PEAT_OK
                ? generation_fill(&s->model.weights, taken, n, x->cell->id, x->cli->err)
                : status;

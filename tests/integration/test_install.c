@@ -179,7 +179,9 @@ START_TEST(pkg_config_builds_a_plugin)
                 "twist/twist.c -o x.so -Wl,-z,defs $(pkg-config --libs peat) && "
                 "test -e \"$(pkg-config --variable=plugindir peat)/scheme/rotary.so\" && "
                 "test -e \"$(pkg-config --variable=pythondir peat)/peat/torch.py\" && "
-                "test \"$(pkg-config --variable=abi peat)\" = 0.1");
+                "test \"$(pkg-config --variable=abi peat)\" = 1.0 && "
+                "test -d \"$(pkg-config --variable=plugindir peat)/../$(pkg-config "
+                "--variable=plugins peat)\"");
     assert_prints("moved/bin/peat plugins info ./x.so", "rate       real  0.5");
     assert_prints("moved/bin/peat plugins info x.so --json", "\"version\": \"2.5\"");
 }

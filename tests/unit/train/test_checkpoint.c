@@ -205,10 +205,10 @@ END_TEST
 START_TEST(weights_know_the_step_that_changed_them_last)
 {
     ck_assert_int_eq(c.model.weights.step, 0);
-    run_and_stop(10);
-    ck_assert_int_eq(c.model.weights.step, 10);
+    ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
+    ck_assert_int_eq(c.model.weights.step, c.train.steps);
     ck_assert(load(&other, NULL));
-    ck_assert_int_eq(other.model.weights.step, 10);
+    ck_assert_int_eq(other.model.weights.step, c.train.steps);
 }
 END_TEST
 
