@@ -200,6 +200,16 @@ static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
     return leaf;
 }
 
+/* Leaves in the place of the nodes that go from layer to layer. */
+static peat_node *const *cut_state(struct recorder *r, peat_node *const *state)
+{
+    static const char *const name[] = {"state0", "state1", "state2", "state3",
+                                       "state4", "state5", "state6", "state7"};
+    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
+        r->state[i] = cut(r, name[i], state[i]);
+    return r->state;
+}
+
 static struct json begin(const peat_call *c, enum hook_id hook)
 {
     struct recorder *r = recorder_of(c);
@@ -223,6 +233,8 @@ static struct json begin(const peat_call *c, enum hook_id hook)
         json_put(in, "x_k", value_get(in.v, "x_q"));
     if (c->mask)
         put_tensor(in, "mask", &c->mask->value);
+    if (r->scheme.carry && c->layer >= 0)
+        own->shared = cut_state(r, c->shared);
     return in;
 }
 
@@ -431,6 +443,21 @@ static peat_node *record_context(const peat_call *c, const peat_qkv *p, peat_nod
     return end_one(c, hooks_of(c)->context(c, seen, o, cut(r, "W", W)));
 }
 
+static peat_status record_carry(const peat_call *c, peat_node *x, peat_node *W,
+                                peat_node *state[PEAT_MAX_SHARED])
+{
+    struct recorder *r = recorder_of(c);
+    int n = 0;
+    begin(c, HOOK_CARRY);
+    memcpy(state, r->state, sizeof(r->state));
+    x = cut(r, "x", x);
+    peat_status status = hooks_of(c)->carry(c, x, cut(r, "W", W), state);
+    while (n < PEAT_MAX_SHARED && state[n])
+        n++;
+    end(c, n, state);
+    return status;
+}
+
 static peat_node *record_merge(const peat_call *c, int32_t n, peat_node *const *x)
 {
     static const char *const name[] = {"x0", "x1", "x2", "x3", "x4"};
@@ -456,6 +483,7 @@ static const peat_scheme recording = {
     .softmax = record_softmax,
     .weights = record_weights,
     .context = record_context,
+    .carry = record_carry,
 };
 
 void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)

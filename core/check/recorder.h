@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "checkrig.h"
 
-enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 };
+enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 + PEAT_MAX_SHARED };
 
 struct recorder {
     peat_host host;       /* first: a hook finds its recorder by c->host */
@@ -23,7 +23,8 @@ struct recorder {
     struct json call;    /* the one that is running */
     struct recorded_call *made;
     int n_made;
-    const char *text; /* of recorder_end; NULL: not yet, or there were no calls */
+    peat_node *state[PEAT_MAX_SHARED]; /* leaves in the place of c->shared, with carry */
+    const char *text;                  /* of recorder_end; NULL: not yet, or there were no calls */
 };
 
 /* The result of a call, a sum over which is a part of the loss, and the inputs that have

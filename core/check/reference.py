@@ -78,10 +78,10 @@ class Call:
         self.tensors = {k: tensors[full] for k, full in record["tensors"].items()}
         self.names = {k.replace(".", "_"): v for k, v in self.tensors.items()}
         random = {k: [plain(x) for x in v] for k, v in record["in"]["random"].items()}
-        streams = [self.leaves[f"x{i}"] for i in range(9) if f"x{i}" in self.leaves]
+        several = {n: [self.leaves[f"{n}{i}"] for i in range(9) if f"{n}{i}" in self.leaves]
+                   for n in ("x", "state")}
         self.given = {"params": record["settings"], "weights": self.tensors, "random": random}
-        if streams:
-            self.given["x"] = streams
+        self.given.update({n: nodes for n, nodes in several.items() if nodes})
         self.given = {**record["settings"], **self.names, **self.given, **self.leaves}
 
     def run(self):
@@ -135,7 +135,8 @@ def first_difference(what, ours, theirs, limit=LIMIT, seen=True, stretches=False
 
 
 STRETCHED = ("encode", "bias_rel", "bias", "score_add")  # an axis of them may be 1
-NAMES = {"qkv": ["q", "k", "v"], "hidden": ["xq", "xk", "xv"]}
+NAMES = {"qkv": ["q", "k", "v"], "hidden": ["xq", "xk", "xv"],
+         "carry": [f"state[{i}]" for i in range(8)]}
 
 
 def compare_call(call):

@@ -514,6 +514,23 @@ class drope(rotary):
         return super().qkv(q, k, v, c) if self.model.step <= self.p["after"] else (q, k, v)
 
 
+class tape_equivariant(rotary):
+    """`state` [B, H, T, C] has the cosines and sines of a layer, `seen` its weights of attention."""
+
+    def qkv(self, q, k, v, c):
+        if c.layer == min(self.layers or [0]):
+            a = heads(self.angles(c.q, self.C, c))
+            self.state = torch.cat([a.cos(), a.sin()], -1).to(q.dtype)
+        cos, sin = self.state.split(self.C // 2, -1)
+        return turned(q, cos, sin, "halves"), turned(k, cos, sin, "halves"), v
+
+    def carry(self, x, layer):
+        gain, up, gate, down = (self.w(n)[layer] for n in ("gain", "up", "gate", "down"))
+        e = self.state + gain * (self.seen @ self.state)
+        u = torch.einsum("sh,bhtc->bstc", up, e) * F.silu(x @ gate.T).transpose(1, 2)[..., None]
+        self.state = e + torch.einsum("hs,bstc->bhtc", down, u)
+
+
 class p_rope(Rotation):
     def angles(self, side, C, c):
         n = C // 2
@@ -1238,6 +1255,8 @@ class Model(torch.nn.Module):
         for s in schemes:
             if s.has("weights"):
                 W = self.put_pairs(W, s.weights(cut_pairs(W), c)) * whole
+            if s.has("carry"):
+                s.seen = cut_pairs(W)
         o = W @ v
         for s in reversed(schemes):
             if s.has("context"):
@@ -1422,8 +1441,14 @@ class Model(torch.nn.Module):
                 over = [s for s in acting if s.across]
                 x = part(x, b + "norm_cross", "cross", l, lambda y: self.attention(
                     stack, b + "cross", l, [y, memory, memory], side, source, seen, over))
+
+            def mlp(y):
+                for s in acting:
+                    if s.has("carry") and any(s.acts(k) for k in range(l + 1, stack.layers)):
+                        s.carry(y[:, self.front:], l)
+                return self.linear(act(self.linear(y, b + "mlp.up")), b + "mlp.down")
             act = {"gelu": F.gelu, "relu": F.relu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh")}[m["activation"]]
-            x = part(x, b + "norm2", "mlp", l, lambda y: self.linear(act(self.linear(y, b + "mlp.up")), b + "mlp.down"))
+            x = part(x, b + "norm2", "mlp", l, mlp)
         return x if after else self.norm(x, stack.at + "norm")
 
     def behind_front(self, x, new):

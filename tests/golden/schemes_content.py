@@ -77,6 +77,24 @@ def tapa(A, alpha):
 show("tapa", tapa(2, 0.1))
 show("tapa, other powers and parts", tapa(3, 1))
 
+# tape_equivariant: 2 heads of 4, tokens at 0, 3 and 1, width 3, between layers 0 and 1 of 2
+pos, n = numpy.array([0, 3, 1]), 2
+angle = pos[:, None] * 1e4 ** (-numpy.arange(n) / n)
+e = numpy.concatenate([numpy.cos(angle), numpy.sin(angle)], 1)
+gain, up, gate, down = weight(0, 2), weight(1, 3, 2), weight(2, 3, 8), weight(3, 2, 3)
+x, W = wave(100, 3, 8), wave(200, 2, 3, 3)
+seen = numpy.array([e + gain[h] * W[h] @ e for h in range(2)])
+carried = seen.copy()
+for t in range(3):
+    z = gate @ x[t]
+    units = (z * sigmoid(z))[:, None] * (up @ seen[:, t])
+    carried[:, t] += down @ units
+show("tape_equivariant, carried", carried)
+turned = [[carried[h, t, m] * q[h, t, m] - carried[h, t, n + m] * q[h, t, n + m] if m < n else
+           carried[h, t, m] * q[h, t, m - n] + carried[h, t, m - n] * q[h, t, m]
+           for m in range(4)] for q in [wave(100, 2, 3, 4)] for h in range(2) for t in range(3)]
+show("tape_equivariant, queries of layer 1", turned)
+
 # tupe: 2 heads of 2, positions 0, 2, 1 of 3
 p, norm_w, norm_b, u_q, u_k = (weight(0, 3, 4), weight(1, 4), weight(2, 4), weight(3, 2, 2, 4),
                                weight(4, 2, 2, 4))
