@@ -17,7 +17,7 @@ cd /tmp/package/peat
 rm -rf build
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends build-essential lintian man-db bash-completion >/dev/null
-apt-get build-dep -y -qq --no-install-recommends . >/dev/null
+apt-get build-dep -y -qq --no-install-recommends ./ >/dev/null
 dpkg-buildpackage -us -uc -b >/tmp/package/log 2>&1 || { tail -n 40 /tmp/package/log >&2; fail "the package was not built"; }
 lintian --fail-on error ../peat_*.changes || fail "lintian finds errors"
 
