@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_quickstart.c: what ./quickstart does around the build, with programs of our own in the place
- * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs.
+ * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs; and
+ * what README promises of its experiment.
  */
+#include <stdio.h>
+
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -11,12 +14,12 @@ static void open_copy(void)
 {
     shell_open();
     shell_expect(
-        0, "mkdir -p copy/build/release/bin bin home && cp \"$PEAT_SOURCE\"/quickstart copy && "
-           "printf '#!/bin/sh\\necho built $*; exit 3\\n' >copy/build/release/bin/peat && "
+        0, "mkdir -p copy/build/installed/bin bin home && cp \"$PEAT_SOURCE\"/quickstart copy && "
+           "printf '#!/bin/sh\\necho built $*; exit 3\\n' >copy/build/installed/bin/peat && "
            "printf '#!/bin/sh\\nexit 0\\n' >bin/cmake && "
            "printf '#!/bin/sh\\necho 1000\\n' >bin/id && "
            "printf '#!/bin/sh\\necho \"ii \"\\n' >bin/dpkg-query && "
-           "chmod +x bin/* copy/build/release/bin/peat");
+           "chmod +x bin/* copy/build/installed/bin/peat");
 }
 
 #define QUICKSTART "HOME=$PWD/home PATH=$PWD/bin:/usr/bin:/bin "
@@ -64,15 +67,31 @@ START_TEST(what_report_plot_and_bundle_start_is_installed)
 }
 END_TEST
 
+/* Each cell's products are small enough for PEAT to multiply itself, whatever is installed. */
+START_TEST(its_bits_are_the_same_beside_every_library)
+{
+    if (shell_run("peat --version | grep -q onednn && peat --version | grep -q openblas") != 0) {
+        printf("skipped: there is one provider of products\n");
+        return;
+    }
+    shell_expect(0, "for g in onednn openblas; do peat run \"$PEAT_SOURCE\"/experiments/"
+                    "quickstart.yaml seeds=1 train.steps=2 run.gemm=$g -q -o $g || exit 1; "
+                    "grep -h -e weights_hash -e '\"value\"' $g/cells/*/result.json >$g.txt; "
+                    "grep -q \"gemm.*$g\" $g/cells/*/meta.json || exit 2; done; "
+                    "[ $(grep -c weights_hash onednn.txt) = 9 ] && cmp onednn.txt openblas.txt");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){.subject = "quickstart",
                                    .open = open_copy,
                                    .close = shell_close,
-                                   .seconds = 60,
-                                   .needs = "PEAT_SOURCE"},
+                                   .seconds = 200,
+                                   .needs = "PEAT_SOURCE PEAT"},
                     TESTS(peat_is_linked_and_the_line_for_this_shell_is_said, the_line_is_true,
                           where_the_folder_is_on_the_path_no_line_is_needed,
                           another_program_called_peat_stays,
-                          what_report_plot_and_bundle_start_is_installed));
+                          what_report_plot_and_bundle_start_is_installed,
+                          its_bits_are_the_same_beside_every_library));
 }
