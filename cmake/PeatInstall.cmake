@@ -7,10 +7,13 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/peat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  ${PROJECT_SOURCE_DIR}/CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+# Documents lie as in the sources, so that links between them hold; large archives of runs stay out.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/LICENSE
+  ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING REGEX "\\.(md|svg|csv|yaml|txt|py|sh)$" PATTERN "quickstart.tar.xz")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN template EXCLUDE)
 if(TARGET peat)
   install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
@@ -70,3 +73,7 @@ else()
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/peat.pc.in ${PROJECT_BINARY_DIR}/peat.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/peat.pc DESTINATION ${pkgconfig_dir})
+
+# What the last `cmake --install` put somewhere goes again.
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+  -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake VERBATIM)

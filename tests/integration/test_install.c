@@ -126,18 +126,41 @@ END_TEST
 /* A folder of plugins/ or tests/ stands below examples, and what has a < is a pattern. */
 START_TEST(what_the_guides_name_is_installed)
 {
-    assert_runs("cd moved/share && ls doc/peat/plugin-guide.md doc/peat/cookbook.md && "
+    assert_runs("cd moved/share && ls doc/peat/docs/plugin-guide.md doc/peat/CONTRIBUTING.md && "
                 "test $(ls peat/examples/support/*.h | wc -l) -ge 10 && "
                 "ls peat/examples/README.md peat/examples/golden/*.py doc/peat/results.ipynb");
-    assert_runs("cd moved/share/doc/peat && "
+    assert_runs("cd moved/share/doc/peat/docs && "
                 "grep -hoE '`(plugins|tests|share/peat)/[^`<]*`' plugin-guide.md cookbook.md | "
                 "tr -d '`' | sed -e 's#^plugins/template#share/peat/template#' "
                 "-e 's#^\\(plugins\\|tests\\)/#share/peat/examples/#' | sort -u >names && "
                 "test $(wc -l <names) -ge 15 && "
-                "while read f; do test -e ../../../$f || { echo no $f; exit 1; }; done <names");
-    assert_runs("cd moved/share/doc/peat && rm names && "
-                "grep -hoE '\\]\\([a-z./-]+\\.md' plugin-guide.md cookbook.md | sed 's/^..//' | "
-                "while read f; do test -e $f || { echo no $f; exit 1; }; done");
+                "while read f; do test -e ../../../../$f || { echo no $f; exit 1; }; done <names");
+    assert_runs("rm moved/share/doc/peat/docs/names");
+}
+END_TEST
+
+/* Relative ones, with what they name beside them; [text](file.md#place) and pictures. */
+START_TEST(no_link_of_an_installed_document_is_dead)
+{
+    assert_runs("cd moved/share/doc/peat && find . -name '*.md' >pages && "
+                "test $(wc -l <pages) -ge 100 && while read page; do "
+                "grep -oE '\\]\\([^)#: ]+[)#]' \"$page\" | sed 's/^..//; s/.$//' | "
+                "while read link; do test -e \"$(dirname \"$page\")/$link\" || "
+                "echo \"$page: $link\"; done; done <pages >dead; cat dead; rm pages; "
+                "test ! -s dead && rm dead");
+}
+END_TEST
+
+/* The manifest that CMake leaves is the build's, in which other tests install too: one of its kind.
+ */
+START_TEST(uninstall_removes_all_that_was_installed)
+{
+    assert_runs("cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/twice\" && "
+                "find \"$PWD/twice\" -type f >manifest && touch twice/share/mine && "
+                "cmake -DMANIFEST=manifest -P \"$PEAT_SOURCE\"/cmake/Uninstall.cmake && "
+                "test \"$(find twice -type f)\" = twice/share/mine && "
+                "test ! -e twice/lib/peat && test ! -e twice/share/doc/peat");
+    ck_assert_int_ne(run("cmake -DMANIFEST=nosuch -P \"$PEAT_SOURCE\"/cmake/Uninstall.cmake"), 0);
 }
 END_TEST
 
@@ -196,6 +219,8 @@ static int run_tests(void)
     tcase_add_test(all, find_package_builds_and_installs_a_plugin);
     tcase_add_test(all, sources_of_built_in_plugins_are_installed_and_build);
     tcase_add_test(all, what_the_guides_name_is_installed);
+    tcase_add_test(all, no_link_of_an_installed_document_is_dead);
+    tcase_add_test(all, uninstall_removes_all_that_was_installed);
     tcase_add_test(all, find_package_refuses_another_minor);
     tcase_add_test(all, pkg_config_builds_a_plugin);
     suite_add_tcase(suite, all);
