@@ -139,16 +139,6 @@ static void print_json_lengths(const struct compared *c, struct json lengths)
     print_json(m.v);
 }
 
-/* The order of earlier versions is told, not guessed. */
-static bool names_dir_last(const struct cli *cli)
-{
-    if (path_is_directory(cli->operand[0]) || !dir_has(cli->operand[2], "plan.json"))
-        return false;
-    error_set(cli->err, PEAT_INVALID, "the run directory comes first: peat compare %s %s %s",
-              cli->operand[2], cli->operand[0], cli->operand[1]);
-    return true;
-}
-
 static int compare(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -156,8 +146,7 @@ static int compare(const struct cli *cli)
     struct compared c;
     bool paired = false;
     struct json lengths = json_list(cli->arena);
-    if (names_dir_last(cli) ||
-        results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
+    if (results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
         choose(cli, &r, &c) != PEAT_OK)
         return CLI_USAGE;
     if (q->length >= 0 && r.n_length && results_find_length(&r, q->length) < 0)

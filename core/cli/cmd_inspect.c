@@ -209,20 +209,23 @@ static void add_cell(const struct cli *cli)
     inspected_cell_close(c);
 }
 
-/* DIR CELL, where DIR may be named as everywhere else, and not SCHEME key=value. */
-static void find_inspected(const struct cli *cli)
+/* DIR CELL, where DIR may be named as everywhere else, and not SCHEME key=value. False: the name is
+ * nearly that of a run. */
+static bool find_inspected(const struct cli *cli)
 {
-    struct error ignored = {0};
     if (cli->n_operand != 2 || strchr(cli->operand[1], '='))
-        return;
-    const char *dir = find_run(cli->operand[0], cli->arena, &ignored);
-    if (dir)
-        cli->operand[0] = arena_strdup(cli->arena, dir);
+        return true;
+    const char *dir = run_called(cli->operand[0], cli->arena);
+    if (!dir)
+        return !nearly_a_run(cli->operand[0], cli->arena, cli->err);
+    cli->operand[0] = arena_strdup(cli->arena, dir);
+    return true;
 }
 
 static int inspect(const struct cli *cli)
 {
-    find_inspected(cli);
+    if (!find_inspected(cli))
+        return CLI_USAGE;
     if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
     if (cli->n_operand != 2)
@@ -275,10 +278,10 @@ const struct cli_command cmd_inspect = {
         "beside what they were before training: streams, biases, gates and whatever they name\n"
         "for inspection; --what NAME shows one, and svg and png show both side by side. That\n"
         "needs the cell's plugins and data.",
-    .example = "peat inspect cope --text 'to be or not to be' --d 16 --what bias\n"
+    .example = "peat inspect cope --text 'to be or not to be' --d 16 --what position\n"
                "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
                "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg\n"
-               "peat inspect runs/sum-vs-concat learned.sum.s0 --what learned -o learned.svg",
+               "peat inspect runs/quickstart learned.sum.s0 --what learned -o learned.svg",
     CLI_OPERANDS("SCHEME|DIR [key=value ...|CELL]", 1, CLI_MANY, "which scheme?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.scheme.heads = 1),

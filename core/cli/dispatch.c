@@ -71,17 +71,35 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
 
 /* ---- commands ---- */
 
+/* DIR in the last place is told, not guessed. */
+static void say_order(const struct cli *cli)
+{
+    int last = cli->n_operand - 1;
+    const char *dir = last > 0 ? run_called(cli->operand[last], cli->arena) : NULL;
+    if (!dir)
+        return;
+    struct strbuf rest = STRBUF_NEW;
+    for (int i = 0; i < last; i++)
+        strbuf_addf(&rest, " %s", cli->operand[i]);
+    error_set(cli->err, PEAT_INVALID, "the run directory comes first: %s %s%s", cli->command->name,
+              dir, rest.text);
+    strbuf_release(&rest);
+}
+
 /* Operands that the command calls DIR become the directories that they name. */
 static bool find_runs(struct cli *cli)
 {
     const char *name = cli->command->operands ? cli->command->operands : "";
     for (int i = 0; i < cli->n_operand && !strncmp(name, "DIR", 3); i++) {
+        bool one = strcmp(name, "DIR...") != 0;
         const char *dir = find_run(cli->operand[i], cli->arena, cli->err);
-        if (!dir)
+        if (one && (!dir || !path_is_directory(dir)))
+            say_order(cli);
+        if (cli->err->status != PEAT_OK)
             return false;
         cli->operand[i] = arena_strdup(cli->arena, dir);
         const char *next = strchr(name, ' ');
-        name = next ? next + 1 : !strcmp(name, "DIR...") ? name : "";
+        name = next ? next + 1 : one ? "" : name;
     }
     return true;
 }

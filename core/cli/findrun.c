@@ -77,9 +77,18 @@ static const char *nearest_in(const char *folder, const char *word, bool (*fits)
 
 /* ---- words ---- */
 
-/* NULL: no run is called so. */
-static const char *run_called(const char *word, struct arena *a)
+/* Without the slashes that shells add to the name of a directory. */
+static const char *bare(const char *word, struct arena *a)
 {
+    size_t n = strlen(word);
+    while (n > 1 && word[n - 1] == '/')
+        n--;
+    return arena_printf(a, "%.*s", (int)n, word);
+}
+
+const char *run_called(const char *word, struct arena *a)
+{
+    word = bare(word, a);
     if (is_run(word))
         return word;
     const char *inside = arena_printf(a, "%s/%s", runs_dir, word);
@@ -88,20 +97,39 @@ static const char *run_called(const char *word, struct arena *a)
     return is_yaml(word) && file_exists(word) ? run_of_file(word, a) : NULL;
 }
 
-const char *find_run(const char *word, struct arena *a, struct error *err)
+bool nearly_a_run(const char *word, struct arena *a, struct error *err)
 {
-    const char *run = run_called(word, a);
-    if (run)
-        return run;
-    if (path_is_directory(word))
-        return word;
     const char *folder = folder_of(word, a), *near = nearest_in(folder, word, is_run, a);
     if (!near && strcmp(folder, ".") == 0)
         near = nearest_in(runs_dir, word, is_run, a);
-    if (!near)
-        return word;
-    error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; did you mean '%s'?", word, near);
-    return NULL;
+    if (near)
+        error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; did you mean '%s'?", word,
+                  near);
+    return near;
+}
+
+/* Names the runs that exist; false: there are none. */
+static bool list_runs(const char *word, struct arena *a, struct error *err)
+{
+    struct near_names names = {.a = a};
+    const char *folder = strchr(word, '/') ? folder_of(word, a) : runs_dir;
+    collect(&names, folder, is_run);
+    if (names.n == 0)
+        return false;
+    error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; those in '%s' are ", word,
+              folder);
+    error_add_names(err, word, names.name, names.n);
+    return true;
+}
+
+const char *find_run(const char *word, struct arena *a, struct error *err)
+{
+    const char *run = run_called(word, a), *dir = bare(word, a);
+    if (run)
+        return run;
+    if (path_is_directory(dir))
+        return dir;
+    return nearly_a_run(dir, a, err) || list_runs(dir, a, err) ? NULL : dir;
 }
 
 const char *find_experiment(const char *word, struct arena *a, struct error *err)
@@ -117,10 +145,8 @@ const char *find_experiment(const char *word, struct arena *a, struct error *err
     const char *near = nearest_in(folder, word, is_yaml, a);
     if (!near && !is_yaml(word))
         near = nearest_in(folder, file, is_yaml, a);
-    if (!near && strcmp(folder, ".") == 0)
-        near = nearest_in(runs_dir, word, is_run, a);
-    if (!near)
-        return word;
-    error_set(err, PEAT_NOTFOUND, "there is no experiment '%s'; did you mean '%s'?", word, near);
-    return NULL;
+    if (near)
+        error_set(err, PEAT_NOTFOUND, "there is no experiment '%s'; did you mean '%s'?", word,
+                  near);
+    return near || nearly_a_run(word, a, err) ? NULL : word;
 }

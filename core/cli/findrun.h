@@ -5,9 +5,13 @@
 #include "base/base.h"
 
 /* The run directory that the word names: a directory, an experiment file (its runs/<name>; for a
- * file in a run directory that directory), or the name of a run in runs/. NULL: none of these, and
- * err says so when a run has nearly this name; otherwise the word itself is returned, and who reads
- * it says what is missing. */
+ * file in a run directory that directory), or the name of a run in runs/. NULL: no run. */
+const char *run_called(const char *word, struct arena *a);
+/* True when a run has nearly this name, which err then says. */
+bool nearly_a_run(const char *word, struct arena *a, struct error *err);
+/* The run that the word names; NULL: there is none, and err names the nearest run or those that
+ * exist. Where there are none, and for another directory, the word itself is returned, and who
+ * reads it says what is missing. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);

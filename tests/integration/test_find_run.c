@@ -26,8 +26,8 @@ static void close_runs(void)
     shell_close();
 }
 
-static const char *const words[] = {"runs/twice", "twice", "twice.yaml", "runs/twice/plan.yaml",
-                                    "./runs/twice/"};
+static const char *const words[] = {"runs/twice",           "twice",         "twice.yaml",
+                                    "runs/twice/plan.yaml", "./runs/twice/", "twice/"};
 enum { WORDS = sizeof(words) / sizeof(*words) };
 
 START_TEST(a_run_is_its_directory_its_name_or_its_file)
@@ -48,14 +48,23 @@ static const struct {
     {"results twce", "peat: there is no run directory 'twce'; did you mean 'runs/twice'?\n"},
     {"status runs/twce",
      "peat: there is no run directory 'runs/twce'; did you mean 'runs/twice'?\n"},
-    {"results twice nowhere", "'nowhere' is not a run directory: it has no plan.json"},
+    {"results twice nowhere",
+     "peat: there is no run directory 'nowhere'; those in 'runs' are twice\n"},
+    {"results elsewhere/nowhere",
+     "'elsewhere/nowhere' is not a run directory: it has no plan.json"},
     {"run twce", "peat: there is no experiment 'twce'; did you mean 'twice.yaml'?\n"},
     {"validate twic.yaml",
      "peat: there is no experiment 'twic.yaml'; did you mean 'twice.yaml'?\n"},
-    {"plan runs/twce", "twce"},
+    {"plan runs/twce", "peat: there is no run directory 'runs/twce'; did you mean 'runs/twice'?\n"},
+    {"run runs/twce", "did you mean 'runs/twice'?\n"},
+    {"inspect twce rotary.-.s0", "did you mean 'runs/twice'?\n"},
     {"validate nosuch.yaml", "nosuch.yaml"},
     {"compare rotary learned runs/twice",
      "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
+    {"compare rotary learned twice",
+     "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
+    {"logs rotary.-.s0 twice",
+     "peat: the run directory comes first: peat logs runs/twice rotary.-.s0\n"},
 };
 enum { TYPOS = sizeof(typos) / sizeof(*typos) };
 
