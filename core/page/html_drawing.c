@@ -163,8 +163,12 @@ void html_plot(struct html_page *p, enum plot_kind kind, const char *title, cons
                                    .panels = p->o->panels,
                                    .length = p->length >= 0 ? p->r->length[p->length] : -1};
     struct figure f;
-    if (plot_make(&f, p->r, &o, p->a, NULL) == PEAT_OK)
+    if (plot_make(&f, p->r, &o, p->a, NULL) == PEAT_OK) {
+        if (f.panels > 1)
+            caption = arena_printf(
+                p->a, "%s A row that has nothing to combine stands in every panel.", caption);
         html_figure(p, &f, title, caption);
+    }
     figure_release(&f);
 }
 
@@ -174,8 +178,7 @@ void html_figures(struct html_page *p)
 {
     html_section(p->out, "figures", "Figures");
     html_plot(p, PLOT_LENGTH, "By evaluation length",
-              "Mean over seeds; the band is the 95 % interval. A row that has nothing to combine "
-              "stands in every panel.");
+              "Mean over seeds; the band is the 95 % interval.");
     html_plot(p, PLOT_CURVES, "By training step",
               "Mean over seeds; the band is the 95 % interval. The steep beginning may be cut "
               "off.");

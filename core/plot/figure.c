@@ -13,6 +13,8 @@ void figure_init(struct figure *f, int width, int height)
     strbuf_init(&f->rows);
     f->width = width;
     f->height = height;
+    f->panels = 0;
+    f->title = NULL;
 }
 
 void figure_release(struct figure *f)
@@ -258,6 +260,50 @@ static peat_status draw_apart(const struct figure *f, const char *name, enum fig
     return status;
 }
 
+/* What gnuplot's own script would show on hover: its handler is gnuplot_svg.showHypertext(evt,'the
+ * text'), in the tag before the title, from `tag` on. */
+static const char *said_before(const char *tag, const char *title, int *n)
+{
+    const char *from = memmem(tag, (size_t)(title - tag), "(evt,'", 6);
+    const char *to = from ? strstr(from + 6, "')\"") : NULL;
+    *n = to && to < title ? (int)(to - from) - 6 : 0;
+    return *n ? from + 6 : NULL;
+}
+
+/* gnuplot's titles, "data index 0 using 1:2", make place for the figure's and for what it says of
+ * its points, which browsers show without a script. */
+static void add_titles(struct strbuf *out, const char *svg, const char *title)
+{
+    static const char open[] = "<title>", close[] = "</title>";
+    for (const char *at; (at = strstr(svg, open)); svg = strstr(at, close) + sizeof(close) - 1) {
+        const char *tag = memrchr(svg, '<', (size_t)(at - svg));
+        int n = 0;
+        const char *said = tag ? said_before(tag, at, &n) : NULL;
+        strbuf_add_bytes(out, svg, said ? (size_t)(tag - svg) + 2 : (size_t)(at - svg));
+        if (said)
+            strbuf_addf(out, ">%s%.*s%s", open, n, said, close);
+        else if (title)
+            strbuf_addf(out, "%s%s%s", open, title, close);
+        title = NULL;
+        if (!strstr(at, close))
+            return;
+    }
+    strbuf_add(out, svg);
+}
+
+static peat_status draw_saved(const struct figure *f, const char *name, enum figure_format format,
+                              struct strbuf *out, struct error *err)
+{
+    struct strbuf image = STRBUF_NEW;
+    peat_status status = draw_apart(f, name, format, true, &image, err);
+    if (status == PEAT_OK && format == FIGURE_SVG)
+        add_titles(out, image.text, f->title);
+    else if (status == PEAT_OK)
+        strbuf_add_bytes(out, image.text, image.n);
+    strbuf_release(&image);
+    return status;
+}
+
 peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
                         enum figure_format format, struct error *err)
 {
@@ -265,7 +311,7 @@ peat_status figure_save(const struct figure *f, const char *path, enum file_owne
     struct strbuf image = STRBUF_NEW;
     peat_status status = write_parts(f, &t, owner, format, true, err);
     if (status == PEAT_OK) {
-        status = draw_apart(f, t.name, format, true, &image, err);
+        status = draw_saved(f, t.name, format, &image, err);
         if (status == PEAT_NOTFOUND)
             error_set(err, status,
                       "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "

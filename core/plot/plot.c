@@ -64,5 +64,6 @@ peat_status plot_make(struct figure *f, const struct results *r, const struct pl
     if (status != PEAT_OK)
         return status;
     strbuf_add(&f->script, "set datafile missing 'NaN'\nset tics nomirror\nset border 3\n");
+    f->title = plot_metric_label(&p, r->n_length > 0);
     return draw_kind[o->kind](&p);
 }

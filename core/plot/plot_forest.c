@@ -71,9 +71,10 @@ peat_status plot_forest(struct plotter *p)
                                           d->n,    f->effect[i]->d, (double)NAN};
     }
     x.label_most = LABEL_MAX;
-    x.x_label =
-        arena_printf(p->a, "%s at %d %s, first minus second: %s of 0 the first is better",
-                     f->metric, (int)f->length, p->r->length_unit, f->goal_max ? "right" : "left");
+    x.title = f->goal_max ? "left of 0 the second is better, right of 0 the first"
+                          : "left of 0 the first is better, right of 0 the second";
+    x.x_label = arena_printf(p->a, "%s at %d %s: first minus second", f->metric, (int)f->length,
+                             p->r->length_unit);
     x.setting = "set xrange [* < 0 : 0 < *]\n"
                 "set arrow from 0, graph 0 to 0, graph 1 nohead dt 2 lc rgb '#888888'\n";
     x.shape = 5;

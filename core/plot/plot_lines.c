@@ -138,6 +138,7 @@ void lines_draw(struct plotter *p, const struct series_set *s, const struct line
 {
     struct sheet t = lay_out(p, s);
     struct strbuf *out = &p->f->script;
+    p->f->panels = s->n_panel;
     strbuf_addf(out, "set grid ytics lc rgb '#bbbbbb' dt 3\n%s", l->setting);
     strbuf_add(out, "unset key\nset multiplot\n");
     for (int k = 0; k < s->n_panel; k++) {

@@ -3,7 +3,7 @@
 
 #include "plotter.h"
 
-enum { ROW = 26, TOP = 16, BOTTOM = 58, RIGHT = 24, WIDTH = 460 };
+enum { ROW = 26, TOP = 16, TITLE = 24, BOTTOM = 58, RIGHT = 24, WIDTH = 460 };
 
 /* Blocks of the data file; columns are y, then mean, low and high, or one value. */
 enum block { MEANS, SEEDS, CHANCE };
@@ -64,12 +64,15 @@ void points_draw(struct plotter *p, const struct points *x)
 {
     struct strbuf *out = &p->f->script;
     int left = plot_label_width(p, x->n, x->label, x->label_most) + 24;
+    int top = x->title ? TOP + TITLE : TOP;
     p->f->width = left + WIDTH + RIGHT;
-    p->f->height = TOP + BOTTOM + ROW * (x->n < 3 ? 3 : x->n);
-    plot_set_frame(p, (struct plot_frame){left, RIGHT, TOP, BOTTOM});
+    p->f->height = top + BOTTOM + ROW * (x->n < 3 ? 3 : x->n);
+    plot_set_frame(p, (struct plot_frame){left, RIGHT, top, BOTTOM});
     add_data(p, x);
     strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
-                    "set offsets graph 0.03, graph 0.03, 0, 0\nset xlabel ");
+                    "set offsets graph 0.03, graph 0.03, 0, 0\nset title ");
+    figure_quote(out, x->title ? x->title : "");
+    strbuf_add(out, "\nset xlabel ");
     figure_quote(out, x->x_label);
     strbuf_add(out, "\n");
     plot_add_tics(p, 'y', x->n, x->label, x->label_most);

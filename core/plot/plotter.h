@@ -134,6 +134,7 @@ struct points {
     int *row;                  /* [n] of the results; -1: none */
     struct seeds_point *point; /* [n], from the top */
     int label_most;            /* characters of a label */
+    const char *title;         /* above the axes; NULL: none */
     const char *x_label;
     const char *setting; /* lines of script before the plot; NULL: none */
     int shape;           /* gnuplot's number of a point */

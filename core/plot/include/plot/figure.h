@@ -15,6 +15,8 @@ struct figure {
     struct strbuf script, data;
     struct strbuf rows; /* ints: figure_element */
     int width, height;  /* px at 96 for an inch */
+    int panels;         /* 0: no more than one */
+    const char *title;  /* of a picture that is saved; borrowed; NULL: it says none */
 };
 
 void figure_init(struct figure *f, int width, int height);
