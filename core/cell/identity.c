@@ -46,15 +46,28 @@ static bool differs(const struct value *stored, const struct value *now, const c
     return strcmp(text_of(stored, key), text_of(now, key)) != 0;
 }
 
+/* The words of a text that differ from another's, without those that both begin and end with. */
+static const char *own_words(const char *text, const char *other, struct arena *a)
+{
+    size_t n = strlen(text), m = strlen(other), from = 0, after = 0;
+    for (size_t i = 0; i < n && i < m && text[i] == other[i]; i++)
+        from = text[i] == ' ' ? i + 1 : from;
+    for (size_t i = 1; i <= n - from && i <= m - from && text[n - i] == other[m - i]; i++)
+        after = text[n - i] == ' ' ? i : after;
+    return arena_printf(a, "%.*s", (int)(n - from - after), text + from);
+}
+
 const char *identity_difference(const struct value *stored, const struct value *now,
                                 bool *may_drift, struct arena *a)
 {
     *may_drift = !differs(stored, now, key_at(0)) &&
                  (!value_get(stored, plugin_set) || !differs(stored, now, plugin_set));
-    for (int i = 0; key_at(i); i++)
-        if (differs(stored, now, key_at(i)))
+    for (int i = 0; key_at(i); i++) {
+        const char *was = text_of(stored, key_at(i)), *is = text_of(now, key_at(i));
+        if (strcmp(was, is) != 0)
             return arena_printf(a, "its %s is '%s', and this run's is '%s'", key_at(i),
-                                text_of(stored, key_at(i)), text_of(now, key_at(i)));
+                                own_words(was, is, a), own_words(is, was, a));
+    }
     return NULL;
 }
 

@@ -26,7 +26,8 @@ static int bundle_directory(const struct cli *cli)
 {
     const struct request *q = cli->options;
     if (!q->file)
-        return cli_mistake(cmd_bundle.name, "where to? give -o FILE.tar.gz or FILE.tar.xz");
+        return cli_mistake(cmd_bundle.name,
+                           "name the file to write: -o FILE.tar.gz or FILE.tar.xz");
     bool xz = path_ends_in(q->file, ".tar.xz");
     if (!xz && !path_ends_in(q->file, ".tar.gz"))
         return cli_mistake(cmd_bundle.name, "'%s' ends in neither .tar.gz nor .tar.xz", q->file);
@@ -46,7 +47,7 @@ const struct cli_command cmd_bundle = {
              "what it was run with into one file. Unpacked it is a run directory: peat results,\n"
              "report and verify read it without plugins and data, and peat run makes its table\n"
              "again. Equal directories give equal bytes.",
-    .example = "peat bundle runs/sum-vs-concat -o sum-vs-concat.tar.gz",
+    .example = "peat bundle runs/quickstart -o quickstart.tar.gz",
     CLI_OPERANDS("DIR", 1, 1, "which run directory?"),
     CLI_ROWS(options),
     .run = bundle_directory,

@@ -269,8 +269,8 @@ const struct cli_command cmd_cell = {
         "or by its number, or many by their numbers I-J. A finished cell is skipped, an\n"
         "interrupted one goes on, one that another process runs is left to it.\n"
         "'peat plan --write' makes a run directory without running it.",
-    .example = "peat plan exp.yaml --write && peat plan exp.yaml --ids |\n"
-               "    xargs -P 4 -I ID peat cell runs/exp ID",
+    .example = "peat plan experiments/quickstart.yaml --write --ids |\n"
+               "    xargs -P 4 -I ID peat cell runs/quickstart ID",
     CLI_OPERANDS("DIR ID|I-J...", 2, CLI_MANY, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.run = {.gemm = "auto", .checkpoint_every = 500}, .threads = 1,

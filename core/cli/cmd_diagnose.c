@@ -163,10 +163,10 @@ const struct cli_command cmd_diagnose = {
              "label or the start of a hash. A pattern, as 'learned.*', takes all cells whose\n"
              "label or id fits: then each row has means over seeds with 95 % intervals.\n"
              "docs/diagnostics.md explains every figure.",
-    .example = "peat diagnose runs/sum-vs-concat learned.sum.s0\n"
-               "peat diagnose runs/sum-vs-concat 3 --only logits,order --json\n"
-               "peat diagnose runs/sum-vs-concat 'learned.*' --save\n"
-               "peat diagnose runs/sum-vs-concat '*' --kept --figure position_r2 -o probes.svg",
+    .example = "peat diagnose runs/quickstart learned.sum.s0\n"
+               "peat diagnose runs/quickstart 3 --only logits,order --json\n"
+               "peat diagnose runs/quickstart 'learned.*' --save\n"
+               "peat diagnose runs/quickstart '*' --kept --figure position_r2 -o probes.svg",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.batches = 4, .threads = 1),

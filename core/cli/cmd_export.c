@@ -257,7 +257,7 @@ static int export_weights(const struct cli *cli)
     if (code != CLI_GO_ON)
         return code;
     if (!q->file)
-        return cli_mistake(cmd_export.name, "where to? give -o FILE");
+        return cli_mistake(cmd_export.name, "name the file to write: -o FILE");
     x.cell = cli_find_cell(cli);
     if (x.cell && take_tensors(&x, q) == PEAT_OK)
         safetensors_write(q->file, x.list.tensor, x.list.n, metadata_of(&x), cli->err);
@@ -283,7 +283,7 @@ const struct cli_command cmd_export = {
              "the weights before the first step, which needs the cell's plugins and data. So do\n"
              "--batch and --feed, by which other programs check their model and train the same\n"
              "cell: see docs/checkpoint.md and docs/python.md.",
-    .example = "peat export runs/sum-vs-concat rotary.sum.s0 -o model.safetensors",
+    .example = "peat export runs/quickstart rotary.-.s0 -o model.safetensors",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     .run = export_weights,

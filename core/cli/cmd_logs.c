@@ -39,7 +39,7 @@ const struct cli_command cmd_logs = {
     .about = "Prints the log of a cell's processes, one attempt after the other. CELL is\n"
              "an index, a label or the start of its hash. On a terminal, control characters are\n"
              "written out (\\x1b); a file or a pipe gets the log's own bytes.",
-    .example = "peat logs runs/quickstart rotary.sum.s0",
+    .example = "peat logs runs/quickstart rotary.-.s0",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     .run = print_log,
 };

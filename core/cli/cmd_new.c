@@ -88,7 +88,7 @@ static int make_experiment(const struct cli *cli)
         strbuf_add(cli->out, of_symbols);
     strbuf_addf(cli->out, tail, name, text ? "bpb" : "token_accuracy");
     if (cli_write(file, cli->out, cli->err) == PEAT_OK)
-        cli_print("%s is to be changed; then\n  peat plan %s    # cells, costs, minutes\n"
+        cli_print("wrote %s; edit it, then\n  peat plan %s    # cells, costs, minutes\n"
                   "  peat run %s     # trains them and prints the table\n",
                   file, name, name);
     return CLI_DONE;
@@ -100,7 +100,7 @@ const struct cli_command cmd_new = {
     .about = "Writes NAME.yaml, an experiment of 18 small models on TEXT, a file of some tens of\n"
              "kilobytes or more, with a comment at every key. Without TEXT its task makes its\n"
              "own data. On two cores it takes about a minute.",
-    .example = "peat new mine corpus.txt && peat run mine",
+    .example = "peat new mine experiments/data/genesis.txt && peat run mine",
     CLI_OPERANDS("NAME [FILE]", 1, 2, "a name for the experiment is needed"),
     .run = make_experiment,
 };

@@ -114,7 +114,7 @@ const struct cli_command cmd_plot = {
              "axes; forest: paired differences of the report's contrasts. Lines and panels\n"
              "stand for the axes that are named, by their last part too. Prints the name of the\n"
              "figure.",
-    .example = "peat plot runs/sum-vs-concat --kind bars --format pdf -o bars.pdf",
+    .example = "peat plot runs/quickstart --kind bars --format pdf -o bars.pdf",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.kind = PLOT_KINDS, .length = -1),

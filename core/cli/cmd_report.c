@@ -51,8 +51,8 @@ const struct cli_command cmd_report = {
              "its table, and rows can be hidden; without scripts the page shows the same. Needs\n"
              "neither plugins nor data, and loads none; without gnuplot figures are left out.\n"
              "The axes of lines and panels choose what the figures compare.",
-    .example = "peat report runs/sum-vs-concat -o report.html\n"
-               "peat report runs/sum-vs-concat --lines combine --panels scheme -o report.html",
+    .example = "peat report runs/quickstart -o report.html\n"
+               "peat report runs/quickstart --lines combine --panels scheme -o report.html",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.page.length = -1),

@@ -265,7 +265,7 @@ const struct cli_command cmd_results = {
              "below them the experiment's contrasts and its claims with their verdicts.\n"
              "Needs neither plugins nor data. csv is tidy: a line per cell, metric, split and\n"
              "length.",
-    .example = "peat results runs/sum-vs-concat --cols combine",
+    .example = "peat results runs/quickstart --cols combine",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.table.length = -1, .table.brief = true),

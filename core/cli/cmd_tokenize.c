@@ -21,7 +21,7 @@ static int tokenize_files(const struct cli *cli)
                          .dir = q->dir,
                          .say = cli_say};
     if (!q->dir)
-        return cli_mistake(cmd_tokenize.name, "where to? give -o DIR");
+        return cli_mistake(cmd_tokenize.name, "name the folder to write: -o DIR");
     if (q->vocab == 0)
         return cli_mistake(cmd_tokenize.name, "how many pieces? give --vocab N");
     peat_status status = tokenize(&t, cli->arena, cli->err);
@@ -49,7 +49,7 @@ const struct cli_command cmd_tokenize = {
              "sentencepiece) and writes a folder for the task tokens: ids.npy, the text as ids;\n"
              "pieces.tsv, the text and bytes of every piece; sentencepiece.model, for other\n"
              "programs. The pieces of the ids are the text, byte for byte, which is checked.",
-    .example = "peat tokenize corpus.txt --vocab 4096 -o corpus-4096",
+    .example = "peat tokenize experiments/data/genesis.txt --vocab 1024 -o genesis-1024",
     CLI_OPERANDS("FILE...", 1, CLI_MANY, "which texts?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.learn_mib = 16),

@@ -187,7 +187,7 @@ const struct cli_command cmd_verify = {
              "again.",
     .example = "peat verify runs/quickstart\n"
                "peat verify runs/quickstart --retrain 2 --seed 7\n"
-               "peat verify sum-vs-concat --retrain 2 task.path=fortunes.txt",
+               "peat verify quickstart --retrain 1 task.path=experiments/data/genesis.txt",
     CLI_OPERANDS("DIR [key=path ...]", 1, CLI_MANY, "a run directory is needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.again = {.seed = -1, .threads = 1}),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inspectcell.c: opening a cell twice, and the list of its tables. */
-#include "base/base.h"
 #include "cli/inspectcell.h"
+#include "base/base.h"
 
 peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli, bool start_only,
                                 const struct team *team)
@@ -43,7 +43,7 @@ const struct cell_table *inspected_table(const struct inspected_cell *c, const c
             return &c->table[i];
     for (int i = 0; i < n; i++)
         known[i] = c->table[i].name;
-    error_set(err, PEAT_INVALID, "--what: the cell has no table '%s'; there are ", name);
+    error_set(err, PEAT_INVALID, "--what: the cell has no table '%s'; it has: ", name);
     error_add_names(err, name, known, n);
     return NULL;
 }

@@ -418,7 +418,8 @@ const struct cli_command plugins_check = {
              "positions that are not whole numbers, and variables of a plugin made by rustc. A\n"
              "check that is not for the plugin is printed as skipped. Exit status 1 when a check\n"
              "fails, crashes or takes too long.",
-    .example = "peat plugins check ./mine.so\npeat plugins check rotary --only gradients --json",
+    .example = "peat plugins check ./wavelet/wavelet.so\npeat plugins check rotary --only "
+               "gradients --json",
     CLI_OPERANDS("NAME [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.timeout = 60, .seconds = 120),

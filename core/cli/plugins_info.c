@@ -187,7 +187,7 @@ const struct cli_command plugins_info = {
     .summary = "one plugin: what it does and its parameters",
     .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
              "may be. NAME is a name, kind/NAME or the path of a shared object.",
-    .example = "peat plugins info scheme/rotary\npeat plugins info ./build/mine.so --json",
+    .example = "peat plugins info scheme/rotary\npeat plugins info ./wavelet/wavelet.so --json",
     CLI_OPERANDS("NAME", 1, 1, NULL),
     CLI_ROWS(options),
     .run = explain_plugin,

@@ -114,7 +114,7 @@ static void print_next(struct making *m)
     const char *lib = installed(m, PEAT_LIBDIR, NULL);
     const char *pc = lib ? arena_printf(m->arena, "%s/pkgconfig", lib) : "";
     bool found = file_exists(pc);
-    cli_print("%s/%s.c is to be changed; build and check it with\n"
+    cli_print("wrote %s/%s.c; edit it, then build and check it with\n"
               "  cd %s && make check PKG_CONFIG_PATH=%s\n",
               m->to, m->name, m->to, found ? pc : "PREFIX/lib/pkgconfig");
     if (!found)

@@ -157,7 +157,7 @@ static void describe(const struct value *v, struct metrics_tail *tail)
     tail->step = json_get_int(v, "step", 0);
     tail->evaluated = json_text_is(v, "split", "valid");
     if (metric && !isnan(x) && !tail->evaluated && !strcmp(metric, "loss"))
-        snprintf(tail->text, sizeof(tail->text), "loss %.4g bits", x / log(2));
+        snprintf(tail->text, sizeof(tail->text), "loss %.4g bits/token", x / log(2));
     else if (metric && !isnan(x))
         snprintf(tail->text, sizeof(tail->text), "%s %.4g", metric, x);
 }

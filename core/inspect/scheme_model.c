@@ -222,8 +222,8 @@ static peat_status choose_table(struct scheme_model *m, struct scheme_table *t)
             return PEAT_OK;
         }
     }
-    error_set(m->err, PEAT_INVALID, "--what: scheme '%s' has no table '%s'; there are ",
-              m->scheme->name, what);
+    error_set(m->err, PEAT_INVALID,
+              "--what: scheme '%s' has no table '%s'; it has: ", m->scheme->name, what);
     error_add_names(m->err, what, name, m->n);
     return PEAT_INVALID;
 }

@@ -235,7 +235,8 @@ static bool exists_as(struct registry *r, peat_kind kind, const char *name)
     return search(r, kind, name, &plugin, NULL) == PEAT_OK && plugin;
 }
 
-/* `other`: a kind that has the name; `near`: the nearest name; NULL: none. */
+/* `other`: a kind that has the name; `near`: the nearest name; NULL: none. With neither, what was
+ * searched is said. */
 static peat_status not_found(const struct registry *r, const char *kind, const char *name,
                              const char *other, const char *near, struct error *err)
 {
@@ -245,7 +246,8 @@ static peat_status not_found(const struct registry *r, const char *kind, const c
         strbuf_addf(&text, ", but there is a %s of that name", other);
     else if (near)
         strbuf_addf(&text, "; did you mean '%s'?", near);
-    plugin_dirs_add(&r->dirs, &text);
+    else
+        plugin_dirs_add(&r->dirs, &text);
     peat_status status = error_set(err, PEAT_NOTFOUND, "%s", text.text);
     strbuf_release(&text);
     return status;

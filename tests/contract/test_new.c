@@ -10,7 +10,7 @@ static const char *const kinds[] = {"scheme", "combine", "task"};
 
 START_TEST(a_new_folder_builds_from_the_build_tree_and_passes)
 {
-    shell_says(0, "wavelet/wavelet.c is to be changed", "peat plugins new wavelet --kind %s",
+    shell_says(0, "wrote wavelet/wavelet.c; edit it", "peat plugins new wavelet --kind %s",
                kinds[_i]);
     shell_expect(1, "grep -rn my_ wavelet");
     shell_expect(0, "cd wavelet && ls CMakeLists.txt Makefile README.md && "

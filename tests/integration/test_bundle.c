@@ -329,7 +329,7 @@ START_TEST(what_is_not_finished_is_said)
 {
     shell_expect(0, "rm here/run/cells/none*s0*/result.json");
     shell_says(0, "1 cell is not finished", "peat bundle here/run -o x.tar.gz");
-    shell_says(2, "where to? give -o FILE.tar.gz", "peat bundle here/run");
+    shell_says(2, "name the file to write: -o FILE.tar.gz", "peat bundle here/run");
     shell_says(2, "is not a run directory", "peat bundle far -o x.tar.gz");
 }
 END_TEST

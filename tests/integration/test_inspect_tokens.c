@@ -86,7 +86,7 @@ START_TEST(every_probe_can_be_seen_of_any_hook_and_of_the_combination)
     shell_says(0, "position", "peat inspect cope --d 4 --T 3 --what position --text abc");
     shell_says(0, "bias", "peat inspect cable --d 8 --T 3 --what bias");
     shell_says(0, "angle, 3 x 2", "peat inspect rotary --d 8 --T 3 --heads 2 --what angle");
-    shell_says(2, "has no table 'idz'; there are stream, ids, queries; did you mean 'ids'?",
+    shell_says(2, "has no table 'idz'; it has: stream, ids, queries; did you mean 'ids'?",
                "peat inspect ./seer.so --d 4 --T 3 --what idz");
     shell_says(2, "gives no stream, so combine 'film' has nothing to merge",
                "peat inspect rotary --d 4 --T 3 --combine film");

@@ -140,8 +140,11 @@ END_TEST
 /* ---- width ---- */
 
 static const char *const pages[] = {
-    "peat results %s",        "peat compare %s 0 1", "peat status %s",   "peat plugins list",
-    "peat plugins info tupe", "peat run --help",     "peat plan w.yaml", "peat plan w.yaml no=1",
+    "peat results %s",        "peat compare %s 0 1",
+    "peat status %s",         "peat plugins list",
+    "peat plugins info tupe", "peat run --help",
+    "peat plan w.yaml",       "peat plan w.yaml no=1",
+    "peat tokenize --help",   "peat bench step --d 8 --layers 1 --T 16 --B 1 --steps 1",
 };
 enum { PAGES = sizeof(pages) / sizeof(*pages) };
 

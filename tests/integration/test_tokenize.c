@@ -78,7 +78,7 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
         {"'empty.txt' is empty", "peat tokenize empty.txt --vocab 600 -o d"},
         {"--vocab 90000 is too large: at most ", "peat tokenize g.txt --vocab 90000 -o d"},
         {"--vocab 260 is too small: ", "peat tokenize g.txt --vocab 260 -o d"},
-        {"where to? give -o DIR", "peat tokenize g.txt --vocab 600"},
+        {"name the folder to write: -o DIR", "peat tokenize g.txt --vocab 600"},
         {"how many pieces? give --vocab N", "peat tokenize g.txt -o d"},
         {"'there' is there already", "peat tokenize g.txt --vocab 600 -o there"},
         {"spm_train is not installed, which pieces of words need (Debian: apt-get install "

@@ -365,7 +365,7 @@ static void assert_starts(const char *expected)
                   f.err.text, expected);
 }
 
-START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
+START_TEST(an_unknown_name_gets_the_nearest_one_or_the_directories)
 {
     build("scheme", "a/scheme/rotary.so", "");
     build("combine", "a/combine/sum.so", "");
@@ -373,9 +373,12 @@ START_TEST(an_unknown_name_gets_the_nearest_one_and_the_directories)
     const struct place at = {"exp.yaml", 7, 12};
     const struct plugin *plugin = NULL;
     ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "rotry", at, &plugin, &f.err), PEAT_OK);
+    ck_assert_str_eq(f.err.text,
+                     "exp.yaml:7:12: there is no scheme 'rotry'; did you mean 'rotary'?");
+    ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "nosuch", at, &plugin, &f.err), PEAT_OK);
     assert_starts(arena_printf(&f.arena,
-                               "exp.yaml:7:12: there is no scheme 'rotry'; did you mean "
-                               "'rotary'? (searched in '%s/a', '%s/.local/lib/peat/plugins-%s'",
+                               "exp.yaml:7:12: there is no scheme 'nosuch' (searched in '%s/a', "
+                               "'%s/.local/lib/peat/plugins-%s'",
                                f.dir, f.dir, PEAT_ABI));
     ck_assert_int_ne(registry_find(&r, PEAT_SCHEME, "sum", at, &plugin, &f.err), PEAT_OK);
     assert_starts("exp.yaml:7:12: there is no scheme 'sum', but there is a combine of that name");
@@ -474,7 +477,7 @@ int main(void)
               the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
               the_same_file_by_any_name_is_the_same_plugin,
               a_path_is_relative_to_the_file_it_is_written_in,
-              an_unknown_name_gets_the_nearest_one_and_the_directories,
+              an_unknown_name_gets_the_nearest_one_or_the_directories,
               a_name_in_two_kinds_must_say_which,
               loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones,
               the_host_table_is_complete));

@@ -35,7 +35,7 @@ const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
 
 /* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it contains a
  * '/' and no kind before it, or ends in .so), relative to the file of `at`. Unknown names: an error
- * placed at `at` with the nearest name and the directories searched. A plugin that does not match
+ * placed at `at` with the nearest name, or the directories searched. A plugin that does not match
  * in ABI, kind or contract is refused with what and why. Loading twice gives the same pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);
