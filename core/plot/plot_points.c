@@ -70,8 +70,10 @@ void points_draw(struct plotter *p, const struct points *x)
     plot_set_frame(p, (struct plot_frame){left, RIGHT, top, BOTTOM});
     add_data(p, x);
     strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
-                    "set offsets graph 0.03, graph 0.03, 0, 0\nset title ");
-    figure_quote(out, x->title ? x->title : "");
+                    "set offsets graph 0.03, graph 0.03, 0, 0\n");
+    strbuf_add(out, x->title ? "set title " : "");
+    if (x->title)
+        figure_quote(out, x->title);
     strbuf_add(out, "\nset xlabel ");
     figure_quote(out, x->x_label);
     strbuf_add(out, "\n");

@@ -28,9 +28,13 @@ EXCEPTIONS = {
 }
 
 WRAPPER = """#!/bin/sh
-case "$1 $*" in
-*train.steps=*) exec "{peat}" "$@" ;;
-"run "* | "plan "*) exec "{peat}" "$@" train.steps=3 eval.tokens=256 ;;
+case $1 in
+run | plan)
+    for word do
+        shift
+        case $word in train.steps=*) ;; *) set -- "$@" "$word" ;; esac
+    done
+    exec "{peat}" "$@" train.steps=3 eval.tokens=256 ;;
 esac
 exec "{peat}" "$@"
 """
@@ -62,6 +66,8 @@ def run(name, lines):
 
 
 def run_document(path):
+    for made in pathlib.Path(".").glob("*.yaml"):
+        made.unlink()
     lines = []
     for language, name, text in blocks(path):
         if name:
@@ -124,4 +130,5 @@ def main():
         run_document(pathlib.Path(document))
 
 
-main()
+if __name__ == "__main__":
+    main()

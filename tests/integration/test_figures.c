@@ -70,6 +70,20 @@ START_TEST(every_kind_of_figure_is_drawn_beside_its_script_and_data)
 }
 END_TEST
 
+/* gnuplot's own titles would be "Gnuplot" and "data index 0 using 1:2". */
+START_TEST(a_saved_figure_says_its_metric_and_its_points_and_nothing_of_gnuplot)
+{
+    size_t n;
+    shell_expect(0, "peat plot %s --kind length -o l.svg", m.dir);
+    char *svg = shell_read("l.svg", &n);
+    assert_has(svg, "<title>bpb at 128 tokens (lower is better)</title>");
+    assert_has(svg, "<title>rotary.-, 128");
+    assert_lacks(svg, "data index");
+    assert_lacks(svg, ">Gnuplot<");
+    free(svg);
+}
+END_TEST
+
 START_TEST(other_formats_and_places_work_and_the_script_draws_again)
 {
     size_t n;
@@ -274,9 +288,12 @@ int main(void)
         fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
         return end;
     }
-    return end | run_list(common, TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,
-                                        other_formats_and_places_work_and_the_script_draws_again,
-                                        the_report_has_every_figure_once,
-                                        the_report_shows_what_the_schemes_look_like,
-                                        a_heat_map_is_drawn_without_a_trace));
+    return end |
+           run_list(common,
+                    TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,
+                          a_saved_figure_says_its_metric_and_its_points_and_nothing_of_gnuplot,
+                          other_formats_and_places_work_and_the_script_draws_again,
+                          the_report_has_every_figure_once,
+                          the_report_shows_what_the_schemes_look_like,
+                          a_heat_map_is_drawn_without_a_trace));
 }

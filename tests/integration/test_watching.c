@@ -43,7 +43,7 @@ END_TEST
 START_TEST(a_running_cell_shows_its_loss_in_bits)
 {
     shell_expect(0, ENDLESS "pid=$!; " UNTIL(
-                        "peat status r 2>&1 | grep -q 'loss [0-9.]* bits/token'") "kill -INT $pid; "
+                        "peat status r 2>&1 | grep -q 'loss [0-9.]* bits/token'") "kill $pid; "
                                                                                   "wait $pid; "
                                                                                   "test $? = 130");
 }
@@ -56,7 +56,7 @@ START_TEST(status_that_watches_ends_with_the_run)
         0, ENDLESS "pid=$!; " UNTIL(
                "test -e r/plan.json") "peat status r --watch >seen & "
                                       "watch=$!; " UNTIL(
-                                          "grep -q '1 running' seen") "kill -INT $pid; "
+                                          "grep -q '1 running' seen") "kill $pid; "
                                                                       "wait $watch && tail -n 1 "
                                                                       "seen && tail -n 4 seen | "
                                                                       "grep -q '0 running\\|"
