@@ -2,12 +2,23 @@
 /* cmd_report.c: peat report DIR... -o FILE. */
 #include "cli/verbs.h"
 #include "page/html.h"
+#include "report/claim_verdict.h"
 
 struct request {
     struct results_options read;
     struct html_options page;
+    bool family;
     const char *file; /* NULL: stdout */
 };
+
+/* Reads each directory as a run of its own. */
+static bool judge_family(const struct cli *cli, struct request *q)
+{
+    struct claim_history *h = ARENA_NEW(cli->arena, struct claim_history);
+    q->page.family = h;
+    return claims_of_runs(h, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) ==
+           PEAT_OK;
+}
 
 static int write_report(const struct cli *cli)
 {
@@ -16,7 +27,8 @@ static int write_report(const struct cli *cli)
     bool no_gnuplot = false;
     q->page.n_dir = cli->n_operand;
     q->page.dir = cli->operand;
-    if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK)
+    if ((!q->family || judge_family(cli, q)) &&
+        results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK)
         html_report(&r, &q->page, cli->arena, cli->out, &no_gnuplot, cli->err);
     if (no_gnuplot)
         cli_say("the page has no figures: gnuplot is not installed (Debian: apt-get install "
@@ -37,6 +49,8 @@ static const struct cli_option options[] = {
              "of the figures: a line for each label of these axes"),
     CLI_TEXT(0, "panels", "AXIS,...", page.panels,
              "of the figures: a panel for each label of these axes"),
+    CLI_FLAG(0, "family", family,
+             "each directory's own claims by its own results, Holm over all of them"),
     CLI_TEXT(0, "title", "TEXT", page.head, "instead of the experiment's name"),
 };
 

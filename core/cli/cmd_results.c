@@ -70,9 +70,21 @@ static void add_contrasts(const struct printing *p)
     }
 }
 
+static void add_history_json(const struct printing *p, const struct claim_history *h)
+{
+    struct json m = json_map(p->a);
+    claims_json(h, m);
+    json_print(m.v, JSON_INDENTED, p->out);
+    strbuf_add(p->out, "\n");
+}
+
 static void add_history(const struct printing *p, const struct claim_history *h)
 {
     struct table t;
+    if (p->q->format == JSON) {
+        add_history_json(p, h);
+        return;
+    }
     if (p->q->format == CSV) {
         claims_csv(h, p->out);
         return;
@@ -161,12 +173,8 @@ static void print_request(const struct cli *cli, const struct request *q, int n_
 /* Each directory is a run of its own, with its own claims. */
 static void print_family(const struct cli *cli, const struct request *q, int n, char *const *dir)
 {
-    struct results *r = ARENA_ARRAY(cli->arena, n, struct results);
     struct claim_history h;
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = results_read(&r[i], 1, &dir[i], &q->read, cli->arena, cli->err);
-    if (status == PEAT_OK && claims_family(&h, n, r, dir, cli->arena, cli->err) == PEAT_OK)
+    if (claims_of_runs(&h, n, dir, &q->read, cli->arena, cli->err) == PEAT_OK)
         add_history(&(struct printing){q, NULL, cli->arena, cli->out, cli->err}, &h);
     cli_output(cli, q->file);
 }
@@ -188,7 +196,10 @@ static int refuse_clashes(const struct cli *cli)
         {"ranks", is_csv || q->format == JSONL,
          "option '--ranks' is for --format table, md, tex or json"},
         {"part", q->ranks, "options '--part' and '--ranks' do not go together"},
-        {"part", is_json, "option '--part' is for --format table, md, tex or csv: json has all"},
+        {"family", q->format == JSONL,
+         "option '--family' is for --format table, md, tex, csv or json"},
+        {"part", is_json && !q->family,
+         "option '--part' is for --format table, md, tex or csv: json has all"},
         {"part", is_csv && q->part == ALL,
          "option '--part all' is not for --format csv: results, contrasts and claims have other "
          "columns"},

@@ -64,6 +64,9 @@ static void add_difference(const struct row_pair *p, const struct difference *d,
         strbuf_add(out, " (one seed: no interval)\n");
     else
         strbuf_addf(out, " (95 %% CI, Student t, n = %d)\n", d->n);
+    if (isfinite(d->text_half))
+        strbuf_addf(out, "and %s over seeds and stretches of the test text, both as samples\n",
+                    number_half(p->arena, d->text_half));
     if (isfinite(d->gz))
         strbuf_addf(out, "effect size g_z %+.2f (without Hedges' correction d_z %+.2f)\n", d->gz,
                     d->dz);
@@ -91,18 +94,11 @@ static void note_kinds(const struct row_pair *p, struct table *t)
     kinds_note(t, &k);
 }
 
-static struct difference difference(const struct row_pair *p, int length, struct pairs *pairs)
-{
-    double *d = ARENA_ARRAY(p->arena, p->a->n_cell, double);
-    *pairs = row_differences(p->a, p->b, length, d);
-    return difference_of(d, pairs->n, p->r->test);
-}
-
 int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 {
     struct table t = {.arena = p->arena, .title = title_of(p, length), .n_label = 1};
     struct pairs pairs;
-    struct difference d = difference(p, length, &pairs);
+    struct difference d = rows_difference(p->r, p->a, p->b, length, &pairs, p->arena);
     add_seeds(p, length, &t);
     table_note_refused(&t, &pairs);
     if (pairs.by_data)
@@ -121,7 +117,7 @@ int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 int rows_json(const struct row_pair *p, int length, struct json map)
 {
     struct pairs pairs;
-    struct difference d = difference(p, length, &pairs);
+    struct difference d = rows_difference(p->r, p->a, p->b, length, &pairs, p->arena);
     json_put_int(map, "length", p->r->length[length]);
     json_put_pairs(map, &pairs);
     struct json by_seed = json_put_map(map, "differences");

@@ -36,6 +36,8 @@ static void say_claim(struct html_page *p, const struct claim_verdict *v, int cl
 {
     strbuf_addf(p->out, "<li class=\"%s\"><p class=\"claim\"><b class=\"badge\">%s</b> ",
                 claim_ends[v->verdict], claim_ends[v->verdict]);
+    if (v->run)
+        html_wrap(p->out, "", v->run, ": ");
     html_wrap(p->out, "<b>", v->claim.name, "</b>");
     if (*v->claim.text)
         html_wrap(p->out, ": ", v->claim.text, "");
@@ -79,10 +81,14 @@ static void add_claims(struct html_page *p, const struct claim_history *h)
 
 peat_status html_claims(struct html_page *p)
 {
-    struct claim_history h;
-    peat_status status = claims_history(&h, p->r, p->a, p->err);
-    if (status == PEAT_OK && h.now.version)
-        add_claims(p, &h);
+    struct claim_history own;
+    if (p->o->family) {
+        add_claims(p, p->o->family);
+        return PEAT_OK;
+    }
+    peat_status status = claims_history(&own, p->r, p->a, p->err);
+    if (status == PEAT_OK && own.now.version)
+        add_claims(p, &own);
     return status;
 }
 

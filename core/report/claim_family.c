@@ -36,6 +36,16 @@ peat_status claims_family(struct claim_history *h, int n, const struct results *
     return PEAT_OK;
 }
 
+peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
+                           const struct results_options *o, struct arena *a, struct error *err)
+{
+    struct results *r = ARENA_ARRAY(a, n, struct results);
+    peat_status status = PEAT_OK;
+    for (int i = 0; status == PEAT_OK && i < n; i++)
+        status = results_read(&r[i], 1, &dir[i], o, a, err);
+    return status == PEAT_OK ? claims_family(h, n, r, dir, a, err) : status;
+}
+
 /* ---- shared rows ---- */
 
 /* A row of the claims, and how many of them compare it. */

@@ -206,6 +206,8 @@ static void put_claim(struct json m, const struct claim_verdict *v)
 {
     const struct claim *c = &v->claim;
     const struct effect *e = v->shown;
+    if (v->run)
+        json_put_text(m, "run", v->run);
     json_put_text(m, "name", c->name);
     json_put_text(m, "text", c->text);
     json_put_text(m, "says", claim_words(v, m.a));
@@ -249,8 +251,28 @@ static void put_version(struct json m, const struct claim_verdicts *v)
         put_claim(json_add_map(list), &v->item[i]);
 }
 
+/* When each run's claims were written, and the claims of all with their run. */
+static void put_family(const struct claim_history *h, struct json map)
+{
+    struct json runs = json_put_list(map, "runs"), claims = json_put_list(map, "claims");
+    for (int i = 0; i < h->n_run; i++) {
+        const struct claims_version *v = h->of[i].now.version;
+        struct json m = json_add_map(runs);
+        json_put_text(m, "run", h->run[i]);
+        json_put_text(m, "state", state_of(&h->of[i]));
+        json_put_text(m, "sha256", v->hash);
+        json_put_text(m, "written_utc", v->written_utc);
+    }
+    for (int i = 0; i < h->now.n; i++)
+        put_claim(json_add_map(claims), &h->now.item[i]);
+}
+
 void claims_json(const struct claim_history *h, struct json map)
 {
+    if (h->n_run) {
+        put_family(h, map);
+        return;
+    }
     json_put_bool(map, "changed_after_first_result", h->first.version != NULL);
     json_put_bool(map, "written_after_first_result", h->late);
     put_version(json_put_map(map, "now"), &h->now);
@@ -263,8 +285,6 @@ static void add_lines(const struct claim_verdicts *v, const struct claims_versio
 {
     for (int i = 0; version && i < v->n; i++) {
         struct json m = json_map(a);
-        if (v->item[i].run)
-            json_put_text(m, "run", v->item[i].run);
         json_put_text(m, "state", state);
         json_put_text(m, "sha256", version->hash);
         json_put_text(m, "written_utc", version->written_utc);

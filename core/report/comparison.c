@@ -223,8 +223,9 @@ double pair_difference(const struct result_cell *a, const struct result_cell *b,
     return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
 }
 
-struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
-                             double *d)
+/* x - y over the seeds that are paired; d holds x->n_cell numbers. */
+static struct pairs row_differences(const struct result_row *x, const struct result_row *y,
+                                    int length, double *d)
 {
     struct pairs pairs = {0};
     for (int i = 0, n = 0; i < x->n_cell; i++) {
@@ -254,27 +255,31 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a)
     return tested;
 }
 
-/* Of a row that is compared with its baseline. */
-static void add_text(const struct results *r, struct result_row *row, int length, struct arena *a)
+struct difference rows_difference(const struct results *r, const struct result_row *x,
+                                  const struct result_row *y, int length, struct pairs *pairs,
+                                  struct arena *a)
 {
-    const struct result_row *baseline = &r->row[row->baseline];
-    const int pair[1][2] = {{(int)(row - r->row), row->baseline}};
+    const int pair[1][2] = {{(int)(x - r->row), (int)(y - r->row)}};
     const double weight = 1.0;
-    int64_t *seed = ARENA_ARRAY(a, row->n_cell, int64_t);
-    struct pairs pairs = {0};
-    for (int i = 0; i < row->n_cell; i++) {
-        const struct result_cell *c = row->cell[i];
-        int n = pairs.n;
-        pair_difference(c, row_cell(baseline, c->seed), length, &pairs);
-        if (pairs.n > n)
-            seed[n] = c->seed;
+    double *d = ARENA_ARRAY(a, x->n_cell, double);
+    int64_t *seed = ARENA_ARRAY(a, x->n_cell, int64_t);
+    *pairs = (struct pairs){0};
+    for (int i = 0, n = 0; i < x->n_cell; i++) {
+        int64_t at = x->cell[i]->seed;
+        double difference = pair_difference(x->cell[i], row_cell(y, at), length, pairs);
+        if (pairs->n > n) {
+            seed[n] = at;
+            d[n++] = difference;
+        }
     }
+    struct difference of = difference_of(d, pairs->n, r->test);
     if (same_text(r->split, "test"))
-        difference_add_text(&row->at[length].diff, r, &(struct weighted_pairs){1, pair, &weight},
-                            seed, r->metric, r->length[length]);
+        difference_add_text(&of, r, &(struct weighted_pairs){1, pair, &weight}, seed, r->metric,
+                            r->length[length]);
+    return of;
 }
 
-static void compare_rows(struct results *r, int length, double *x, struct arena *a)
+static void compare_rows(struct results *r, int length, struct arena *a)
 {
     struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
     for (int i = 0; i < r->n_row; i++) {
@@ -283,9 +288,7 @@ static void compare_rows(struct results *r, int length, double *x, struct arena 
         all[i] = &s->diff;
         if (row->baseline < 0 || row->baseline == i)
             continue;
-        s->pairs = row_differences(row, &r->row[row->baseline], length, x);
-        s->diff = difference_of(x, s->pairs.n, r->test);
-        add_text(r, row, length, a);
+        s->diff = rows_difference(r, row, &r->row[row->baseline], length, &s->pairs, a);
     }
     r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }
@@ -351,7 +354,7 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
     for (int l = 0; l < r->n_length; l++) {
         for (int i = 0; i < r->n_row; i++)
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
-        compare_rows(r, l, x, a);
+        compare_rows(r, l, a);
         for (int task = 0; task < r->n_task; task++)
             mark_best(r, task, l, x);
     }

@@ -89,6 +89,12 @@ static struct table_cell diff_cell(struct builder *b, const struct kind *k,
     return table_diff_cell(b, row);
 }
 
+static struct table_cell text_cell(struct builder *b, const struct kind *k,
+                                   const struct result_row *row)
+{
+    return table_plain(number_half(b->a, number_of(b, k, row)));
+}
+
 static struct table_cell pairs_cell(struct builder *b, const struct kind *k,
                                     const struct result_row *row)
 {
@@ -141,6 +147,7 @@ static struct table_cell attention_cell(struct builder *b, const struct kind *k,
 
 static const struct kind of_rows[] = {
     {"diff", "diff", COMPARED, diff_cell},
+    {"diff_text", "and text", COMPARED, text_cell, OF_SUMMARY(diff.text_half)},
     {"p", "p", COMPARED, tested_cell, OF_SUMMARY(diff.p)},
     {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(diff.p_holm)},
     {"p_t", "p_t", COMPARED, p_cell, OF_SUMMARY(diff.p_t_holm)},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table_notes.c: the title of a table, and the notes below it. */
 
+#include "report/comparison_tables.h"
 #include "report/kinds.h"
 #include "table_builder.h"
 
@@ -127,6 +128,8 @@ static void note_comparisons(struct builder *b)
     table_note(b->t,
                "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
                r->baseline_text, paired_test_name(r->test), m, plural(m));
+    if (has_column(b->t, "and text"))
+        table_note_text(b->t);
     if (has_column(b->t, "d_z") && !has_column(b->t, "g_z"))
         table_note(b->t, "d_z: effect size: mean difference / standard deviation of differences; "
                          "g_z, which corrects it for few seeds, takes three");

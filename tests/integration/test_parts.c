@@ -157,6 +157,9 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_says(0, "and text", "peat run x.yaml");
     assert_printed("effect and p_holm over seeds and test text, of: far");
     shell_says(0, ",diff_text_half,", "peat results runs/x --part claims -f csv");
+    shell_says(0, "over seeds and stretches of the test text, both as samples",
+               "peat compare runs/x none rotary --length 16");
+    shell_says(0, "and text", "peat results runs/x --columns metric,diff,diff_text");
     if (system("/usr/bin/python3 -c 'import scipy' 2>/dev/null") == 0)
         shell_expect(0, "/usr/bin/python3 recompute.py \"$PEAT\"");
     shell_says(

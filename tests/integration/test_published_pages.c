@@ -84,6 +84,13 @@ START_TEST(claims_of_all_pages_are_one_family_where_asked)
         "peat results runs/sum-vs-concat runs/sum-vs-concat-unmatched --part claims --family");
     shell_says(2, "option '--family' is for --part claims",
                "peat results runs/sum-vs-concat --family");
+    static const char same[] =
+        "peat results runs/sum-vs-concat runs/learned-vs-sinusoid --part claims --family -f json "
+        ">family.json && peat report runs/sum-vs-concat runs/sum-vs-concat --family >family.html";
+    shell_expect(0, "%s", same);
+    shell_expect(0, "[ $(grep -c '\"p_holm\"' family.json) = 12 ] && "
+                    "grep -q '\"run\": \"runs/learned-vs-sinusoid\"' family.json");
+    shell_says(0, "Holm over 16 claims", "grep -o 'Holm over [0-9]* claims' family.html");
 }
 END_TEST
 

@@ -12,6 +12,8 @@ struct html_options {
     int64_t length;             /* differences, figures and verdict are about it; -1: the first */
     const char *head;           /* title; NULL: the experiment's name */
     const char *lines, *panels; /* axes, as of plot/plot.h */
+    /* The claims of all directories (claims_family); NULL: those of the first directory alone. */
+    const struct claim_history *family;
 };
 
 /* PEAT_INVALID: an option does not fit. A sentence replaces a figure that cannot be drawn;

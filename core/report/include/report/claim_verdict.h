@@ -76,6 +76,9 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
  * all of them. PEAT_INVALID: one has no claims. */
 peat_status claims_family(struct claim_history *h, int n, const struct results *r,
                           char *const *name, struct arena *a, struct error *err);
+/* The same of run directories, each read as a run of its own. */
+peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
+                           const struct results_options *o, struct arena *a, struct error *err);
 /* claim_looks.c: judges a claim that has looks at each of them. test: it with its p values in the
  * results of some seeds. */
 peat_status claim_look(struct claim_verdict *c, const struct results *r, const struct value *v,

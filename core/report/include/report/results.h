@@ -200,10 +200,11 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
 const struct result_row *results_best(const struct results *r, int task, int length);
 /* The summary of n values, without a difference. */
 struct summary summary_of(const double *x, int n);
-/* x - y over the seeds that are paired; d holds x->n_cell numbers. */
-struct pairs row_differences(const struct result_row *x, const struct result_row *y, int length,
-                             double *d);
 struct difference difference_of(const double *d, int n, enum paired_test test);
+/* x - y of two rows of r, with the interval over seeds and text where they have it. */
+struct difference rows_difference(const struct results *r, const struct result_row *x,
+                                  const struct result_row *y, int length, struct pairs *pairs,
+                                  struct arena *a);
 /* Fills p_holm and p_t_holm of n differences; how many have a p. */
 int differences_adjust(struct difference *const *d, int n, struct arena *a);
 /* a - b; NaN when either (NULL: none) has no value or they are no pair. Counts into p. */
