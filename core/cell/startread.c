@@ -216,7 +216,7 @@ static bool is_kind(const char *path, mode_t kind)
 static peat_status find_file(struct weight_start *s, int64_t seed, struct arena *a,
                              const char **sealed, struct error *err)
 {
-    struct source_cell source;
+    struct source_cell source = {0};
     const char *name = with_seed(s->cell, seed, a),
                *inside = arena_printf(a, "%s/%s", s->from, name);
     s->file = s->from;
