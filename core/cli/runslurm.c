@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* runslurm.c: giving cells to Slurm, and telling the user. */
-#include "base/base.h"
 #include "cli/runslurm.h"
+#include "base/base.h"
 
 #include "cli/cli.h"
 

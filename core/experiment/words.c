@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* words.c: the command line's key=value words. */
 
-#include "cell/setting.h"
 #include "experiment/words.h"
+#include "cell/setting.h"
 #include "experiment/yamldoc.h"
 #include "reading.h"
 
