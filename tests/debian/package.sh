@@ -48,5 +48,4 @@ apt-get purge -y -qq peat python3-peat >/dev/null
 while IFS= read -r file; do
     case $file in */peat | */peat/* | */peat[-.]*) [ ! -e "$file" ] || fail "$file is left" ;; esac
 done </tmp/package/files
-! command -v peat || fail "there still is a peat"
 rm -rf /tmp/package runs first.yaml first.html turn turn.so a.npy a.safetensors
