@@ -6,7 +6,7 @@
  */
 static bool may_go(const peat_node *n)
 {
-    return n->op && !n->view_of && !n->stays && n->value.data;
+    return n->op && !n->view_of && !n->stays && (n->value.data || n->g->shape_only);
 }
 
 static size_t size_of(const struct graph *g, int begin, int end)
@@ -18,8 +18,14 @@ static size_t size_of(const struct graph *g, int begin, int end)
     return bytes;
 }
 
+/* A plan counts what would be given back, of each value once. */
 static void drop_value(peat_node *n)
 {
+    if (n->g->shape_only) {
+        n->g->given_back += (int64_t)tensor_bytes(&n->value);
+        n->stays = true;
+        return;
+    }
     pool_give(&n->g->pool, n->value.data, tensor_bytes(&n->value));
     n->value.data = NULL;
 }
@@ -61,7 +67,7 @@ static void drop_unread(struct graph *g, int begin, int end)
 
 static bool is_on(const struct graph *g)
 {
-    return g->err.status == PEAT_OK && g->reuse && !g->no_grad && !g->shape_only;
+    return g->err.status == PEAT_OK && g->reuse && !g->no_grad;
 }
 
 /* Drops the oldest first: they are made again last. */
@@ -150,5 +156,5 @@ bool stretch_hold(struct graph *g, peat_node *n)
     if (!s || !root->op)
         return true;
     root->stays = true;
-    return root->value.data || replay(g, s);
+    return root->value.data || g->shape_only || replay(g, s);
 }

@@ -104,7 +104,7 @@ static void print_table(struct loaded_plan *l, const struct request *q, const ch
             short_number(&l->arena, c->q[Q_FLOPS_PER_TOKEN]),
             short_number(&l->arena, plan_training(c, 0)),
             short_number(&l->arena, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
-            mebibytes(&l->arena, c->q[Q_ACTIVATION_BYTES]),
+            mebibytes(&l->arena, c->q[Q_HELD_BYTES]),
             number_ratio(&l->arena, c->q[Q_INPUT_RATIO_START]),
             c->attention_path,
             state[i]};
@@ -118,7 +118,7 @@ static const char *time_text(const struct cli *cli, struct loaded_plan *l, const
                              const bool *is_run, const int64_t *from)
 {
     bool *shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
-    char text[32];
+    char text[32] = "less than 1 s";
     for (int i = 0; i < l->plan.n; i++)
         shown[i] = is_run[i] && is_shown(q, i);
     struct plan_time time;
@@ -128,8 +128,11 @@ static const char *time_text(const struct cli *cli, struct loaded_plan *l, const
         return "";
     if (!isfinite(time.seconds))
         return "";
-    duration_text(plan_wall_seconds(&l->experiment.run, time.seconds), text);
-    return arena_printf(&l->arena, "; about %s here, from %s", text, time.from);
+    double seconds = plan_wall_seconds(&l->experiment.run, time.seconds);
+    if (seconds >= 1)
+        duration_text(seconds, text);
+    return arena_printf(&l->arena, "; %s%s here, from %s", seconds >= 1 ? "about " : "", text,
+                        time.from);
 }
 
 /* "3 TFLOP of training, 1 TFLOP of evaluation and at most 9 TFLOP of generation: about 5m10s" */

@@ -57,8 +57,7 @@ struct plan_time {
     const char *from; /* "the speed of an fp32 product" */
 };
 /* Of the cells with is_run, each from a step on (plan_shared_steps), by the speed of matrix
- * products of their precisions, which are timed for an instant. Mostly right within a third;
- * starting a cell, 0.05 s of a processor, is not counted. */
+ * products of their precisions, which are timed for an instant, and the start of each cell. */
 struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
                                struct arena *a);
 /* How many times as fast a bf16 product is as one in fp32 on this machine; NaN: there is none. */

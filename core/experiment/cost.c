@@ -218,7 +218,7 @@ int64_t plan_evaluations(const struct plan_cell *c, int64_t from)
 int64_t plan_memory(const struct plan_cell *c)
 {
     enum { PROGRAM = 40 << 20, PARAMETER = 4 * sizeof(float) };
-    int64_t activations = (int64_t)c->q[Q_ACTIVATION_BYTES];
+    int64_t activations = (int64_t)c->q[Q_HELD_BYTES];
     return PROGRAM + PARAMETER * (int64_t)c->q[Q_PARAMS] + activations + activations / 4;
 }
 
@@ -238,6 +238,7 @@ static void note_costs(struct planning *p, struct plan_cell *cell, const struct 
     cell->q[Q_GENERATE_FLOPS] = times * look->evaluation.generate_flops + look->test.generate_flops;
     cell->q[Q_GENERATE_WORK] = times * look->evaluation.generate_work + look->test.generate_work;
     cell->q[Q_ACTIVATION_BYTES] = (double)cost->activation_bytes;
+    cell->q[Q_HELD_BYTES] = (double)cost->held_bytes;
     cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
                            : cost->composed                            ? "composed"
                                                                        : "fused";

@@ -301,7 +301,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, stru
     uint8_t *mark = ARENA_TRY_ARRAY(&arena, B * T, uint8_t);
     struct graph g;
     graph_init(&g, &arena, NULL, m->weights.dtype);
-    g.shape_only = true;
+    g.shape_only = g.reuse = true;
     struct pass pass = {0};
     float *patch = ARENA_TRY_ARRAY(&arena, B * T * m->config.patch_width, float);
     double *pos = ARENA_TRY_ARRAY(&arena, B * T * m->config.n_axes, double);
@@ -329,6 +329,7 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, stru
                                     .frozen = weights_frozen(&m->weights),
                                     .forward_flops = g.flops,
                                     .activation_bytes = g.value_bytes,
+                                    .held_bytes = g.value_bytes - g.given_back,
                                     .composed = pass.composed};
     } else {
         status = refuse_pass(&g, err);

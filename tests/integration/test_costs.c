@@ -52,7 +52,7 @@ static void open_page(void)
                "What each scheme and each combination adds to one model, by count: 4 layers of "
                "width 128 with 4 heads, the task\n`copy` with up to 64 symbols (131 tokens).\n\n"
                "* **parameters**: more or fewer than in the first row;\n"
-               "* **FLOPs per token** in training, **activations** kept for the way back, and "
+               "* **FLOPs per token** in training, **activations** of the forward pass, and "
                "FLOPs to generate **answers**, each as a\n"
                "  multiple of the first row. An answer costs many times as much where a scheme "
                "cannot be computed for the newest\n  token alone "
@@ -83,9 +83,24 @@ START_TEST(the_table_of_costs_is_what_plans_count)
 }
 END_TEST
 
+/* Of four layers of attention on pairs with cope, 64 MiB are kept. */
+START_TEST(what_attention_gives_back_is_not_planned_as_held)
+{
+    static const char plan[] =
+        "peat plan \"$PEAT_SOURCE\"/experiments/every-scheme.yaml 'position.scheme=[%s]' "
+        "position.combine=sum report.baseline=null model.d_model=128 model.n_layer=4 "
+        "train.seq_len=131 eval.lengths=64 seeds=1 --json 2>/dev/null | awk -F'[:,]' "
+        "'/\"activation_bytes\"/ {all = $2} /\"held_bytes\"/ {held = $2} "
+        "END {print held / all; exit !(held < %s * all && held > %s * all)}'";
+    shell_expect(0, plan, "cope", "0.8", "0.2");
+    shell_expect(0, plan, "none", "1.001", "0.9");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"costs", open_page, shell_close, .seconds = 60,
                                    .needs = "PEAT_SOURCE PEAT PEAT_BUILD"},
-                    TESTS(the_table_of_costs_is_what_plans_count));
+                    TESTS(the_table_of_costs_is_what_plans_count,
+                          what_attention_gives_back_is_not_planned_as_held));
 }

@@ -115,6 +115,7 @@ struct graph {
     int n_node, room;
     int64_t flops;       /* forward, so far                                                 */
     int64_t value_bytes; /* of all values (also when shape_only)                        */
+    int64_t given_back;  /* when shape_only and reuse: of those that stretches drop      */
     const char *hook;    /* set around plugin calls                                        */
     struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
     struct error err;    /* the first error; operations pass NULL on after it               */

@@ -115,11 +115,12 @@ peat_status model_fill_input(struct model *m, struct error *err);
  * this model cannot make, and one whose backward leaves out a trainable weight, are PEAT_REFUSED.
  * special: batches mark special tokens; sources always do. */
 struct model_cost {
-    int64_t trainable;     /* numbers trained                                   */
-    int64_t frozen;        /* numbers that config.freeze keeps from it          */
-    int64_t forward_flops; /* for the whole batch                               */
-    int64_t activation_bytes;
-    bool composed; /* some head group takes the composed attention path */
+    int64_t trainable;        /* numbers trained                                   */
+    int64_t frozen;           /* numbers that config.freeze keeps from it          */
+    int64_t forward_flops;    /* for the whole batch                               */
+    int64_t activation_bytes; /* of all values that forward computes                */
+    int64_t held_bytes;       /* of these, not given back before backward (stretch.h) */
+    bool composed;            /* some head group takes the composed attention path */
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
                        struct error *err);
