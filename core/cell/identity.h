@@ -12,8 +12,8 @@
 
 /* The identity of a run with this meta.json and configuration. */
 struct json identity_of(const struct value *meta, const char *hash, struct arena *a);
-/* "its libm is 'a', and this run's is 'b'": where they differ first, and the words that do; NULL: nowhere. *may_drift: in
- * none that makes it another cell, and in no plugin file that is known. */
+/* "its libm is 'a', and this run's is 'b'": where they differ first, with the words that do; NULL:
+ * nowhere. *may_drift: in none that makes it another cell, and in no plugin file that is known. */
 const char *identity_difference(const struct value *stored, const struct value *now,
                                 bool *may_drift, struct arena *a);
 /* A copy of the stored drifts, and an entry without a step for each difference to now; NULL: there

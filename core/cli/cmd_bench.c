@@ -142,8 +142,11 @@ static void print(struct json map, bool json)
 {
     if (json)
         cli_print("%s\n", json_to_text(map.v, JSON_LINE, map.a));
-    for (int i = 0; !json && i < map.v->n; i++)
-        cli_print("%-18s %s\n", map.v->key[i], map.v->item[i]->text);
+    for (int i = 0; !json && i < map.v->n; i++) {
+        const char *text = map.v->item[i]->text;
+        int column = strlen(text) == HASH_HEX - 1 ? 15 : 18; /* so that a hash ends at 80 */
+        cli_print("%-*s %s\n", column, map.v->key[i], text);
+    }
 }
 
 static int time_step(const struct cli *cli, const struct bench_sizes *s, bool json)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_quickstart.c: what ./quickstart does around the build, with programs of our own in the place
- * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs; and
- * what README promises of its experiment.
+ * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs;
+ * and what README promises of its experiment.
  */
 #include <stdio.h>
 
