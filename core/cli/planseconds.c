@@ -9,7 +9,7 @@
 /* The share of a product's FLOPs per second that a training step reaches. */
 static const double reached = 0.9;
 /* Seconds of a processor until a cell trains, and to end it (tests/bench/startup.py). */
-static const double start = 0.06;
+static const double cell_start = 0.06;
 
 enum { ROWS = 512, WIDTH = 128, OUT = 512 };
 
@@ -98,7 +98,7 @@ struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const i
         rounded += plan_rounds(c) ? products : 0;
         others += plan_rounds(c) ? all - products : all;
     }
-    double seconds = n * start + others * flop_seconds(&p->experiment->run, false);
+    double seconds = n * cell_start + others * flop_seconds(&p->experiment->run, false);
     if (rounded > 0)
         seconds += rounded * flop_seconds(&p->experiment->run, true);
     return (struct plan_time){
