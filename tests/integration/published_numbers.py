@@ -18,9 +18,10 @@ import statistics
 import sys
 
 T95 = {3: 2.353363, 5: 2.015048, 7: 1.894579, 9: 1.833113}  # Student's t by degrees of freedom
-NOT_AXES = ("seed", "best_over", "train.lr", "metric", "step", "value", "status", "params",
+METRICS = ("bpb", "exact_match")
+NOT_AXES = ("seed", "best_over", "train.lr", "metric", "split", "step", "value", "status", "params",
             "input_ratio_start", "input_ratio", "config_sha256")
-NUMBER = re.compile(r"([+-]?)(\d+\.\d+) ± (\d+\.\d+)")
+NUMBER = re.compile(r"([+-]?)(\d+\.\d+) ± (\d+(?:\.\d+)?)")
 VERDICT = re.compile(r"(holds|fails|undecided)[^|±]*?(?:\|[^|±]*?)?([+-]\d+\.\d+) ± (\d+\.\d+)")
 
 
@@ -28,10 +29,13 @@ def reported(path):
     """Values by seed of each row at each length."""
     rows = collections.defaultdict(dict)
     with open(path) as file:
-        for line in csv.DictReader(file):
-            if line["metric"] == "bpb" and line.get("best_over", "reported") == "reported":
-                row = tuple(v for k, v in line.items() if k not in NOT_AXES)
-                rows[row][line["seed"]] = float(line["value"])
+        lines = list(csv.DictReader(file))
+    part = "test" if any(line.get("split") == "test" for line in lines) else "valid"
+    for line in lines:
+        if (line["metric"] in METRICS and line.get("split", part) == part
+                and line.get("best_over", "reported") == "reported"):
+            row = tuple(v for k, v in line.items() if k not in NOT_AXES)
+            rows[row][line["seed"]] = float(line["value"])
     return rows
 
 

@@ -37,13 +37,16 @@ START_TEST(what_pages_print_is_what_the_published_results_say)
 }
 END_TEST
 
+/* A csv file has the lines of some metrics. */
 START_TEST(published_csv_is_what_the_published_results_say)
 {
     shell_expect(0, "for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
                     "csv=${b%%.tar.xz}.csv; columns=$(head -n 1 $csv); rm -rf one; mkdir one; "
                     "tar xf $b -C one || exit 1; "
+                    "awk -F, 'NR == 1 { while ($++at != \"metric\") ; print; next } "
+                    "{ print \",\" $at \",\" }' $csv | sort -u >kept; "
                     "peat results one/* --format csv --columns $columns | "
-                    "grep -e \"^$columns$\" -e ',bpb,' | cmp - $csv || exit 1; done");
+                    "grep -F -f kept | cmp - $csv || exit 1; done");
 }
 END_TEST
 
