@@ -158,29 +158,41 @@ static void offer_columns(const struct offers *o)
 
 /* ---- key=value ---- */
 
-/* Those of the map that a value may be; NULL: it may not be one. */
-static const struct value *properties_of(const struct value *schema)
+/* The definition that a schema refers to, or the schema itself. */
+static const struct value *definition_of(const struct value *root, const struct value *schema)
 {
+    static const char within[] = "#/definitions/";
+    const char *ref = json_get_text(schema, "$ref");
+    if (!ref || strncmp(ref, within, strlen(within)) != 0)
+        return schema;
+    return value_get(value_get(root, "definitions"), ref + strlen(within));
+}
+
+/* Those of the map that a value may be; NULL: it may not be one. */
+static const struct value *properties_of(const struct value *root, const struct value *schema)
+{
+    schema = definition_of(root, schema);
     const struct value *inside = value_get(schema, "properties"), *any = value_get(schema, "anyOf");
     for (int i = 0; !inside && any && i < any->n; i++)
-        inside = value_get(any->item[i], "properties");
+        inside = value_get(definition_of(root, any->item[i]), "properties");
     return inside;
 }
 
 /* Offers the keys below `before`, or returns the schema of this one; NULL: it is not there. */
-static const struct value *walk_keys(const struct offers *o, const struct value *properties,
-                                     const char *before, const char *key)
+static const struct value *walk_keys(const struct offers *o, const struct value *root,
+                                     const struct value *properties, const char *before,
+                                     const char *key)
 {
     const struct value *found = NULL;
     for (int i = 0; properties && !found && i < properties->n; i++) {
         const char *name = arena_printf(o->a, "%s%s", before, properties->key[i]);
-        const struct value *inside = properties_of(properties->item[i]);
+        const struct value *inside = properties_of(root, properties->item[i]);
         if (inside)
-            found = walk_keys(o, inside, arena_printf(o->a, "%s.", name), key);
+            found = walk_keys(o, root, inside, arena_printf(o->a, "%s.", name), key);
         else if (!key)
             offer(o, name, "=");
         else if (strcmp(name, key) == 0)
-            found = properties->item[i];
+            found = definition_of(root, properties->item[i]);
     }
     return found;
 }
@@ -190,11 +202,11 @@ static const struct value *walk_file(const struct offers *o, const char *key)
 {
     static const char *const section[] = {"defaults", "run", "report", "match"};
     struct registry none = {.arena = o->a};
-    const struct value *file = value_get(experiment_schema(&none, o->a), "properties");
-    const struct value *found = walk_keys(o, properties_of(value_get(file, section[0])), "", key);
-    for (int i = 1; i < 4 && !found; i++)
-        found = walk_keys(o, properties_of(value_get(file, section[i])),
-                          arena_printf(o->a, "%s.", section[i]), key);
+    const struct value *root = experiment_schema(&none, o->a), *found = NULL;
+    for (int i = 0; i < 4 && !found; i++)
+        found = walk_keys(o, root,
+                          properties_of(root, value_get(value_get(root, "properties"), section[i])),
+                          i ? arena_printf(o->a, "%s.", section[i]) : "", key);
     if (!key)
         offer(o, "seeds", "=");
     return found;
