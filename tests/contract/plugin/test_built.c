@@ -6,8 +6,12 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-/* Of one core, for all of them together. */
+/* Minutes of one core for all of them together. Sanitizers take several times as long. */
+#if defined(PEAT_SANITIZED)
+enum { MINUTES = 20 };
+#else
 enum { MINUTES = 4 };
+#endif
 
 /* Of all processes that this one has waited for, and of theirs. */
 static double seconds_of_children(void)
@@ -19,7 +23,7 @@ static double seconds_of_children(void)
 }
 
 /* Each prints what is wrong with it, so that failures of one do not hide those of others. */
-START_TEST(every_built_plugin_keeps_its_promises_and_all_take_less_than_four_minutes)
+START_TEST(every_built_plugin_keeps_its_promises_and_all_are_soon_checked)
 {
     const char *patience = getenv("PEAT_TEST_PATIENCE");
     shell_expect(0, "find \"$PEAT_BUILD\" -name '*.so' | "
@@ -33,8 +37,7 @@ END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"built", shell_open, shell_close, .seconds = 800,
-                       .needs = "PEAT_BUILD PEAT"},
-        TESTS(every_built_plugin_keeps_its_promises_and_all_take_less_than_four_minutes));
+    return run_list((struct tests){"built", shell_open, shell_close, .seconds = 800,
+                                   .needs = "PEAT_BUILD PEAT"},
+                    TESTS(every_built_plugin_keeps_its_promises_and_all_are_soon_checked));
 }
