@@ -140,11 +140,18 @@ START_TEST(a_new_folder_agrees_with_its_reference)
 }
 END_TEST
 
+/* Sanitizers see the same code with each plugin, at five times the time. */
+#if defined(PEAT_SANITIZED)
+#define EVERY "[a-c]*/"
+#else
+#define EVERY "*/"
+#endif
+
 /* The scheme 'none' has no formula. */
 START_TEST(every_plugin_agrees_with_its_reference)
 {
     shell_expect(0,
-                 "cd \"$PEAT_SOURCE/plugins/%s\" && for p in */; do p=${p%%/}; "
+                 "cd \"$PEAT_SOURCE/plugins/%s\" && for p in " EVERY "; do p=${p%%/}; "
                  "[ $p = none ] || " CHECK "%s/$p --only reference --reference $p/reference.py "
                  ">\"$OLDPWD/out\" && { [ $p = none ] || grep -q '^1 passed$' \"$OLDPWD/out\"; } "
                  "|| { cat \"$OLDPWD/out\"; bad=1; }; done; [ -z \"$bad\" ]",

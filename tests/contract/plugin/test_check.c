@@ -451,7 +451,7 @@ END_TEST
 START_TEST(a_kink_is_no_wrong_gradient)
 {
     build("kinked", "sound");
-    shell_expect(0, "peat plugins check ./sound.so --only gradients");
+    shell_expect(0, "peat plugins check ./sound.so --only gradients --timeout 300");
 }
 END_TEST
 
