@@ -33,7 +33,7 @@ static const char kinds[] =
     "  include:\n"
     "  - {position.scheme: {plugin: rotary, where: {across: true}}, kind: two}\n"
     "  - {position.scheme: {plugin: alibi, where: {across: true}}, kind: two}\n"
-    "  - {position.scheme: {plugin: kerple, where: {across: only}}, kind: two}\n";
+    "  - {position.scheme: {plugin: alibi, where: {across: only}}, kind: two}\n";
 
 START_TEST(pytorch_trains_to_the_same_weights)
 {
