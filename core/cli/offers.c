@@ -293,11 +293,12 @@ static void offer_paths(const char *name, size_t n)
 /* Offers the words of a|b|c. */
 static void offer_choices(const struct offers *o, const char *name, size_t n)
 {
-    for (const char *end = name + n; islower((unsigned char)*name) && name < end;) {
+    for (const char *end = name + n; name < end && islower((unsigned char)*name);) {
         size_t length = strcspn(name, "|");
         length = length < (size_t)(end - name) ? length : (size_t)(end - name);
         offer(o, arena_printf(o->a, "%.*s", (int)length, name), "");
-        name += length + 1;
+        name += length;
+        name += name < end; /* the bar */
     }
 }
 
