@@ -212,7 +212,7 @@ static size_t make_npy(unsigned char *out, const char *dtype, const char *shape,
     for (int64_t i = 0; i < n; i++, at += width)
         for (size_t k = 0; k < width; k++) {
             size_t from = dtype[0] == '>' ? width - 1 - k : k;
-            out[at + k] = from < 4 ? (unsigned char)(id_of(i) % 200 >> 8 * from) : 0;
+            out[at + k] = (unsigned char)(from < 4 ? id_of(i) % 200 >> 8 * from : 0);
         }
     return at;
 }
