@@ -105,8 +105,8 @@ static peat_status read_into(const char *path, struct arena *a, const unsigned c
     return status;
 }
 
-/* Data may be larger than memory. What is larger and nearly all hole was never written as data, and
- * would be hashed for hours. */
+/* Refuses a file that is larger than memory and almost entirely a hole: nobody wrote data there,
+ * and hashing it would take hours. Other files may be larger than memory. */
 static peat_status refuse_holes(const struct mapped_file *m, const char *path, struct error *err)
 {
     enum { BLOCK = 512, COMPRESSED = 16 };

@@ -83,8 +83,8 @@ static bool add_array(struct tensor_list *list, const struct array *x, const cha
 }
 
 /* The arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as F32,
- * sequences and positions as F64. Names and what is converted are in the arena, other data is the
- * batch's. */
+ * sequences and positions as F64. The arena owns the names and the converted arrays; the batch owns
+ * the others. */
 static peat_status add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
                              const char *prefix, struct error *err)
 {

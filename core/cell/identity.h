@@ -21,7 +21,7 @@ const char *identity_difference(const struct value *stored, const struct value *
 struct value *identity_drift(const struct value *stored, const struct value *now, struct arena *a);
 /* Gives entries without a step this one, and says so. */
 void identity_drifted_at(struct value *drift, int64_t step, const struct log *log, struct arena *a);
-/* Adds the settings of evaluation that belong to the identity of a cell with these settings: with
- * train.patience all, since evaluations decide when training ends; otherwise eval.test alone, which
- * says what the curves validate on. */
+/* Adds the settings of evaluation that belong to the identity of a cell with these settings: all of
+ * them with train.patience, since evaluations then decide when training ends; otherwise eval.test
+ * alone, since it decides which data the curves are measured on. */
 void put_eval_identity(struct json identity, const struct value *settings);

@@ -18,7 +18,7 @@ int64_t trunk_end(const struct cell_config *c)
     return t->schedule == SCHEDULE_WSD && t->patience == 0 ? schedule_flat_until(t) : 0;
 }
 
-/* The section `eval` decides what the curve holds. */
+/* The hash includes the section `eval`, because cells of a trunk share its curve. */
 void trunk_hash(const struct cell_config *c, const struct value *identity, struct arena *a,
                 char hash[HASH_HEX])
 {

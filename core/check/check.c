@@ -51,7 +51,7 @@ static const struct check table[] = {
     {"uses", "two uses in one model share nothing", true, false, false},
     {"batches", "ids are in range and depend on seed, step and row alone", false, false, true},
     {"draws", "rows, steps and evaluation make draws of their own", false, false, true},
-    {"answers", "targets are not what the model is given, and differ from row to row", false, false,
+    {"answers", "targets are not copies of the inputs, and differ from row to row", false, false,
      true},
     {"metrics", "metrics are finite, and better ones are better", false, false, true},
     {"leaks", "a step keeps no memory", true, true, true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_answers.c: what a model is asked for is not what it is given, and rows ask for different
- * things: counted over the batches of some steps and of an evaluation. */
+/* check_answers.c: a task's targets are not copies of its inputs, and differ from row to row. Both
+ * are counted over the batches of some steps and of an evaluation. */
 
 #include "property.h"
 #include "taskbench.h"

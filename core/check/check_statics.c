@@ -46,7 +46,8 @@ static void add_piece(struct statics *x, uintptr_t begin, uintptr_t end,
         piece->was[k] = byte_at(piece->at + k);
 }
 
-/* A thread's copy is made when it is first touched, of what the file holds and of zeros. */
+/* The linker makes a thread's copy of these variables at the first access: the bytes of the file,
+ * then zeros. */
 static void note_thread(struct statics *x, const ElfW(Phdr) * p, uintptr_t begin)
 {
     x->thread = (struct piece){.was = arena_zalloc(x->arena, p->p_memsz), .n = p->p_memsz};

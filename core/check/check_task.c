@@ -249,7 +249,8 @@ static void check_metric(const peat_metric *m, bool generates, struct check_outc
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-/* Whether a decoder, or else an encoder, is evaluated by what it generates. */
+/* Whether the task is evaluated by generated answers, in a decoder or, where it refuses that, in an
+ * encoder. */
 static bool generates(const struct checked *s)
 {
     struct variant v;

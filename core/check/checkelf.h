@@ -15,9 +15,9 @@ struct elf_image {
 
 peat_status elf_image_open(struct elf_image *f, const char *path, struct error *err);
 void elf_image_close(struct elf_image *f);
-/* The name of the first symbol for which `look` is true, in the table of this type (SHT_DYNSYM:
- * what the linker uses, SHT_SYMTAB: all, absent in a stripped file); NULL: none. Valid until close.
- */
+/* The name of the first symbol for which `look` is true; NULL: none. Valid until close. type:
+ * SHT_DYNSYM is the table of the dynamic linker; SHT_SYMTAB has all symbols and is absent in a
+ * stripped file. */
 const char *elf_find_symbol(const struct elf_image *f, unsigned type,
                             bool (*look)(const void *ctx, const elf_symbol *s, const char *name),
                             const void *ctx);

@@ -52,7 +52,8 @@ struct record {
 /* Puts the members of n rows into the map. A text that is NULL is left out where the field cannot
  * be null. */
 void fields_put(struct json map, const struct field *row, int n, const void *from);
-/* Sets the members of all rows: texts are borrowed; what is missing is NULL, false, 0 or NaN. */
+/* Sets the members of all rows. Texts are borrowed from the map; a member whose key is missing
+ * becomes NULL, false, 0 or NaN. */
 void fields_get(const struct value *map, const struct field *row, void *to);
 /* PEAT_MISMATCH: a newer program wrote it. PEAT_CORRUPT: it is damaged; the text says where.
  * path names it in messages. */

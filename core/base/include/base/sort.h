@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sort.h: numbers in rising order, none of which may be NaN, and texts. */
+/* sort.h: sorts numbers in rising order, and compares numbers and texts. No number may be NaN. */
 #pragma once
 
 #include <stdint.h>
