@@ -38,7 +38,7 @@ if(PEAT_WERROR)
 endif()
 if(PEAT_SANITIZE)
   target_compile_options(peat_flags INTERFACE -fsanitize=${PEAT_SANITIZE} -fno-sanitize-recover=all
-                                              -fno-omit-frame-pointer)
+                                              -fno-omit-frame-pointer -g1)
   target_link_options(peat_flags INTERFACE -fsanitize=${PEAT_SANITIZE})
   target_compile_definitions(peat_flags INTERFACE PEAT_SANITIZED=1)
 endif()
