@@ -8,7 +8,8 @@
 
 It reads what was claimed (claims.json) and what was chosen how (plan.json), chooses the values of best_over, pairs
 the values of the csv file by seed, tests, adjusts by Holm, and compares verdict, effect, interval, p and n with what
-was printed. It shares no code with the program.
+was printed. Claims over seeds and text also need the cells' losses in stretches of the test text (result.json). It
+shares no code with the program.
 """
 import collections
 import csv
@@ -26,9 +27,11 @@ from scipy import stats
 # ---- what there is ----
 
 class Run:
-    def __init__(self, plan, claims, table):
-        """plan.json and claims.json as they are, and the lines of the csv file."""
+    def __init__(self, plan, claims, table, results):
+        """plan.json and claims.json as they are, the lines of the csv file, and result.json of the cells."""
         self.claims = claims["versions"][-1]["claims"]
+        self.stretches = {(result["hash"], at["length"]): (numpy.array(at["nll"]), numpy.array(at["targets"]))
+                          for result in results for at in result.get("test_stretches", [])}
         chosen = plan["report"].get("best_over") or {"axes": [], "choose": []}
         names = [axis["key"] for axis in plan["axes"]]
         self.over, self.choose = chosen["axes"], {str(seed) for seed in chosen["choose"]}
@@ -39,8 +42,6 @@ class Run:
         self.reported = "test" if any(line["split"] == "test" for line in self.lines) else "valid"
         if any(line["status"] == "diverged" and line["seed"] not in self.choose for line in table):
             sys.exit("a reported cell diverged: such claims are not recomputed here")
-        if any(claim.get("sampled", "seeds") != "seeds" for claim in self.claims):
-            sys.exit("claims over seeds and text are not recomputed here: the csv has no stretches of the text")
         self.best = self.choice(chosen.get("length"), chosen.get("metric") or plan["report"]["metric"])
 
     @staticmethod
@@ -65,8 +66,8 @@ class Run:
                 tried[self.chooser(line)][value].append(float(line["value"]))
         return {row: min(of, key=lambda v: numpy.mean(of[v])) for row, of in tried.items()}
 
-    def values(self, metric, length):
-        """By row and seed, at one length; without one, at the first."""
+    def values(self, metric, length, of=lambda line: float(line["value"])):
+        """By row and seed, at one length; without one, at the first. Of each line, its value or another number."""
         lines = [line for line in self.lines if line["split"] == self.reported and line["metric"] == metric
                  and line["seed"] not in self.choose]
         length = length or min(int(line["length"]) for line in lines)
@@ -74,8 +75,19 @@ class Run:
         for line in lines:
             if int(line["length"]) == length and (not self.over or self.best[self.chooser(line)] == tuple(
                     line[axis] for axis in self.over)):
-                by_row[self.row(line)][line["seed"]] = float(line["value"])
+                by_row[self.row(line)][line["seed"]] = of(line)
         return by_row
+
+    def by_stretch(self, line):
+        """[J]: the value in each stretch; the metric is a multiple of the loss."""
+        nll, targets = self.stretches[line["config_sha256"], int(line["length"])]
+        return float(line["value"]) * targets.sum() / nll.sum() * nll / targets
+
+    def shares(self):
+        """[J]: the share of each stretch of the targets, which are the same in all cells."""
+        (_, targets), *others = self.stretches.values()
+        assert all((other == targets).all() for _, other in others)
+        return targets / targets.sum()
 
 
 # ---- differences ----
@@ -109,7 +121,7 @@ def minus(values, x, y):
 def mean_over(differences):
     """Of each seed that all have."""
     seeds = set.intersection(*(set(d) for d in differences))
-    return {seed: numpy.mean([d[seed] for d in differences]) for seed in seeds}
+    return {seed: numpy.mean([d[seed] for d in differences], axis=0) for seed in seeds}
 
 
 def by_level(run, values, found, axis):
@@ -123,9 +135,9 @@ def by_level(run, values, found, axis):
     return {label: mean_over(levels[label]) for label in order}
 
 
-def effects(run, claim):
-    """The differences that the claim is about, each one number for a seed; several of a monotone trend."""
-    values = run.values(claim["metric"], claim.get("length"))
+def effects(run, claim, values):
+    """The differences that the claim is about, each one number, or one row of stretches, for a seed; several of a
+    monotone trend."""
     found = pairs(run, claim, list(values))
     change = claim.get("interaction") or claim.get("trend")
     if not change:
@@ -164,15 +176,33 @@ def below(test, d, limit):
     return above(test, -numpy.asarray(d), -limit)
 
 
-def tested(claim, d):
-    """p of the claim and of its opposite."""
-    test, margin = claim["test"], claim["margin"]
+def crossed(d, share):
+    """Standard error and degrees of freedom of the mean of d [S, J], seeds and stretches both random: the guide's V."""
+    (S, J), seeds, mean = d.shape, d @ share, (d @ share).mean()
+    stretches = d.mean(0) - mean
+    rest = d - seeds[:, None] - stretches
+    a = seeds.var(ddof=1) / S
+    b = J / (J - 1) * (share ** 2 * stretches ** 2).sum()
+    e = J / (J - 1) * (share ** 2 * rest ** 2).sum() / (S * (S - 1))
+    if a + b - e < max(a, b):
+        return max(a, b) ** 0.5, S - 1 if a >= b else J - 1
+    return (a + b - e) ** 0.5, (a + b - e) ** 2 / (a ** 2 / (S - 1) + b ** 2 / (J - 1) + e ** 2 / ((S - 1) * (J - 1)))
+
+
+def tested(claim, d, text):
+    """p of the claim and of its opposite; text: (se, df) over seeds and text, whose p counts where it is larger."""
+    def p(side, limit):
+        alone = side(claim["test"], d, limit)
+        if not text:
+            return alone
+        t = (numpy.mean(d) - limit) / text[0]
+        return max(alone, stats.t.sf(t if side is above else -t, text[1]))
+    margin = claim["margin"]
     if claim["direction"] == "less":
-        return below(test, d, -margin), above(test, d, -margin)
+        return p(below, -margin), p(above, -margin)
     if claim["direction"] == "greater":
-        return above(test, d, margin), below(test, d, margin)
-    return (max(above(test, d, -margin), below(test, d, margin)),
-            min(1, 2 * min(above(test, d, margin), below(test, d, -margin))))
+        return p(above, margin), p(below, margin)
+    return max(p(above, -margin), p(below, margin)), min(1, 2 * min(p(above, margin), p(below, -margin)))
 
 
 def holm(p):
@@ -186,15 +216,21 @@ def judged(run):
     """(name, verdict, mean, half width, p, n) of each claim."""
     shown, p, against = [], [], []
     for claim in run.claims:
-        about = effects(run, claim)
-        each = [tested(claim, d) for d in about]
+        at = claim["metric"], claim.get("length")
+        about = effects(run, claim, run.values(*at))
+        texts = [None] * len(about)
+        if claim.get("sampled") == "seeds_and_text":
+            texts = [crossed(numpy.array(d), run.shares()) for d in effects(run, claim, run.values(*at, run.by_stretch))]
+        each = [tested(claim, d, text) for d, text in zip(about, texts)]
         worst = max(range(len(about)), key=lambda i: each[i][0])
         p.append(each[worst][0])
         against.append(min(1, len(about) * min(q for _, q in each)) if len(about) > 1 else each[0][1])
-        shown.append(about[worst])
-    for claim, d, holds, fails in zip(run.claims, shown, holm(p), holm(against)):
+        shown.append((about[worst], texts[worst]))
+    for claim, (d, text), holds, fails in zip(run.claims, shown, holm(p), holm(against)):
         verdict = "holds" if holds < claim["alpha"] else "fails" if fails < claim["alpha"] else "undecided"
         half = stats.t.ppf(1 - claim["alpha"], len(d) - 1) * numpy.std(d, ddof=1) / len(d) ** 0.5
+        if text:
+            half = max(half, stats.t.ppf(1 - claim["alpha"], text[1]) * text[0])
         yield claim["name"], verdict, numpy.mean(d), half, holds, len(d)
 
 
@@ -251,15 +287,20 @@ def published(source):
             if "claims.json" not in files:
                 continue
             name = pathlib.PurePath(files["plan.json"]).parts[0]
-            plan, claims = (json.load(io.TextIOWrapper(tar.extractfile(files[f]))) for f in ("plan.json", "claims.json"))
+            def read(name):
+                return json.load(io.TextIOWrapper(tar.extractfile(name)))
+            plan, claims = read(files["plan.json"]), read(files["claims.json"])
+            results = [read(m.name) for m in tar if m.name.endswith("/result.json")]
         blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+) --part claims\n(.*?)\n```",
                             bundle.with_name("README.md").read_text(), re.S)
-        yield name, Run(plan, claims, lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")), dict(blocks).get(name, "")
+        table = lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")
+        yield name, Run(plan, claims, table, results), dict(blocks).get(name, "")
 
 
 def one_run(folder, table, said):
     plan, claims = (json.loads(pathlib.Path(folder, f).read_text()) for f in ("plan.json", "claims.json"))
-    return [(folder, Run(plan, claims, lines_of(table)), pathlib.Path(said).read_text())]
+    results = [json.loads(path.read_text()) for path in pathlib.Path(folder).glob("cells/*/result.json")]
+    return [(folder, Run(plan, claims, lines_of(table), results), pathlib.Path(said).read_text())]
 
 
 def check_family(lines):

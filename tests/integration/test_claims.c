@@ -214,6 +214,11 @@ START_TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
     shell_expect(0, "peat run y.yaml -o runs/y");
     shell_expect(0, "peat results runs/y --part claims > said");
     assert_recomputed("y");
+    shell_expect(0, "sed -i -e 's/margin: 0/margin: 0.01, sampled: seeds_and_text/' -e "
+                    "'s/^seeds: 4/seeds: 7/' y.yaml");
+    shell_says(0, "effect and p_holm over seeds and test text",
+               "peat run y.yaml -o runs/z && peat results runs/z --part claims | tee said");
+    assert_recomputed("z");
 }
 END_TEST
 
