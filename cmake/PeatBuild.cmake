@@ -25,7 +25,8 @@ target_compile_options(peat_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes -Wmissing-prototypes
   -Wvla -Wpointer-arith -Wno-missing-field-initializers
   # -ffp-contract=off: contraction would change bits between compilers; never -ffast-math.
-  -fno-math-errno -ffp-contract=off -fstack-protector-strong)
+  # -fno-trapping-math: no code reads floating-point exceptions, and gcc turns choices into vectors only without them.
+  -fno-math-errno -fno-trapping-math -ffp-contract=off -fstack-protector-strong)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
   # VEC_APART of tensor/levels.h allows vectors, also where calls of libm leave no room for them.
   # INFINITY is a float, and clang warns of it where a double gets it.

@@ -64,6 +64,30 @@ START_TEST(providers_export_one_symbol)
 }
 END_TEST
 
+/* Functions of the object file $f that add or multiply floats one by one, and never 8 at once. */
+#define SCALAR_FUNCTIONS                                                                           \
+    "objdump -d $f | awk 'function end() { if (single && !vector) print name } "                   \
+    "/^[0-9a-f]+ </ { end(); name = $2; single = vector = 0 } "                                    \
+    "/\tv(fn?m)?(add|sub|mul|div)[0-9]*ss / { single = 1 } "                                       \
+    "/\tv(fn?m)?(add|sub|mul|div)[0-9]*ps .*ymm/ { vector = 1 } END { end() }'"
+
+/* A compiler that finds no vectors for them makes training of small models take twice as long. */
+START_TEST(exp_and_its_relatives_are_compiled_to_vectors)
+{
+#if defined(NDEBUG) && PEAT_VECTOR_LEVELS
+    const char *rows = "tensor_v3_f32.dir/tensor/rows/vecmath_rows.c";
+    shell_expect(0,
+                 "f=$(find \"$PEAT_BUILD\"/core -path '*%s.o') && [ -e \"$f\" ] && said=$(%s) "
+                 "&& [ -z \"$said\" ] || { echo \"$f: $said\"; exit 1; }",
+                 rows, SCALAR_FUNCTIONS);
+    shell_says(0, "<one>",
+               "echo 'float one(float a, float b) { return a * b + b; }' >one.c; "
+               "gcc -O3 -mavx2 -mfma -c one.c && f=one.o && %s",
+               SCALAR_FUNCTIONS);
+#endif
+}
+END_TEST
+
 /* What links to them breaks the rule, so it notices. */
 START_TEST(the_program_links_to_no_large_library)
 {
@@ -88,8 +112,10 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){"objects", shell_open, shell_close, .seconds = 60,
-                                   .needs = "PEAT_BUILD PEAT nm objdump"},
+                                   .needs = "PEAT_BUILD PEAT nm objdump gcc"},
                     TESTS(plugins_export_peat_entry_alone, plugins_link_to_libc_and_libm_alone,
                           plugins_own_no_globals, providers_export_one_symbol,
-                          the_program_links_to_no_large_library, the_rules_notice_an_offence));
+                          the_program_links_to_no_large_library,
+                          exp_and_its_relatives_are_compiled_to_vectors,
+                          the_rules_notice_an_offence));
 }
