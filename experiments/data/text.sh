@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# text.sh: real English text from Debian packages, the same bytes wherever the package's version is the same.
+# text.sh: real text from Debian packages, the same bytes wherever the package's version is the same.
 #
 #   experiments/data/text.sh NAME FILE    write the text to FILE; print package, version, bytes and SHA-256
 #
@@ -10,6 +10,7 @@
 #   genesis    its first book without references: genesis.txt    (package bible-kjv)
 #   python     source text: the modules of the Python library    (package libpython3.11-stdlib)
 #   gcide      an English dictionary of 40 million bytes         (package dict-gcide)
+#   german     the prose of the German manual pages, 7 MB        (package manpages-de)
 set -eu
 
 fail() {
@@ -17,7 +18,7 @@ fail() {
     exit 2
 }
 
-[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes, kjv, genesis, python or gcide, and the file to write"
+[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes, kjv, genesis, python, gcide or german, and the file to write"
 
 # The version of a package that must be there.
 version_of() {
@@ -27,6 +28,16 @@ version_of() {
 # The lists of the two packages, without indices (.dat) and links (.u8).
 lists() {
     dpkg -L fortunes fortunes-min | grep '^/usr/share/games/fortunes/' | grep -v -e '\.dat$' -e '\.u8$' | sort
+}
+
+# The lines in steps of 7919, a prime that does not divide their number.
+in_steps() {
+    awk '
+        { line[NR - 1] = $0 }
+        END {
+            for (i = 0; i < NR; i++)
+                print line[(i * 7919) % NR]
+        }'
 }
 
 # Every quotation once. Each list has a style of its own and the end of the text is for validation,
@@ -55,12 +66,7 @@ genesis() {
 
 # Every module whole; as fortunes, in steps of a prime, since modules of one package are alike.
 python() {
-    dpkg -L libpython3.11-stdlib | grep '\.py$' | sort | awk '
-        { path[NR - 1] = $0 }
-        END {
-            for (i = 0; i < NR; i++)
-                print path[(i * 7919) % NR]
-        }' | xargs cat
+    dpkg -L libpython3.11-stdlib | grep '\.py$' | sort | in_steps | xargs cat
 }
 
 # Its paragraphs, in UTF-8; as fortunes, in steps of a prime, since a dictionary ends with its last letters.
@@ -74,12 +80,24 @@ gcide() {
         }'
 }
 
+# Their prose in UTF-8, without lines of macros, fonts and escapes; as fortunes, in steps of a prime, since pages of one
+# program follow each other.
+german() {
+    dpkg -L manpages-de | grep '^/usr/share/man/de/.*\.gz$' | while read -r page; do
+        [ -L "$page" ] || echo "$page"
+    done | sort | in_steps | while read -r page; do
+        zcat -- "$page" | sed -e "/^[.']/d" -e 's/\\f[BIPR]//g' -e 's/\\f([A-Z]*//g' -e 's/\\[&,\/:]//g' \
+            -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/\\ / /g'
+    done
+}
+
 case $1 in
 fortunes) package=fortunes ;;
 kjv | genesis) package=bible-kjv ;;
 python) package=libpython3.11-stdlib ;;
 gcide) package=dict-gcide ;;
-*) fail "'$1' is not known; allowed: fortunes, kjv, genesis, python, gcide" ;;
+german) package=manpages-de ;;
+*) fail "'$1' is not known; allowed: fortunes, kjv, genesis, python, gcide, german" ;;
 esac
 LC_ALL=C
 export LC_ALL
