@@ -18,15 +18,14 @@ static int tokenize_files(const struct cli *cli)
                          .vocab = q->vocab,
                          .model = q->model,
                          .learn_mib = q->learn_mib,
-                         .dir = q->dir,
-                         .say = cli_say};
+                         .dir = q->dir};
     if (!q->dir)
         return cli_mistake(cmd_tokenize.name, "name the folder to write: -o DIR");
     if (q->vocab == 0)
         return cli_mistake(cmd_tokenize.name, "how many pieces? give --vocab N");
     peat_status status = tokenize(&t, cli->arena, cli->err);
     if (status != PEAT_OK)
-        return status == PEAT_FAILED || status == PEAT_IO ? CLI_FAILED : CLI_DONE;
+        return status == PEAT_FAILED || status == PEAT_IO ? CLI_FAILED : CLI_USAGE;
     cli_print("%s: %" PRId64 " ids of %" PRId64 " pieces say %" PRId64 " bytes, %.2f bytes an id\n",
               t.dir, t.ids, t.vocab, t.bytes, (double)t.bytes / (double)t.ids);
     return CLI_DONE;
