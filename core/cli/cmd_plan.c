@@ -348,10 +348,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_plan = {
     .name = "peat plan",
     .summary = "every cell of an experiment with its cost and state",
-    .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
-             "training, but without memory for weights; nothing is trained. Of each claim it says\n"
-             "whether the seeds can decide it.",
-    .example = "peat plan experiments/quickstart.yaml seeds=2",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
     .run = plan_experiment,

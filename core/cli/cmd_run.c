@@ -239,10 +239,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_run = {
     .name = "peat run",
     .summary = "train every cell of an experiment, or go on with it",
-    .about = "Trains every cell of an experiment, each in a process of its own, and prints the\n"
-             "results. The same command goes on where an earlier one stopped: finished cells\n"
-             "are left alone, interrupted ones continue from their checkpoint.",
-    .example = "peat run experiments/quickstart.yaml -j auto train.steps=100",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
     CLI_DEFAULTS(.launcher = -1, .jobs = -1, .threads = -1),

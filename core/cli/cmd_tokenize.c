@@ -44,12 +44,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_tokenize = {
     .name = "peat tokenize",
     .summary = "pieces of words from a text, and the text as their ids",
-    .about = "Learns pieces of words from texts in UTF-8 with SentencePiece (Debian package\n"
-             "sentencepiece) and writes a folder for the task tokens: ids.npy, the text as\n"
-             "ids; pieces.tsv, the text and bytes of every piece; sentencepiece.model, for\n"
-             "other programs. The pieces of the ids are the text, byte for byte, which is\n"
-             "checked.",
-    .example = "peat tokenize experiments/data/genesis.txt --vocab 1024 -o genesis-1024",
     CLI_OPERANDS("FILE...", 1, CLI_MANY, "which texts?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.learn_mib = 16),

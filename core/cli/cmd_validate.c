@@ -42,11 +42,6 @@ static int validate_experiment(const struct cli *cli)
 const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
-    .about = "Reads an experiment, sets every cell up without training it, and says all that is\n"
-             "wrong, each with file, line and column. Rows that are one model are warned of. "
-             "Nothing is\n"
-             "multiplied and nothing is written.",
-    .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,
 };

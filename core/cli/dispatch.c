@@ -22,8 +22,6 @@ static const struct cli_command help_command = {
     .name = "peat help",
     .operands = "[VERB ...]",
     .most = CLI_MANY,
-    .about = "Explains the program or one of its verbs, as 'peat VERB --help' does.",
-    .example = "peat help plugins check",
     CLI_ROWS(help_options),
 };
 
