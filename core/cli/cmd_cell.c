@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_cell.c: peat cell DIR ID|I-J... */
-#include <signal.h>
 
 #include "cell/cellrun.h"
 #include "cli/verbs.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_validate.c: peat validate EXP.yaml. */
 
-#include "base/base.h"
 #include "cli/planparts.h"
 #include "cli/verbs.h"
 

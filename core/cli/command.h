@@ -30,7 +30,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "cli/cli.h"
 
 struct cell_files;

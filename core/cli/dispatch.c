@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c: from the words of a call to the command that they name. */
 
-#include "base/base.h"
 #include "cli/command.h"
 #include "cli/findrun.h"
 

@@ -3,7 +3,6 @@
 #include "cli/loadplan.h"
 
 #include "cli/findrun.h"
-#include "experiment/plan.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
 

@@ -2,7 +2,6 @@
 /* planparts.h: the parts of `peat plan`. */
 #pragma once
 
-#include "base/base.h"
 #include "cli/loadplan.h"
 
 /* ---- planstate.c ---- */

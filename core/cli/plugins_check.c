@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
-#include <signal.h>
 
 #include "check/thorough.h"
 #include "cli/verbs.h"

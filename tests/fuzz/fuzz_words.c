@@ -3,12 +3,7 @@
  * fuzz_words.c: any words on the command line make an experiment and its points, or an error with a
  * text. Each line of the input is a word key=value.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/own_dir.h"
 #include "experiment/experiment.h"
 #include "fuzz/fuzz.h"
 

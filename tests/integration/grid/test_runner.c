@@ -5,7 +5,6 @@
  * The script does what its cell's label starts with, and writes one letter per start into the
  * cell's file "starts".
  */
-#include <signal.h>
 #include <time.h>
 
 #include "grid/jobs.h"
