@@ -325,7 +325,7 @@ void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, c
 static int plan_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
         return CLI_USAGE;
     plan_and_print(cli, &l, cli->options);
     loaded_plan_close(&l);

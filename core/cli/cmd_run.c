@@ -209,7 +209,7 @@ static int read_shard(struct cli *cli, const char *argument)
 static int run_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
         return CLI_USAGE;
     int code = run_loaded(cli, &l, cli->options);
     loaded_plan_close(&l);

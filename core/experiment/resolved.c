@@ -82,6 +82,8 @@ static void add_item(struct strbuf *out, const struct value *v, int indent)
     strbuf_release(&line);
 }
 
+/* A map or list, item by item; a small value on one line. Numbers are printed as they were written,
+ * and texts in quotes, so that reading gives the same tree. */
 static void add_block(struct strbuf *out, const struct value *v, int indent)
 {
     for (int i = 0; i < v->n; i++) {
@@ -92,13 +94,6 @@ static void add_block(struct strbuf *out, const struct value *v, int indent)
             strbuf_add(out, "-");
         add_item(out, v->item[i], indent);
     }
-}
-
-/* A map, key by key; a small value on one line. Numbers are printed as they were written, and
- * texts in quotes, so that reading gives the same tree. */
-static void yaml_text(const struct value *map, struct strbuf *out)
-{
-    add_block(out, map, 0);
 }
 
 struct resolving {
@@ -406,7 +401,7 @@ void resolved_text(const struct plan *p, struct strbuf *out)
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    yaml_text(resolved_value(p, &a), out);
+    add_block(out, resolved_value(p, &a), 0);
     arena_release(&a);
 }
 

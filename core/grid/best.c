@@ -45,18 +45,13 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
 
 /* ---- rows and their values ---- */
 
-static bool is_chosen_axis(const struct best *b, int axis)
-{
-    return best_over_has(&b->over, b->axis[axis]);
-}
-
 /* On the axes whose value is chosen, or on those by which choices differ. */
 static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
                          bool chosen)
 {
     for (int i = 0; i < b->n_axis; i++)
-        if (is_chosen_axis(b, i) == chosen && !best_over_spans(&b->over, b->axis[i]) &&
-            strcmp(x->label[i], y->label[i]) != 0)
+        if (best_over_has(&b->over, b->axis[i]) == chosen &&
+            !best_over_spans(&b->over, b->axis[i]) && strcmp(x->label[i], y->label[i]) != 0)
             return false;
     return true;
 }

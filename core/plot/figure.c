@@ -4,7 +4,7 @@
 
 #include "process/child.h"
 
-static const char *const extension[] = {"svg", "pdf", "png"};
+static const char *const extension[] = {"svg", "pdf", "png", NULL};
 
 void figure_init(struct figure *f, int width, int height)
 {
@@ -83,10 +83,7 @@ void figure_number(struct strbuf *out, double x)
 int figure_format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < (int)(sizeof(extension) / sizeof(extension[0])); i++)
-        if (strcmp(dot + 1, extension[i]) == 0)
-            return i;
-    return -1;
+    return names_find(extension, dot ? dot + 1 : NULL);
 }
 
 /* ---- files ---- */

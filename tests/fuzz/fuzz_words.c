@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     for (char *one; n_word < WORDS_MAX && (one = strtok_r(rest, "\n", &rest));)
         word[n_word++] = one;
     arena_init(&arena, "fuzz", 1 << 16);
-    peat_status status = experiment_load(&e, &arena, experiment_path(), n_word, word, &err);
+    peat_status status = experiment_load(&e, &arena, experiment_path(), n_word, word, NULL, &err);
     if (status == PEAT_OK && e.n_seed <= 1000)
         status = experiment_points(&e, &point, &n_point, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);

@@ -59,7 +59,7 @@ static struct made *make_with(const char *text, int n, const char *const *word)
     char *words[4];
     for (int i = 0; i < n; i++)
         words[i] = arena_strdup(&arena, word[i]);
-    peat_status status = experiment_load(&m->experiment, &arena, path, n, words, &error);
+    peat_status status = experiment_load(&m->experiment, &arena, path, n, words, NULL, &error);
     if (status == PEAT_OK)
         status = registry_init(&m->registry, &arena, &error);
     if (status == PEAT_OK)
@@ -680,7 +680,8 @@ START_TEST(a_mistake_at_one_point_is_not_a_refusal)
         struct made *m = ARENA_NEW(&arena, struct made);
         const char *text = arena_printf(&arena, "%s%s", GRID("copy", "", ""), mistake[i]);
         const char *path = write_file("exp.yaml", text);
-        ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, &error), PEAT_OK);
+        ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, NULL, &error),
+                         PEAT_OK);
         ck_assert_int_eq(registry_init(&m->registry, &arena, &error), PEAT_OK);
         ck_assert_int_eq(
             plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error),
