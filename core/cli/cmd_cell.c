@@ -85,12 +85,9 @@ static bool is_range(const char *text, int64_t *first, int64_t *last)
 
 static peat_status read_all(struct choice *c, struct error *err)
 {
-    struct error damaged = {0};
-    if (c->read)
-        return PEAT_OK;
+    bool read = c->read;
     c->read = true;
-    peat_status status = rundir_read(c->dir, &c->all, c->arena, &damaged);
-    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", damaged.text);
+    return read ? PEAT_OK : rundir_read(c->dir, &c->all, c->arena, err);
 }
 
 static bool is_chosen(const struct jobs *j, const char *id)

@@ -308,13 +308,12 @@ static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const s
     if (q->write && plan_write(dir, &l->plan, &l->arena, cli->err) != PEAT_OK)
         return;
     const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
-    if (!state) {
+    if (!state)
         *cli->err = damage;
-        return;
-    }
-    if (damage.text[0])
+    else if (damage.text[0])
         cli_say("%s", damage.text);
-    print_parts(cli, l, q, state);
+    if (state)
+        print_parts(cli, l, q, state);
 }
 
 void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen)

@@ -224,11 +224,9 @@ static bool choose_first(struct run *r)
 
 static bool read_dir(struct run *r)
 {
-    struct error damaged = {0};
     const char *dir = r->jobs.dir;
-    peat_status status = rundir_read(dir, &r->dir, r->arena, &damaged);
-    if (status != PEAT_OK)
-        return error_set(r->err, status, "%s", damaged.text) == PEAT_OK;
+    if (rundir_read(dir, &r->dir, r->arena, r->err) != PEAT_OK)
+        return false;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
             return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir) ==

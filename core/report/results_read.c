@@ -78,10 +78,9 @@ static bool check_together(struct reader *x, int d)
 
 static bool read_dir(struct reader *x, int d)
 {
-    struct error damage = {0}; /* each cell has its own */
-    peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
-    if (status != PEAT_OK)
-        return fail(x, status, "%s", damage.text);
+    x->status = rundir_read(x->dir[d], &x->run[d], x->a, x->err);
+    if (x->status != PEAT_OK)
+        return false;
     int axes = json_get_count(x->run[d].plan, "axes");
     return axes <= EXPERIMENT_MAX_AXES
                ? d == 0 || check_together(x, d)
@@ -151,20 +150,12 @@ static void count_skipped(struct reader *x)
 
 /* ---- cells ---- */
 
-static const struct cell_files *find_files(const struct rundir *run, const char *id)
-{
-    for (int i = 0; i < run->n; i++)
-        if (strcmp(run->cell[i].id, id) == 0)
-            return &run->cell[i];
-    return NULL;
-}
-
 /* rundir_read gives planned cells in plan order; look further only when it did not. */
 static const struct cell_files *files_of(const struct rundir *run, int place, const char *id)
 {
     if (place < run->n && strcmp(run->cell[place].id, id) == 0)
         return &run->cell[place];
-    return find_files(run, id);
+    return rundir_cell(run, id);
 }
 
 static void read_cells(struct reader *x)
