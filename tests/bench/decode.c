@@ -9,8 +9,7 @@
  *   build/release/bench/decode --T 128 --B 64 --scheme rotary
  */
 
-#include "base/clock.h"
-#include "base/rng.h"
+#include "train/decode.h"
 #include "tensor/gemm.h"
 #include "tool.h"
 #include "train/forward.h"
