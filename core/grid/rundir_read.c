@@ -361,6 +361,19 @@ const char *cell_drift(const struct value *result, struct arena *a)
 
 /* ---- evaluations ---- */
 
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length)
+{
+    const struct value *m, *found = NULL;
+    for (int i = 0; (m = json_get_item(result, "measures", i)); i++) {
+        int64_t own = json_get_int(m, "length", 0);
+        if (json_text_is(m, "metric", metric) && json_text_is(m, "split", split) &&
+            (length < 0 || own == length) && (!found || own < json_get_int(found, "length", 0)))
+            found = m;
+    }
+    return found;
+}
+
 static bool has_length(const struct value *measures, const char *split, double length)
 {
     for (int i = 0; measures && i < measures->n; i++) {

@@ -73,6 +73,10 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* A living process holds the lock in this directory: a cell's, or a run directory's own. */
 bool lock_is_held(const char *dir);
+/* The measure of a result by metric, split and length (below 0: the shortest that there is); NULL:
+ * none. */
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length);
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
  * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);
