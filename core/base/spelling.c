@@ -22,7 +22,7 @@ int names_count(const char *const *name)
 
 int names_find(const char *const *name, const char *word)
 {
-    for (int i = 0; name && name[i]; i++)
+    for (int i = 0; word && name && name[i]; i++)
         if (strcmp(name[i], word) == 0)
             return i;
     return -1;

@@ -266,6 +266,19 @@ bool value_equal(const struct value *a, const struct value *b)
     }
 }
 
+bool value_holds(const struct value *list, const struct value *v)
+{
+    for (int i = 0; i < list->n; i++)
+        if (value_equal(list->item[i], v))
+            return true;
+    return false;
+}
+
+bool value_holds_text(const struct value *list, const char *text)
+{
+    return value_holds(list, &(struct value){.kind = VALUE_TEXT, .text = text});
+}
+
 static void place_args(struct error *err, struct place at, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 

@@ -2,10 +2,8 @@
 /* batchexport.c: batches, and the first batch's logits and gradients. */
 #include "cell/batchexport.h"
 
-#include "model/safetensors.h"
 #include "tensor/gemm.h"
 #include "train/forward.h"
-#include "train/task.h"
 #include "train/trainer.h"
 
 enum { VALID_ROWS = 2 };

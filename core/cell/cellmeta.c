@@ -73,12 +73,32 @@ static void add_plugin(struct json list, const struct plugin_use *use)
     json_put_text(m, "sha256", use->plugin->sha256);
 }
 
-static void put_plugins(struct json meta, const struct cell_config *c)
+struct value *cell_plugins(const struct cell_config *c, struct arena *a)
 {
-    struct json list = json_put_list(meta, "plugins");
+    struct json list = json_list(a);
     const struct plugin_use *use;
     for (int i = 0; (use = cell_plugin(c, i)); i++)
         add_plugin(list, use);
+    return list.v;
+}
+
+const struct value *plugins_changed(const struct value *present, const struct value *recorded)
+{
+    for (int i = 0; present && i < present->n; i++) {
+        const struct value *now = present->item[i];
+        bool listed = false, same = false;
+        for (int k = 0; recorded && k < recorded->n; k++) {
+            const struct value *was = recorded->item[k];
+            bool named = same_text(json_get_text(now, "kind"), json_get_text(was, "kind")) &&
+                         same_text(json_get_text(now, "id"), json_get_text(was, "id"));
+            const char *hash = json_get_text(was, "sha256");
+            listed = listed || (named && hash);
+            same = same || (named && same_text(json_get_text(now, "sha256"), hash));
+        }
+        if (listed && !same)
+            return now;
+    }
+    return NULL;
 }
 
 static peat_status add_file(struct json list, struct data_files *f, const char *path,
@@ -167,7 +187,7 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     gethostname(host, sizeof(host) - 1);
     clock_utc(utc, sizeof(utc));
     json_put_int(m, "format", meta_record.format);
-    put_plugins(m, c);
+    json_put(m, "plugins", cell_plugins(c, m.a));
     json_put(m, "data", data);
     json_put_text(m, "engine", engine_version());
     json_put_text(m, "arithmetic", arena_printf(a, "%d", CELL_ARITHMETIC));

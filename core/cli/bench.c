@@ -5,7 +5,6 @@
 #include "nn/host.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"
-#include "tensor/tensor.h"
 
 static double product_gflops(const struct team *team, const struct gemm *p)
 {

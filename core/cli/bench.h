@@ -3,7 +3,6 @@
  * tests/bench. */
 #pragma once
 
-#include "base/base.h"
 #include "model/transformer.h"
 #include "plugin/registry.h"
 #include "tensor/parallel.h"

@@ -210,14 +210,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_bench = {
     .name = "peat bench",
     .summary = "time a training step on this machine",
-    .about =
-        "Times whole training steps of a decoder: zero gradients, forward, loss, backward, clip\n"
-        "to norm 1, AdamW. gflops counts 6 operations per matrix parameter and token, and\n"
-        "12 layers d T per token for attention; sgemm_gflops is the highest rate of single\n"
-        "products of such sizes; weights is the SHA-256 of the trained weights, which is the\n"
-        "same at any number of threads.\n"
-        "On a machine that does other work, set GOMP_SPINCOUNT=1000 for more than one thread.",
-    .example = "peat bench step --d 256 --layers 4 --threads 2 --json",
     CLI_OPERANDS("step", 1, 1, "the benchmark is missing: there is 'step'"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.size = BENCH_SIZES),

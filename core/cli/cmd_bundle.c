@@ -43,11 +43,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_bundle = {
     .name = "peat bundle",
     .summary = "a run directory as one file, to hand to someone else",
-    .about = "Writes results, curves, claims, the experiment as written and as it was run, and\n"
-             "what it was run with into one file. Unpacked it is a run directory: peat results,\n"
-             "report and verify read it without plugins and data, and peat run makes its table\n"
-             "again. Equal directories give equal bytes.",
-    .example = "peat bundle runs/quickstart -o quickstart.tar.gz",
     CLI_OPERANDS("DIR", 1, 1, "which run directory?"),
     CLI_ROWS(options),
     .run = bundle_directory,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_cell.c: peat cell DIR ID|I-J... */
-#include <signal.h>
 
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
@@ -86,12 +85,9 @@ static bool is_range(const char *text, int64_t *first, int64_t *last)
 
 static peat_status read_all(struct choice *c, struct error *err)
 {
-    struct error damaged = {0};
-    if (c->read)
-        return PEAT_OK;
+    bool read = c->read;
     c->read = true;
-    peat_status status = rundir_read(c->dir, &c->all, c->arena, &damaged);
-    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", damaged.text);
+    return read ? PEAT_OK : rundir_read(c->dir, &c->all, c->arena, err);
 }
 
 static bool is_chosen(const struct jobs *j, const char *id)
@@ -263,14 +259,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_cell = {
     .name = "peat cell",
     .summary = "train one cell of a run directory, or a range of them",
-    .about =
-        "Trains cells of a run directory, one after the other in processes of their own: what\n"
-        "batch systems, xargs and GNU parallel call. A cell is named as in 'peat plan --ids',\n"
-        "or by its number, or many by their numbers I-J. A finished cell is skipped, an\n"
-        "interrupted one goes on, one that another process runs is left to it.\n"
-        "'peat plan --write' makes a run directory without running it.",
-    .example = "peat plan experiments/quickstart.yaml --write --ids |\n"
-               "    xargs -P 4 -I ID peat cell runs/quickstart ID",
     CLI_OPERANDS("DIR ID|I-J...", 2, CLI_MANY, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.run = {.gemm = "auto", .checkpoint_every = 500}, .threads = 1,

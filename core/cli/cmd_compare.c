@@ -184,13 +184,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_compare = {
     .name = "peat compare",
     .summary = "two rows, or two labels of an axis, seed by seed",
-    .about = "Compares two rows of a run directory seed by seed: the difference A - B, its mean\n"
-             "with a 95 % interval, its effect size and a test. A seed is refused when the two\n"
-             "cells saw different data, or began with different weights of the same shape. A row\n"
-             "is named by its labels (rotary.sum), by a label that only it has (rotary), or by\n"
-             "axis=label[,axis=label]. Two labels of one axis that several rows have (concat sum)\n"
-             "are compared in every setting of the other axes, and pooled over them.",
-    .example = "peat compare runs/quickstart rotary learned.sum",
     CLI_OPERANDS("DIR A B", 3, 3, "a run directory and two rows are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.length = -1),

@@ -154,19 +154,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_diagnose = {
     .name = "peat diagnose",
     .summary = "how a trained cell uses position",
-    .about = "Looks inside a trained cell: of which pairs of streams the attention logits are\n"
-             "made, whether tokens and positions keep apart in subspaces and dimensions, which\n"
-             "sums collide, what linear probes find after every block, how much the order of\n"
-             "the tokens matters, and where the heads look. It runs the trained weights on the\n"
-             "first windows of the cell's first evaluation length, so it needs the cell's\n"
-             "plugins and data; data that have changed since are refused. CELL is an index, a\n"
-             "label or the start of a hash. A pattern, as 'learned.*', takes all cells whose\n"
-             "label or id fits: then each row has means over seeds with 95 % intervals.\n"
-             "docs/diagnostics.md explains every figure.",
-    .example = "peat diagnose runs/quickstart learned.sum.s0\n"
-               "peat diagnose runs/quickstart 3 --only logits,order --json\n"
-               "peat diagnose runs/quickstart 'learned.*' --save\n"
-               "peat diagnose runs/quickstart '*' --kept --figure position_r2 -o probes.svg",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.batches = 4, .threads = 1),

@@ -270,14 +270,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_export = {
     .name = "peat export",
     .summary = "a cell's weights as a safetensors file",
-    .about = "Writes the weights of a cell's newest checkpoint as one safetensors file, which\n"
-             "PyTorch and Hugging Face read. Its metadata holds the cell's configuration\n"
-             "(peat_config, as JSON) and what plugins chose for automatic parameters\n"
-             "(peat_resolved). CELL is an index, a label or the start of a hash. --start writes\n"
-             "the weights before the first step, which needs the cell's plugins and data. So do\n"
-             "--batch and --feed, by which other programs check their model and train the same\n"
-             "cell: see docs/checkpoint.md and docs/python.md.",
-    .example = "peat export runs/quickstart rotary.-.s0 -o model.safetensors",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
     .run = export_weights,

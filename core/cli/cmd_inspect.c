@@ -262,26 +262,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_inspect = {
     .name = "peat inspect",
     .summary = "the table of a scheme: its stream, bias or angles",
-    .about =
-        "Prints the table of a scheme before any training: its stream with a row\n"
-        "per position; or else its bias per head with a row per query and a column per key;\n"
-        "or else the nodes that it names for inspection, as rotary's angles. csv of a stream\n"
-        "has a row per position and nothing else; csv of what differs by head starts each\n"
-        "row with the head and the position. npy is for numpy.load; svg and png, drawn by\n"
-        "gnuplot, are heat maps. --describe says which dimensions move, how much of the energy is\n"
-        "constant, the rank, how alike positions are, and whether a shift is linear.\n"
-        "A scheme that sees tokens, queries or keys runs in a model of one layer with initial\n"
-        "weights, on the tokens that are given or on a sentence. So does every scheme with an\n"
-        "option that names a node, tokens, a phase, rows, padding or a combination; --what NAME\n"
-        "then shows the stream, the bias, or any node that scheme or combination name.\n"
-        "Of a cell of a run directory it lists what its scheme and combination have come to,\n"
-        "beside what they were before training: streams, biases, gates and whatever they name\n"
-        "for inspection; --what NAME shows one, and svg and png show both side by side. That\n"
-        "needs the cell's plugins and data.",
-    .example = "peat inspect cope --text 'to be or not to be' --d 16 --what position\n"
-               "peat inspect sinusoidal layout=halves --d 128 --T 128 --describe\n"
-               "peat inspect alibi --d 64 --T 128 --heads 8 --format svg -o alibi.svg\n"
-               "peat inspect runs/quickstart learned.sum.s0 --what learned -o learned.svg",
     CLI_OPERANDS("SCHEME|DIR [key=value ...|CELL]", 1, CLI_MANY, "which scheme?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.scheme.heads = 1),

@@ -35,10 +35,6 @@ static int print_log(const struct cli *cli)
 const struct cli_command cmd_logs = {
     .name = "peat logs",
     .summary = "the log of a cell",
-    .about = "Prints the log of a cell's processes, one attempt after the other. CELL is\n"
-             "an index, a label or the start of its hash. On a terminal, control characters are\n"
-             "written out (\\x1b); a file or a pipe gets the log's own bytes.",
-    .example = "peat logs runs/quickstart rotary.-.s0",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     .run = print_log,
 };

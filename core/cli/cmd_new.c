@@ -58,10 +58,6 @@ static int make_experiment(const struct cli *cli)
 const struct cli_command cmd_new = {
     .name = "peat new",
     .summary = "write an experiment to start from",
-    .about = "Writes NAME.yaml, an experiment of 18 small models on TEXT, a file of some tens of\n"
-             "kilobytes or more, with a comment at every key. Without TEXT its task makes its\n"
-             "own data. On two cores it takes about a minute.",
-    .example = "peat new mine experiments/data/genesis.txt && peat run mine",
     CLI_OPERANDS("NAME [FILE]", 1, 2, "a name for the experiment is needed"),
     .run = make_experiment,
 };

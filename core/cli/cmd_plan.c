@@ -214,14 +214,14 @@ static void print_skipped(const struct plan *p, int n, struct arena *a)
 {
     const char **said = ARENA_ARRAY(a, n + 1, const char *);
     for (int i = 0; i < n; i++)
-        said[i] = p->skipped[i].reason;
+        said[i] = json_get_text(p->skipped->item[i], "reason");
     for (int i = 0; i < n; i++) {
         if (!times_said(said, n, i))
             continue;
-        cli_print("skipped: %s", p->skipped[i].label);
+        cli_print("skipped: %s", json_get_text(p->skipped->item[i], "label"));
         for (int k = i + 1; k < n; k++)
             if (strcmp(said[k], said[i]) == 0)
-                cli_print(", %s", p->skipped[k].label);
+                cli_print(", %s", json_get_text(p->skipped->item[k], "label"));
         cli_print(": %s\n", said[i]);
     }
 }
@@ -262,9 +262,9 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
     plan_say_comparisons(p, &runs);
     plan_say_looks(p, &runs, &l->arena);
     print_notes(p, rows, &l->arena);
-    for (int i = 0; i < p->n_dropped; i++)
-        cli_print("left out: %s\n", p->dropped[i]);
-    print_skipped(p, p->n_skipped / l->experiment.n_seed, &l->arena);
+    for (int i = 0; i < p->dropped->n; i++)
+        cli_print("left out: %s\n", p->dropped->item[i]->text);
+    print_skipped(p, p->skipped->n / l->experiment.n_seed, &l->arena);
     plan_warn(p, &l->arena);
     if (l->experiment.run.launcher == LAUNCHER_SLURM)
         run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);
@@ -308,13 +308,12 @@ static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const s
     if (q->write && plan_write(dir, &l->plan, &l->arena, cli->err) != PEAT_OK)
         return;
     const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
-    if (!state) {
+    if (!state)
         *cli->err = damage;
-        return;
-    }
-    if (damage.text[0])
+    else if (damage.text[0])
         cli_say("%s", damage.text);
-    print_parts(cli, l, q, state);
+    if (state)
+        print_parts(cli, l, q, state);
 }
 
 void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen)
@@ -325,7 +324,7 @@ void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, c
 static int plan_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
         return CLI_USAGE;
     plan_and_print(cli, &l, cli->options);
     loaded_plan_close(&l);
@@ -348,10 +347,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_plan = {
     .name = "peat plan",
     .summary = "every cell of an experiment with its cost and state",
-    .about = "Prints every cell of an experiment with its cost and state. Each is set up as for\n"
-             "training, but without memory for weights; nothing is trained. Of each claim it says\n"
-             "whether the seeds can decide it.",
-    .example = "peat plan experiments/quickstart.yaml seeds=2",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
     .run = plan_experiment,

@@ -107,15 +107,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_plot = {
     .name = "peat plot",
     .summary = "figures of the results, by gnuplot",
-    .about = "Draws the results of run directories by gnuplot, and leaves its script and data\n"
-             "beside the figure, to be restyled and run again. curves: the metric by step, or\n"
-             "the training loss where nothing was evaluated on the way, with a band of 95 %\n"
-             "over seeds; bars: means with intervals, seeds below them; length: the metric by\n"
-             "evaluation length; cost: the metric by what it costs; heatmap: the metric by two\n"
-             "axes; forest: paired differences of the report's contrasts. Lines and panels\n"
-             "stand for the axes that are named, by their last part too. Prints the name of the\n"
-             "figure.",
-    .example = "peat plot runs/quickstart --kind bars --format pdf -o bars.pdf",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.kind = PLOT_KINDS, .length = -1),

@@ -10,10 +10,6 @@ const char *const kind_words[3] = {"scheme", "combine", "task"};
 const struct cli_command cmd_plugins = {
     .name = "peat plugins",
     .summary = "list and explain schemes, combinations and tasks",
-    .about = "Schemes say how position is expressed, combinations how it joins the tokens, tasks\n"
-             "what is learned. A plugin is looked for in the directories of PEAT_PLUGIN_PATH, in\n"
-             "~/.local/lib/peat and beside the program; NAME, kind/NAME and a path name one.",
-    .example = "peat plugins info rotary",
     .verb = (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
                                                 &plugins_new, &plugins_reference, NULL},
 };

@@ -57,16 +57,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_report = {
     .name = "peat report",
     .summary = "the results as one page for a browser",
-    .about = "Writes the results of run directories as one HTML page that needs no\n"
-             "network: the claims and whether they hold, what came out in sentences, contrasts,\n"
-             "figures and the table; folded below them what the cells learned, what each scheme\n"
-             "looks like, what acts where, failures, provenance, and how to make it again.\n"
-             "Points of a figure say their row and value on hover, a click on a heading sorts\n"
-             "its table, and rows can be hidden; without scripts the page shows the same. Needs\n"
-             "neither plugins nor data, and loads none; without gnuplot figures are left out.\n"
-             "The axes of lines and panels choose what the figures compare.",
-    .example = "peat report runs/quickstart -o report.html\n"
-               "peat report runs/quickstart --lines combine --panels scheme -o report.html",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.page.length = -1),

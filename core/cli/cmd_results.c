@@ -271,12 +271,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_results = {
     .name = "peat results",
     .summary = "the table: means over seeds, differences, costs",
-    .about = "Prints the results of run directories: a row for each setting, the mean over seeds\n"
-             "with a 95 % interval, differences to the baseline paired by seed, and what it cost;\n"
-             "below them the experiment's contrasts and its claims with their verdicts.\n"
-             "Needs neither plugins nor data. csv is tidy: a line per cell, metric, split and\n"
-             "length.",
-    .example = "peat results runs/quickstart --cols combine",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.table.length = -1, .table.brief = true),

@@ -209,7 +209,7 @@ static int read_shard(struct cli *cli, const char *argument)
 static int run_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, cli->err) != PEAT_OK)
+    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
         return CLI_USAGE;
     int code = run_loaded(cli, &l, cli->options);
     loaded_plan_close(&l);
@@ -239,10 +239,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_run = {
     .name = "peat run",
     .summary = "train every cell of an experiment, or go on with it",
-    .about = "Trains every cell of an experiment, each in a process of its own, and prints the\n"
-             "results. The same command goes on where an earlier one stopped: finished cells\n"
-             "are left alone, interrupted ones continue from their checkpoint.",
-    .example = "peat run experiments/quickstart.yaml -j auto train.steps=100",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
     CLI_DEFAULTS(.launcher = -1, .jobs = -1, .threads = -1),

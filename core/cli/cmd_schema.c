@@ -36,10 +36,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_schema = {
     .name = "peat schema",
     .summary = "the experiment file as a JSON Schema, for editors",
-    .about = "Writes a JSON Schema of experiment files, from the settings of this program and\n"
-             "the parameters of all plugins that are found. An editor with a YAML language server\n"
-             "completes and checks keys by it, where the file's first line names it.",
-    .example = "peat schema -o peat-schema.json",
     CLI_ROWS(options),
     .run = print_schema,
     .apart = true,

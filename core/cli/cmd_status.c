@@ -291,9 +291,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_status = {
     .name = "peat status",
     .summary = "how far a run directory is, and what failed",
-    .about = "Counts a run directory's cells by state and names those that run and those that\n"
-             "failed, with the reason and the last line of the log.",
-    .example = "peat status runs/quickstart --watch",
     CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
     CLI_ROWS(options),
     .run = print_status,

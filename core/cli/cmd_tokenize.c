@@ -18,15 +18,14 @@ static int tokenize_files(const struct cli *cli)
                          .vocab = q->vocab,
                          .model = q->model,
                          .learn_mib = q->learn_mib,
-                         .dir = q->dir,
-                         .say = cli_say};
+                         .dir = q->dir};
     if (!q->dir)
         return cli_mistake(cmd_tokenize.name, "name the folder to write: -o DIR");
     if (q->vocab == 0)
         return cli_mistake(cmd_tokenize.name, "how many pieces? give --vocab N");
     peat_status status = tokenize(&t, cli->arena, cli->err);
     if (status != PEAT_OK)
-        return status == PEAT_FAILED || status == PEAT_IO ? CLI_FAILED : CLI_DONE;
+        return status == PEAT_FAILED || status == PEAT_IO ? CLI_FAILED : CLI_USAGE;
     cli_print("%s: %" PRId64 " ids of %" PRId64 " pieces say %" PRId64 " bytes, %.2f bytes an id\n",
               t.dir, t.ids, t.vocab, t.bytes, (double)t.bytes / (double)t.ids);
     return CLI_DONE;
@@ -45,12 +44,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_tokenize = {
     .name = "peat tokenize",
     .summary = "pieces of words from a text, and the text as their ids",
-    .about = "Learns pieces of words from texts in UTF-8 with SentencePiece (Debian package\n"
-             "sentencepiece) and writes a folder for the task tokens: ids.npy, the text as\n"
-             "ids; pieces.tsv, the text and bytes of every piece; sentencepiece.model, for\n"
-             "other programs. The pieces of the ids are the text, byte for byte, which is\n"
-             "checked.",
-    .example = "peat tokenize experiments/data/genesis.txt --vocab 1024 -o genesis-1024",
     CLI_OPERANDS("FILE...", 1, CLI_MANY, "which texts?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.learn_mib = 16),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_validate.c: peat validate EXP.yaml. */
 
-#include "base/base.h"
 #include "cli/planparts.h"
 #include "cli/verbs.h"
 
@@ -11,7 +10,7 @@ static bool open_plan(struct loaded_plan *l, const struct cli *cli)
     struct mends *mends = ARENA_NEW(cli->arena, struct mends);
     struct error why = {0};
     mends->a = cli->arena;
-    while (loaded_plan_open_mended(l, cli, PLAN_SHAPES, mends, &why) != PEAT_OK) {
+    while (loaded_plan_open(l, cli, PLAN_SHAPES, mends, &why) != PEAT_OK) {
         if (mends_explain(mends, why.text))
             return false;
         cli_say("%s", why.text);
@@ -42,11 +41,6 @@ static int validate_experiment(const struct cli *cli)
 const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
-    .about = "Reads an experiment, sets every cell up without training it, and says all that is\n"
-             "wrong, each with file, line and column. Rows that are one model are warned of. "
-             "Nothing is\n"
-             "multiplied and nothing is written.",
-    .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,
 };

@@ -175,19 +175,6 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_verify = {
     .name = "peat verify",
     .summary = "whether a run directory is whole, and one hash for all of it",
-    .about = "Checks every file of a run directory: seals, the files that each result is sealed\n"
-             "with, and that plan, configuration, result and checkpoint of a cell are of one\n"
-             "cell; final values are compared with metrics.jsonl, the experiment with the plan,\n"
-             "plugins and data where they are here. One line for each problem and for what was\n"
-             "not checked, one to be quoted, then a summary and a hash by which all of it can be\n"
-             "signed off: the same experiment has the same hash wherever it was run, when the\n"
-             "bits are the same. Exit status 1: there is a problem, or a cell that was retrained\n"
-             "is not the same or cannot be compared, because other kernels multiply here.\n"
-             "key=path, as task.path=one.txt, says where data lie now on which cells are trained\n"
-             "again.",
-    .example = "peat verify runs/quickstart\n"
-               "peat verify runs/quickstart --retrain 2 --seed 7\n"
-               "peat verify quickstart --retrain 1 task.path=experiments/data/genesis.txt",
     CLI_OPERANDS("DIR [key=path ...]", 1, CLI_MANY, "a run directory is needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.again = {.seed = -1, .threads = 1}),

@@ -30,7 +30,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "cli/cli.h"
 
 struct cell_files;
@@ -91,9 +90,7 @@ enum { CLI_OPTIONS_MAX = 24, CLI_MANY = INT_MAX };
 /* A command, or a group of commands: then `verb` is given, and neither operands nor run. */
 struct cli_command {
     const char *name;     /* "peat plugins info": the last word is the verb */
-    const char *summary;  /* for the list of verbs                          */
-    const char *about;    /* one paragraph, broken into lines               */
-    const char *example;  /* whole lines, "peat plugins info rotary"        */
+    const char *summary;  /* for the list of verbs; help.txt has the rest   */
     const char *operands; /* CLI_OPERANDS: "DIR CELL"; NULL: takes none     */
     int least, most;
     const char *missing; /* said when there are fewer or more */
@@ -172,6 +169,8 @@ const char *cli_verb(const struct cli_command *command);
 const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word);
 
 void cli_print_help(const struct cli_command *command, FILE *out);
+/* The command's paragraph in help.txt, or its examples: lines without a newline at the end. */
+void cli_add_help(const struct cli_command *command, bool examples, struct strbuf *out);
 /* Writes the manual page of the command, and of its verbs, into a directory that it makes. */
 peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
 /* Prints what the last word may become, one a line; "<file>" and "<dir>" stand for paths that begin

@@ -2,7 +2,6 @@
 /* comparerows.h: two rows of a run directory, seed by seed. */
 #pragma once
 
-#include "base/base.h"
 #include "report/results.h"
 
 struct row_pair {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* complete.c: what may stand at the end of a command line that is still being typed. */
 
-#include "base/base.h"
 #include "cli/command.h"
 #include "cli/offers.h"
 

@@ -19,22 +19,14 @@ struct work {
 
 /* ---- one cell ---- */
 
-static const struct cell_files *files_of(const struct work *w, const struct result_cell *c)
-{
-    for (int i = 0; i < w->r.dir[0].n; i++)
-        if (strcmp(w->r.dir[0].cell[i].id, c->id) == 0)
-            return &w->r.dir[0].cell[i];
-    return NULL;
-}
-
 /* The tree is copied, because closing the diagnosis frees its memory. */
 static peat_status diagnose_one(struct work *w, const struct result_cell *c, struct value **tree)
 {
     const struct diagnose_grid *g = w->g;
     struct cell_diagnosis d;
     struct value *own;
-    peat_status status =
-        cell_diagnosis_open(&d, files_of(w, c), g->batches, w->team, w->cli->trail, &w->err);
+    peat_status status = cell_diagnosis_open(&d, rundir_cell(w->r.dir, c->id), g->batches, w->team,
+                                             w->cli->trail, &w->err);
     if (status == PEAT_OK)
         status = cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err);
     if (status == PEAT_OK && g->save)

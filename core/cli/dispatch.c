@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch.c: from the words of a call to the command that they name. */
 
-#include "base/base.h"
 #include "cli/command.h"
 #include "cli/findrun.h"
+
+const char *cli_verb(const struct cli_command *command)
+{
+    const char *space = strrchr(command->name, ' ');
+    return space ? space + 1 : command->name;
+}
+
+const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word)
+{
+    for (const struct cli_command *const *v = group->verb; v && *v; v++)
+        if (!strcmp(cli_verb(*v), word))
+            return *v;
+    return NULL;
+}
 
 /* ---- help ---- */
 
@@ -22,8 +35,6 @@ static const struct cli_command help_command = {
     .name = "peat help",
     .operands = "[VERB ...]",
     .most = CLI_MANY,
-    .about = "Explains the program or one of its verbs, as 'peat VERB --help' does.",
-    .example = "peat help plugins check",
     CLI_ROWS(help_options),
 };
 

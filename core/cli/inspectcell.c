@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* inspectcell.c: opening a cell twice, and the list of its tables. */
 #include "cli/inspectcell.h"
-#include "base/base.h"
 
 peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli, bool start_only,
                                 const struct team *team)

@@ -3,7 +3,6 @@
 #include "cli/loadplan.h"
 
 #include "cli/findrun.h"
-#include "experiment/plan.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
 
@@ -45,13 +44,7 @@ static void say_change(struct loaded_plan *l)
 }
 
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
-                             struct error *err)
-{
-    return loaded_plan_open_mended(l, cli, depth, NULL, err);
-}
-
-peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli,
-                                    enum plan_depth depth, struct mends *mends, struct error *err)
+                             struct mends *mends, struct error *err)
 {
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
@@ -60,8 +53,8 @@ peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli
     if (status == PEAT_OK)
         status = check_resolved(l, path, err);
     if (status == PEAT_OK)
-        status = experiment_load_mended(&l->experiment, &l->arena, path, cli->n_operand - 1,
-                                        cli->operand + 1, mends, err);
+        status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
+                                 cli->operand + 1, mends, err);
     if (status == PEAT_OK)
         status = plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err);
     if (status == PEAT_OK)

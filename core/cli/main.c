@@ -63,9 +63,6 @@ static const struct cli_option options[] = {
 static const struct cli_command program = {
     .name = "peat",
     .summary = "train and compare positional encodings",
-    .about = "Trains every cell of an experiment that crosses positional schemes with ways to\n"
-             "combine them with the tokens, and puts the results into one table.",
-    .example = "peat plugins list",
     .option = options,
     .n_option = 1,
     .verb =

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* manual.c: manual pages in man(7), one for each verb: peat.1, peat-run.1. */
-#include "base/base.h"
 #include <time.h>
 
 #include "cli/command.h"
@@ -133,12 +132,15 @@ static void add_see_also(struct strbuf *out, const struct cli_command *c)
 static void add_page(struct strbuf *out, const struct cli_command *c)
 {
     const struct cli_option *o;
+    struct strbuf about = STRBUF_NEW, examples = STRBUF_NEW;
+    cli_add_help(c, false, &about);
+    cli_add_help(c, true, &examples);
     add_title(out, c);
     strbuf_add(out, ".SH DESCRIPTION\n");
-    if (strstr(c->about, "\n ")) /* a table */
-        add_lines(out, c->about);
+    if (strstr(about.text, "\n ")) /* a table */
+        add_lines(out, about.text);
     else
-        add_paragraph(out, c->about);
+        add_paragraph(out, about.text);
     if (c->verb)
         add_verbs(out, c);
     strbuf_add(out, ".SH OPTIONS\n");
@@ -146,8 +148,10 @@ static void add_page(struct strbuf *out, const struct cli_command *c)
         add_option(out, o);
     strbuf_add(out, exit_status);
     strbuf_add(out, ".SH EXAMPLE\n");
-    add_lines(out, c->example);
+    add_lines(out, examples.text);
     add_see_also(out, c);
+    strbuf_release(&about);
+    strbuf_release(&examples);
 }
 
 peat_status cli_write_manual(const struct cli_command *c, const char *dir, struct error *err)

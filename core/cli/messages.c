@@ -32,12 +32,9 @@ int cli_mistake(const char *command, const char *fmt, ...)
 const struct cell_files *cli_find_cell(const struct cli *cli)
 {
     struct rundir *r = ARENA_NEW(cli->arena, struct rundir);
-    struct error damage = {0}; /* of other cells */
     int index;
-    peat_status status = rundir_read(cli->operand[0], r, cli->arena, &damage);
-    if (status != PEAT_OK)
-        error_set(cli->err, status, "%s", damage.text);
-    return status == PEAT_OK && rundir_find(r, cli->operand[1], &index, cli->err) == PEAT_OK
+    return rundir_read(cli->operand[0], r, cli->arena, cli->err) == PEAT_OK &&
+                   rundir_find(r, cli->operand[1], &index, cli->err) == PEAT_OK
                ? &r->cell[index]
                : NULL;
 }

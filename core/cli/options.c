@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c: a command line, by the command's rows and getopt_long. */
-#include "base/base.h"
 #include <getopt.h>
 
 #include "cli/command.h"

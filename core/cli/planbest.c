@@ -2,7 +2,6 @@
 /* planbest.c: counts the cells that a plan with best_over runs. */
 #include "cli/planparts.h"
 
-#include "cli/cli.h"
 #include "grid/best.h"
 
 static bool *all_of(int n, struct arena *a)

@@ -2,13 +2,12 @@
 /* planparts.h: the parts of `peat plan`. */
 #pragma once
 
-#include "base/base.h"
 #include "cli/loadplan.h"
 
 /* ---- planstate.c ---- */
 
 /* The states of the cells, "todo", "done", ...; all "todo" without a run directory. NULL: *err
- * says why. A damaged result is named in *err without a failure. */
+ * says why. A damaged file is named in *err without a failure. */
 const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 /* "4 todo, 2 done" */
 void plan_states_count(const char *const *state, int n, struct strbuf *out);

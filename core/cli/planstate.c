@@ -5,31 +5,23 @@
 #include "grid/rundir.h"
 #include "grid/stale.h"
 
-static bool has_plan(const char *dir)
-{
-    return file_exists(path_in(dir, "plan.json").text);
-}
-
-static struct cell_files files_of(const struct rundir *r, const char *id)
-{
-    for (int i = 0; i < r->n; i++)
-        if (strcmp(r->cell[i].id, id) == 0)
-            return r->cell[i];
-    return (struct cell_files){.id = id, .state = CELL_TODO};
-}
-
 const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct rundir r = {0}, mine = {.path = dir, .n = p->n};
     const char **state = ARENA_ARRAY(a, p->n, const char *);
     mine.cell = ARENA_ARRAY(a, p->n + 1, struct cell_files);
-    if (has_plan(dir)) {
+    if (dir_has(dir, "plan.json")) {
         if (rundir_read(dir, &r, a, err) != PEAT_OK)
             return NULL;
         stale_find(&r, p, a);
+        for (int i = 0; i < r.n && err->status == PEAT_OK; i++)
+            if (r.cell[i].damage)
+                error_set(err, PEAT_CORRUPT, "%s", r.cell[i].damage);
     }
-    for (int i = 0; i < p->n; i++)
-        mine.cell[i] = files_of(&r, p->cell[i].id);
+    for (int i = 0; i < p->n; i++) {
+        const struct cell_files *c = rundir_cell(&r, p->cell[i].id);
+        mine.cell[i] = c ? *c : (struct cell_files){.id = p->cell[i].id, .state = CELL_TODO};
+    }
     if (rundir_choose(&mine, plan_value(p, a), a, err) != PEAT_OK)
         return NULL;
     for (int i = 0; i < p->n; i++)

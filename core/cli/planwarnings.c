@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planwarnings.c: rows that start lopsided, and rows that are one. */
-#include "base/base.h"
 #include "cli/planparts.h"
-
-#include "cli/cli.h"
 
 /* Beyond this ratio a short training may never use the smaller side. */
 static const double far_apart = 8.0;

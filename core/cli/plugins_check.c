@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* plugins_check.c: peat plugins check. */
-#include <signal.h>
 
 #include "check/thorough.h"
 #include "cli/verbs.h"
@@ -426,20 +425,6 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_check = {
     .name = "peat plugins check",
     .summary = "check that a plugin keeps its promises",
-    .about =
-        "Runs every check of a plugin, each in a process of its own: contract,\n"
-        "parameters, gradients, traits, causality, batching, purity, threads, memory and\n"
-        "more. PLUGIN is a name, kind/NAME or the path of a shared object; KEY=VALUE sets one\n"
-        "of its parameters. Every switch and every label is tried beside the parameters as\n"
-        "given. It does not look for: a formula that is wrong and consistent (--reference\n"
-        "does, also between whole positions), sequences beyond 300 places, distances beyond\n"
-        "4095, steps of training beyond a million, steps in evaluation (they are 0), more\n"
-        "padding behind the source of a scheme that depends on the length, an answer whose\n"
-        "place in the prompt varies, and imports and variables of a plugin made by rustc. A\n"
-        "check that is not for the plugin is printed as skipped. Exit status 1 when a check\n"
-        "fails, crashes or takes too long.",
-    .example = "peat plugins check ./wavelet/wavelet.so\npeat plugins check rotary --only "
-               "gradients --json",
     CLI_OPERANDS("PLUGIN [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.timeout = 60, .seconds = 120, .jobs = 1),

@@ -185,9 +185,6 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_info = {
     .name = "peat plugins info",
     .summary = "one plugin: what it does and its parameters",
-    .about = "Prints what a plugin is and does, and every parameter with its default and what it\n"
-             "may be. PLUGIN is a name, kind/NAME or the path of a shared object.",
-    .example = "peat plugins info scheme/rotary\npeat plugins info ./wavelet/wavelet.so --json",
     CLI_OPERANDS("PLUGIN", 1, 1, NULL),
     CLI_ROWS(options),
     .run = explain_plugin,

@@ -149,9 +149,6 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_list = {
     .name = "peat plugins list",
     .summary = "all plugins that are found, one line each",
-    .about = "Prints every plugin that is found. One that cannot be loaded is named on stderr\n"
-             "with the reason.",
-    .example = "peat plugins list --kind scheme",
     CLI_ROWS(options),
     CLI_DEFAULTS(.kind = -1),
     .run = list_plugins,

@@ -138,11 +138,6 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_new = {
     .name = "peat plugins new",
     .summary = "make a folder with a plugin to start from",
-    .about =
-        "Makes a folder NAME with a small plugin that works: its source, a CMakeLists.txt and\n"
-        "a Makefile that build it against this installation and check it, and a README to\n"
-        "fill in.",
-    .example = "peat plugins new wavelet --kind scheme && cd wavelet && make check",
     CLI_OPERANDS("NAME", 1, 1, NULL),
     CLI_ROWS(options),
     CLI_DEFAULTS(.kind = -1, .where = "."),

@@ -203,9 +203,6 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_reference = {
     .name = "peat plugins reference",
     .summary = "write the reference pages",
-    .about = "Writes schemes.md, combinations.md and tasks.md: every plugin that is found, with\n"
-             "its parameters as its own table has them.",
-    .example = "peat plugins reference -o docs/reference",
     CLI_ROWS(options),
     CLI_DEFAULTS(.dir = "docs/reference"),
     .run = write_reference,

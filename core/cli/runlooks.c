@@ -2,7 +2,6 @@
 /* runlooks.c: runs an experiment look by look. */
 #include "cli/runlooks.h"
 
-#include "cli/cli.h"
 #include "grid/lookfile.h"
 #include "report/claim_verdict.h"
 

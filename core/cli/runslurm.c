@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* runslurm.c: giving cells to Slurm, and telling the user. */
 #include "cli/runslurm.h"
-#include "base/base.h"
-
-#include "cli/cli.h"
 
 peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
                            struct error *err)

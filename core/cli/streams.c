@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* streams.c: the standard streams, results that go to stdout or to a file, and bodies apart. */
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 

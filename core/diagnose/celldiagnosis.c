@@ -98,7 +98,7 @@ peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_file
     struct error *own = &d->subject.err;
     if (find_weights(d, own) && open_untrained(d, n_batch, own) &&
         (d->subject.start = tables_find(&d->subject)) && load_weights(d, own))
-        d->changed = stale_reason(cell, &d->config, &d->arena);
+        d->changed = stale_reason(cell, cell_plugins(&d->config, &d->arena), &d->arena);
     return subject_status(&d->subject, err);
 }
 

@@ -317,13 +317,10 @@ peat_status drawings_keep(const char *dir, struct error *err)
     struct shown_scheme look[DRAWINGS_MAX];
     struct arena a;
     struct rundir r;
-    struct error damaged = {0};
     arena_init(&a, "drawings", 1 << 16);
-    peat_status status = rundir_read(dir, &r, &a, &damaged);
+    peat_status status = rundir_read(dir, &r, &a, err);
     int n = status == PEAT_OK ? list_looks(&r, &a, look) : 0;
-    if (status != PEAT_OK) {
-        error_set(err, status, "%s", damaged.text);
-    } else if (!is_kept(dir, look, n, &a)) {
+    if (status == PEAT_OK && !is_kept(dir, look, n, &a)) {
         struct json list = json_list(&a);
         for (int i = 0; i < n; i++)
             json_add(list, drawing_of(&look[i], &a));

@@ -2,7 +2,6 @@
 /* parts.c: the parts at the input, and their projections in a layer. */
 #include "diagnose/parts.h"
 
-#include "model/block.h"
 #include "train/forward.h"
 
 const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};

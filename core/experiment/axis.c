@@ -5,9 +5,9 @@
 #include "reading.h"
 
 /* Names of table columns that an axis would hide. */
-static const char *const taken_names[] = {"exclude", "include", "only", "experiment", "cell",
-                                          "scheme",  "combine", "seed", "metric",     "split",
-                                          "length",  "step",    "value"};
+static const char *const taken_names[] = {"exclude", "include", "only",  "experiment", "cell",
+                                          "scheme",  "combine", "seed",  "metric",     "split",
+                                          "length",  "step",    "value", NULL};
 
 int axis_find(const struct experiment *e, const char *key)
 {
@@ -148,11 +148,8 @@ static bool is_plain_name(const char *key)
 
 static bool check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
 {
-    bool taken = false;
-    for (size_t i = 0; i < sizeof(taken_names) / sizeof(*taken_names); i++)
-        taken = taken || strcmp(axis->key, taken_names[i]) == 0;
-    for (int i = 0; experiment_keys[i]; i++)
-        taken = taken || strcmp(axis->key, experiment_keys[i]) == 0;
+    bool taken =
+        names_find(taken_names, axis->key) >= 0 || names_find(experiment_keys, axis->key) >= 0;
     if (v->kind != VALUE_MAP && strcmp(axis->key, "seed") != 0) {
         static const char *const position[] = {"position.scheme", "position.combine"};
         const char *meant = strcmp(axis->key, "scheme") == 0    ? position[0]

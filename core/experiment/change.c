@@ -53,14 +53,6 @@ int change_order(const char **label, int n)
 
 /* ---- from the file ---- */
 
-static int scale_of(const char *word)
-{
-    for (int i = 0; word && change_scales[i]; i++)
-        if (strcmp(word, change_scales[i]) == 0)
-            return i;
-    return -1;
-}
-
 /* {AXIS: ...} with an axis that is not the factor. */
 static bool read_axis(struct reading *r, const struct value *v, const char *key,
                       const struct value *factor, int *axis)
@@ -83,7 +75,7 @@ static bool read_scale(struct reading *r, const struct value *v)
     int n = 0;
     while (change_scales[n])
         n++;
-    if (v->kind == VALUE_TEXT && scale_of(v->text) >= 0)
+    if (v->kind == VALUE_TEXT && names_find(change_scales, v->text) >= 0)
         return true;
     char near[SUGGESTION] = "";
     if (v->kind == VALUE_TEXT)
@@ -95,7 +87,7 @@ static bool read_scale(struct reading *r, const struct value *v)
 /* The labels that the grid has, of which the scale may want numbers. */
 static bool check_numbers(struct reading *r, const struct axis *axis, const struct value *scale)
 {
-    enum change_scale s = (enum change_scale)scale_of(scale->text);
+    enum change_scale s = (enum change_scale)names_find(change_scales, scale->text);
     for (int i = 0; i < axis->n_known; i++)
         if (isnan(change_x(s, axis->value[i].label, i)))
             return mistake(r->err, scale->at,
@@ -157,7 +149,7 @@ peat_status change_from_value(struct change *c, const struct value *claim,
         c->kind = CHANGE_INTERACTION;
         sound = read_labels(c, v->item[0]);
     } else if (sound) {
-        int scale = scale_of(v->item[0]->text);
+        int scale = names_find(change_scales, v->item[0]->text);
         sound = scale >= 0;
         c->scale = (enum change_scale)scale;
         c->kind = c->scale == SCALE_MONOTONE ? CHANGE_MONOTONE : CHANGE_SLOPE;

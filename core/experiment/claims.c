@@ -195,14 +195,6 @@ bool claims_read(struct reading *r)
 
 /* ---- its normal form ---- */
 
-static int word_index(const char *const *words, const char *word)
-{
-    for (int i = 0; word && words[i]; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 double claim_weight(const struct value *v)
 {
     double weight = json_get_number(v, "weight");
@@ -212,7 +204,7 @@ double claim_weight(const struct value *v)
 /* False: the looks are damaged. */
 static bool read_looks(struct claim *c, const struct value *v)
 {
-    int spending = word_index(claim_spendings, json_get_text(v, "spending"));
+    int spending = names_find(claim_spendings, json_get_text(v, "spending"));
     c->n_look = json_get_count(v, "looks");
     c->share = json_get_number(v, "share");
     bool sound = c->n_look <= EXPERIMENT_MAX_LOOKS && spending >= 0 && c->share > 0.0;
@@ -233,8 +225,8 @@ peat_status claim_from_value(struct claim *c, const struct value *v, const struc
         status = change_from_value(&c->change, v, axes, err);
     if (status != PEAT_OK)
         return status;
-    int direction = word_index(claim_directions, json_get_text(v, "direction"));
-    int test = word_index(claim_tests, json_get_text(v, "test"));
+    int direction = names_find(claim_directions, json_get_text(v, "direction"));
+    int test = names_find(claim_tests, json_get_text(v, "test"));
     c->name = json_get_text(v, "name");
     c->text = json_get_text(v, "text");
     c->margin = json_get_number(v, "margin");
@@ -245,7 +237,7 @@ peat_status claim_from_value(struct claim *c, const struct value *v, const struc
         return error_set(err, PEAT_CORRUPT, "claim '%s' is damaged", c->name ? c->name : "");
     c->direction = (enum claim_direction)direction;
     c->test = claim_tests[test];
-    c->sampled = word_index(claim_samples, json_get_text(v, "sampled")) == SAMPLED_SEEDS_AND_TEXT
+    c->sampled = names_find(claim_samples, json_get_text(v, "sampled")) == SAMPLED_SEEDS_AND_TEXT
                      ? SAMPLED_SEEDS_AND_TEXT
                      : SAMPLED_SEEDS;
     return PEAT_OK;

@@ -255,14 +255,7 @@ static void mend(struct reading *r, struct mends *mends)
 }
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                            char *const *word, struct error *err)
-{
-    return experiment_load_mended(e, arena, path, n_word, word, NULL, err);
-}
-
-peat_status experiment_load_mended(struct experiment *e, struct arena *arena, const char *path,
-                                   int n_word, char *const *word, struct mends *mends,
-                                   struct error *err)
+                            char *const *word, struct mends *mends, struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
     struct error own = {0};

@@ -2,6 +2,7 @@
 /* plan.c: from the rows of a grid to its cells. */
 #include "experiment/plan.h"
 
+#include "cell/cellmeta.h"
 #include "comparisons.h"
 #include "planning.h"
 #include "tensor/gemm.h"
@@ -45,12 +46,14 @@ static bool drop_refused(struct planning *p)
 /* Each for every seed, as it would have been a cell. */
 static bool list_skipped(struct planning *p)
 {
-    struct plan *plan = p->plan;
-    plan->skipped = ARENA_ARRAY(p->a, p->n_refused * p->e->n_seed + 1, struct plan_skip);
+    struct json skipped = json_list(p->a);
     for (int s = 0; s < p->e->n_seed; s++)
-        for (int i = 0; i < p->n_refused; i++)
-            plan->skipped[plan->n_skipped++] = (struct plan_skip){
-                row_label(p, &p->refused[i], p->e->seed[s]), p->refused[i].refused};
+        for (int i = 0; i < p->n_refused; i++) {
+            struct json one = json_add_map(skipped);
+            json_put_text(one, "label", row_label(p, &p->refused[i], p->e->seed[s]));
+            json_put_text(one, "reason", p->refused[i].refused);
+        }
+    p->plan->skipped = skipped.v;
     return true;
 }
 
@@ -135,6 +138,7 @@ static bool make_cell(struct planning *p, struct plan_cell *cell, int row, int s
     if (seed > 0)
         ok = cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a, p->err) ==
              PEAT_OK;
+    cell->plugins = cell_plugins(&cell->config, p->a);
     cell->label = row_label(p, from, cell->seed);
     cell->id = arena_printf(p->a, "%s-%.8s", cell->label, cell->config.hash);
     if (cell->baseline >= 0)

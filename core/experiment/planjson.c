@@ -40,11 +40,8 @@ const struct field plan_cell_fields[] = {
     {"trunk", FIELD_MAP, 0, trunk_fields},
     {NULL},
 };
-const struct field plan_skip_fields[] = {
-    {"label", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct plan_skip, label)},
-    {"reason", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct plan_skip, reason)},
-    {NULL},
-};
+static const struct field skip_fields[] = {
+    {"label", FIELD_TEXT | FIELD_NEEDED}, {"reason", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
 static const struct field plan_fields[] = {
     {"experiment", FIELD_TEXT | FIELD_NEEDED},
     {"description", FIELD_TEXT | FIELD_NULL},
@@ -53,7 +50,7 @@ static const struct field plan_fields[] = {
     {"report", FIELD_MAP, 0, report_fields},
     {"cells", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, plan_cell_fields},
     {"dropped", FIELD_LIST, FIELD_TEXT},
-    {"skipped", FIELD_LIST, FIELD_MAP, plan_skip_fields},
+    {"skipped", FIELD_LIST, FIELD_MAP, skip_fields},
     {"files", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
@@ -98,14 +95,6 @@ static void put_axes(struct json map, const struct plan *p, const struct plan_ce
 
 /* ---- plan.json ---- */
 
-static bool has_text(const struct value *list, const char *text)
-{
-    for (int i = 0; i < list->n; i++)
-        if (strcmp(list->item[i]->text, text) == 0)
-            return true;
-    return false;
-}
-
 static bool is_used(const struct plan *p, int axis, const char *label)
 {
     for (int i = 0; i < p->n; i++)
@@ -122,7 +111,7 @@ static void add_labels(struct json list, const struct plan *p, int axis)
         if (is_used(p, axis, x->value[i].label))
             json_add_text(list, x->value[i].label);
     for (int i = 0; i < p->n; i++)
-        if (!has_text(list.v, p->cell[i].axis[axis]))
+        if (!value_holds_text(list.v, p->cell[i].axis[axis]))
             json_add_text(list, p->cell[i].axis[axis]);
 }
 
@@ -146,12 +135,6 @@ static void fill_report(struct json m, const struct report_settings *r)
     if (r->best_over.n_axis)
         json_put(m, "best_over", best_over_value(&r->best_over, m.a));
     json_put_text(m, "at", "final");
-}
-
-static void add_skipped(struct json list, const struct plan *p)
-{
-    for (int i = 0; i < p->n_skipped; i++)
-        fields_put(json_add_map(list), plan_skip_fields, 2, &p->skipped[i]);
 }
 
 /* The place of a cell in the grid, as plan.json and config.json both say it. */
@@ -208,10 +191,8 @@ struct value *plan_value(const struct plan *p, struct arena *a)
     struct json cells = json_put_list(m, "cells");
     for (int i = 0; i < p->n; i++)
         add_cell(cells, p, &p->cell[i]);
-    struct json dropped = json_put_list(m, "dropped");
-    for (int i = 0; i < p->n_dropped; i++)
-        json_add_text(dropped, p->dropped[i]);
-    add_skipped(json_put_list(m, "skipped"), p);
+    json_put(m, "dropped", p->dropped);
+    json_put(m, "skipped", p->skipped);
     return m.v;
 }
 

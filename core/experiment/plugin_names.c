@@ -11,13 +11,9 @@
 /* Keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme", "task.plugin". */
 static bool names_plugins(const char *key)
 {
-    static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value"};
+    static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value", NULL};
     const char *dot = strrchr(key, '.');
-    key = dot ? dot + 1 : key;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
+    return names_find(keys, dot ? dot + 1 : key) >= 0;
 }
 
 static void collect(struct plugin_mentions *m, const char *key, const struct value *v)

@@ -18,12 +18,8 @@ struct points {
 
 static bool label_matches(const char *label, const struct value *wanted)
 {
-    if (wanted->kind != VALUE_LIST)
-        return strcmp(label, wanted->text) == 0;
-    for (int i = 0; i < wanted->n; i++)
-        if (strcmp(label, wanted->item[i]->text) == 0)
-            return true;
-    return false;
+    return wanted->kind == VALUE_LIST ? value_holds_text(wanted, label)
+                                      : strcmp(label, wanted->text) == 0;
 }
 
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when)

@@ -82,6 +82,8 @@ static void add_item(struct strbuf *out, const struct value *v, int indent)
     strbuf_release(&line);
 }
 
+/* A map or list, item by item; a small value on one line. Numbers are printed as they were written,
+ * and texts in quotes, so that reading gives the same tree. */
 static void add_block(struct strbuf *out, const struct value *v, int indent)
 {
     for (int i = 0; i < v->n; i++) {
@@ -92,13 +94,6 @@ static void add_block(struct strbuf *out, const struct value *v, int indent)
             strbuf_add(out, "-");
         add_item(out, v->item[i], indent);
     }
-}
-
-/* A map, key by key; a small value on one line. Numbers are printed as they were written, and
- * texts in quotes, so that reading gives the same tree. */
-static void yaml_text(const struct value *map, struct strbuf *out)
-{
-    add_block(out, map, 0);
 }
 
 struct resolving {
@@ -115,12 +110,8 @@ static void list_files(struct resolving *r, const struct value *v)
     bool inside = v && (v->kind == VALUE_LIST || v->kind == VALUE_MAP);
     for (int i = 0; inside && i < v->n; i++)
         list_files(r, v->item[i]);
-    if (!v || v->kind != VALUE_TEXT || v->text[0] != '/')
-        return;
-    for (int i = 0; i < r->files->n; i++)
-        if (strcmp(r->files->item[i]->text, v->text) == 0)
-            return;
-    value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
+    if (v && v->kind == VALUE_TEXT && v->text[0] == '/' && !value_holds(r->files, v))
+        value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
 }
 
 /* The file that this text names for a cell, as the cell has it; NULL: it names none. */
@@ -266,10 +257,9 @@ static struct value *overrides_of(const struct resolving *r)
 /* ---- report and claims ---- */
 
 /* Contrasts are written in their normal form; that of a claim has those of its contrast in it. */
-static struct json part_of(const struct resolving *r, const struct value *map,
-                           const char *const *key)
+static struct json part_of(struct arena *a, const struct value *map, const char *const *key)
 {
-    struct json m = json_map(r->a);
+    struct json m = json_map(a);
     for (; *key; key++)
         if (value_get(map, *key))
             json_put(m, *key, value_get(map, *key));
@@ -285,9 +275,9 @@ static struct value *claims_of(const struct resolving *r)
     struct json list = json_list(r->a);
     for (int i = 0; i < r->e->claims->n; i++) {
         const struct value *claim = r->e->claims->item[i];
-        struct json m = part_of(r, claim, keys);
+        struct json m = part_of(r->a, claim, keys);
         if (value_get(claim, "factor"))
-            json_put(m, "contrast", part_of(r, claim, compared).v);
+            json_put(m, "contrast", part_of(r->a, claim, compared).v);
         json_add(list, m.v);
     }
     return list.v;
@@ -311,25 +301,19 @@ static struct value *report_of(const struct resolving *r, const struct value *wr
 
 /* ---- where it comes from ---- */
 
-static void add_plugin(struct json list, const struct plugin_use *use)
+/* Kind, id and SHA-256 of the plugins of all cells, each once. */
+static struct value *plugins_of(const struct plan *p, struct arena *a)
 {
-    const char *kind = kind_name(use->plugin->desc->kind), *id = use->plugin->desc->id;
-    for (int i = 0; i < list.v->n; i++)
-        if (json_text_is(list.v->item[i], "sha256", use->plugin->sha256) &&
-            json_text_is(list.v->item[i], "id", id))
-            return;
-    struct json m = json_add_map(list);
-    json_put_text(m, "kind", kind);
-    json_put_text(m, "id", id);
-    json_put_text(m, "sha256", use->plugin->sha256);
-}
-
-static void add_plugins(struct json list, const struct plan *p)
-{
-    const struct plugin_use *use;
+    static const char *const keys[] = {"kind", "id", "sha256", NULL};
+    struct json list = json_list(a);
+    const struct value *plugin;
     for (int i = 0; i < p->n; i++)
-        for (int k = 0; (use = cell_plugin(&p->cell[i].config, k)); k++)
-            add_plugin(list, use);
+        for (int k = 0; p->cell[i].plugins && k < p->cell[i].plugins->n; k++) {
+            plugin = part_of(a, p->cell[i].plugins->item[k], keys).v;
+            if (!value_holds(list.v, plugin))
+                json_add(list, plugin);
+        }
+    return list.v;
 }
 
 /* The words of all that were said since the file was written by hand. */
@@ -353,7 +337,7 @@ static struct value *made_with(const struct resolving *r)
     json_put_text(m, "experiment", from ? from : file ? file : e->path);
     json_put_text(m, "folder", folder ? folder : getcwd(here, sizeof(here)));
     add_words(json_put_list(m, "words"), e);
-    add_plugins(json_put_list(m, "plugins"), r->p);
+    json_put(m, "plugins", plugins_of(r->p, r->a));
     free(file);
     return m.v;
 }
@@ -406,36 +390,23 @@ void resolved_text(const struct plan *p, struct strbuf *out)
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    yaml_text(resolved_value(p, &a), out);
+    add_block(out, resolved_value(p, &a), 0);
     arena_release(&a);
 }
 
 /* ---- what has changed since ---- */
 
-static const char *plugin_change(const struct value *made, const struct value *now, struct arena *a)
-{
-    const struct value *old;
-    for (int i = 0; (old = json_get_item(made, "plugins", i)); i++)
-        if (value_equal(value_get(old, "kind"), value_get(now, "kind")) &&
-            value_equal(value_get(old, "id"), value_get(now, "id")) &&
-            !value_equal(value_get(old, "sha256"), value_get(now, "sha256")))
-            return arena_printf(a, "%s '%s' is not the file that this experiment was made with",
-                                json_get_text(now, "kind"), json_get_text(now, "id"));
-    return NULL;
-}
-
 const char *resolved_change(const struct plan *p, struct arena *a)
 {
     const struct value *made = p->experiment->made_with;
-    const char *peat = json_get_text(made, "peat"), *change = NULL;
-    struct json now = json_list(a);
+    const char *peat = json_get_text(made, "peat");
     if (!made)
         return NULL;
     if (peat && strcmp(peat, engine_version()) != 0)
         return arena_printf(a, "this experiment was made with peat %s, and this is %s", peat,
                             engine_version());
-    add_plugins(now, p);
-    for (int i = 0; !change && i < now.v->n; i++)
-        change = plugin_change(made, now.v->item[i], a);
-    return change;
+    const struct value *changed = plugins_changed(plugins_of(p, a), value_get(made, "plugins"));
+    return changed ? arena_printf(a, "%s '%s' is not the file that this experiment was made with",
+                                  json_get_text(changed, "kind"), json_get_text(changed, "id"))
+                   : NULL;
 }

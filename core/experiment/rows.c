@@ -112,24 +112,22 @@ static void note_drop(struct planning *p, struct value *drops, const struct plan
         list = value_list(p->a, combine->at);
         value_set(p->a, drops, scheme, combine->at, list);
     }
-    for (int i = 0; i < list->n; i++)
-        if (value_equal(list->item[i], label))
-            return;
-    value_append(p->a, list, label);
+    if (!value_holds(list, label))
+        value_append(p->a, list, label);
 }
 
 static void list_drops(struct planning *p, const struct value *drops)
 {
-    p->plan->dropped = ARENA_ARRAY(p->a, drops->n + 1, const char *);
+    struct json dropped = json_list(p->a);
     for (int i = 0; i < drops->n; i++) {
         struct strbuf line = STRBUF_NEW;
         strbuf_addf(&line, "%s x ", drops->key[i]);
         for (int j = 0; j < drops->item[i]->n; j++)
             strbuf_addf(&line, "%s%s", j ? ", " : "", drops->item[i]->item[j]->text);
         strbuf_add(&line, ": nothing to merge");
-        p->plan->dropped[i] = strbuf_keep(&line, p->a);
+        json_add_text(dropped, strbuf_keep(&line, p->a));
     }
-    p->plan->n_dropped = drops->n;
+    p->plan->dropped = dropped.v;
 }
 
 /* Puts "-" for the combine. *kept: whether this is the first of the points that differ in it. */

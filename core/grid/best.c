@@ -2,6 +2,8 @@
 /* best.c: choosing the value of an axis for each row. */
 #include "grid/best.h"
 
+#include "grid/rundir.h"
+
 const char *const best_role_words[] = {"chooses", "waits", "reported", "unchosen", NULL};
 
 /* ---- cells ---- */
@@ -45,18 +47,13 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
 
 /* ---- rows and their values ---- */
 
-static bool is_chosen_axis(const struct best *b, int axis)
-{
-    return best_over_has(&b->over, b->axis[axis]);
-}
-
 /* On the axes whose value is chosen, or on those by which choices differ. */
 static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
                          bool chosen)
 {
     for (int i = 0; i < b->n_axis; i++)
-        if (is_chosen_axis(b, i) == chosen && !best_over_spans(&b->over, b->axis[i]) &&
-            strcmp(x->label[i], y->label[i]) != 0)
+        if (best_over_has(&b->over, b->axis[i]) == chosen &&
+            !best_over_spans(&b->over, b->axis[i]) && strcmp(x->label[i], y->label[i]) != 0)
             return false;
     return true;
 }
@@ -189,36 +186,23 @@ static void find_metric(struct best *b, int i, const struct value *report)
         row->goal_max = strcmp(goal, "max") == 0;
 }
 
-static bool is_measure_of(const struct best *b, const struct best_row *row, const struct value *m)
+static const struct value *measure_of(const struct best *b, const struct best_row *row,
+                                      const struct best_cell *c, int64_t length)
 {
-    return json_text_is(m, "metric", row->metric) &&
-           json_text_is(m, "split", b->over.halves ? "choose" : "valid") &&
-           (b->over.length < 0 || json_get_int(m, "length", -1) == b->over.length);
+    return result_measure(c->result, row->metric, b->over.halves ? "choose" : "valid", length);
 }
 
 /* Without a length that was asked for: the shortest. */
 static void find_length(struct best *b, int i)
 {
     struct best_row *row = &b->row[i];
-    const struct value *m;
-    for (int c = 0; c < b->n_cell; c++)
-        for (int k = 0; b->cell[c].row == i && is_where_chosen(b, &b->cell[c]) &&
-                        (m = json_get_item(b->cell[c].result, "measures", k));
-             k++) {
-            int64_t length = json_get_int(m, "length", -1);
-            if (is_measure_of(b, row, m) && (row->length < 0 || length < row->length))
-                row->length = length;
-        }
-}
-
-static double measured(const struct best *b, const struct best_row *row, const struct best_cell *c)
-{
-    const struct value *m;
-    double x = (double)NAN;
-    for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
-        if (is_measure_of(b, row, m) && json_get_int(m, "length", -1) == row->length)
-            x = json_get_number(m, "value");
-    return x;
+    for (int c = 0; c < b->n_cell; c++) {
+        const struct value *m = measure_of(b, row, &b->cell[c], b->over.length);
+        int64_t length = json_get_int(m, "length", -1);
+        if (m && b->cell[c].row == i && is_where_chosen(b, &b->cell[c]) &&
+            (row->length < 0 || length < row->length))
+            row->length = length;
+    }
 }
 
 /* ---- scores ---- */
@@ -249,7 +233,8 @@ static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
                     (!found || !cell_has_ended(found->state)))
                     found = &b->cell[c];
             add_score(v, found ? found->state : CELL_TODO,
-                      found ? measured(b, row, found) : (double)NAN);
+                      found ? json_get_number(measure_of(b, row, found, row->length), "value")
+                            : (double)NAN);
         }
     for (int k = 0; k < row->n; k++) {
         struct best_value *v = &row->value[k];

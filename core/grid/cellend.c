@@ -2,8 +2,6 @@
 /* cellend.c: from an exit status to a cell's state and reason. */
 #include "grid/cellend.h"
 
-#include <signal.h>
-
 #include "cell/cellfiles.h"
 #include "process/childlog.h"
 

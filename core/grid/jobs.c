@@ -2,7 +2,6 @@
 /* jobs.c: the loop of a grid's parent. */
 #include "grid/jobs.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include "cell/trunk.h"

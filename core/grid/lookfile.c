@@ -19,14 +19,6 @@ peat_status looks_keep(const char *dir, int look, int n, const char *const *id, 
     return json_write_file(dir, LOOKS_FILE, m.v, err);
 }
 
-static bool is_listed(const struct value *list, const char *id)
-{
-    for (int i = 0; i < list->n; i++)
-        if (same_text(list->item[i]->text, id))
-            return true;
-    return false;
-}
-
 peat_status looks_mark(struct rundir *r, struct arena *a, struct error *err)
 {
     struct value *v = NULL;
@@ -38,7 +30,7 @@ peat_status looks_mark(struct rundir *r, struct arena *a, struct error *err)
         return error_set(err, status, "%s", why.text);
     const struct value *list = value_get(v, "decided");
     for (int i = 0; i < r->n; i++)
-        if (r->cell[i].state == CELL_TODO && is_listed(list, r->cell[i].id))
+        if (r->cell[i].state == CELL_TODO && value_holds_text(list, r->cell[i].id))
             r->cell[i].state = CELL_DECIDED;
     return PEAT_OK;
 }

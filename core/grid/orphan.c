@@ -2,7 +2,6 @@
 /* orphan.c: ending cells of a parent that has died. */
 #include "grid/jobs.h"
 
-#include <signal.h>
 #include <time.h>
 
 static bool is_this_host(const char *host)

@@ -91,30 +91,17 @@ static const char *difference(const struct cell_files *was, const struct cell_fi
     return same_curve(was->dir, is->dir) ? NULL : "its curve";
 }
 
-/* The value of the same metric, split and length; NaN: there is none. */
-static double value_like(const struct value *result, const struct value *measure)
-{
-    static const char *const key[] = {"metric", "split", "length"};
-    const struct value *one;
-    for (int i = 0; (one = json_get_item(result, "measures", i)); i++) {
-        bool same = true;
-        for (size_t k = 0; k < sizeof(key) / sizeof(*key); k++)
-            same = same && value_equal(value_get(one, key[k]), value_get(measure, key[k]));
-        if (same)
-            return json_get_number(one, "value");
-    }
-    return (double)NAN;
-}
-
 /* Another order of sums gives other bits, and nearly the same values. */
 static struct retrained compare_values(const struct cell_files *was, const struct cell_files *is,
                                        struct arena *a)
 {
-    const struct value *one;
+    const struct value *one, *two;
     double most = 0.0;
     const char *of = "";
     for (int i = 0; (one = json_get_item(was->result, "measures", i)); i++) {
-        double x = json_get_number(one, "value"), y = value_like(is->result, one);
+        two = result_measure(is->result, json_get_text(one, "metric"), json_get_text(one, "split"),
+                             json_get_int(one, "length", 0));
+        double x = json_get_number(one, "value"), y = json_get_number(two, "value");
         double apart = fabs(x - y) / fmax(fabs(x), DBL_MIN);
         if (x == y || apart <= most)
             continue;

@@ -148,13 +148,6 @@ static peat_status read_cell(struct cell_files *c, struct arena *a, struct error
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
 
-/* A damaged file is reported, and is not a failure. */
-static void tell(const struct cell_files *c, struct error *err)
-{
-    if (c->damage && err && err->status == PEAT_OK)
-        error_set(err, PEAT_CORRUPT, "%s", c->damage);
-}
-
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
                              struct arena *a, struct error *err)
 {
@@ -164,10 +157,7 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
     };
     if (!cell_is_id(id) || !dir_has(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
-    peat_status status = read_cell(c, a, err);
-    if (status == PEAT_OK)
-        tell(c, err);
-    return status;
+    return read_cell(c, a, err);
 }
 
 /* ---- all cells ---- */
@@ -233,8 +223,6 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
         status = rundir_choose(r, r->plan, a, err);
     if (status == PEAT_OK)
         status = looks_mark(r, a, err);
-    for (int i = 0; i < r->n && status == PEAT_OK; i++)
-        tell(&r->cell[i], err);
     return status;
 }
 
@@ -279,6 +267,14 @@ static bool hash_starts(const struct cell_files *c, const char *prefix)
     const char *dash = strrchr(c->id, '-');
     size_t n = strlen(prefix);
     return (hash && !strncmp(hash, prefix, n)) || (!hash && dash && !strncmp(dash + 1, prefix, n));
+}
+
+const struct cell_files *rundir_cell(const struct rundir *r, const char *id)
+{
+    for (int i = 0; i < r->n; i++)
+        if (strcmp(r->cell[i].id, id) == 0)
+            return &r->cell[i];
+    return NULL;
 }
 
 static bool is_label(const struct cell_files *c, const char *label)
@@ -364,6 +360,19 @@ const char *cell_drift(const struct value *result, struct arena *a)
 }
 
 /* ---- evaluations ---- */
+
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length)
+{
+    const struct value *m, *found = NULL;
+    for (int i = 0; (m = json_get_item(result, "measures", i)); i++) {
+        int64_t own = json_get_int(m, "length", 0);
+        if (json_text_is(m, "metric", metric) && json_text_is(m, "split", split) &&
+            (length < 0 || own == length) && (!found || own < json_get_int(found, "length", 0)))
+            found = m;
+    }
+    return found;
+}
 
 static bool has_length(const struct value *measures, const char *split, double length)
 {

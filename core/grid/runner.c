@@ -92,7 +92,7 @@ static bool start_over(const struct run *r, const char *dir)
 
 static bool mark_stale(struct run *r, const struct plan_cell *c, const struct cell_files *f)
 {
-    return r->options->dry || stale_mark(f, &c->config, r->arena, r->err) == PEAT_OK;
+    return r->options->dry || stale_mark(f, c->plugins, r->arena, r->err) == PEAT_OK;
 }
 
 static void add_job(struct run *r, const struct plan_cell *c, const struct cell_files *f)
@@ -125,7 +125,7 @@ static bool choose_stale(struct run *r, const struct plan_cell *c, const struct 
     }
     r->end->stale++;
     progress_say(&r->progress, "%s is stale: %s; --rerun-stale runs it again", c->label,
-                 stale_reason(f, &c->config, r->arena));
+                 stale_reason(f, c->plugins, r->arena));
     return mark_stale(r, c, f);
 }
 
@@ -224,11 +224,9 @@ static bool choose_first(struct run *r)
 
 static bool read_dir(struct run *r)
 {
-    struct error damaged = {0};
     const char *dir = r->jobs.dir;
-    peat_status status = rundir_read(dir, &r->dir, r->arena, &damaged);
-    if (status != PEAT_OK)
-        return error_set(r->err, status, "%s", damaged.text) == PEAT_OK;
+    if (rundir_read(dir, &r->dir, r->arena, r->err) != PEAT_OK)
+        return false;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
             return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir) ==
@@ -300,8 +298,9 @@ static bool open_dir(struct run *r)
 static void show_skipped(struct run *r)
 {
     const struct plan *p = r->plan;
-    for (int i = 0; p->n_skipped && i < p->n_skipped / p->experiment->n_seed; i++)
-        progress_say(&r->progress, "%s is skipped: %s", p->skipped[i].label, p->skipped[i].reason);
+    for (int i = 0; i < p->skipped->n / p->experiment->n_seed; i++)
+        progress_say(&r->progress, "%s is skipped: %s", json_get_text(p->skipped->item[i], "label"),
+                     json_get_text(p->skipped->item[i], "reason"));
 }
 
 /* ---- the end ---- */
@@ -348,9 +347,9 @@ static void show_counts(struct run *r)
                 {e->stale, "stale"},
                 {e->launched, "submitted"},
                 {e->waiting, "waiting"},
-                {r->plan->n_skipped, "skipped"}};
+                {r->plan->skipped->n, "skipped"}};
     struct strbuf line = STRBUF_NEW;
-    int total = r->progress.total + r->plan->n_skipped;
+    int total = r->progress.total + r->plan->skipped->n;
     for (size_t i = 0; i < sizeof(part) / sizeof(*part); i++)
         if (part[i].n)
             strbuf_item(&line, "%d %s", part[i].n, part[i].what);

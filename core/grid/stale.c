@@ -3,35 +3,12 @@
 #include "grid/stale.h"
 
 #include "cell/cellfiles.h"
+#include "cell/cellmeta.h"
 
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};
 const struct record stale_record = {"stale.json", "format", 1, true, stale_fields};
 
-/* The recorded hash of a plugin, NULL when it is not listed. */
-static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
-{
-    for (int i = 0; plugins && i < plugins->n; i++) {
-        if (json_text_is(plugins->item[i], "kind", kind_name(desc->kind)) &&
-            json_text_is(plugins->item[i], "id", desc->id))
-            return json_get_text(plugins->item[i], "sha256");
-    }
-    return NULL;
-}
-
-static const char *plugin_change(const struct value *plugins, const struct plugin_use *use,
-                                 struct arena *a)
-{
-    if (!use->plugin)
-        return NULL;
-    const peat_plugin *desc = use->plugin->desc;
-    const char *hash = recorded_hash(plugins, desc);
-    if (!hash || !strcmp(hash, use->plugin->sha256))
-        return NULL;
-    return arena_printf(a, "%s '%s' has changed", kind_name(desc->kind), desc->id);
-}
-
-const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
-                         struct arena *a)
+const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a)
 {
     struct value *meta = NULL;
     peat_status status = record_read(c->dir, &meta_record, a, &meta, NULL);
@@ -41,11 +18,10 @@ const char *stale_reason(const struct cell_files *c, const struct cell_config *p
         return "its meta.json is missing, so the plugins that made it are unknown";
     if (status != PEAT_OK)
         return NULL;
-    const struct plugin_use *use;
-    const char *change = NULL;
-    for (int i = 0; !change && (use = cell_plugin(present, i)); i++)
-        change = plugin_change(value_get(meta, "plugins"), use, a);
-    return change;
+    const struct value *changed = plugins_changed(present, value_get(meta, "plugins"));
+    return changed ? arena_printf(a, "%s '%s' has changed", json_get_text(changed, "kind"),
+                                  json_get_text(changed, "id"))
+                   : NULL;
 }
 
 int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
@@ -55,7 +31,7 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
         struct cell_files *c = &r->cell[i];
         if (!cell_has_ended(c->state) && c->state != CELL_STALE)
             continue;
-        if (stale_reason(c, &p->cell[i].config, a))
+        if (stale_reason(c, p->cell[i].plugins, a))
             c->state = CELL_STALE;
         else
             c->state = json_text_is(c->result, "state", "done") ? CELL_DONE : CELL_DIVERGED;
@@ -64,8 +40,8 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
     return n;
 }
 
-peat_status stale_mark(const struct cell_files *c, const struct cell_config *present,
-                       struct arena *a, struct error *err)
+peat_status stale_mark(const struct cell_files *c, const struct value *present, struct arena *a,
+                       struct error *err)
 {
     const char *reason = c->result ? stale_reason(c, present, a) : NULL;
     if (reason) {

@@ -255,11 +255,10 @@ static void check_twice(struct verification *v)
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
-    struct error told = {0}; /* each cell has its own damage */
     struct arena *a = v->arena;
-    peat_status status = rundir_read(path, &v->dir, a, &told);
+    peat_status status = rundir_read(path, &v->dir, a, err);
     if (status != PEAT_OK)
-        return error_set(err, status, "%s", told.text);
+        return status;
     if (v->without_weights)
         verify_add(&v->unchecked, a, NULL, "the weights, which were left out of the bundle");
     check_twice(v);

@@ -4,7 +4,7 @@
 
 #include "process/child.h"
 
-static const char *const extension[] = {"svg", "pdf", "png"};
+static const char *const extension[] = {"svg", "pdf", "png", NULL};
 
 void figure_init(struct figure *f, int width, int height)
 {
@@ -83,46 +83,27 @@ void figure_number(struct strbuf *out, double x)
 int figure_format_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < (int)(sizeof(extension) / sizeof(extension[0])); i++)
-        if (strcmp(dot + 1, extension[i]) == 0)
-            return i;
-    return -1;
+    return names_find(extension, dot ? dot + 1 : NULL);
 }
 
 /* ---- files ---- */
 
 /* The files of a figure; names are relative to dir, in which gnuplot runs. */
 struct target {
-    char *dir, *name, *script, *data;
+    struct file_path dir, name, script, data;
 };
-
-static char *joined(const char *stem, size_t n, const char *end)
-{
-    struct strbuf out = STRBUF_NEW;
-    strbuf_add_bytes(&out, stem, n);
-    strbuf_add(&out, end);
-    return strbuf_detach(&out);
-}
 
 static struct target target_of(const char *path)
 {
-    const char *name = path_name(path);
-    const char *dot = strrchr(name, '.');
-    size_t n = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    struct target t = {.dir = name > path ? joined(path, (size_t)(name - path), "")
-                                          : joined("./", 2, ""),
-                       .name = joined(name, strlen(name), ""),
-                       .script = joined(name, n, ".gp"),
-                       .data = joined(name, n, ".dat")};
+    struct target t;
+    const char *name = path_name(path), *dot = strrchr(name, '.');
+    int n = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
+    snprintf(t.dir.text, PATH_MAX, "%.*s", name > path ? (int)(name - path) : 2,
+             name > path ? path : "./");
+    snprintf(t.name.text, PATH_MAX, "%s", name);
+    snprintf(t.script.text, PATH_MAX, "%.*s.gp", n, name);
+    snprintf(t.data.text, PATH_MAX, "%.*s.dat", n, name);
     return t;
-}
-
-static void target_free(struct target *t)
-{
-    free(t->dir);
-    free(t->name);
-    free(t->script);
-    free(t->data);
 }
 
 static void add_terminals(struct strbuf *out, const struct figure *f, enum figure_format format,
@@ -151,18 +132,15 @@ static void add_terminals(struct strbuf *out, const struct figure *f, enum figur
 static void add_head(struct strbuf *out, const struct figure *f, const struct target *t,
                      enum figure_format format, bool paper)
 {
-    char *data = joined("./", 2, t->data), *name = joined("./", 2, t->name);
     strbuf_add(out, "# gnuplot ");
-    shown_add(out, t->script, "");
+    shown_add(out, t->script.text, "");
     strbuf_add(out, " draws this again\nset encoding utf8\n");
     add_terminals(out, f, format, paper);
     strbuf_add(out, "set output ");
-    figure_quote(out, name);
+    figure_quote(out, path_in(".", t->name.text).text);
     strbuf_add(out, "\ndata = ");
-    figure_quote(out, data);
+    figure_quote(out, path_in(".", t->data.text).text);
     strbuf_add(out, "\n\n");
-    free(data);
-    free(name);
 }
 
 static peat_status write_part(const char *path, enum file_owner owner, const struct strbuf *text,
@@ -180,9 +158,9 @@ static peat_status write_parts(const struct figure *f, const struct target *t,
     strbuf_init(&script);
     add_head(&script, f, t, format, paper);
     strbuf_add_bytes(&script, f->script.text, f->script.n);
-    peat_status status = write_part(path_in(t->dir, t->script).text, owner, &script, err);
+    peat_status status = write_part(path_in(t->dir.text, t->script.text).text, owner, &script, err);
     if (status == PEAT_OK)
-        status = write_part(path_in(t->dir, t->data).text, owner, &f->data, err);
+        status = write_part(path_in(t->dir.text, t->data.text).text, owner, &f->data, err);
     strbuf_release(&script);
     return status == PEAT_OK ? PEAT_OK : PEAT_IO;
 }
@@ -203,9 +181,10 @@ static void join_lines(struct strbuf *said)
 
 static peat_status run_gnuplot(const struct target *t, struct error *err)
 {
-    char program[] = "gnuplot", plain[] = "-d", *script = joined("./", 2, t->script);
-    char *const argv[] = {program, plain, script, NULL};
-    struct child gnuplot = {.argv = argv, .dir = t->dir};
+    struct file_path script = path_in(".", t->script.text);
+    char program[] = "gnuplot", plain[] = "-d";
+    char *const argv[] = {program, plain, script.text, NULL};
+    struct child gnuplot = {.argv = argv, .dir = t->dir.text};
     struct strbuf said = STRBUF_NEW;
     peat_status status = child_run(&gnuplot, &said, NULL, err);
     if (status == PEAT_NOTFOUND) {
@@ -216,7 +195,6 @@ static peat_status run_gnuplot(const struct target *t, struct error *err)
         status = error_set(err, PEAT_FAILED, "gnuplot failed: %.511s", said.text);
     }
     strbuf_release(&said);
-    free(script);
     return status;
 }
 
@@ -235,7 +213,6 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
         status = file_read(path.text, 0, &bytes, &n, err);
     if (status == PEAT_OK)
         strbuf_add_bytes(out, bytes, n);
-    target_free(&t);
     free(bytes);
     return status;
 }
@@ -288,40 +265,6 @@ static void add_titles(struct strbuf *out, const char *svg, const char *title)
     strbuf_add(out, svg);
 }
 
-static peat_status draw_saved(const struct figure *f, const char *name, enum figure_format format,
-                              struct strbuf *out, struct error *err)
-{
-    struct strbuf image = STRBUF_NEW;
-    peat_status status = draw_apart(f, name, format, true, &image, err);
-    if (status == PEAT_OK && format == FIGURE_SVG)
-        add_titles(out, image.text, f->title);
-    else if (status == PEAT_OK)
-        strbuf_add_bytes(out, image.text, image.n);
-    strbuf_release(&image);
-    return status;
-}
-
-peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
-                        enum figure_format format, struct error *err)
-{
-    struct target t = target_of(path);
-    struct strbuf image = STRBUF_NEW;
-    peat_status status = write_parts(f, &t, owner, format, true, err);
-    if (status == PEAT_OK) {
-        status = draw_saved(f, t.name, format, &image, err);
-        if (status == PEAT_NOTFOUND)
-            error_set(err, status,
-                      "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
-                      "'%s' are there for it",
-                      t.dir, t.script, t.data);
-    }
-    if (status == PEAT_OK && write_part(path, owner, &image, err) != PEAT_OK)
-        status = PEAT_IO;
-    strbuf_release(&image);
-    target_free(&t);
-    return status;
-}
-
 /* Without this browsers blur the few pixels of a heat map. */
 static void add_sharp(struct strbuf *out, const char *svg)
 {
@@ -333,17 +276,46 @@ static void add_sharp(struct strbuf *out, const char *svg)
     strbuf_add(out, svg);
 }
 
+/* paper: on white, with the figure's title, for a file. */
+static peat_status draw(const struct figure *f, const char *name, enum figure_format format,
+                        bool paper, struct strbuf *out, struct error *err)
+{
+    struct strbuf image = STRBUF_NEW;
+    peat_status status = draw_apart(f, name, format, paper, &image, err);
+    if (status == PEAT_OK && format != FIGURE_SVG)
+        strbuf_add_bytes(out, image.text, image.n);
+    else if (status == PEAT_OK && paper)
+        add_titles(out, image.text, f->title);
+    else if (status == PEAT_OK)
+        add_sharp(out, image.text);
+    strbuf_release(&image);
+    return status;
+}
+
+peat_status figure_save(const struct figure *f, const char *path, enum file_owner owner,
+                        enum figure_format format, struct error *err)
+{
+    struct target t = target_of(path);
+    struct strbuf image = STRBUF_NEW;
+    peat_status status = write_parts(f, &t, owner, format, true, err);
+    if (status == PEAT_OK) {
+        status = draw(f, t.name.text, format, true, &image, err);
+        if (status == PEAT_NOTFOUND)
+            error_set(err, status,
+                      "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
+                      "'%s' are there for it",
+                      t.dir.text, t.script.text, t.data.text);
+    }
+    if (status == PEAT_OK && write_part(path, owner, &image, err) != PEAT_OK)
+        status = PEAT_IO;
+    strbuf_release(&image);
+    return status;
+}
+
 peat_status figure_draw(const struct figure *f, enum figure_format format, struct strbuf *out,
                         struct error *err)
 {
-    struct strbuf image = STRBUF_NEW;
-    peat_status status = draw_apart(f, "figure", format, false, &image, err);
-    if (status == PEAT_OK && format == FIGURE_SVG)
-        add_sharp(out, image.text);
-    else if (status == PEAT_OK)
-        strbuf_add_bytes(out, image.text, image.n);
-    strbuf_release(&image);
-    return status;
+    return draw(f, "figure", format, false, out, err);
 }
 
 /* ---- series ---- */

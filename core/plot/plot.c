@@ -54,7 +54,7 @@ peat_status plot_check(const struct results *r, const struct plot_options *o, st
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,
                       struct arena *a, struct error *err)
 {
-    struct plotter p = {.f = f, .r = r, .o = o, .a = a, .err = err};
+    struct plotter p = {f, r, o, .a = a, .err = err, .low = (double)NAN, .high = (double)NAN};
     figure_init(f, 0, 0);
     peat_status status = find_length(&p);
     /* A grid that is under way has curves already. */

@@ -34,10 +34,8 @@ static int add_data(struct plotter *p)
         double x = cost_of(row, p->o->cost);
         n += isfinite(x) && s->n > 0;
         lines_add_interval(
-            p, x, s->mean, s->ci_low, s->ci_high,
-            plot_said(p, results_row_label(p->r, row, p->a),
-                      arena_printf(p->a, "%s %s", cost_label[p->o->cost], number_count(p->a, x)),
-                      s->mean, s->ci_low, s->ci_high));
+            p, x, s->mean, s->ci_low, s->ci_high, results_row_label(p->r, row, p->a),
+            arena_printf(p->a, "%s %s", cost_label[p->o->cost], number_count(p->a, x)));
         lines_end(p);
     }
     return n;

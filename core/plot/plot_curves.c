@@ -161,33 +161,24 @@ static void add_curve(struct plotter *p, const char *label, const struct curve *
     lines_end(p);
 }
 
-/* The range of all curves, and of their steps after the first tenth. */
-struct heights {
-    double low, high, later_high;
-};
-
-static void add_heights(const struct curve *c, int64_t last, struct heights *h)
+/* What a curve reaches up to after the first tenth of the steps. */
+static double later_high(const struct curve *c, int64_t last)
 {
-    for (int bin = 0; bin < BINS; bin++) {
-        if (isnan(c->mean[bin]))
-            continue;
-        double low = isnan(c->low[bin]) ? c->mean[bin] : c->low[bin];
-        double high = isnan(c->high[bin]) ? c->mean[bin] : c->high[bin];
-        h->low = fmin(h->low, low);
-        h->high = fmax(h->high, high);
+    double high = (double)NAN;
+    for (int bin = 0; bin < BINS; bin++)
         if (c->step[bin] > 0.1 * (double)last)
-            h->later_high = fmax(h->later_high, high);
-    }
+            high = fmax(high, isnan(c->high[bin]) ? c->mean[bin] : c->high[bin]);
+    return high;
 }
 
 /* All panels have one range, which leaves out a steep beginning: it would make the rest a line
  * along the bottom. */
-static void add_range(const struct plotter *p, const struct heights *h, struct strbuf *out)
+static void add_range(const struct plotter *p, double later, struct strbuf *out)
 {
-    double top = h->high, span = h->later_high - h->low;
-    if (!p->r->goal_max && isfinite(span) && h->high - h->low > 1.5 * span)
-        top = h->later_high + 0.05 * span;
-    plot_set_y_range(out, h->low, top);
+    double top = p->high, span = later - p->low;
+    if (!p->r->goal_max && isfinite(span) && p->high - p->low > 1.5 * span)
+        top = later + 0.05 * span;
+    plot_set_y_range(p, top, out);
 }
 
 /* Chooses the evaluations, or the training loss where there are too few. */
@@ -218,7 +209,7 @@ peat_status plot_curves(struct plotter *p)
     struct extent e;
     struct series_set s;
     struct curve *c = ARENA_NEW(p->a, struct curve);
-    struct heights h = {(double)INFINITY, -(double)INFINITY, -(double)INFINITY};
+    double later = (double)NAN;
     struct strbuf setting = STRBUF_NEW;
     peat_status status = choose_metric(p, &w, &e);
     if (status != PEAT_OK)
@@ -227,11 +218,11 @@ peat_status plot_curves(struct plotter *p)
     for (int i = 0; i < p->r->n_row; i++) {
         make_curve(p, &w, e.last, &p->r->row[i], c);
         add_curve(p, results_row_label(p->r, &p->r->row[i], p->a), c);
-        add_heights(c, e.last, &h);
+        later = fmax(later, later_high(c, e.last));
     }
     bool loss = strcmp(w.split, "train") == 0;
     strbuf_addf(&setting, "set xrange [0:%" PRId64 "]\n", e.last);
-    add_range(p, &h, &setting);
+    add_range(p, later, &setting);
     lines_draw(p, &s,
                &(struct lines){.x_label = "step",
                                .y_label = loss ? "loss of the training batch"

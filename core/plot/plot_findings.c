@@ -95,10 +95,9 @@ static void draw_points(struct drawing *d)
 
 /* ---- lines ---- */
 
-/* The places along the bottom, and the range of numbers. */
+/* The places along the bottom. */
 struct places {
     int n;
-    double low, high;
     double x[PLACES_MAX], chance[PLACES_MAX], chances[PLACES_MAX]; /* sums, and of how many */
     const char *label[PLACES_MAX];
 };
@@ -123,20 +122,6 @@ static int place_at(struct places *at, double x, const char *label)
     return i;
 }
 
-static struct places *new_places(struct arena *a)
-{
-    struct places *at = ARENA_NEW(a, struct places);
-    at->low = (double)INFINITY;
-    at->high = -(double)INFINITY;
-    return at;
-}
-
-static void reach(struct places *at, double y)
-{
-    at->low = fmin(at->low, y);
-    at->high = fmax(at->high, y);
-}
-
 static void add_place(struct drawing *d, struct places *at, double x, const char *label,
                       const char *line, const struct finding *one)
 {
@@ -145,12 +130,7 @@ static void add_place(struct drawing *d, struct places *at, double x, const char
         at->chance[i] += one->chance;
         at->chances[i]++;
     }
-    bool interval = isfinite(one->over.ci_low);
-    reach(at, interval ? one->over.ci_low : one->over.mean);
-    reach(at, interval ? one->over.ci_high : one->over.mean);
-    lines_add_interval(
-        &d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high,
-        plot_said(&d->p, line, label, one->over.mean, one->over.ci_low, one->over.ci_high));
+    lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high, line, label);
 }
 
 static void end_series(struct drawing *d)
@@ -166,14 +146,13 @@ static bool add_chance(struct drawing *d, struct places *at)
     for (int i = 0; i < at->n; i++) {
         double chance = at->chances[i] > 0.0 ? at->chance[i] / at->chances[i] : (double)NAN;
         any = any || isfinite(chance);
-        reach(at, chance);
         lines_add(&d->p, at->x[i], chance, (double)NAN, (double)NAN, NULL);
     }
     lines_end(&d->p);
     return any;
 }
 
-static void add_places(const struct places *at, struct strbuf *setting)
+static void add_places(const struct plotter *p, const struct places *at, struct strbuf *setting)
 {
     double low = (double)INFINITY, high = -(double)INFINITY;
     strbuf_add(setting, "set xtics (");
@@ -186,7 +165,7 @@ static void add_places(const struct places *at, struct strbuf *setting)
     }
     double margin = high > low ? 0.06 * (high - low) : 0.5;
     strbuf_addf(setting, ")\nset xrange [%.10g:%.10g]\n", low - margin, high + margin);
-    plot_set_y_range(setting, at->low, at->high);
+    plot_set_y_range(p, p->high, setting);
 }
 
 static void draw_lines(struct drawing *d, const struct series_set *s, struct places *at,
@@ -197,7 +176,7 @@ static void draw_lines(struct drawing *d, const struct series_set *s, struct pla
     bool chance = add_chance(d, at);
     const char *grey =
         arena_printf(d->p.a, "data index %d using 1:2 with lines dt 2 lw 1.5 lc rgb '#888888'", n);
-    add_places(at, &setting);
+    add_places(&d->p, at, &setting);
     lines_draw(&d->p, s,
                &(struct lines){.x_label = x_label,
                                .y_label = measure_label(d, chance),
@@ -212,7 +191,7 @@ static void draw_lines(struct drawing *d, const struct series_set *s, struct pla
 
 static void draw_parts(struct drawing *d)
 {
-    struct places *at = new_places(d->p.a);
+    struct places *at = ARENA_NEW(d->p.a, struct places);
     struct finding found[MEASURE_PARTS];
     struct series_set s;
     series_find(&d->p, &s);
@@ -262,7 +241,7 @@ static peat_status draw_over(struct drawing *d, const char *over)
     int axis = selector_axis(r, over), n = 0;
     if (axis < 0)
         return selector_no_axis(r, "--over", over, p->a, p->err);
-    struct places *at = new_places(p->a);
+    struct places *at = ARENA_NEW(p->a, struct places);
     struct finding room[MEASURE_PARTS];
     const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);
     int *line_of = ARENA_ARRAY(p->a, r->n_row, int), *self = ARENA_ARRAY(p->a, r->n_row, int);
@@ -295,9 +274,10 @@ peat_status plot_findings(struct figure *f, const struct findings *found,
                           const struct findings_figure *o, struct error *err)
 {
     const struct plot_options options = {.length = -1, .lines = o->lines, .panels = o->panels};
-    struct drawing d = {.found = found, .p = {.f = f, .o = &options, .a = found->a, .err = err}};
+    struct drawing d = {.found = found,
+                        .p = {f, found->r, &options, .a = found->a, .err = err, .low = (double)NAN,
+                              .high = (double)NAN}};
     figure_init(f, 0, 0);
-    d.p.r = found->r;
     peat_status status = find_measure(&d, o->measure);
     if (status == PEAT_OK)
         status = plot_find_roles(&d.p);

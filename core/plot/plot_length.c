@@ -18,20 +18,6 @@ static int64_t training_length(const struct results *r)
     return length;
 }
 
-static void add_range(const struct results *r, struct strbuf *out)
-{
-    double low = (double)INFINITY, high = -(double)INFINITY;
-    for (int i = 0; i < r->n_row; i++)
-        for (int l = 0; l < r->n_length; l++) {
-            const struct summary *s = &r->row[i].at[l];
-            if (!s->n)
-                continue;
-            low = fmin(low, isnan(s->ci_low) ? s->mean : s->ci_low);
-            high = fmax(high, isnan(s->ci_high) ? s->mean : s->ci_high);
-        }
-    plot_set_y_range(out, low, high);
-}
-
 static void add_setting(const struct results *r, struct strbuf *out)
 {
     enum { LOG_FROM = 4 };
@@ -82,7 +68,7 @@ peat_status plot_length(struct plotter *p)
     if (!lines_have_value(p))
         return error_set(p->err, PEAT_INVALID, "no row has a value yet");
     add_setting(r, &setting);
-    add_range(r, &setting);
+    plot_set_y_range(p, p->high, &setting);
     add_x_label(r, &x_label);
     lines_draw(p, &s,
                &(struct lines){.x_label = x_label.text,

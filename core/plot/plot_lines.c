@@ -17,13 +17,16 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
     figure_text(out, said ? said : "");
     strbuf_add(out, "\n");
     p->any = p->any || (isfinite(x) && isfinite(mean));
+    p->low = fmin(p->low, isnan(low) ? mean : low);
+    p->high = fmax(p->high, isnan(high) ? mean : high);
 }
 
 void lines_add_interval(struct plotter *p, double x, double mean, double low, double high,
-                        const char *said)
+                        const char *who, const char *where)
 {
     bool interval = isfinite(low);
-    lines_add(p, x, mean, interval ? low : mean, interval ? high : mean, said);
+    lines_add(p, x, mean, interval ? low : mean, interval ? high : mean,
+              plot_said(p, who, where, mean, low, high));
 }
 
 void lines_add_gap(struct plotter *p)

@@ -33,8 +33,7 @@ static void add_data(struct plotter *p, const struct points *x)
     const double below = 0.27;
     for (int i = 0; i < x->n; i++) {
         const struct seeds_point *at = &x->point[i];
-        lines_add_interval(p, i, at->mean, at->low, at->high,
-                           plot_said(p, x->label[i], "", at->mean, at->low, at->high));
+        lines_add_interval(p, i, at->mean, at->low, at->high, x->label[i], "");
     }
     lines_end(p);
     for (int i = 0; i < x->n; i++)

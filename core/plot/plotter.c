@@ -113,11 +113,11 @@ void plot_set_frame(struct plotter *p, struct plot_frame m)
                 m.left / w, 1.0 - m.right / w, 1.0 - m.top / h, m.bottom / h);
 }
 
-void plot_set_y_range(struct strbuf *out, double low, double high)
+void plot_set_y_range(const struct plotter *p, double high, struct strbuf *out)
 {
-    double margin = 0.05 * (high - low);
-    if (low < high && isfinite(high + margin) && isfinite(low - margin))
-        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", low - margin, high + margin);
+    double margin = 0.05 * (high - p->low);
+    if (p->low < high && isfinite(high + margin) && isfinite(p->low - margin))
+        strbuf_addf(out, "set yrange [%.10g:%.10g]\n", p->low - margin, high + margin);
 }
 
 /* ---- what a page says on hover ---- */

@@ -19,6 +19,7 @@ struct plotter {
     int n_block, block_room; /* of the data so far */
     bool *has_value;         /* by block: something in it is drawn */
     bool any;                /* in the block at hand */
+    double low, high;        /* what the data reach so far; NaN at first */
 };
 
 /* plot.c: roles of the axes that the options name. */
@@ -54,8 +55,10 @@ struct plot_frame {
     int left, right, top, bottom;
 };
 void plot_set_frame(struct plotter *p, struct plot_frame m);
-/* Sets a range with a margin, unless the numbers give none. */
-void plot_set_y_range(struct strbuf *out, double low, double high);
+/* Sets a range with a margin, from what the data reach down to up to `high`, unless these give
+ * none.
+ */
+void plot_set_y_range(const struct plotter *p, double high, struct strbuf *out);
 /* Draws entries from the top of the right edge down, each as `with` draws it in its style (NULL:
  * that of its index). gnuplot cuts a legend at the height of its plot, so this one is the last
  * plot of a multiplot. */
@@ -108,9 +111,10 @@ struct lines {
 
 /* Adds a line of data; NaN makes a gap. said: as plot_said; NULL: nothing is. */
 void lines_add(struct plotter *p, double x, double mean, double low, double high, const char *said);
-/* The same; where there is no interval (low is NaN), low and high are the mean. */
+/* The same, said as by plot_said; where there is no interval (low is NaN), low and high are the
+ * mean. */
 void lines_add_interval(struct plotter *p, double x, double mean, double low, double high,
-                        const char *said);
+                        const char *who, const char *where);
 /* The line of a gap. */
 void lines_add_gap(struct plotter *p);
 /* Ends row's block, which must not be empty: a gap will do. */

@@ -2,7 +2,6 @@
 /* child.c: posix_spawn and fork, and waiting for what they started. */
 #include "process/child.h"
 
-#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -3,7 +3,6 @@
 #include "process/parent.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 

@@ -2,7 +2,6 @@
 /* trail.c: texts in a shared page. */
 #include "process/trail.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 
 /* ---- the page ---- */

@@ -66,26 +66,17 @@ static bool are_of_one_task(const struct effects *x, const bool *in)
 
 static double value_of(const struct effects *x, const struct result_cell *c)
 {
-    const struct value *m;
-    double value = (double)NAN;
-    for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
-        if (json_text_is(m, "metric", x->metric) && json_text_is(m, "split", x->split) &&
-            json_get_int(m, "length", 0) == x->length)
-            value = json_get_number(m, "value");
-    return value;
+    return json_get_number(result_measure(c->result, x->metric, x->split, x->length), "value");
 }
 
 static int64_t first_length(const struct effects *x)
 {
-    const struct value *m;
     int64_t first = -1;
-    for (int i = 0; i < x->r->n_cell; i++)
-        for (int k = 0; (m = json_get_item(x->r->cell[i].result, "measures", k)); k++) {
-            int64_t length = json_get_int(m, "length", 0);
-            if (json_text_is(m, "metric", x->metric) && json_text_is(m, "split", x->split) &&
-                (first < 0 || length < first))
-                first = length;
-        }
+    for (int i = 0; i < x->r->n_cell; i++) {
+        const struct value *m = result_measure(x->r->cell[i].result, x->metric, x->split, -1);
+        if (m && (first < 0 || json_get_int(m, "length", 0) < first))
+            first = json_get_int(m, "length", 0);
+    }
     return first;
 }
 

@@ -78,10 +78,9 @@ static bool check_together(struct reader *x, int d)
 
 static bool read_dir(struct reader *x, int d)
 {
-    struct error damage = {0}; /* each cell has its own */
-    peat_status status = rundir_read(x->dir[d], &x->run[d], x->a, &damage);
-    if (status != PEAT_OK)
-        return fail(x, status, "%s", damage.text);
+    x->status = rundir_read(x->dir[d], &x->run[d], x->a, x->err);
+    if (x->status != PEAT_OK)
+        return false;
     int axes = json_get_count(x->run[d].plan, "axes");
     return axes <= EXPERIMENT_MAX_AXES
                ? d == 0 || check_together(x, d)
@@ -151,20 +150,12 @@ static void count_skipped(struct reader *x)
 
 /* ---- cells ---- */
 
-static const struct cell_files *find_files(const struct rundir *run, const char *id)
-{
-    for (int i = 0; i < run->n; i++)
-        if (strcmp(run->cell[i].id, id) == 0)
-            return &run->cell[i];
-    return NULL;
-}
-
 /* rundir_read gives planned cells in plan order; look further only when it did not. */
 static const struct cell_files *files_of(const struct rundir *run, int place, const char *id)
 {
     if (place < run->n && strcmp(run->cell[place].id, id) == 0)
         return &run->cell[place];
-    return find_files(run, id);
+    return rundir_cell(run, id);
 }
 
 static void read_cells(struct reader *x)
@@ -356,16 +347,12 @@ static void read_values(struct results *r)
 {
     for (int i = 0; i < r->n_cell; i++) {
         struct result_cell *c = &r->cell[i];
-        const struct value *m;
-        for (int l = 0; l < r->n_length; l++)
-            c->value[l] = (double)NAN;
-        for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
-            for (int l = 0; l < r->n_length && is_chosen(r, m); l++)
-                if (json_get_int(m, "length", 0) == r->length[l]) {
-                    c->value[l] = json_get_number(m, "value");
-                    c->untrained[l] = json_get_bool(m, "untrained");
-                    c->not_finite[l] = result_counts(c) && !isfinite(c->value[l]);
-                }
+        for (int l = 0; l < r->n_length; l++) {
+            const struct value *m = result_measure(c->result, r->metric, r->split, r->length[l]);
+            c->value[l] = json_get_number(m, "value");
+            c->untrained[l] = json_get_bool(m, "untrained");
+            c->not_finite[l] = m && result_counts(c) && !isfinite(c->value[l]);
+        }
     }
 }
 
@@ -425,13 +412,12 @@ static bool same_bits(const struct value *x, const struct value *y)
     const struct value *m, *k;
     if (!value_equal(value_get(x, "weights_hash"), value_get(y, "weights_hash")))
         return false;
-    for (int i = 0; (m = json_get_item(x, "measures", i)); i++)
-        for (int j = 0; (k = json_get_item(y, "measures", j)); j++)
-            if (value_equal(value_get(m, "metric"), value_get(k, "metric")) &&
-                value_equal(value_get(m, "split"), value_get(k, "split")) &&
-                value_equal(value_get(m, "length"), value_get(k, "length")) &&
-                !value_equal(value_get(m, "value"), value_get(k, "value")))
-                return false;
+    for (int i = 0; (m = json_get_item(x, "measures", i)); i++) {
+        k = result_measure(y, json_get_text(m, "metric"), json_get_text(m, "split"),
+                           json_get_int(m, "length", 0));
+        if (k && !value_equal(value_get(m, "value"), value_get(k, "value")))
+            return false;
+    }
     return true;
 }
 

@@ -23,16 +23,6 @@ const struct value *cell_stretches(const struct result_cell *c, int64_t length)
     return NULL;
 }
 
-static double value_on_test(const struct result_cell *c, const char *metric, int64_t length)
-{
-    const struct value *m;
-    for (int k = 0; (m = json_get_item(c->result, "measures", k)); k++)
-        if (json_text_is(m, "metric", metric) && json_text_is(m, "split", "test") &&
-            json_get_int(m, "length", -1) == length)
-            return json_get_number(m, "value");
-    return (double)NAN;
-}
-
 static double item(const struct value *list, int j)
 {
     const struct value *v = list->item[j];
@@ -66,7 +56,8 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
             return false;
         d[j] += of > 0.0 ? weight * item(nll, j) / of : 0.0;
     }
-    return same_factor(t, value_on_test(c, metric, length) * n / sum);
+    double value = json_get_number(result_measure(c->result, metric, "test", length), "value");
+    return same_factor(t, value * n / sum);
 }
 
 /* Stretches of the first cell that takes part. */

@@ -4,7 +4,6 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#include <string.h>
 
 #include "tensor/levels.h"
 

@@ -47,8 +47,9 @@ static struct choice choose(const struct tensor *logits, int64_t row)
     return (struct choice){(int32_t)best, top - second, top - low};
 }
 
-/* Logits of n rows with their prompts and the first `known` tokens of their answers in made
- * [B, answer]: of the last place of each row, [n, V], or of all places, [n * T, V]. */
+/* Logits of n rows (row NULL: the first) with their prompts and the first `known` tokens of their
+ * answers in made [B, answer]: of the last place of each row, [n, V], or of all places, [n * T, V].
+ */
 static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
                             const int32_t *made, int64_t known, bool last_only, peat_node **logits,
                             struct error *err)
@@ -58,7 +59,7 @@ static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, c
     if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, &part))
         return no_memory(err);
     for (int64_t i = 0; i < n; i++)
-        memcpy(part.token + i * part.T + b->prompt, made + row[i] * b->answer,
+        memcpy(part.token + i * part.T + b->prompt, made + (row ? row[i] : i) * b->answer,
                (size_t)known * sizeof(*made));
     struct model_input in = part_input(&part, b);
     in.last_only = last_only;
@@ -67,31 +68,18 @@ static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, c
 
 /* ---- token by token ---- */
 
-/* 0, 1, ..., n-1; NULL: no memory. */
-static int64_t *all_rows(struct arena *a, int64_t n)
-{
-    int64_t *row = ARENA_TRY_ARRAY(a, n, int64_t);
-    for (int64_t i = 0; row && i < n; i++)
-        row[i] = i;
-    return row;
-}
-
 peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *made,
                             struct error *err)
 {
-    struct arena *a = &t->step_arena;
-    struct arena_mark outer = arena_mark(a);
-    const int64_t *row = all_rows(a, b->B);
-    peat_status status = row ? PEAT_OK : no_memory(err);
+    peat_status status = PEAT_OK;
     for (int64_t i = 0; status == PEAT_OK && i < b->answer; i++) {
-        struct arena_mark mark = arena_mark(a);
+        struct arena_mark mark = arena_mark(&t->step_arena);
         peat_node *logits;
-        status = run_rows(t, b, b->B, row, made, i, true, &logits, err);
+        status = run_rows(t, b, b->B, NULL, made, i, true, &logits, err);
         for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
             made[r * b->answer + i] = choose(&logits->value, r).id;
-        arena_rewind(a, mark);
+        arena_rewind(&t->step_arena, mark);
     }
-    arena_rewind(a, outer);
     return status;
 }
 
@@ -162,12 +150,16 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
 {
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
-    struct drafts left = {b->B, all_rows(a, b->B), ARENA_TRY_ARRAY(a, b->B, int64_t)};
+    struct drafts left = {b->B, ARENA_TRY_ARRAY(a, b->B, int64_t),
+                          ARENA_TRY_ARRAY(a, b->B, int64_t)};
     if (!left.row || !left.done) {
         arena_rewind(a, outer);
         return no_memory(err);
     }
-    memset(left.done, 0, (size_t)b->B * sizeof(*left.done));
+    for (int64_t i = 0; i < b->B; i++) {
+        left.row[i] = i;
+        left.done[i] = 0;
+    }
     draft_truth(b, made);
     peat_status status = PEAT_OK;
     while (status == PEAT_OK && left.n > 0) {
@@ -241,10 +233,9 @@ static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
 /* `a` holds the memory that outlives a token. */
 static peat_status start_answers(struct answering *s, struct arena *a, struct error *err)
 {
-    const int64_t *row = all_rows(a, s->b->B);
     peat_batch whole;
     s->near = ARENA_TRY_ARRAY(a, s->b->B, int64_t);
-    if (!row || !s->near || !batch_cut(a, s->b, s->b->B, row, draft_T(s->b), &whole))
+    if (!s->near || !batch_cut(a, s->b, s->b->B, NULL, draft_T(s->b), &whole))
         return no_memory(err);
     s->token = whole.token;
     draft_truth(s->b, s->made);

@@ -51,23 +51,6 @@ static void copy_tensors(const struct tensors *t)
                tensor_bytes(&t->to[i].tensor));
 }
 
-peat_status checkpoint_load_weights(const char *path, struct weights *w, struct error *err)
-{
-    struct arena a;
-    arena_init(&a, "restore", 1 << 16);
-    struct tensors t;
-    t.to = generation_tensors(w, NULL, &a, &t.n_to);
-    peat_status status = safetensors_read(path, &a, &t.from, &t.n_from, NULL, err);
-    if (status == PEAT_OK && !check_tensors(&t, err)) {
-        status = PEAT_INVALID;
-        error_prefix(err, "%s", path);
-    }
-    if (status == PEAT_OK)
-        copy_tensors(&t);
-    arena_release(&a);
-    return status;
-}
-
 /* kept: the folder of a generation of kept.h; NULL: it is one of the run's own. */
 static bool pass_gate(const struct checkpoint_gate *gate, const struct value *state,
                       const char *kept, struct error *err)

@@ -8,14 +8,10 @@
  *
  *   build/release/bench/decode --T 128 --B 64 --scheme rotary
  */
-#include <math.h>
-#include <string.h>
 
-#include "base/clock.h"
-#include "base/rng.h"
+#include "train/decode.h"
 #include "tensor/gemm.h"
 #include "tool.h"
-#include "train/decode.h"
 #include "train/forward.h"
 
 struct bench {

@@ -7,13 +7,8 @@
  *
  *   build/release/bench/ops --d 128 --threads 2
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "autograd/ops.h"
-#include "base/clock.h"
-#include "base/rng.h"
 #include "tensor/gemm.h"
 #include "tool.h"
 

@@ -2,10 +2,6 @@
 /* tool.c: words of the command line into sizes. */
 #include "tool.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool set_size(struct bench_sizes *s, const char *name, const char *word)
 {
     const struct {

@@ -3,7 +3,6 @@
 #include "fault/faultkit.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <sys/mman.h>

@@ -4,12 +4,7 @@
  * first byte selects the file: plan.json, config.json, result.json, meta.json, end.json,
  * metrics.jsonl.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/own_dir.h"
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"
 #include "report/results.h"

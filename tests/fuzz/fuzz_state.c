@@ -3,14 +3,7 @@
  * fuzz_state.c: a state.json of any content never breaks the reader of a checkpoint. Maps are
  * sealed first; otherwise almost every input would fail at the checksum.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
-#include "base/own_dir.h"
-#include "base/seal.h"
 #include "fuzz/fuzz.h"
 #include "train/generation.h"
 

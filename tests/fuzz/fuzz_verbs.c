@@ -5,14 +5,7 @@
  * that a change is read and not only found. Programs and plugins are out of reach: figures are made
  * and not drawn.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/own_dir.h"
 #include "cli/verbs.h"
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"

@@ -3,12 +3,7 @@
  * fuzz_words.c: any words on the command line make an experiment and its points, or an error with a
  * text. Each line of the input is a word key=value.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
-#include "base/own_dir.h"
 #include "experiment/experiment.h"
 #include "fuzz/fuzz.h"
 
@@ -58,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     for (char *one; n_word < WORDS_MAX && (one = strtok_r(rest, "\n", &rest));)
         word[n_word++] = one;
     arena_init(&arena, "fuzz", 1 << 16);
-    peat_status status = experiment_load(&e, &arena, experiment_path(), n_word, word, &err);
+    peat_status status = experiment_load(&e, &arena, experiment_path(), n_word, word, NULL, &err);
     if (status == PEAT_OK && e.n_seed <= 1000)
         status = experiment_points(&e, &point, &n_point, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);

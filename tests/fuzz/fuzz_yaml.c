@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* fuzz_yaml.c: any bytes are a tree or an error with a text, and a tree survives being walked. */
-#include "base/json.h"
 #include "experiment/yamldoc.h"
 #include "fuzz/fuzz.h"
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_completion.c: what bash, zsh and fish make of a line that is begun. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "support/run_maker.h"
 #include "support/shell.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_printed.c: commands that documents, help and manual pages print run in an installation
  * without sources, and what the documents say that they print is what is printed. */
-#include <string.h>
 
 #include "support/shell.h"
 #include "support/support.h"

@@ -4,7 +4,6 @@
  * of cmake, dpkg-query, apt-get and id: whom it makes `peat` findable for, and what it installs;
  * and what README promises of its experiment.
  */
-#include <stdio.h>
 
 #include "support/shell.h"
 #include "support/support.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_rust.c: docs/rust.md does what it says. */
-#include "base/base.h"
 #include "support/blocks.h"
 #include "support/shell.h"
 #include "support/support.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_schema.c: the JSON Schema of experiments, judged by python3-jsonschema. */
-#include <stdlib.h>
 
 #include "support/shell.h"
 #include "support/support.h"

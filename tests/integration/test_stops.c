@@ -3,7 +3,6 @@
  * test_stops.c: SIGINT, SIGTERM and SIGHUP end every command with 130 wherever it is, and leave
  * neither processes nor temporary files behind.
  */
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>

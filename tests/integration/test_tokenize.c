@@ -83,9 +83,13 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
         {"'there' is there already", "peat tokenize g.txt --vocab 600 -o there"},
         {"spm_train is not installed, which pieces of words need (Debian: apt-get install "
          "sentencepiece)",
+         "PATH=$PWD/python:$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
+        {"pieces of words need python3, which is not installed",
          "PATH=$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
     };
-    shell_expect(0, "mkdir there && { cat g.txt; printf 'a\\377'; } >bad.txt && "
+    shell_expect(0, "mkdir there python && "
+                    "ln -s $(python3 -c 'import sys; print(sys.executable)') python/python3 && { "
+                    "cat g.txt; printf 'a\\377'; } >bad.txt && "
                     "printf 'ab\\0c' >nul.txt && : >empty.txt");
     for (size_t i = 0; i < sizeof(mistake) / sizeof(*mistake); i++) {
         shell_says(2, mistake[i].said, "%s", mistake[i].command);

@@ -3,7 +3,6 @@
 #include "support/blocks.h"
 
 #include <check.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

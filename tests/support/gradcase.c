@@ -3,11 +3,8 @@
 #include "support/gradcase.h"
 
 #include <check.h>
-#include <math.h>
-#include <string.h>
 
 #include "autograd/stretch.h"
-#include "base/rng.h"
 #include "support/products.h"
 
 /* --- inputs -------------------------------------------------------------------------------- */

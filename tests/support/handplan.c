@@ -24,7 +24,10 @@ void handplan_open(struct handplan *h)
         .seed = &h->seed,
         .report = {.metric = ""},
     };
-    h->plan = (struct plan){.experiment = &h->experiment, .cell = h->cell};
+    h->plan = (struct plan){.experiment = &h->experiment,
+                            .cell = h->cell,
+                            .dropped = value_list(&h->arena, NOWHERE),
+                            .skipped = value_list(&h->arena, NOWHERE)};
 }
 
 static struct value *number(struct arena *a, int64_t x)

@@ -3,10 +3,8 @@
 #include "support/modelcheck.h"
 
 #include <check.h>
-#include <math.h>
 
 #include "autograd/ops.h"
-#include "base/rng.h"
 #include "support/products.h"
 #include "support/toy_positional.h"
 

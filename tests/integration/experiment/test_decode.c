@@ -35,7 +35,7 @@ static void make_plan_of(const char *const *setting)
     int n = 3;
     for (int i = 0; setting[i]; i++)
         word[n++] = arena_strdup(&arena, setting[i]);
-    peat_status status = experiment_load(&experiment, &arena, path, n, word, &error);
+    peat_status status = experiment_load(&experiment, &arena, path, n, word, NULL, &error);
     if (status == PEAT_OK)
         status = registry_init(&registry, &arena, &error);
     if (status == PEAT_OK)

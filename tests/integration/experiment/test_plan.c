@@ -59,7 +59,7 @@ static struct made *make_with(const char *text, int n, const char *const *word)
     char *words[4];
     for (int i = 0; i < n; i++)
         words[i] = arena_strdup(&arena, word[i]);
-    peat_status status = experiment_load(&m->experiment, &arena, path, n, words, &error);
+    peat_status status = experiment_load(&m->experiment, &arena, path, n, words, NULL, &error);
     if (status == PEAT_OK)
         status = registry_init(&m->registry, &arena, &error);
     if (status == PEAT_OK)
@@ -102,9 +102,11 @@ START_TEST(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with)
     ck_assert_str_eq(p->cell[0].axis[1], "-");
     ck_assert(!p->cell[0].config.has_combine);
     ck_assert_str_eq(cell(p, "sinusoidal.gate_scalar.2e-3.s0")->combine, "gate_scalar");
-    ck_assert_int_eq(p->n_dropped, 2);
-    ck_assert_str_eq(p->dropped[0], "none x concat_split, gate_scalar: nothing to merge");
-    ck_assert_str_eq(p->dropped[1], "rotary x concat_split, gate_scalar: nothing to merge");
+    ck_assert_int_eq(p->dropped->n, 2);
+    ck_assert_str_eq(p->dropped->item[0]->text,
+                     "none x concat_split, gate_scalar: nothing to merge");
+    ck_assert_str_eq(p->dropped->item[1]->text,
+                     "rotary x concat_split, gate_scalar: nothing to merge");
 }
 END_TEST
 
@@ -125,7 +127,7 @@ START_TEST(sum_is_accepted_with_any_scheme)
     const struct plan *p = make(HEAD COPY "  position: {scheme: alibi, combine: sum}\n");
     ck_assert_int_eq(p->n, 1);
     ck_assert_str_eq(p->cell[0].label, "alibi.-.s0");
-    ck_assert_int_eq(p->n_dropped, 0);
+    ck_assert_int_eq(p->dropped->n, 0);
 }
 END_TEST
 
@@ -661,10 +663,11 @@ static const struct {
 START_TEST(a_point_that_is_refused_costs_only_itself)
 {
     const struct plan *p = make(refused[_i].grid);
-    ck_assert_int_eq(p->n_skipped, refused[_i].skipped);
-    for (int i = 0; i < p->n_skipped; i++)
-        ck_assert_msg(strstr(p->skipped[i].reason, refused[_i].reason), "%s: %s",
-                      p->skipped[i].label, p->skipped[i].reason);
+    ck_assert_int_eq(p->skipped->n, refused[_i].skipped);
+    for (int i = 0; i < p->skipped->n; i++)
+        ck_assert_msg(strstr(json_get_text(p->skipped->item[i], "reason"), refused[_i].reason),
+                      "%s: %s", json_get_text(p->skipped->item[i], "label"),
+                      json_get_text(p->skipped->item[i], "reason"));
     ck_assert_int_eq(p->n, refused[_i].cells);
 }
 END_TEST
@@ -680,7 +683,8 @@ START_TEST(a_mistake_at_one_point_is_not_a_refusal)
         struct made *m = ARENA_NEW(&arena, struct made);
         const char *text = arena_printf(&arena, "%s%s", GRID("copy", "", ""), mistake[i]);
         const char *path = write_file("exp.yaml", text);
-        ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, &error), PEAT_OK);
+        ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, NULL, &error),
+                         PEAT_OK);
         ck_assert_int_eq(registry_init(&m->registry, &arena, &error), PEAT_OK);
         ck_assert_int_eq(
             plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error),

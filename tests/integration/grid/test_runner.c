@@ -5,7 +5,6 @@
  * The script does what its cell's label starts with, and writes one letter per start into the
  * cell's file "starts".
  */
-#include <signal.h>
 #include <time.h>
 
 #include "grid/jobs.h"
@@ -481,21 +480,27 @@ START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
 }
 END_TEST
 
-/* A cell made with another file of the plugin that the plan names: it is stale. */
-static void change_plugin(struct plugin *plugin)
+/* The plan names this file of the plugin, and the cell was made with another: it is stale. */
+static void plan_plugin(const char *sha256)
 {
-    hand.cell[0].config.n_scheme = 1;
-    hand.cell[0].config.scheme[0].plugin = plugin;
+    struct json list = json_list(&hand.arena), one = json_add_map(list);
+    json_put_text(one, "kind", "scheme");
+    json_put_text(one, "id", "rotary");
+    json_put_text(one, "sha256", sha256);
+    hand.cell[0].plugins = list.v;
+}
+
+static void change_plugin(void)
+{
+    plan_plugin("aa");
     handplan_put(&hand, 0, "meta.json",
                  "{\"plugins\": [{\"kind\": \"scheme\", \"id\": \"rotary\", \"sha256\": \"bb\"}]}");
 }
 
 START_TEST(stale_cells_are_left_until_asked_for)
 {
-    static const peat_plugin desc = {.id = "rotary", .kind = PEAT_SCHEME};
-    struct plugin plugin = {.desc = &desc, .sha256 = "aa"};
     run("good1 good2");
-    change_plugin(&plugin);
+    change_plugin();
     handplan_put(&hand, 0, "metrics.jsonl", "{\"step\":100}\n");
     run_again();
     assert_end(0, 0, 0, 0, 1, 1);
@@ -523,14 +528,12 @@ END_TEST
 
 START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
 {
-    static const peat_plugin desc = {.id = "rotary", .kind = PEAT_SCHEME};
-    struct plugin plugin = {.desc = &desc, .sha256 = "aa"};
     run("good");
-    change_plugin(&plugin);
+    change_plugin();
     run_again();
     assert_end(0, 0, 0, 0, 0, 1);
     assert_said("scheme 'rotary' has changed");
-    strcpy(plugin.sha256, "bb");
+    plan_plugin("bb");
     run_again();
     assert_end(0, 0, 0, 0, 1, 0);
     ck_assert_int_eq(cell(0).state, CELL_DONE);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_base.c: errors, suggestions, growable text, hashes, clocks and logs. */
-#include <signal.h>
 #include <sys/wait.h>
 
 #include "support/support.h"

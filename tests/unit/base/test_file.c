@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_file.c: files that are whole or absent. */
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>

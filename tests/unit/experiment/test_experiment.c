@@ -41,7 +41,7 @@ static peat_status try_load(const char *text, int n, const char *const *word)
     ck_assert_int_eq(file_write(file, text, strlen(text), &error), PEAT_OK);
     for (int i = 0; i < n; i++)
         words[i] = arena_strdup(&arena, word[i]);
-    return experiment_load(&experiment, &arena, file, n, words, &error);
+    return experiment_load(&experiment, &arena, file, n, words, NULL, &error);
 }
 
 static void load(const char *text, int n, const char *const *word)

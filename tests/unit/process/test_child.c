@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_child.c: starting a program, waiting for it, and how it ended. */
-#include <signal.h>
 #include <sys/mman.h>
 
 #include "process/child.h"

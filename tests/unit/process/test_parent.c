@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_parent.c: processes that end with the one that started them, and what may outlast a stop. */
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>

@@ -3,7 +3,6 @@
 #include <fenv.h>
 #include <fnmatch.h>
 #include <locale.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 

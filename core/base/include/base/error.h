@@ -30,7 +30,7 @@ void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format
 const char *status_text(peat_status status);
 
 /* Names of a list that ends with NULL: how many, and which of them is the word; -1: none. A list
- * that is NULL has none. */
+ * that is NULL has none, and a word that is NULL is none of them. */
 int names_count(const char *const *name);
 int names_find(const char *const *name, const char *word);
 /* Which of n names the word is; "a-b" and "a_b" are one name where not both are there. -1: none. */

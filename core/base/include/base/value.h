@@ -80,6 +80,9 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
 /* Equal content; places do not count, 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
+/* A list has an item that equals v, or is this text. */
+bool value_holds(const struct value *list, const struct value *v);
+bool value_holds_text(const struct value *list, const char *text);
 
 /* "file:line:column: text". Returns PEAT_INVALID. */
 peat_status place_error(struct error *err, struct place at, const char *fmt, ...)

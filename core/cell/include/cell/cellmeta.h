@@ -13,6 +13,11 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
  * [{path, sha256}]; of a cell's weights also the run directory, as "run". */
 peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
                       struct error *err);
+/* [{kind, id, version, abi, path, sha256}] of task, schemes and combination. */
+struct value *cell_plugins(const struct cell_config *c, struct arena *a);
+/* The first of the present plugins that is recorded by its kind and id, and never with its hash;
+ * NULL: none. Both are such lists, or NULL. */
+const struct value *plugins_changed(const struct value *present, const struct value *recorded);
 /* The keys, ended by NULL, of what decides bits beside the configuration, whose hash covers
  * precision, plugins and data. A checkpoint with others is not continued; threads and the level of
  * our own loops decide nothing. */

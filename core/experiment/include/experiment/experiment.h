@@ -127,14 +127,10 @@ struct experiment {
 
 /* Reads and checks the file and the command line's key=value words (argument i has the place
  * "command line:i+1"). Knows every key that is not a plugin's parameter. Plugins given by path are
- * loaded in a process of their own for their names. */
+ * loaded in a process of their own for their names. mends: are applied to the file before it is
+ * read; NULL: none. */
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                            char *const *word, struct error *err);
-
-/* The same of the experiment as it is mended; NULL: as it is. */
-peat_status experiment_load_mended(struct experiment *e, struct arena *arena, const char *path,
-                                   int n_word, char *const *word, struct mends *mends,
-                                   struct error *err);
+                            char *const *word, struct mends *mends, struct error *err);
 
 /* -1: no such axis. */
 int axis_find(const struct experiment *e, const char *key);

@@ -16,11 +16,12 @@ struct plan_cell {
     const char *scheme, *combine, *task;   /* labels, axes or not                */
     int64_t seed;
     struct cell_config config;
-    double q[QUANTITIES];       /* those of plan.json. Q_INPUT_RATIO_START: with the first seed of
-                                   the experiment, in 4 digits; NaN: no position there */
-    const char *attention_path; /* "fused", "composed" */
-    const char *injection;      /* what acts where, one line per scheme */
-    const char *started;        /* what its weights start from, "A; B"; NULL: drawn */
+    const struct value *plugins; /* as cell_plugins gives them */
+    double q[QUANTITIES];        /* those of plan.json. Q_INPUT_RATIO_START: with the first seed of
+                                    the experiment, in 4 digits; NaN: no position there */
+    const char *attention_path;  /* "fused", "composed" */
+    const char *injection;       /* what acts where, one line per scheme */
+    const char *started;         /* what its weights start from, "A; B"; NULL: drawn */
     const char *first_tokens;  /* what training data begin with; NULL: not told. Not in plan.json */
     const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
     const struct value *trunk; /* of the steps that it shares with other cells (cell/trunk.h); NULL:
@@ -30,19 +31,16 @@ struct plan_cell {
                      cells by plan_make */
 };
 
-/* A grid point that a plugin or the engine refuses, such as a width that a scheme cannot halve. */
-struct plan_skip {
-    const char *label, *reason; /* "rotary.sum.s0"; placed where the plugin is named */
-};
-
 struct plan {
     const struct experiment *experiment;
     int n;
     struct plan_cell *cell;
-    int n_dropped;        /* grid points that are the same model as one kept */
-    const char **dropped; /* "none x concat_split, gate_scalar: nothing to merge" */
-    int n_skipped;        /* seed-major, as cells */
-    struct plan_skip *skipped;
+    /* Grid points that are the same model as one kept, as texts: "none x concat_split, gate_scalar:
+     * nothing to merge". */
+    const struct value *dropped;
+    /* [{label, reason}], seed-major, as cells: points that a plugin or the engine refuses, such as
+     * a width that a scheme cannot halve. */
+    const struct value *skipped;
     const bool *claim_has_rows; /* of the experiment's claims: the grid, where the command line
                                    narrows it, has the rows that the claim compares */
 };
@@ -84,8 +82,7 @@ int64_t plan_memory(const struct plan_cell *c);
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
 extern const struct record plan_record;
-/* Of its cells, with members of struct plan_cell, and of the points that were left out. */
-extern const struct field plan_cell_fields[], plan_skip_fields[];
+extern const struct field plan_cell_fields[]; /* with members of struct plan_cell */
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* A cell's config.json. */
@@ -95,8 +92,8 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
  * planapart.c: plan_make in a process of its own, for a process that runs no plugin code.
  *
  * The plan comes back as data. A cell's configuration has only the parts that readers of the plan
- * need: resolved settings, hash, seed, train sizes, and kind, id and content hash of each plugin;
- * no plugin is loaded here, and no function of one can be called.
+ * need: resolved settings, hash, seed and train sizes; no plugin is loaded here, and no function of
+ * one can be called.
  */
 peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,
                             struct arena *a, struct error *err);

@@ -52,9 +52,9 @@ struct rundir {
     struct cell_files *cell; /* in plan order, then leftovers by name */
 };
 
-/* Reads everything. A damaged file is reported by the cell's `damage`, the first of them in *err
- * too, and by the state damaged where the cell was done, not by failing. PEAT_CORRUPT: plan.json is
- * damaged; PEAT_MISMATCH: a file is of a newer format than is known. */
+/* Reads everything. A damaged file is reported by the cell's `damage`, and by the state damaged
+ * where the cell was done, not by failing. PEAT_CORRUPT: plan.json is damaged; PEAT_MISMATCH: a
+ * file is of a newer format than is known. */
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
 /* Fills r->best by the plan and the states of the planned cells, and separates cells never started
  * that wait for a choice from those that were not chosen. rundir_read has done so. */
@@ -64,6 +64,8 @@ peat_status rundir_choose(struct rundir *r, const struct value *plan, struct are
  */
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
                              struct arena *a, struct error *err);
+/* The cell of this id; NULL: there is none. */
+const struct cell_files *rundir_cell(const struct rundir *r, const char *id);
 /* CELL is an index, an id, a label or a unique prefix of the hash. */
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
 
@@ -71,6 +73,10 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* A living process holds the lock in this directory: a cell's, or a run directory's own. */
 bool lock_is_held(const char *dir);
+/* The measure of a result by metric, split and length (below 0: the shortest that there is); NULL:
+ * none. */
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length);
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
  * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);

@@ -10,14 +10,13 @@
 
 #include "grid/rundir.h"
 
-/* The first difference between the cell's meta.json and the present, "scheme 'rotary' has changed";
- * NULL when nothing does. A damaged meta.json counts as a difference, and so does a missing one
- * where there is a result or a checkpoint. */
-const char *stale_reason(const struct cell_files *c, const struct cell_config *present,
-                         struct arena *a);
+/* The first difference between the cell's meta.json and the present plugins (cell_plugins), "scheme
+ * 'rotary' has changed"; NULL when nothing does. A damaged meta.json counts as a difference, and so
+ * does a missing one where there is a result or a checkpoint. */
+const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a);
 /* Gives finished cells of the plan that are not the present ones the state stale, and those that
  * are again lose it. The directory is not touched. Returns how many are stale. */
 int stale_find(struct rundir *r, const struct plan *p, struct arena *a);
 /* Writes or removes the cell's stale.json, which readers that load no plugins go by. */
-peat_status stale_mark(const struct cell_files *c, const struct cell_config *present,
-                       struct arena *a, struct error *err);
+peat_status stale_mark(const struct cell_files *c, const struct value *present, struct arena *a,
+                       struct error *err);

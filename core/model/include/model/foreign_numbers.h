@@ -2,7 +2,6 @@
 /* foreign_numbers.h: kinds of real numbers in the files of other programs. */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/tensor.h"
 
 /* Little-endian. */

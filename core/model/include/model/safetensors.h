@@ -9,7 +9,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "tensor/tensor.h"
 
 struct named_tensor {

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include <peat/plugin.h>
 
 #include "process/trail.h"

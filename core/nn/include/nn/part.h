@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include <peat/host.h>
 
 #include "nn/weights.h"

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "nn/hooks.h"
 #include "nn/part.h"
 

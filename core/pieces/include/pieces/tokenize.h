@@ -21,14 +21,13 @@ struct tokenize {
     int n;
     int64_t vocab;
     enum pieces_model model;
-    int64_t learn_mib; /* pieces are learned from so much of the text, taken evenly over it */
-    const char *dir;   /* the folder to make; there must not be one */
-    /* What it does now, a line for people. */
-    void (*say)(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+    int64_t learn_mib;  /* pieces are learned from so much of the text, taken evenly over it */
+    const char *dir;    /* the folder to make; there must not be one */
     int64_t bytes, ids; /* answered */
 };
 
-/* The same files and settings give the same bytes at any number of processors. PEAT_INVALID: a
- * text, vocab or dir that does not fit; PEAT_NOTFOUND: a file or SentencePiece is missing. On an
- * error, and when a stop ends the process, no folder is left. */
+/* The same files and settings give the same bytes at any number of processors. Prints on stderr
+ * what it does now. PEAT_INVALID: a text, vocab or dir that does not fit, or SentencePiece is
+ * missing; PEAT_NOTFOUND: a file or python3 is missing; *err is untouched where the child has
+ * printed why. On an error, and when a stop ends the process, no folder is left. */
 peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err);

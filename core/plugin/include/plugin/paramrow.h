@@ -3,7 +3,6 @@
  * what makes configs itself. */
 #pragma once
 
-#include "base/base.h"
 #include "plugin/params.h"
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: beyond it doubles skip whole numbers */

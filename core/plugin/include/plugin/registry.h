@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include <peat/plugin.h>
 
 #include "process/trail.h"

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "base/base.h"
-#include <signal.h>
 
 enum { STATE_SIGNALS = 65, STATE_FILES = 16 };
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/base.h"
-#include <signal.h>
 
 struct stop_signal {
     int fd; /* -1: none */

@@ -2,7 +2,6 @@
 /* numbers.h: numbers as a table shows them; the texts are in `a`. */
 #pragma once
 
-#include "base/base.h"
 #include "maths/statistics.h"
 
 /* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four of x alone.

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"

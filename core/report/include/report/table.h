@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/base.h"
 #include "report/results.h"
 
 /* What stands behind a mean. */

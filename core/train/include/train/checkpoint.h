@@ -59,5 +59,3 @@ peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
 const char *checkpoint_kept(const char *dir, struct arena *a);
 /* The directory of the newest good generation, for export; NULL when none. */
 char *checkpoint_latest(const char *dir);
-/* Weights alone, from a checkpoint directory's model.safetensors, into a built model. */
-peat_status checkpoint_load_weights(const char *path, struct weights *w, struct error *err);
