@@ -37,7 +37,8 @@ struct check_case {
     int64_t shift;        /* of all positions                       */
     int64_t streams;      /* of a combine; 0: as few as it takes    */
     int64_t layers;       /* 0: 2                                   */
-    int64_t step;         /* of training; 0: 1 to 7, by the seed    */
+    int64_t step;         /* of training, or the last before an evaluation;
+                             0: 1 to 7, by the seed, or none        */
     int64_t stride;       /* from one position to the next; 0: 1    */
     int64_t seed;         /* of tokens and of a property's own draws */
 };

@@ -125,7 +125,6 @@ void check_add(struct check_outcome *o, const char *fmt, ...)
 struct tried {
     struct check_outcome *o; /* failed, or the first that was skipped */
     int held;
-    const struct property *left_out; /* a claimed property that is not for the plugin; NULL: none */
 };
 
 static bool has_failed(const struct tried *tried)
@@ -205,8 +204,6 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
         if (strcmp(p->check, c->name) != 0)
             continue;
         struct check_outcome one = {CHECK_PASSED};
-        if (unfit && p->traits && strcmp(unfit, "not claimed") != 0)
-            tried.left_out = p;
         if (unfit)
             check_skip(&one, "%s", unfit);
         else if (p->holds)
@@ -216,10 +213,6 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
         if (unfit || p->whole)
             add(&tried, &one);
     }
-    if (tried.held && !has_failed(&tried)) {
+    if (tried.held && !has_failed(&tried))
         *o = (struct check_outcome){CHECK_PASSED};
-        if (tried.left_out)
-            check_add(o, "without %s: %s", property_name(tried.left_out),
-                      property_unfit(tried.left_out, s));
-    }
 }

@@ -147,6 +147,7 @@ static peat_status build(struct rig *r)
     };
     peat_status status = model_build(&r->model, &config, &r->positional, &r->arena, plan->dtype, 1,
                                      plan->shape_only, &r->err);
+    r->model.weights.step = plan->trained_step;
     if (status == PEAT_OK && !plan->shape_only)
         disturb(&r->model.weights);
     return status;

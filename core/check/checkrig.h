@@ -44,6 +44,7 @@ struct rig_plan {
     int64_t heads;             /* 0: 2  */
     int64_t seed;              /* of tokens */
     int64_t layers;            /* 0: 2  */
+    int64_t trained_step;      /* the last step of training, in evaluation */
     double stride;             /* from one position to the next; 0: 1 */
     unsigned flags;            /* CASE_RMS and those behind it */
     int64_t undeclared_T;      /* of positional.h */

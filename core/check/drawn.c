@@ -172,11 +172,11 @@ static void draw_width(struct draws *d, const struct checked *s, struct check_ca
 static void draw_more(struct draws *d, const struct checked *s, struct check_case *c)
 {
     static const int64_t layers[] = {0, 0, 0, 1, 3, 4}, strides[] = {2, 17, 100, 819};
-    static const int64_t steps[] = {0, 0, 0, 60, 600, 20000, 1000000};
     static const unsigned flags[] = {0, 0, CASE_HEADS, CASE_DIMS, CASE_WIDER};
     const peat_scheme *scheme = checked_scheme(s);
     c->layers = draw_from(d, 6, layers);
-    c->step = draw_from(d, 7, steps);
+    double late = (double)draw(d, 12001) / 1000;
+    c->step = late < 6 ? 0 : (int64_t)pow(10, late - 6);
     c->flags |= draw(d, 3) ? 0 : CASE_RMS;
     c->flags |= scheme && scheme_acts_on(scheme, ACTS_ON_HEADS) ? flags[draw(d, 5)] : 0;
     int64_t kind = draw(d, 16);

@@ -102,6 +102,7 @@ static void put_sizes(struct json in, const peat_call *c)
     json_put_bool(in, "training", c->phase == PEAT_TRAIN);
     json_put_int(in, "layer", c->layer);
     json_put_int(in, "step", c->step);
+    json_put_int(in, "trained_step", call_of(c)->pass->trained_step);
 }
 
 /* Parameters, where `auto` is replaced by what setup chose. */

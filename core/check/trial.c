@@ -37,6 +37,7 @@ struct rig_plan trial_plan(const struct trial *t)
                              .heads = c->heads,
                              .seed = c->seed,
                              .layers = c->layers,
+                             .trained_step = c->step,
                              .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
                              .flags = c->flags,
                              .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
