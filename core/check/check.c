@@ -192,25 +192,35 @@ static void run_models(const struct checked *s, const struct property *p, struct
             run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
 }
 
+const char *check_unfit(const struct check *c, const struct checked *s)
+{
+    const char *first = NULL;
+    for (const struct property *p = property_table(); p->check; p++) {
+        const char *unfit = strcmp(p->check, c->name) == 0 ? property_unfit(p, s) : "";
+        if (!unfit)
+            return NULL;
+        first = first || !*unfit ? first : unfit;
+    }
+    return first;
+}
+
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o)
 {
     struct tried tried = {o, 0};
-    if (c == &check_cases || c == &check_trace) {
+    const char *unfit = check_unfit(c, s);
+    if (unfit)
+        check_skip(o, "%s", unfit);
+    if (c == &check_cases || c == &check_trace)
         (c == &check_trace ? trace_whole : run_drawn_cases)(s, o);
-        return;
-    }
     for (const struct property *p = property_table(); p->check && !has_failed(&tried); p++) {
-        const char *unfit = property_unfit(p, s);
-        if (strcmp(p->check, c->name) != 0)
-            continue;
         struct check_outcome one = {CHECK_PASSED};
-        if (unfit)
-            check_skip(&one, "%s", unfit);
-        else if (p->holds)
+        if (strcmp(p->check, c->name) != 0 || property_unfit(p, s))
+            continue;
+        if (p->holds)
             run_models(s, p, &tried);
         else
             p->whole(s, &one);
-        if (unfit || p->whole)
+        if (p->whole)
             add(&tried, &one);
     }
     if (tried.held && !has_failed(&tried))

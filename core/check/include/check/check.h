@@ -55,6 +55,8 @@ const struct check *check_table(void);
 /* Those two that are not in the table as well. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
+/* Why the check has nothing to try with this plugin; NULL: it has. */
+const char *check_unfit(const struct check *c, const struct checked *s);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
 /*
