@@ -52,6 +52,6 @@ peat_status case_parse(struct check_case *c, const char *text, struct error *err
 const char *case_text(const struct check_case *c, struct arena *a);
 /* A simpler case, number k from 0; false: there are no more. Some are equal to c. */
 bool case_smaller(const struct check_case *c, int k, struct check_case *smaller);
-/* Of row b, places [*from, *to) are not padding; *side: "before". */
+/* Places [*from, *to) of row b are not padding; *side: "before". */
 void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
                   const char **side);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
- * step, or every row, makes is not of its rows: it may choose a shape or fill a table that all
- * share.
+ * step or every row repeats is allowed: it may choose a shape, or fill a table that all rows share.
  */
 
 #include "property.h"

@@ -46,7 +46,7 @@ struct range {
     int64_t begin, end;
 };
 
-/* Of a direction of length 1, nearly. */
+/* Element i of a random direction, whose length is about 1. */
 static double component(const struct search *s, struct range r, int64_t i)
 {
     double n = (double)(r.end - r.begin);

@@ -16,7 +16,7 @@ static const struct value *setting(const struct checked *s, const peat_param *ro
     return map.v;
 }
 
-/* The plugin's set-up of a config: it may refuse, in words, and must not fail otherwise. */
+/* Set-up may refuse the config with a reason; any other failure is a mistake. */
 static void set_up(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
@@ -87,7 +87,7 @@ static void read_back(const struct checked *s, const void *config, struct check_
     if (row && checked_config(s, shown, &again, &err) != PEAT_OK)
         check_fail(o, "its defaults do not read back: %s", err.text);
     else if (row && !value_equal(shown, params_value(row, again, s->arena)))
-        check_fail(o, "its defaults read back as others");
+        check_fail(o, "its defaults are other values when they are read back");
 }
 
 static void build_model(const struct checked *s, const struct variant *v, struct check_outcome *o)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * check_uses.c: two uses of a scheme in one model, with other parameters on other heads, share
- * nothing: it does not matter in which order they are set up, and what was called before. Of two
- * equal processes one has called the plugin for another model first.
+ * nothing: neither the order of their set-up nor an earlier call of the plugin changes the logits.
+ * Two processes run the two orders, and one of them runs another model before.
  */
 #include "process/apart.h"
 #include "property.h"

@@ -250,7 +250,7 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
         report->text = arena_printf(arena, "%sstill running after %g seconds",
                                     place_of_death(c, arena), r->q.timeout);
     } else if (!recorded || (c->code != 0 && report->end != CHECK_END_FAILED)) {
-        /* After a failure it may die too. */
+        /* A child that has reported a failure may crash behind it: the failure counts. */
         describe_death(c, arena, report);
     }
     child_release(c);

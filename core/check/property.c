@@ -12,7 +12,7 @@ static const char *not_a_task(const struct checked *s)
     return is_a_task(s) ? NULL : "it is not a task";
 }
 
-/* A hook that draws positions for a whole row cannot know which of them will be looked at. */
+/* The hook `positions` sees whole rows, so hidden places may change the positions of others. */
 static const char *moves_rows(const struct checked *s)
 {
     const peat_scheme *scheme = checked_scheme(s);
@@ -48,8 +48,7 @@ static const char *acts_on_no_head(const struct checked *s)
     return scheme_acts_on(checked_scheme(s), ACTS_ON_HEADS) ? NULL : "it acts on no heads";
 }
 
-/* A scheme that has a period, or acts far out alone, agrees at one shift and not at all of these.
- */
+/* A scheme with a period, or one that acts at large positions alone, fails at some of these. */
 #define SHIFTS(rest)                                                                               \
     "shift=7" rest "; shift=1" rest "; shift=61" rest "; shift=1000" rest "; shift=12345" rest     \
     "; fractional shift=7" rest
@@ -57,7 +56,7 @@ static const char *acts_on_no_head(const struct checked *s)
     "place=1" rest "; place=2" rest "; place=3" rest "; place=4" rest "; place=5" rest
 #define ACROSS(more) .traits = PEAT_ACROSS | (more), .claim = "to act across two sequences"
 
-/* Narrow models bend so much that differences do not show whether gradients are right. */
+/* In narrower models the loss curves so much that central differences are too inexact. */
 enum { GRADIENT_T = 12, GRADIENT_ROWS = 2, GRADIENT_D = 8 };
 
 static const struct property table[] = {
@@ -91,7 +90,7 @@ static const struct property table[] = {
      "training rows=2; training rows=2 length=40; training rows=2 heads=3 width=6 layers=3",
      .may = CASE_TRAINING, .narrowest = GRADIENT_D},
     {"lengths", lengths_agree, ARCH_BOTH, "rows=1; rows=1 training", .once = true,
-     .unfit = reads_length}, /* a grid that is chosen by T_max shows beyond it */
+     .unfit = reads_length}, /* a grid chosen by T_max differs for sequences beyond it */
     {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH,
      SHIFTS("") "; " SHIFTS(" rows=1 length=48 step=1000000"), .has = CASE_MOVED,
@@ -169,7 +168,8 @@ static const struct property table[] = {
     {"uses", .whole = uses_apart, .unfit = acts_on_no_head},
     {"batches", batches_hold, ARCH_BOTH},
     {"draws", draws_hold, ARCH_BOTH | ARCH_SEQ2SEQ},
-    {"answers", answers_hold, ARCH_BOTH, .once = true}, /* few lengths may have one answer */
+    {"answers", answers_hold, ARCH_BOTH,
+     .once = true}, /* in few rows all answers may be the same */
     {"metrics", .whole = task_metrics},
     {"leaks", .whole = task_leaks, .unfit = not_a_task},
     {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true,

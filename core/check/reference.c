@@ -30,7 +30,7 @@ struct recording {
     struct check_outcome *o;
 };
 
-/* The property that every case of these is tried for: it holds once the pass is recorded. */
+/* The property of these cases: it records the pass. */
 static void record_pass(const struct trial *t)
 {
     struct rig_input x = trial_input(t);

@@ -79,6 +79,14 @@ bool trial_refused(const struct trial *t)
     return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
 }
 
+void trial_skip_refused(const struct trial *t)
+{
+    if (t->o->verdict != CHECK_FAILED || !trial_refused(t))
+        return;
+    *t->o = (struct check_outcome){CHECK_PASSED};
+    check_skip(t->o, "refused: %s", t->rig->err.text);
+}
+
 bool trial_has(const struct trial *t, enum case_flag flag)
 {
     return (t->c->flags | t->c->property->has) & flag;
