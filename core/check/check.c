@@ -7,16 +7,15 @@
 static const struct check table[] = {
     {"abi",
      "it loads, keeps the contract, exports peat_entry alone, and imports no clock, rand, getenv "
-     "or "
-     "file function",
+     "or file function",
      true, true, true},
     {"parameters", "defaults and bounds are legal, and what is beyond them is refused", true, true,
      true},
     {"finite", "logits are finite at every length, for every label and switch", true, true, false},
     {"gradients", "every trained tensor agrees with central differences", true, true, false},
     {"where",
-     "it acts in some heads and dims, beside a scheme that changes the width of q and k, and "
-     "alike in every layer",
+     "it acts in some heads and dims, beside a scheme that changes the width of q and k, and alike "
+     "in every layer",
      true, false, false},
     {"precision", "values and gradients in F32, in which models are trained, are those of F64",
      true, true, false},

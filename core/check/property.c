@@ -64,16 +64,13 @@ static const struct property table[] = {
     {"parameters", .whole = parameters_whole},
     {"finite", finite_holds, ARCH_BOTH,
      "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64 step=1000; f32 "
-     "rows=1 "
-     "length=300 step=1000000; f32 rows=1 stride=819; f32 training step=1000000; f32 layers=4 rms; "
-     "f32 heads=1; "
-     "f32 heads=9 width=4",
+     "rows=1 length=300 step=1000000; f32 rows=1 stride=819; f32 training step=1000000; f32 "
+     "layers=4 rms; f32 heads=1; f32 heads=9 width=4",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
      "training rows=2; training rows=2 length=1; training rows=2 streams=3; training rows=2 "
-     "layers=4 "
-     "step=1000000 rms; training rows=2 heads=3 width=6; rows=1 length=80 step=1000; rows=1 "
-     "stride=819 step=1000000",
+     "layers=4 step=1000000 rms; training rows=2 heads=3 width=6; rows=1 length=80 step=1000; "
+     "rows=1 stride=819 step=1000000",
      .may = CASE_TRAINING, .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS,
      .narrowest = GRADIENT_D},
     {"gradients", gradients_reach, ARCH_BOTH, .name = "gradients-reach", .once = true},
@@ -124,18 +121,15 @@ static const struct property table[] = {
      .narrowest = GRADIENT_D, ACROSS(0)},
     {"causality", future_token_holds, ARCH_DECODER,
      "rows=64 place=1 seed=1; rows=64 place=2 seed=2 step=1000; rows=64 place=3 seed=3; rows=64 "
-     "place=4 "
-     "seed=4; rows=64 place=5 seed=5; rows=16 length=48 place=1 seed=0; rows=16 length=48 place=9 "
-     "seed=1 step=1000000; rows=16 length=48 place=24 seed=2; rows=16 length=48 place=40 seed=3; "
-     "rows=16 "
-     "length=48 place=47 seed=4",
+     "place=4 seed=4; rows=64 place=5 seed=5; rows=16 length=48 place=1 seed=0; rows=16 length=48 "
+     "place=9 seed=1 step=1000000; rows=16 length=48 place=24 seed=2; rows=16 length=48 place=40 "
+     "seed=3; rows=16 length=48 place=47 seed=4",
      .name = "causality-token", .most_rows = 32},
     {"causality", future_holds, ARCH_DECODER,
      PLACES(" training") "; training place=3 layers=4 step=1000000; training place=3 step=1000; "
-                         "rows=1 "
-                         "length=128 place=70 step=1000; rows=1 length=300 place=200 step=1000000; "
-                         "rows=1 length=300 "
-                         "place=299 training step=50000; rows=1 place=4 stride=819",
+                         "rows=1 length=128 place=70 step=1000; rows=1 length=300 place=200 "
+                         "step=1000000; rows=1 length=300 place=299 training step=50000; rows=1 "
+                         "place=4 stride=819",
      .may = CASE_TRAINING},
     {"prefix", prefix_holds, ARCH_DECODER,
      PLACES("") "; place=3 step=1000; rows=1 length=300 place=140 step=1000000"},

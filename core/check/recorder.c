@@ -50,19 +50,13 @@ static void put_tensor(struct json map, const char *key, const struct tensor *t)
     put_reals(map, key, t->rank, t->dim, x);
 }
 
-/* One per place: {"shape": [B, T], "data": [..]}. */
-static void put_ids(struct json map, const char *key, int64_t B, int64_t T, const int32_t *x)
+/* One per place: {"shape": [B, T], "data": [..]}; 0 where there are neither ids nor marks. */
+static void put_places(struct json map, const char *key, int64_t B, int64_t T, const int32_t *id,
+                       const uint8_t *mark)
 {
     struct json data = json_put_list(new_array(map, key, 2, (int64_t[]){B, T}), "data");
     for (int64_t i = 0; i < B * T; i++)
-        json_add_int(data, x ? x[i] : 0);
-}
-
-static void put_marks(struct json map, const char *key, int64_t B, int64_t T, const uint8_t *x)
-{
-    struct json data = json_put_list(new_array(map, key, 2, (int64_t[]){B, T}), "data");
-    for (int64_t i = 0; i < B * T; i++)
-        json_add_int(data, x ? x[i] : 0);
+        json_add_int(data, id ? id[i] : mark ? mark[i] : 0);
 }
 
 /* ---- what every hook is given ---- */
@@ -81,11 +75,11 @@ static void put_sides(struct json in, const peat_call *c)
     const peat_side *q = c->q, *k = c->k;
     put_positions(in, "pos", q, q->pos);
     put_positions(in, "pos_k", k, k->pos);
-    put_ids(in, "token", c->B, q->T, q->token);
-    put_ids(in, "token_k", c->B, k->T, k->token);
-    put_ids(in, "document", c->B, q->T, q->document);
-    put_marks(in, "pad", c->B, q->T, q->pad);
-    put_marks(in, "special", c->B, q->T, q->special);
+    put_places(in, "token", c->B, q->T, q->token, NULL);
+    put_places(in, "token_k", c->B, k->T, k->token, NULL);
+    put_places(in, "document", c->B, q->T, q->document, NULL);
+    put_places(in, "pad", c->B, q->T, NULL, q->pad);
+    put_places(in, "special", c->B, q->T, NULL, q->special);
     json_put_int(in, "T", q->T);
     json_put_int(in, "T_k", k->T);
     json_put_int(in, "T_total", q->T_total);
