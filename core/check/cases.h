@@ -24,7 +24,8 @@ enum case_flag {
     CASE_HEADS = 1 << 7,   /* the scheme acts on all heads but the first                        */
     CASE_DIMS = 1 << 8,    /* the scheme acts on the second half of each head's dimensions      */
     CASE_WIDER = 1 << 9,   /* a companion before the scheme makes q and k twice as wide         */
-    CASE_FRACTIONAL = 1 << 10 /* positions and shifts are multiplied by 3/4 */
+    CASE_FRACTIONAL = 1 << 10, /* positions and shifts are multiplied by 3/4 */
+    CASE_ACROSS_ONLY = 1 << 11 /* the scheme acts in cross-attention only */
 };
 
 struct check_case {

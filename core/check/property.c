@@ -112,6 +112,8 @@ static const struct property table[] = {
      .may = CASE_TRAINING, ACROSS(0)},
     {"across", source_padding_holds, ARCH_SEQ2SEQ, "rows=3; step=1000000", .name = "across-padding",
      ACROSS(0)},
+    {"across", source_padding_holds, ARCH_SEQ2SEQ, .name = "across-only-padding",
+     .has = CASE_ACROSS_ONLY, ACROSS(0)},
     {"across", storable_holds, ARCH_SEQ2SEQ, "place=2", .name = "across-storable",
      ACROSS(PEAT_STORABLE)},
     {"across", threads_hold, ARCH_SEQ2SEQ, .name = "across-threads",

@@ -39,7 +39,7 @@ struct rig_plan trial_plan(const struct trial *t)
                              .layers = c->layers,
                              .trained_step = c->step,
                              .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
-                             .flags = c->flags,
+                             .flags = c->flags | c->property->has,
                              .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
                              .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,

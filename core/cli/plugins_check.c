@@ -438,10 +438,10 @@ const struct cli_command plugins_check = {
         "of its parameters. Every switch and every label is tried beside the parameters as\n"
         "given. It does not look for: a formula that is wrong and consistent (--reference\n"
         "does, also between whole positions), sequences beyond 300 places, distances beyond\n"
-        "4095, steps of training beyond a million, results that depend on T_total of a\n"
-        "source, which counts its padding, an answer whose place in the prompt varies, and\n"
-        "imports and variables of a plugin made by rustc. A check that is not for the plugin is\n"
-        "printed as skipped. Exit status 1 when a check fails, crashes or takes too long.",
+        "4095, steps of training beyond a million, T_total of a source in its encoder, which\n"
+        "counts padding, an answer whose place in the prompt varies, and imports and variables\n"
+        "of a plugin made by rustc. A check that is not for the plugin is printed as skipped.\n"
+        "Exit status 1 when a check fails, crashes or takes too long.",
     .example = "peat plugins check ./wavelet/wavelet.so\npeat plugins check rotary --only "
                "gradients --json",
     CLI_OPERANDS("PLUGIN [KEY=VALUE...]", 1, CLI_MANY, "which plugin is to be checked?"),

@@ -347,6 +347,10 @@ static const struct crime crimes[] = {
      "it claims to act across two sequences, but the logits at place * differ by * when a source "
      "is "
      "padded (seq2seq)"},
+    {"slope", "counts_padding_in_total", "across", "failed",
+     "it claims to act across two sequences, but the logits at place * differ by * when a source "
+     "is "
+     "padded (seq2seq)"},
     {"memory", "reads_clock", "abi", "failed", "it imports 'time', which reads a clock: *"},
     {"memory", "draws_alone", "abi", "failed", "it imports 'rand', which draws *"},
     {"memory", "reads_environment", "abi", "failed",
