@@ -129,7 +129,8 @@ static void merges(struct rig *r, struct check_outcome *o)
 {
     for (int i = 1; r->plan.width && i < r->positional.n_stream; i++)
         if (r->positional.width[i] != r->plan.width)
-            check_fail(o, "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
+            check_fail(o,
+                       "stream '%s' is always %" PRId64 " wide, and the plugin gives it %" PRId64,
                        r->positional.stream[i], r->plan.width, r->positional.width[i]);
     struct rig_input x = rig_input(r, 3, RIG_T);
     rig_logits(r, &x.in);

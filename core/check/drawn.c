@@ -59,7 +59,7 @@ static void run_case(const struct checked *s, const struct check_case *c, struct
     if (unfit)
         check_skip(o, "%s", unfit);
     else if (!is_drawn(c->property, s))
-        check_skip(o, "'%s' has no cases but its own", property_name(c->property));
+        check_skip(o, "'%s' has no drawn cases", property_name(c->property));
     else if (!(c->property->archs >> c->arch & 1))
         check_skip(o, "'%s' has no case in model '%s'", property_name(c->property),
                    arch_name(c->arch));

@@ -136,7 +136,8 @@ static const struct crime crimes[] = {
      "it exports 'helper'; only peat_entry may be seen from outside (compile with "
      "-fvisibility=hidden)"},
     {"combine", "ignores_width", "widths", "failed",
-     "stream 'position' is always 1 wide, and it gives it 2 (width 2, 2 streams, streams of 1)"},
+     "stream 'position' is always 1 wide, and the plugin gives it 2 (width 2, 2 streams, streams "
+     "of 1)"},
     {"combine", "merges_two", "widths", "failed",
      "planted.merge: the hook returned shape [[]3, 6, 3], expected [[]3, 6, 2] (width 2, 3 "
      "streams, streams of 0)"},
