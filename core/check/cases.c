@@ -9,9 +9,9 @@ static const char *const arch_words[] = {
 enum { ARCHS = sizeof(arch_words) / sizeof(arch_words[0]) };
 
 /* In the order of enum case_flag. */
-static const char *const flag_words[] = {"training",  "f32",     "moved",     "padded",
-                                         "packed",    "guarded", "rms",       "some-heads",
-                                         "some-dims", "wider",   "fractional"};
+static const char *const flag_words[] = {"training",  "f32",     "moved",      "padded",
+                                         "packed",    "guarded", "rms",        "some-heads",
+                                         "some-dims", "wider",   "fractional", "across-only"};
 enum { FLAGS = sizeof(flag_words) / sizeof(flag_words[0]) };
 
 static const struct number {

@@ -24,7 +24,8 @@ enum case_flag {
     CASE_HEADS = 1 << 7,   /* the scheme acts on all heads but the first                        */
     CASE_DIMS = 1 << 8,    /* the scheme acts on the second half of each head's dimensions      */
     CASE_WIDER = 1 << 9,   /* a companion before the scheme makes q and k twice as wide         */
-    CASE_FRACTIONAL = 1 << 10 /* positions and shifts are multiplied by 3/4 */
+    CASE_FRACTIONAL = 1 << 10, /* positions and shifts are multiplied by 3/4 */
+    CASE_ACROSS_ONLY = 1 << 11 /* the scheme acts in cross-attention only */
 };
 
 struct check_case {
@@ -37,7 +38,8 @@ struct check_case {
     int64_t shift;        /* of all positions                       */
     int64_t streams;      /* of a combine; 0: as few as it takes    */
     int64_t layers;       /* 0: 2                                   */
-    int64_t step;         /* of training; 0: 1 to 7, by the seed    */
+    int64_t step;         /* of training, or the last before an evaluation;
+                             0: 1 to 7, by the seed, or none        */
     int64_t stride;       /* from one position to the next; 0: 1    */
     int64_t seed;         /* of tokens and of a property's own draws */
 };
@@ -51,6 +53,6 @@ peat_status case_parse(struct check_case *c, const char *text, struct error *err
 const char *case_text(const struct check_case *c, struct arena *a);
 /* A simpler case, number k from 0; false: there are no more. Some are equal to c. */
 bool case_smaller(const struct check_case *c, int k, struct check_case *smaller);
-/* Of row b, places [*from, *to) are not padding; *side: "before". */
+/* Places [*from, *to) of row b are not padding; *side: "before". */
 void case_padding(const struct check_case *c, int64_t b, int64_t *from, int64_t *to,
                   const char **side);

@@ -7,18 +7,17 @@
 static const struct check table[] = {
     {"abi",
      "it loads, keeps the contract, exports peat_entry alone, and imports no clock, rand, getenv "
-     "or "
-     "file function",
+     "or file function",
      true, true, true},
     {"parameters", "defaults and bounds are legal, and what is beyond them is refused", true, true,
      true},
     {"finite", "logits are finite at every length, for every label and switch", true, true, false},
     {"gradients", "every trained tensor agrees with central differences", true, true, false},
     {"where",
-     "it acts in some heads and dims, beside a scheme that changes the width of q and k, and "
-     "alike in every layer",
+     "it acts in some heads and dims, beside a scheme that changes the width of q and k, and alike "
+     "in every layer",
      true, false, false},
-    {"precision", "F32, in which models are trained, gives what F64 gives: values and gradients",
+    {"precision", "values and gradients in F32, in which models are trained, are those of F64",
      true, true, false},
     {"lengths",
      "without PEAT_NEED_LENGTH neither T_total nor the longest length of the model changes "
@@ -33,20 +32,22 @@ static const struct check table[] = {
     {"no-trainable", "trait: it has no trained tensors", true, false, false},
     {"content-dependent", "trait: it has a hook that sees the tokens", true, false, false},
     {"needs-causal", "trait: an encoder is refused", true, false, false},
-    {"storable", "trait: the newest rows alone give what they give among all", true, true, false},
-    {"across", "trait: across two sequences it goes by the positions of each", true, false, false},
+    {"storable", "trait: the newest rows computed alone are those of a whole pass", true, true,
+     false},
+    {"across", "trait: in cross-attention it uses the positions of both sequences", true, false,
+     false},
     {"causality", "in a decoder no place depends on tokens after it", true, true, false},
     {"prefix", "the logits of a prefix are those of the whole sequence", true, true, false},
     {"batch", "a row alone gives what it gives among others", true, true, false},
     {"padding", "padding before or after a row changes nothing in it", true, true, false},
     {"packing", "documents packed into a row do not see each other", true, true, false},
-    {"masked", "what replaces the softmax gives exactly 0 to what the mask hides", true, false,
-     false},
+    {"masked", "its own softmax gives a weight of exactly 0 to keys that the mask hides", true,
+     false, false},
     {"paths", "fused and composed attention agree", true, false, false},
     {"purity", "equal calls give equal bits, whatever happened between them", true, true, false},
     {"threads", "1 to 4 threads give equal bits", true, true, false},
-    {"buffers", "nothing is written but results, and nothing is read that was not given or written",
-     true, true, false},
+    {"buffers", "it writes its results alone, and reads only what it was given or wrote", true,
+     true, false},
     {"statics", "its static and thread-local variables never change", true, true, true},
     {"uses", "two uses in one model share nothing", true, false, false},
     {"batches", "ids are in range and depend on seed, step and row alone", false, false, true},
@@ -125,7 +126,6 @@ void check_add(struct check_outcome *o, const char *fmt, ...)
 struct tried {
     struct check_outcome *o; /* failed, or the first that was skipped */
     int held;
-    const struct property *left_out; /* a claimed property that is not for the plugin; NULL: none */
 };
 
 static bool has_failed(const struct tried *tried)
@@ -155,11 +155,8 @@ static void run_model(const struct checked *s, const struct variant *v, const st
     struct check_outcome one = {CHECK_PASSED};
     struct trial t = {.subject = s, .variant = v, .c = c, .o = &one};
     trial_run(&t);
-    if (one.verdict == CHECK_FAILED && c->flags & (CASE_WIDER | CASE_FRACTIONAL) &&
-        trial_refused(&t)) {
-        one = (struct check_outcome){CHECK_PASSED};
-        check_skip(&one, "refused: %s", t.rig->err.text);
-    }
+    if (c->flags & (CASE_WIDER | CASE_FRACTIONAL))
+        trial_skip_refused(&t);
     if (one.verdict == CHECK_FAILED)
         check_add(&one, " (%s%s%s)", arch_name(c->arch), *v->text ? ", " : "", v->text);
     add(tried, &one);
@@ -193,33 +190,37 @@ static void run_models(const struct checked *s, const struct property *p, struct
             run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
 }
 
+const char *check_unfit(const struct check *c, const struct checked *s)
+{
+    const char *first = NULL;
+    for (const struct property *p = property_table(); p->check; p++) {
+        const char *unfit = strcmp(p->check, c->name) == 0 ? property_unfit(p, s) : "";
+        if (!unfit)
+            return NULL;
+        first = first || !*unfit ? first : unfit;
+    }
+    return first;
+}
+
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o)
 {
     struct tried tried = {o, 0};
-    if (c == &check_cases || c == &check_trace) {
+    const char *unfit = check_unfit(c, s);
+    if (unfit)
+        check_skip(o, "%s", unfit);
+    if (c == &check_cases || c == &check_trace)
         (c == &check_trace ? trace_whole : run_drawn_cases)(s, o);
-        return;
-    }
     for (const struct property *p = property_table(); p->check && !has_failed(&tried); p++) {
-        const char *unfit = property_unfit(p, s);
-        if (strcmp(p->check, c->name) != 0)
-            continue;
         struct check_outcome one = {CHECK_PASSED};
-        if (unfit && p->traits && strcmp(unfit, "not claimed") != 0)
-            tried.left_out = p;
-        if (unfit)
-            check_skip(&one, "%s", unfit);
-        else if (p->holds)
+        if (strcmp(p->check, c->name) != 0 || property_unfit(p, s))
+            continue;
+        if (p->holds)
             run_models(s, p, &tried);
         else
             p->whole(s, &one);
-        if (unfit || p->whole)
+        if (p->whole)
             add(&tried, &one);
     }
-    if (tried.held && !has_failed(&tried)) {
+    if (tried.held && !has_failed(&tried))
         *o = (struct check_outcome){CHECK_PASSED};
-        if (tried.left_out)
-            check_add(o, "without %s: %s", property_name(tried.left_out),
-                      property_unfit(tried.left_out, s));
-    }
 }

@@ -30,15 +30,13 @@ static const struct forbidden {
      " time clock clock_gettime clock_getres gettimeofday timespec_get times ftime "},
     {"draws from the process", "draw with peat_random, peat_random_row or, in a task, peat_below",
      " rand rand_r srand random random_r srandom initstate setstate drand48 erand48 lrand48 "
-     "nrand48 "
-     "mrand48 jrand48 srand48 seed48 lcong48 getrandom getentropy arc4random arc4random_uniform "
-     "arc4random_buf "},
+     "nrand48 mrand48 jrand48 srand48 seed48 lcong48 getrandom getentropy arc4random "
+     "arc4random_uniform arc4random_buf "},
     {"reads the environment", "add a parameter",
      " getenv secure_getenv __secure_getenv environ __environ "},
     {"opens files", "declare a parameter with PEAT_PATH and call peat_read_file",
      " fopen fopen64 freopen freopen64 fdopen open open64 __open_2 __open64_2 openat openat64 "
-     "creat "
-     "creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 "},
+     "creat creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 "},
 };
 
 static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)
@@ -72,10 +70,10 @@ void abi_whole(const struct checked *s, struct check_outcome *o)
     }
     const char *extra = elf_find_symbol(&file, SHT_DYNSYM, is_extra, NULL);
     if (extra)
-        check_fail(o,
-                   "it exports '%s'; only %s may be seen from outside (compile with "
-                   "-fvisibility=hidden)",
-                   extra, PEAT_ENTRY_NAME);
+        check_fail(
+            o,
+            "it exports '%s'; only %s may be seen from outside (compile with -fvisibility=hidden)",
+            extra, PEAT_ENTRY_NAME);
     check_imports(&file, o);
     elf_image_close(&file);
 }

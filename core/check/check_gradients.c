@@ -5,20 +5,19 @@
 
 /*
  * Each tensor is moved along one random direction: g.v against (L(w + hv) - L(w - hv)) / 2h. Where
- * the two disagree its elements are tried one by one, to name the worst. A kink may lie between
- * w - h and w + h, so other steps are tried too. At w itself there may be a kink: then all weights
- * are moved a little, and gradients must be right there.
+ * the two disagree, the halves of the tensor are tried, and theirs, down to the elements: the worst
+ * is named. A kink may lie between w - h and w + h, so other steps are tried too. Where w itself is
+ * at a kink, all weights are moved a little, and gradients must be right there.
  */
 
-enum { ELEMENTS_MAX = 2000 };
+enum { ELEMENTS_MAX = 100 }; /* of one tensor that disagree */
 static const double limit = 1e-7;
 static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 
-/* A model whose gradients are compared, and whether its weights have been moved off kinks. */
+/* A model whose gradients are compared. */
 struct gradient_check {
     const struct trial *trial;
     const struct model_input *in;
-    bool moved;
     int kinks; /* elements that are at one: counted, and not named */
 };
 
@@ -31,38 +30,48 @@ static double relative(const struct difference *d)
     return fabs(d->analytic - d->numeric) / fmax(1, fmax(fabs(d->analytic), fabs(d->numeric)));
 }
 
-/* A direction over a tensor, or one of its elements when at >= 0. */
-struct direction {
-    uint64_t stream;
-    int64_t n, at;
+/* One tensor, and its element that disagrees most. */
+struct search {
+    struct gradient_check *check;
+    struct weight *w;
+    uint64_t stream; /* of a random direction */
+    const double *kept, *grad;
+    struct difference worst;
+    int64_t at; /* -1: none */
+    int tried;  /* elements that disagree */
 };
 
-static double component(const struct direction *v, int64_t i)
+/* Elements [begin, end) of a tensor. */
+struct range {
+    int64_t begin, end;
+};
+
+/* Element i of a random direction, whose length is about 1. */
+static double component(const struct search *s, struct range r, int64_t i)
 {
-    if (v->at >= 0)
-        return i == v->at;
-    return (2 * rng_uniform(v->stream, (uint64_t)i) - 1) * sqrt(3.0 / (double)v->n);
+    double n = (double)(r.end - r.begin);
+    return n == 1 ? 1 : (2 * rng_uniform(s->stream, (uint64_t)i) - 1) * sqrt(3.0 / n);
 }
 
-static double loss_at(const struct gradient_check *t, struct weight *w, const struct direction *v,
-                      const double *kept, double h)
+static double loss_at(const struct search *s, struct range r, double h)
 {
-    for (int64_t i = 0; i < v->n; i++)
-        tensor_set(&w->value, i, kept[i] + h * component(v, i));
-    double L = rig_step(t->trial->rig, t->in, false);
-    for (int64_t i = 0; i < v->n; i++)
-        tensor_set(&w->value, i, kept[i]);
+    for (int64_t i = r.begin; i < r.end; i++)
+        tensor_set(&s->w->value, i, s->kept[i] + h * component(s, r, i));
+    double L = rig_step(s->check->trial->rig, s->check->in, false);
+    for (int64_t i = r.begin; i < r.end; i++)
+        tensor_set(&s->w->value, i, s->kept[i]);
     return L;
 }
 
-/* True when analytic and numeric agree at some step; *d: at the first one. */
-static bool agrees(const struct gradient_check *t, struct weight *w, const struct direction *v,
-                   const double *kept, double analytic, struct difference *d)
+/* True when gradient and central difference agree at some step; *d: at the first one. */
+static bool agrees(const struct search *s, struct range r, struct difference *d)
 {
+    double along = 0;
+    for (int64_t i = r.begin; i < r.end; i++)
+        along += s->grad[i] * component(s, r, i);
     for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++) {
-        double up = loss_at(t, w, v, kept, steps[k]);
-        double down = loss_at(t, w, v, kept, -steps[k]);
-        const struct difference one = {analytic, (up - down) / (2 * steps[k])};
+        double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
+        const struct difference one = {along, (up - down) / (2 * steps[k])};
         if (k == 0)
             *d = one;
         if (relative(&one) <= limit)
@@ -72,60 +81,56 @@ static bool agrees(const struct gradient_check *t, struct weight *w, const struc
 }
 
 /* In a smooth place the slopes of the two sides come together as h shrinks. */
-static bool is_kink(const struct gradient_check *t, struct weight *w, const struct direction *v,
-                    const double *kept)
+static bool is_kink(const struct search *s, struct range r)
 {
-    double here = loss_at(t, w, v, kept, 0), jump[2];
+    double here = loss_at(s, r, 0), jump[2];
     for (int k = 0; k < 2; k++) {
-        double up = loss_at(t, w, v, kept, steps[k]);
-        double down = loss_at(t, w, v, kept, -steps[k]);
+        double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
         jump[k] = fabs(up - 2 * here + down) / steps[k];
     }
     return jump[1] > 10 * limit && jump[1] > 0.5 * jump[0];
 }
 
-/* Called where a direction disagrees. In a large tensor kinks beyond ELEMENTS_MAX may be why. */
-static void name_element(struct gradient_check *t, struct weight *w, const double *kept,
-                         const double *grad, int64_t n)
+static void note_element(struct search *s, struct range r, const struct difference *d)
 {
-    struct difference worst = {0, 0};
-    int64_t at = -1;
-    int kinks = 0;
-    for (int64_t i = 0; i < n && i < ELEMENTS_MAX; i++) {
-        const struct direction v = {0, n, i};
-        struct difference d;
-        if (agrees(t, w, &v, kept, grad[i], &d) || relative(&d) <= relative(&worst))
-            continue;
-        if (isfinite(grad[i]) && is_kink(t, w, &v, kept)) {
-            kinks++;
-            continue;
-        }
-        worst = d;
-        at = i;
+    s->tried++;
+    if (relative(d) <= relative(&s->worst))
+        return;
+    if (isfinite(d->analytic) && is_kink(s, r)) {
+        s->check->kinks++;
+    } else {
+        s->worst = *d;
+        s->at = r.begin;
     }
-    t->kinks += kinks;
-    int digits = rig_digits(worst.analytic, worst.numeric);
-    if (at >= 0)
-        trial_fail(t->trial,
-                   "%s[%" PRId64 "]: gradient %.*g, central difference %.*g at T = %" PRId64,
-                   w->name, at, digits, worst.analytic, digits, worst.numeric, t->in->T);
-    else if (n > ELEMENTS_MAX && (kinks == 0 || t->moved))
-        trial_fail(t->trial, "%s: the gradient disagrees with central differences at T = %" PRId64,
-                   w->name, t->in->T);
+}
+
+static void find_element(struct search *s, struct range r)
+{
+    struct difference d;
+    int64_t half = r.begin + (r.end - r.begin) / 2;
+    if (s->tried == ELEMENTS_MAX || agrees(s, r, &d))
+        return;
+    if (r.end - r.begin == 1) {
+        note_element(s, r, &d);
+    } else {
+        find_element(s, (struct range){r.begin, half});
+        find_element(s, (struct range){half, r.end});
+    }
 }
 
 static void check_weight(struct gradient_check *t, struct weight *w, const double *grad)
 {
     int64_t n = tensor_count(&w->value);
-    double *kept = ARENA_ARRAY(&t->trial->rig->arena, n, double), along = 0;
-    const struct direction v = {rng_stream(1, "direction", w->name), n, -1};
-    for (int64_t i = 0; i < n; i++) {
+    double *kept = ARENA_ARRAY(&t->trial->rig->arena, n, double);
+    struct search s = {t, w, rng_stream(1, "direction", w->name), kept, grad, .at = -1};
+    for (int64_t i = 0; i < n; i++)
         kept[i] = tensor_get(&w->value, i);
-        along += grad[i] * component(&v, i);
-    }
-    struct difference d;
-    if (!agrees(t, w, &v, kept, along, &d))
-        name_element(t, w, kept, grad, n);
+    find_element(&s, (struct range){0, n});
+    int digits = rig_digits(s.worst.analytic, s.worst.numeric);
+    if (s.at >= 0)
+        trial_fail(t->trial,
+                   "%s[%" PRId64 "]: gradient %.*g, central difference %.*g at T = %" PRId64,
+                   w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->T);
 }
 
 /* Gradients of all weights, copied: later passes overwrite them. */
@@ -170,7 +175,6 @@ void gradients_hold(const struct trial *t)
     hold_here(&here);
     if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
         move_weights(t->rig);
-        here.moved = true;
         hold_here(&here);
     }
 }

@@ -16,7 +16,7 @@ static const struct value *setting(const struct checked *s, const peat_param *ro
     return map.v;
 }
 
-/* The plugin's set-up of a config: it may refuse, in words, and must not fail otherwise. */
+/* Set-up may refuse the config with a reason; any other failure is a mistake. */
 static void set_up(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
@@ -87,7 +87,7 @@ static void read_back(const struct checked *s, const void *config, struct check_
     if (row && checked_config(s, shown, &again, &err) != PEAT_OK)
         check_fail(o, "its defaults do not read back: %s", err.text);
     else if (row && !value_equal(shown, params_value(row, again, s->arena)))
-        check_fail(o, "its defaults read back as others");
+        check_fail(o, "its defaults are other values when they are read back");
 }
 
 static void build_model(const struct checked *s, const struct variant *v, struct check_outcome *o)
@@ -129,7 +129,8 @@ static void merges(struct rig *r, struct check_outcome *o)
 {
     for (int i = 1; r->plan.width && i < r->positional.n_stream; i++)
         if (r->positional.width[i] != r->plan.width)
-            check_fail(o, "stream '%s' is always %" PRId64 " wide, and it gives it %" PRId64,
+            check_fail(o,
+                       "stream '%s' is always %" PRId64 " wide, and the plugin gives it %" PRId64,
                        r->positional.stream[i], r->plan.width, r->positional.width[i]);
     struct rig_input x = rig_input(r, 3, RIG_T);
     rig_logits(r, &x.in);

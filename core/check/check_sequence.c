@@ -215,7 +215,6 @@ void other_document_holds(const struct trial *t)
 
 enum { MORE = 3 }; /* places of a source, under padding */
 
-/* Two paddings of equal length, also for those who count it. */
 void source_tokens_hold(const struct trial *t)
 {
     struct rig_input x = trial_longer_sources(t, MORE), y = x;
@@ -228,9 +227,13 @@ void source_tokens_hold(const struct trial *t)
                "when the tokens under padding of a source change");
 }
 
+/* T_total of a source counts its padding. An encoder may depend on it, so it is the same in both
+ * passes; cross-attention alone may not, since its keys would depend on what else is in the batch.
+ */
 void source_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);
+    x.in.S_total = trial_has(t, CASE_ACROSS_ONLY) ? 0 : longer.in.S;
     const double *logits = rig_logits(t->rig, &x.in);
     trial_same(t, logits, rig_logits(t->rig, &longer.in), x.in.B * x.in.T, 0,
                "when a source is padded");

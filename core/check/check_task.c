@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_task.c: batches and metrics of a task. */
 
-#include "property.h"
 #include "taskbench.h"
 
 static bool same_batch(const peat_batch *x, const peat_batch *y)
@@ -134,9 +133,9 @@ static void eval_rows(struct bench *a, struct bench *single, struct check_outcom
             check_fail(o, "evaluation row %" PRId64 " depends on the number of rows in a batch", i);
 }
 
-static void try_batches(struct bench *a, struct bench *b, struct bench *single,
-                        struct check_outcome *o)
+static void try_batches(struct bench *three, struct check_outcome *o)
 {
+    struct bench *a = &three[0], *b = &three[1], *single = &three[2];
     train_batches(a, b, o);
     check_rows(a, o);
     for (int64_t i = 0; i < a->task.plan.n_eval; i++) {
@@ -149,27 +148,10 @@ static void try_batches(struct bench *a, struct bench *b, struct bench *single,
     eval_rows(a, single, o);
 }
 
-/* Skipped: the task is not for this architecture or these parameters. */
 void batches_hold(const struct trial *t)
 {
-    static const struct {
-        uint64_t seed;
-        int64_t rows;
-    } each[] = {{1, ROWS}, {2, ROWS}, {1, 1}};
-    struct bench b[3];
-    for (int i = 0; i < 3; i++) {
-        peat_status status = bench_open(&b[i], t->subject, t->variant->config, t->c->arch,
-                                        each[i].seed, each[i].rows);
-        if (i == 0 && status == PEAT_REFUSED)
-            check_skip(t->o, "refused: %s", b[i].err.text);
-        else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
-            check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
-                       b[i].err.text);
-    }
-    if (t->o->verdict == CHECK_PASSED)
-        try_batches(&b[0], &b[1], &b[2], t->o);
-    for (int i = 0; i < 3; i++)
-        bench_close(&b[i]);
+    static const struct bench_kind kind[] = {{1, ROWS}, {2, ROWS}, {1, 1}};
+    bench_trial(t, 3, kind, try_batches);
 }
 
 peat_status task_runs(const struct checked *s, struct error *err)

@@ -18,63 +18,51 @@ static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
 /* Rounding a sum is far below these; a kernel that computes another number is above. */
 static const double value_limit = 2e-3, gradient_limit = 2e-2;
 
-struct precision {
-    char why[512]; /* "": they agree */
-};
-
 /* Both models get the weights that F32 can hold. */
 static void round_weights(struct rig *a, struct rig *b)
 {
-    for (int k = 0; k < a->model.weights.n; k++)
-        for (int64_t i = 0; i < tensor_count(&a->model.weights.item[k]->value); i++) {
-            double x = (double)(float)tensor_get(&a->model.weights.item[k]->value, i);
-            tensor_set(&a->model.weights.item[k]->value, i, x);
-            tensor_set(&b->model.weights.item[k]->value, i, x);
+    for (int k = 0; k < a->model.weights.n; k++) {
+        struct tensor *x = &a->model.weights.item[k]->value, *y = &b->model.weights.item[k]->value;
+        for (int64_t i = 0; i < tensor_count(x); i++) {
+            tensor_set(x, i, (double)(float)tensor_get(x, i));
+            tensor_set(y, i, tensor_get(x, i));
         }
+    }
 }
 
-static double length_of(const struct tensor *x)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < tensor_count(x); i++)
-        sum += pow(tensor_get(x, i), 2);
-    return sqrt(sum);
-}
-
+/* y NULL: of x from 0. */
 static double distance(const struct tensor *x, const struct tensor *y)
 {
     double sum = 0;
     for (int64_t i = 0; i < tensor_count(x); i++)
-        sum += pow(tensor_get(x, i) - tensor_get(y, i), 2);
+        sum += pow(tensor_get(x, i) - (y ? tensor_get(y, i) : 0), 2);
     return sqrt(sum);
 }
 
-static void compare_gradients(const struct rig *f64, const struct rig *f32, struct precision *p)
+static void compare_gradients(const struct rig *f64, const struct rig *f32, struct check_outcome *o)
 {
     double all = 0;
     for (int k = 0; k < f64->model.weights.n; k++)
         if (!f64->model.weights.item[k]->frozen)
-            all = fmax(all, length_of(&f64->model.weights.item[k]->grad));
-    for (int k = 0; k < f64->model.weights.n && !*p->why; k++) {
+            all = fmax(all, distance(&f64->model.weights.item[k]->grad, NULL));
+    for (int k = 0; k < f64->model.weights.n; k++) {
         const struct weight *x = f64->model.weights.item[k], *y = f32->model.weights.item[k];
-        if (x->frozen)
-            continue;
-        double is = length_of(&x->grad), off = distance(&x->grad, &y->grad);
+        double is = x->frozen ? 0 : distance(&x->grad, NULL);
+        double off = x->frozen ? 0 : distance(&x->grad, &y->grad);
         if (!(off <= gradient_limit * is + 1e-4 * all))
-            snprintf(
-                p->why, sizeof(p->why),
-                "the gradient of %s in F32 is %.3g away from that in F64, whose length is %.3g",
+            check_fail(
+                o, "the gradient of %s in F32 is %.3g away from that in F64, whose length is %.3g",
                 x->name, off, is);
     }
 }
 
 static void compare_values(const struct trial *t, const double *f64, const double *f32,
-                           struct precision *p)
+                           struct check_outcome *o)
 {
-    for (int64_t i = 0; f64 && f32 && i < t->c->rows * t->c->length * RIG_V && !*p->why; i++)
+    for (int64_t i = 0; f64 && f32 && i < t->c->rows * t->c->length * RIG_V; i++)
         if (!(fabs(f64[i] - f32[i]) <= value_limit * fmax(1, fabs(f64[i]))))
-            snprintf(p->why, sizeof(p->why), "a logit at place %d is %.6g in F32 and %.6g in F64",
-                     (int)(i / RIG_V % t->c->length), f32[i], f64[i]);
+            check_fail(o, "a logit at place %d is %.6g in F32 and %.6g in F64",
+                       (int)(i / RIG_V % t->c->length), f32[i], f64[i]);
 }
 
 /* A comparison, a sort or a kink may fall on the other side in F32, so a difference counts when it
@@ -87,19 +75,19 @@ void precision_holds(const struct trial *t)
     struct rig *twin = twin_open(t, &plan);
     if (!twin)
         return;
-    struct precision p = {"differs"};
+    struct check_outcome one = {CHECK_FAILED};
     round_weights(t->rig, twin);
-    for (int i = 0; i < INPUTS && *p.why && t->o->verdict == CHECK_PASSED; i++) {
-        p.why[0] = '\0';
+    for (int i = 0; i < INPUTS && one.verdict && t->o->verdict == CHECK_PASSED; i++) {
+        one = (struct check_outcome){CHECK_PASSED};
         struct rig_input x = trial_input(t);
-        compare_values(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), &p);
+        compare_values(t, rig_logits(t->rig, &x.in), rig_logits(twin, &x.in), &one);
         rig_step(t->rig, &x.in, true);
         rig_step(twin, &x.in, true);
-        compare_gradients(t->rig, twin, &p);
+        compare_gradients(t->rig, twin, &one);
         t->rig->plan.seed += 1000;
     }
-    if (*p.why)
-        trial_fail(t, "%s", p.why);
+    if (one.verdict == CHECK_FAILED)
+        trial_fail(t, "%s", one.why);
     rig_close(twin);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * check_uses.c: two uses of a scheme in one model, with other parameters on other heads, share
- * nothing: it does not matter in which order they are set up, and what was called before. Of two
- * equal processes one has called the plugin for another model first.
+ * nothing: neither the order of their set-up nor an earlier call of the plugin changes the logits.
+ * Two processes run the two orders, and one of them runs another model before.
  */
 #include "process/apart.h"
 #include "property.h"
@@ -74,11 +74,11 @@ void uses_apart(const struct checked *s, struct check_outcome *o)
     if (status == PEAT_OK && !fails_alone)
         status = run_uses(&u, s->trail, &first, &err);
     if (fails_alone)
-        check_skip(o, "it fails in one use already");
+        check_skip(o, "it fails when it is used once");
     else if (status != PEAT_OK)
         check_fail(o, "%s", err.text);
     else if (first.n == 0 || turned.n == 0)
-        check_skip(o, "it is not used twice in one model");
+        check_skip(o, "it refuses a second use in one model");
     else
         compare((const double *)(const void *)first.text, (const double *)(const void *)turned.text,
                 o);

@@ -38,14 +38,17 @@ static peat_status read_settings(const struct check_request *q, struct arena *a,
     return PEAT_OK;
 }
 
-static struct value *describe(const struct plugin *p, struct arena *a)
+static struct value *describe(const struct checked *s)
 {
-    struct json map = json_map(a);
+    const struct plugin *p = s->plugin;
+    struct json map = json_map(s->arena), unfit = json_put_map(map, "unfit");
     json_put_text(map, "kind", kind_name(p->desc->kind));
     json_put_text(map, "name", p->desc->id);
     json_put_text(map, "version", p->desc->version);
     json_put_text(map, "path", p->path);
     json_put_text(map, "sha256", p->sha256);
+    for (const struct check *c = check_table(); c->name; c++)
+        json_put_text(unfit, c->name, check_unfit(c, s));
     return map.v;
 }
 
@@ -94,7 +97,7 @@ static void run_check(const struct checked *s, const struct check *check,
     check_run(check, s, &o);
     report->end = end[o.verdict];
     report->text = arena_strdup(s->arena, o.why);
-    report->subject = describe(s->plugin, s->arena);
+    report->subject = describe(s);
 }
 
 peat_status check_here(const struct check_request *q, const char *check, const char *record,
@@ -247,7 +250,7 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
         report->text = arena_printf(arena, "%sstill running after %g seconds",
                                     place_of_death(c, arena), r->q.timeout);
     } else if (!recorded || (c->code != 0 && report->end != CHECK_END_FAILED)) {
-        /* After a failure it may die too. */
+        /* A child that has reported a failure may crash behind it: the failure counts. */
         describe_death(c, arena, report);
     }
     child_release(c);

@@ -39,7 +39,9 @@ static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, 
 static void place(struct where *where, const struct rig_plan *plan)
 {
     int64_t H = rig_heads(plan), C = rig_width(plan) / H;
-    where->across = plan->arch == PEAT_SEQ2SEQ && !plan->apart ? ACROSS_TOO : ACROSS_NOT;
+    where->across = plan->arch != PEAT_SEQ2SEQ || plan->apart ? ACROSS_NOT
+                    : plan->flags & CASE_ACROSS_ONLY          ? ACROSS_ONLY
+                                                              : ACROSS_TOO;
     if ((plan->flags & CASE_HEADS || plan->second) && H > 1) {
         where->head_begin = 1;
         where->head_end = H;
@@ -147,6 +149,7 @@ static peat_status build(struct rig *r)
     };
     peat_status status = model_build(&r->model, &config, &r->positional, &r->arena, plan->dtype, 1,
                                      plan->shape_only, &r->err);
+    r->model.weights.step = plan->trained_step;
     if (status == PEAT_OK && !plan->shape_only)
         disturb(&r->model.weights);
     return status;

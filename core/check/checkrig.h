@@ -44,6 +44,7 @@ struct rig_plan {
     int64_t heads;             /* 0: 2  */
     int64_t seed;              /* of tokens */
     int64_t layers;            /* 0: 2  */
+    int64_t trained_step;      /* the last step of training, in evaluation */
     double stride;             /* from one position to the next; 0: 1 */
     unsigned flags;            /* CASE_RMS and those behind it */
     int64_t undeclared_T;      /* of positional.h */
@@ -76,7 +77,7 @@ struct rig {
     struct model model;
     struct team team;
     struct error err;
-    bool given_up; /* err is the plugin's own word in a pass */
+    bool given_up; /* the plugin itself reported err in a pass */
 };
 
 /* A batch of tokens of the plan's seed, with its arrays to be written to. */
@@ -101,11 +102,11 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
 /* Passes fail r->o when they fail. Logits as doubles [B*T, V] in the rig's arena, or NULL. The
  * graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
-/* A pass that somebody watches. */
+/* A pass with an observer. */
 void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
-/* Those of the last of the first `end` rows, [B, V], made with the rows stored before. */
+/* Logits [B, V] of row end - 1 alone, made with the rows stored before it; NULL as above. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
-/* The same and keeps the graph in the step arena, with a scalar loss that every logit enters. */
+/* A scalar loss on which every logit acts, whose graph stays in the step arena; NULL as above. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
 /* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
@@ -120,5 +121,5 @@ bool checked_variant(const struct checked *s, struct variant *v, struct check_ou
 
 const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a scheme */
 const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */
-/* Significant digits in which two numbers differ, and two more. */
+/* The number of significant digits that show how two numbers differ, and two more. */
 int rig_digits(double a, double b);

@@ -54,10 +54,12 @@ const char *property_unfit(const struct property *p, const struct checked *s);
 void trial_run(struct trial *t);
 /* False: the model is refused, and the trial skipped, or it cannot be made; r is closed. */
 bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
-/* The pass failed by the plugin's own word, or since positions that are not whole are not rows. */
+/* The plugin itself reported the error of the pass, or has no rows for fractional positions. */
 bool trial_refused(const struct trial *t);
+/* A trial that failed so is skipped. */
+void trial_skip_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
-/* Of all positions, in the property's own time. */
+/* How far the property moves all positions. */
 double trial_shift(const struct trial *t);
 /* Rows of the case with phase, padding and documents by its flags, and sources where the model
  * reads them. */
@@ -68,8 +70,8 @@ struct rig_input trial_longer_sources(const struct trial *t, int64_t n);
 bool trial_has(const struct trial *t, enum case_flag flag);
 /* A message that begins with the claim, if the property is one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* n places of logits that should be equal but for the order of sums, from place `first` on; `what`
- * ends the message. NULL: a pass failed, which is a failure already. */
+/* Fails where n places of logits, from place `first` on, differ by more than rounding; `what` ends
+ * the message. NULL: a pass failed, which was reported before. */
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
                 const char *what);
 /* The logits from a place on; NULL stays NULL. */

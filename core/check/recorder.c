@@ -19,46 +19,44 @@ static const struct call *call_of(const peat_call *c)
 
 /* ---- arrays ---- */
 
-/* {"shape": [..], "data": [..]}; the caller fills data. */
 static struct json new_array(struct json map, const char *key, int rank, const int64_t *dim)
 {
     struct json array = json_put_map(map, key), shape = json_put_list(array, "shape");
     for (int i = 0; i < rank; i++)
         json_add_int(shape, dim[i]);
-    return json_put_list(array, "data");
+    return array;
+}
+
+/* {"shape": [..], "bytes": ".."}: 16 hexadecimal digits for each number. */
+static void put_reals(struct json map, const char *key, int rank, const int64_t *dim,
+                      const double *x)
+{
+    const unsigned char *byte = (const unsigned char *)x;
+    int64_t n = sizeof(*x);
+    for (int i = 0; i < rank; i++)
+        n *= dim[i];
+    char *text = arena_alloc(map.a, (size_t)(2 * n + 1));
+    for (int64_t i = 0; i < 2 * n; i++)
+        text[i] = "0123456789abcdef"[byte[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    text[2 * n] = '\0';
+    json_put_text(new_array(map, key, rank, dim), "bytes", text);
 }
 
 static void put_tensor(struct json map, const char *key, const struct tensor *t)
 {
-    struct json data = new_array(map, key, t->rank, t->dim);
+    double *x = ARENA_ARRAY(map.a, tensor_count(t) + 1, double);
     for (int64_t i = 0; i < tensor_count(t); i++)
-        json_add_real(data, tensor_get(t, i));
+        x[i] = tensor_get(t, i);
+    put_reals(map, key, t->rank, t->dim, x);
 }
 
-static void put_reals(struct json map, const char *key, int rank, const int64_t *dim,
-                      const double *x)
+/* One per place: {"shape": [B, T], "data": [..]}; 0 where there are neither ids nor marks. */
+static void put_places(struct json map, const char *key, int64_t B, int64_t T, const int32_t *id,
+                       const uint8_t *mark)
 {
-    struct json data = new_array(map, key, rank, dim);
-    int64_t n = 1;
-    for (int i = 0; i < rank; i++)
-        n *= dim[i];
-    for (int64_t i = 0; i < n; i++)
-        json_add_real(data, x[i]);
-}
-
-/* One per place: [B, T]. */
-static void put_ids(struct json map, const char *key, int64_t B, int64_t T, const int32_t *x)
-{
-    struct json data = new_array(map, key, 2, (int64_t[]){B, T});
+    struct json data = json_put_list(new_array(map, key, 2, (int64_t[]){B, T}), "data");
     for (int64_t i = 0; i < B * T; i++)
-        json_add_int(data, x ? x[i] : 0);
-}
-
-static void put_marks(struct json map, const char *key, int64_t B, int64_t T, const uint8_t *x)
-{
-    struct json data = new_array(map, key, 2, (int64_t[]){B, T});
-    for (int64_t i = 0; i < B * T; i++)
-        json_add_int(data, x ? x[i] : 0);
+        json_add_int(data, id ? id[i] : mark ? mark[i] : 0);
 }
 
 /* ---- what every hook is given ---- */
@@ -77,11 +75,11 @@ static void put_sides(struct json in, const peat_call *c)
     const peat_side *q = c->q, *k = c->k;
     put_positions(in, "pos", q, q->pos);
     put_positions(in, "pos_k", k, k->pos);
-    put_ids(in, "token", c->B, q->T, q->token);
-    put_ids(in, "token_k", c->B, k->T, k->token);
-    put_ids(in, "document", c->B, q->T, q->document);
-    put_marks(in, "pad", c->B, q->T, q->pad);
-    put_marks(in, "special", c->B, q->T, q->special);
+    put_places(in, "token", c->B, q->T, q->token, NULL);
+    put_places(in, "token_k", c->B, k->T, k->token, NULL);
+    put_places(in, "document", c->B, q->T, q->document, NULL);
+    put_places(in, "pad", c->B, q->T, NULL, q->pad);
+    put_places(in, "special", c->B, q->T, NULL, q->special);
     json_put_int(in, "T", q->T);
     json_put_int(in, "T_k", k->T);
     json_put_int(in, "T_total", q->T_total);
@@ -102,6 +100,7 @@ static void put_sizes(struct json in, const peat_call *c)
     json_put_bool(in, "training", c->phase == PEAT_TRAIN);
     json_put_int(in, "layer", c->layer);
     json_put_int(in, "step", c->step);
+    json_put_int(in, "trained_step", call_of(c)->pass->trained_step);
 }
 
 /* Parameters, where `auto` is replaced by what setup chose. */
@@ -133,16 +132,15 @@ static void put_projections(struct json in, const peat_call *c)
     const struct call *call = call_of(c);
     int64_t D = c->dims.D, C = call->pass->dims.C, rows = c->H * C;
     for (int i = 0; i < 3; i++) {
-        const struct tensor *w = &call->attention->qkv_w->value,
-                            *b = &call->attention->qkv_b->value;
-        struct json matrix = new_array(in, name[i][0], 2, (int64_t[]){rows, D});
-        struct json bias = new_array(in, name[i][1], 1, &rows);
         int64_t first = i * D + call->head_begin * C;
-        for (int64_t r = first; r < first + rows; r++) {
-            json_add_real(bias, tensor_get(b, r));
-            for (int64_t k = 0; k < D; k++)
-                json_add_real(matrix, tensor_get(w, r * D + k));
-        }
+        double *matrix = ARENA_ARRAY(in.a, rows * D, double),
+               *bias = ARENA_ARRAY(in.a, rows, double);
+        for (int64_t k = 0; k < rows * D; k++)
+            matrix[k] = tensor_get(&call->attention->qkv_w->value, first * D + k);
+        for (int64_t r = 0; r < rows; r++)
+            bias[r] = tensor_get(&call->attention->qkv_b->value, first + r);
+        put_reals(in, name[i][0], 2, (int64_t[]){rows, D}, matrix);
+        put_reals(in, name[i][1], 1, &rows, bias);
     }
 }
 
@@ -526,9 +524,11 @@ static peat_node *weighted_sum(struct recorder *r, struct graph *g, peat_node *x
     for (int64_t i = 0; w && i < n; i++)
         tensor_set(&w->value, i, 2 * rng_uniform(stream, (uint64_t)i) - 1);
     struct json holder = json_map(r->arena);
-    struct json data = new_array(holder, "w", x->value.rank, x->value.dim);
-    for (int64_t i = 0; w && i < n; i++)
-        json_add_real(data, tensor_get(&w->value, i));
+    struct tensor shaped = x->value;
+    if (!w)
+        return NULL;
+    shaped.data = w->value.data;
+    put_tensor(holder, "w", &shaped);
     json_add(list, value_get(holder.v, "w"));
     peat_node *row = peat_reshape(&g->base, x, 2, (int64_t[]){1, n});
     return peat_matmul(&g->base, row, w, 0);

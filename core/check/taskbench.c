@@ -2,7 +2,6 @@
 /* taskbench.c: a task under check, and its batches. */
 #include "taskbench.h"
 
-#include "checkrig.h"
 #include "nn/host.h"
 
 /* ---- draws ---- */
@@ -85,6 +84,25 @@ peat_status bench_open_either(struct bench *b, const struct checked *s, const vo
         return status;
     bench_close(b);
     return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
+}
+
+void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
+                 void (*look)(struct bench *b, struct check_outcome *o))
+{
+    struct bench b[3];
+    for (int i = 0; i < n; i++) {
+        peat_status status = bench_open(&b[i], t->subject, t->variant->config, t->c->arch,
+                                        kind[i].seed, kind[i].rows);
+        if (i == 0 && status == PEAT_REFUSED)
+            check_skip(t->o, "refused: %s", b[i].err.text);
+        else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
+            check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
+                       b[i].err.text);
+    }
+    if (t->o->verdict == CHECK_PASSED)
+        look(b, t->o);
+    for (int i = 0; i < n; i++)
+        bench_close(&b[i]);
 }
 
 bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o)

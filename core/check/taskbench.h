@@ -2,7 +2,7 @@
 /* taskbench.h: a task under check, its batches, and the draws that it makes for them. */
 #pragma once
 
-#include "check/check.h"
+#include "property.h"
 #include "train/task.h"
 
 enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
@@ -48,6 +48,14 @@ peat_status bench_open(struct bench *b, const struct checked *s, const void *con
 /* For a decoder, or for an encoder where decoders are refused. */
 peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config);
 void bench_close(struct bench *b);
+struct bench_kind {
+    uint64_t seed;
+    int64_t rows;
+};
+/* Runs `look` with n benches of these kinds, at most 3. Skipped: the task refuses the architecture
+ * or the parameters. */
+void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
+                 void (*look)(struct bench *b, struct check_outcome *o));
 /* True when the batch was made; it is b->train. */
 bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o);
 /* True when the batch was made and has rows; it is b->eval. Not every task has a test part. */

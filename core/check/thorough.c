@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thorough.c: the process that asks others for drawn cases. */
+/* thorough.c: drawn cases are tried in other processes, and one that fails is made smaller. */
 #include "check/thorough.h"
 
 #include "cases.h"
@@ -127,7 +127,7 @@ static void look_at_case(struct search *s, const struct check_report *many)
     t->n_setting = all_settings(s, &f, &t->setting);
 }
 
-/* One of several processes: it tries every so-manyth case. */
+/* One of t->jobs processes, each of which tries every jobs-th case. */
 struct job {
     int64_t next; /* the case that it would try next, or that failed */
     bool runs;

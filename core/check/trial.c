@@ -37,8 +37,9 @@ struct rig_plan trial_plan(const struct trial *t)
                              .heads = c->heads,
                              .seed = c->seed,
                              .layers = c->layers,
+                             .trained_step = c->step,
                              .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
-                             .flags = c->flags,
+                             .flags = c->flags | c->property->has,
                              .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
                              .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,
@@ -76,6 +77,14 @@ void trial_run(struct trial *t)
 bool trial_refused(const struct trial *t)
 {
     return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
+}
+
+void trial_skip_refused(const struct trial *t)
+{
+    if (t->o->verdict != CHECK_FAILED || !trial_refused(t))
+        return;
+    *t->o = (struct check_outcome){CHECK_PASSED};
+    check_skip(t->o, "refused: %s", t->rig->err.text);
 }
 
 bool trial_has(const struct trial *t, enum case_flag flag)

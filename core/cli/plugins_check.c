@@ -185,9 +185,14 @@ static void print_object(struct checking *c)
 
 /* ---- running ---- */
 
+/* A check with nothing to try has no process. */
 static bool run_apart(struct checking *c, const char *check)
 {
     struct check_report *r = &c->report[c->n];
+    const char *unfit = json_get_text(value_get(c->subject, "unfit"), check);
+    *r = (struct check_report){.check = check, .end = CHECK_END_SKIPPED, .text = unfit};
+    if (unfit)
+        return true;
     if (check_apart(&c->request, check, c->arena, r, c->err) != PEAT_OK)
         return false;
     c->subject = c->subject ? c->subject : r->subject;
@@ -251,12 +256,23 @@ static bool has_hung(const struct checking *c)
     return c->count[CHECK_END_TIMEOUT] > 0;
 }
 
+/* Describes the plugin where the only check that was wanted has crashed. */
+static bool describe(struct checking *c, const struct check *tried)
+{
+    struct check_report r = {.subject = c->subject};
+    const char *first = check_table()->name;
+    bool done = r.subject || !strcmp(tried->name, first) ||
+                check_apart(&c->request, first, c->arena, &r, c->err) == PEAT_OK;
+    c->subject = r.subject;
+    return done;
+}
+
 /* The first check describes the plugin; a plugin that cannot be loaded has no others. */
 static int run_all(struct checking *c)
 {
-    const struct check *first = check_table();
+    const struct check *first = c->q.only ? check_find(c->q.only) : check_table();
     c->report = ARENA_ARRAY(c->arena, 64, struct check_report);
-    if (!run_apart(c, first->name))
+    if (!run_apart(c, first->name) || !describe(c, first))
         return CLI_USAGE;
     if (c->report[0].absent) {
         cli_say("%s", c->report[0].text);

@@ -78,6 +78,7 @@ static struct model_input source_input(const struct model_input *in)
 {
     return (struct model_input){.B = in->B,
                                 .T = in->S,
+                                .T_total = in->S_total,
                                 .token = in->source,
                                 .pad = in->source_pad,
                                 .special = in->source_special,

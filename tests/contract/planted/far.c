@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * far.c: a bias that falls with distance, a factor for each dimension of q and k, and a residual
- * stream that it leaves alone. The crimes show in long sequences, late steps, far places, deep
- * layers, models for other lengths, some heads, and heads of another width.
+ * stream that it leaves alone. The crimes show in long sequences, late steps, models that were
+ * trained for long, far places, deep layers, models for other lengths, some heads, and heads of
+ * another width.
  */
 #include <math.h>
 
+#include <peat/call.h>
 #include <peat/plugin.h>
 
 /* Of the query at place i and the key at place j of row b. */
@@ -20,6 +22,10 @@ static double value(const peat_call *c, int64_t b, int64_t i, int64_t j)
     wrong = T > 64;
 #elif defined(CRIME_ahead_late)
     wrong = c->phase == PEAT_TRAIN && c->step >= 500;
+#elif defined(CRIME_ahead_when_trained)
+    wrong = c->phase == PEAT_EVAL && peat_call_facts_of(c->host)->trained_step(c) >= 50000;
+#elif defined(CRIME_nan_when_trained)
+    x = peat_call_facts_of(c->host)->trained_step(c) == 1000 ? (double)NAN : x;
 #elif defined(CRIME_ahead_from_step_50)
     wrong = c->phase == PEAT_TRAIN && c->step >= 50;
 #elif defined(CRIME_rows_from_step_1000)

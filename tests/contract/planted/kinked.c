@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kinked.c: a scheme whose weights are at a kink when gradients are first checked. At the start of
- * each block x becomes x + y, y = x (|w_0 - a| + w_last), a the first w_0 ever seen. w has more
- * elements than a check tries one by one. The crime: backward forgets w_last.
+ * each block x becomes x + y, y = x (|w_0 - a| + w_last), a the first w_0 ever seen. w has many
+ * elements, and all but two of them do nothing. The crime: backward forgets w_last.
  */
 #include <math.h>
 #include <peat/plugin.h>

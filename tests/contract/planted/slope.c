@@ -61,6 +61,14 @@ static double value(const peat_call *c, int64_t b, int64_t i, int64_t j)
 #elif defined(CRIME_floor_of_the_distance)
     d = floor(d);
     return -slope_of(c) * d / (1 + d);
+#elif defined(CRIME_counts_padding)
+    if (c->q != c->k)
+        x /= (double)c->k->T;
+#elif defined(CRIME_counts_padding_in_total)
+    if (c->q != c->k)
+        x /= (double)c->k->T_total;
+#elif defined(CRIME_depends_on_length) /* as it declares: no crime */
+    x /= (double)c->q->T_total;
 #elif defined(CRIME_sees_padded_sources)
     if (c->q != c->k)
         x *= 1 + 0.1 * (double)(c->k->token[(b + 1) * c->k->T - 1] % 7);
@@ -82,7 +90,8 @@ static peat_node *bias(const peat_call *c, const peat_qkv *p)
 static const peat_scheme scheme = {.size = sizeof(scheme),
 #ifdef CRIME_sees_padded_sources
                                    .needs = PEAT_NEED_TOKENS | PEAT_NEED_LENGTH,
-#elif defined(CRIME_needs_length) /* and does not read it: no crime */
+#elif defined(CRIME_counts_padding) || defined(CRIME_counts_padding_in_total) ||                   \
+    defined(CRIME_depends_on_length)
                                    .needs = PEAT_NEED_LENGTH,
 #endif
                                    .traits = PEAT_SHIFT_INVARIANT | PEAT_NO_TRAINABLE | PEAT_ACROSS,

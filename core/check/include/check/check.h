@@ -52,9 +52,12 @@ struct check {
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
-/* Those two that are not in the table as well. */
+/* Also check_cases and check_trace, which are not in the table; NULL: there is none of that name.
+ */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
+/* Why the check has nothing to try with this plugin; NULL: it has. */
+const char *check_unfit(const struct check *c, const struct checked *s);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
 /*

@@ -21,7 +21,8 @@ struct check_report {
     const char *check;
     enum check_end end;
     const char *text;            /* "" when it passed */
-    const struct value *subject; /* the child's description of the plugin; NULL: not loaded */
+    const struct value *subject; /* the child's description of the plugin, with the reasons of
+                                    checks that are to be skipped; NULL: not loaded */
     bool absent;                 /* the plugin was not found */
     double seconds;
     struct cases_end cases; /* of check_cases */

@@ -71,7 +71,7 @@ struct model_input {
     int64_t S;                                    /* length of sources */
     const int32_t *source;                        /* [B,S]; for a model of two sequences */
     const uint8_t *source_pad, *source_special;   /* [B,S] */
-    int64_t T_total;                              /* 0: T */
+    int64_t T_total, S_total;                     /* 0: T, S */
     peat_phase phase;
     int64_t step;
     bool last_only; /* logits of the last position alone: [B, V]; not for classes */
