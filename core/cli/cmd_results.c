@@ -181,7 +181,7 @@ static void print_family(const struct cli *cli, const struct request *q, int n, 
 
 void print_results(const struct cli *cli, char *dir)
 {
-    print_request(cli, &(struct request){.table = {.length = -1, .brief = true}}, 1, &dir);
+    print_request(cli, &(struct request){.table.length = -1}, 1, &dir);
 }
 
 /* An option that would have no effect is refused. */
@@ -273,6 +273,6 @@ const struct cli_command cmd_results = {
     .summary = "the table: means over seeds, differences, costs",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.table.length = -1, .table.brief = true),
+    CLI_DEFAULTS(.table.length = -1),
     .run = show_results,
 };

@@ -104,7 +104,7 @@ static bool find_runs(struct cli *cli)
     for (int i = 0; i < cli->n_operand && !strncmp(name, "DIR", 3); i++) {
         bool one = strcmp(name, "DIR...") != 0;
         const char *dir = find_run(cli->operand[i], cli->arena, cli->err);
-        if (one && (!dir || !path_is_directory(dir)))
+        if (one && !dir)
             say_order(cli);
         if (cli->err->status != PEAT_OK)
             return false;

@@ -114,28 +114,34 @@ bool nearly_a_run(const char *word, struct arena *a, struct error *err)
     return near;
 }
 
-/* Names the runs that exist; false: there are none. */
-static bool list_runs(const char *word, struct arena *a, struct error *err)
+/* Names the runs that exist. */
+static void list_runs(const char *word, struct arena *a, struct error *err)
 {
     struct near_names names = {.a = a};
     const char *folder = strchr(word, '/') ? folder_of(word, a) : runs_dir;
     collect(&names, folder, is_run);
-    if (names.n == 0)
-        return false;
+    if (names.n == 0) {
+        error_set(err, PEAT_NOTFOUND, "there is no run directory '%s', nor another in '%s'", word,
+                  folder);
+        return;
+    }
     error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; those in '%s' are ", word,
               folder);
     error_add_names(err, word, names.name, names.n);
-    return true;
 }
 
 const char *find_run(const char *word, struct arena *a, struct error *err)
 {
     const char *run = run_called(word, a), *dir = bare(word, a);
+    if (path_is_directory(run ? run : dir))
+        return run ? run : dir;
     if (run)
-        return run;
-    if (path_is_directory(dir))
-        return dir;
-    return nearly_a_run(dir, a, err) || list_runs(dir, a, err) ? NULL : dir;
+        error_set(err, PEAT_NOTFOUND, "'%s' was not run yet: there is no '%s'", word, run);
+    else if (file_exists(dir))
+        error_set(err, PEAT_NOTFOUND, "'%s' is a file, not a run directory", word);
+    else if (!nearly_a_run(dir, a, err))
+        list_runs(dir, a, err);
+    return NULL;
 }
 
 const char *find_experiment(const char *word, struct arena *a, struct error *err)

@@ -9,9 +9,8 @@
 const char *run_called(const char *word, struct arena *a);
 /* True when a run has nearly this name, which err then says. */
 bool nearly_a_run(const char *word, struct arena *a, struct error *err);
-/* The run that the word names; NULL: there is none, and err names the nearest run or those that
- * exist. Where there are none, and for another directory, the word itself is returned, and who
- * reads it says what is missing. */
+/* The run that the word names, or another directory, whose reader says what is missing. NULL: there
+ * is none, and err names the nearest run or those that exist. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);

@@ -100,3 +100,18 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
     const struct difference *d = &s->diff;
     return table_plain(spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true));
 }
+
+/* ---- seeds ---- */
+
+int table_seeds(const struct builder *b)
+{
+    int n = 0;
+    for (int i = 0; i < b->r->n_row; i++) {
+        const struct result_row *row = &b->r->row[i];
+        int has = b->length >= 0 ? row->at[b->length].n : 0;
+        if (has != row->n_cell - row->decided || (i > 0 && has != n))
+            return 0;
+        n = has;
+    }
+    return n;
+}

@@ -27,6 +27,8 @@ static inline struct table_cell table_plain(const char *text)
 
 /* "-" for NaN and infinities. fmt: of one double. */
 struct table_cell table_number(struct arena *a, const char *fmt, double x);
+/* Seeds in the mean of every row; 0: rows have different numbers, or cells that are missing. */
+int table_seeds(const struct builder *b);
 /* A mean with what --err says, and its marks. */
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length);
 /* The same for the difference to the baseline. */

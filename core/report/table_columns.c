@@ -43,7 +43,8 @@ static struct table_cell int_cell(struct builder *b, const struct kind *k,
 static struct table_cell p_cell(struct builder *b, const struct kind *k,
                                 const struct result_row *row)
 {
-    return table_plain(number_p(b->a, number_of(b, k, row)));
+    double p = number_of(b, k, row);
+    return table_number(b->a, p < 0.001 ? "%.0e" : "%.3f", p);
 }
 
 /* A p of the chosen test, where the seeds can show one. */
@@ -221,28 +222,16 @@ static void add_kind(struct choice *c, const char *word)
     add(c, find_kind(c, word), -1);
 }
 
-/* The seeds of some row cannot make its difference significant. */
-static bool too_few_seeds(const struct results *r, int length)
+/* The rows whose seeds can make a difference significant, and those whose seeds cannot. */
+static void count_testable(const struct builder *b, int *can, int *cannot)
 {
-    for (int i = 0; i < r->n_row; i++) {
-        const struct summary *s = &r->row[i].at[length];
-        if (!isnan(s->diff.p) && !paired_can_show(r->test, s->pairs.n, r->comparisons[length]))
-            return true;
-    }
-    return false;
-}
-
-/* d_z, which two seeds have, where no row has the three that g_z takes. */
-static const char *usual_effect(const struct builder *b)
-{
-    bool two = false;
+    *can = *cannot = 0;
     for (int i = 0; i < b->r->n_row; i++) {
         const struct summary *s = &b->r->row[i].at[b->length];
-        if (isfinite(s->diff.gz))
-            return "g_z";
-        two = two || isfinite(s->diff.dz);
+        bool shows = paired_can_show(b->r->test, s->pairs.n, b->r->comparisons[b->length]);
+        *can += !isnan(s->diff.p) && shows;
+        *cannot += !isnan(s->diff.p) && !shows;
     }
-    return two ? "d_z" : "g_z";
 }
 
 static void cost_columns(const struct builder *b, struct choice *c)
@@ -258,9 +247,12 @@ static void cost_columns(const struct builder *b, struct choice *c)
             add_kind(c, cost[i]);
 }
 
+/* What fits one screen: p_t in the place of a p_holm that no row can have, n where the title does
+ * not say it. */
 static void usual_columns(const struct builder *b, struct choice *c)
 {
     bool failed = false, diverged = false, stopped = false;
+    int can = 0, cannot = 0;
     for (int i = 0; i < b->r->n_row; i++) {
         failed = failed || b->r->row[i].failed;
         stopped = stopped || b->r->row[i].stopped;
@@ -272,12 +264,14 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add(c, NULL, l);
     if (b->r->baseline_text && b->length >= 0) {
         add_kind(c, "diff");
-        add_kind(c, "p_holm");
-        if (too_few_seeds(b->r, b->length))
+        count_testable(b, &can, &cannot);
+        if (can || !cannot)
+            add_kind(c, "p_holm");
+        if (cannot)
             add_kind(c, "p_t");
-        add_kind(c, usual_effect(b));
     }
-    add_kind(c, "n");
+    if (!table_seeds(b))
+        add_kind(c, "n");
     if (stopped) {
         add_kind(c, "steps");
         add_kind(c, "stopped");
@@ -286,8 +280,6 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "failed");
     if (diverged)
         add_kind(c, "diverged");
-    if (!b->o->brief)
-        cost_columns(b, c);
 }
 
 static peat_status no_column(struct builder *b, const struct choice *c, const char *word)

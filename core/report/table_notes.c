@@ -17,9 +17,12 @@ const char *table_title(struct builder *b)
         at = arena_printf(b->a, " at %" PRId64 " %s", r->length[b->length], r->length_unit);
     else if (*r->length_unit)
         unit = arena_printf(b->a, "; @: length in %s", r->length_unit);
-    return arena_printf(b->a, "%s: %s %s (%s is better)%s, mean ± %s over n seeds%s", r->experiment,
-                        r->metric, results_part(r->split), r->goal_max ? "higher" : "lower", at,
-                        spread[b->o->err], unit);
+    int n = table_seeds(b);
+    const char *seeds = n ? arena_printf(b->a, "%d", n) : "n";
+    return arena_printf(b->a, "%s: %s %s (%s is better)%s, mean ± %s over %s seed%s%s",
+                        r->experiment, r->metric, results_part(r->split),
+                        r->goal_max ? "higher" : "lower", at, spread[b->o->err], seeds,
+                        n == 1 ? "" : "s", unit);
 }
 
 static bool has_mark(const struct table *t, char mark)
@@ -81,16 +84,10 @@ static void note_power(struct builder *b, int m)
     int n = 0;
     for (int i = 0; i < r->n_row; i++)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
-    double smallest = paired_p_smallest(r->test, 2, n);
-    if (m == 0 || paired_can_show(r->test, n, m))
-        return;
-    if (!paired_can_show(r->test, n, 1))
-        table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test: the smallest p is %.2g", n,
-                   plural(n), paired_test_word(r->test), smallest);
-    else
-        table_note(b->t,
-                   "%d seeds cannot reach p < .05 over %d comparisons: the smallest p_holm is %.2g",
-                   n, m, fmin(1.0, m * smallest));
+    if (m > 0 && !paired_can_show(r->test, n, m))
+        table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test over %d comparison%s: %d can",
+                   n, plural(n), paired_test_word(r->test), m, plural(m),
+                   paired_pairs_needed(r->test, 2, m, STATS_LEVEL));
 }
 
 static bool has_column(const struct table *t, const char *head)
@@ -125,21 +122,19 @@ static void note_comparisons(struct builder *b)
     if (b->o->cols || b->length < 0 || !r->baseline_text)
         return;
     int m = r->comparisons[b->length];
-    table_note(b->t,
-               "diff: to the baseline (%s), paired by seed; p_holm: %s, Holm over %d comparison%s",
-               r->baseline_text, paired_test_name(r->test), m, plural(m));
+    const char *holm = arena_printf(b->a, "Holm over %d comparison%s", m, plural(m)), *exact = "";
+    if (has_column(b->t, "p_holm") || !has_column(b->t, "p_t"))
+        exact = arena_printf(b->a, "; p_holm: %s, %s", paired_test_name(r->test), holm);
+    table_note(b->t, "diff: to the baseline (%s), paired by seed%s", r->baseline_text, exact);
     if (has_column(b->t, "and text"))
         table_note_text(b->t);
-    if (has_column(b->t, "d_z") && !has_column(b->t, "g_z"))
-        table_note(b->t, "d_z: effect size: mean difference / standard deviation of differences; "
-                         "g_z, which corrects it for few seeds, takes three");
-    if (has_column(b->t, "g_z")) {
+    if (has_column(b->t, "d_z"))
+        table_note(b->t, "d_z: effect size: mean difference / standard deviation of differences");
+    if (has_column(b->t, "g_z"))
         table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
                          "Hedges' correction");
-    }
     if (has_column(b->t, "p_t"))
-        table_note(b->t, "p_t: paired t test, Holm; assumes that the differences over seeds are "
-                         "normal");
+        table_note(b->t, "p_t: paired t test, %s; assumes that differences are normal", holm);
     note_power(b, m);
     note_pairs(b);
 }
@@ -189,9 +184,9 @@ static void note_matched(struct builder *b)
 static void note_lists(struct builder *b)
 {
     const struct results *r = b->r;
-    for (int i = 0; i < r->n_dropped; i++) {
-        table_note(b->t, "the same model as a row above: %s", r->dropped[i]);
-    }
+    if (r->n_dropped)
+        table_note(b->t, "schemes with nothing to merge have one row each: peat status names %d",
+                   r->n_dropped);
     if (r->n_skipped) {
         table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
                    r->n_skipped, plural(r->n_skipped));

@@ -33,8 +33,6 @@ MEASURE = r"""
       (e.querySelector('title,th,caption')?.textContent || e.textContent).trim().slice(0, 40) + '"';
   if (!document.querySelector('main #verdict')) wrong.push('this is no report');
   for (const d of document.querySelectorAll('details')) d.open = true;
-  if (root.scrollWidth > root.clientWidth)
-    wrong.push(`the page is ${root.scrollWidth} wide in a window of ${root.clientWidth}`);
   for (const e of document.querySelectorAll('svg, table')) {
     const inside = e.closest('.scroll, .drawing');
     const b = box(e);
@@ -86,7 +84,7 @@ MEASURE = r"""
     }
   }
   return {wrong, figures: document.querySelectorAll('figure svg').length,
-          height: root.scrollHeight, sections: [...document.querySelectorAll('section')].map(e => e.id)};
+          width: root.scrollWidth, height: root.scrollHeight, sections: [...document.querySelectorAll('section')].map(e => e.id)};
 })()
 """
 
@@ -221,6 +219,8 @@ def look(browser, url, width, scheme, shots):
     found = browser.value(MEASURE)
     where = f"{width} px, {scheme}"
     wrong = [f"{where}: {text}" for text in (*complaints(browser.events, url), *found["wrong"])]
+    if found["width"] > width:
+        wrong.append(f"{where}: the page scrolls sideways, it is {found['width']} wide")
     return wrong, found
 
 

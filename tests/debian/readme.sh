@@ -10,7 +10,7 @@ cp experiments/data/genesis.txt corpus.txt
 awk '/^```[a-z]+ [a-z.]+$/ { file = $2; next } /^```/ { file = "" } file { print > file }' README.md
 # Lines of blocks of sh; the table that the first of them prints.
 awk '/^```sh$/ { sh = 1; next } /^```/ { sh = 0 } sh && NF' README.md >"$out/lines"
-awk '/^```$/ { table = !table; next } table' README.md | awk '/^quickstart: /, 0' >"$out/table"
+awk '/^quickstart: / { table = 1 } /^```/ { table = 0 } table' README.md >"$out/table"
 for file in lines table; do
     [ "$(wc -l <"$out/$file")" -gt 5 ] || { echo "debian: README has no $file" >&2; exit 1; }
 done

@@ -16,6 +16,8 @@ static void open_runs(void)
     run_maker_finish(&m);
     shell_expect(0, "mkdir runs && cp -r %s runs/twice", m.dir);
     shell_write("twice.yaml", "version: 1\nname: twice\ndefaults: {task: copy}\n");
+    shell_write("later.yaml", "version: 1\nname: later\ndefaults: {task: copy}\n");
+    shell_write("README", "");
 }
 
 static void close_runs(void)
@@ -49,7 +51,9 @@ static const struct {
     {"results twice nowhere",
      "peat: there is no run directory 'nowhere'; those in 'runs' are twice\n"},
     {"results elsewhere/nowhere",
-     "'elsewhere/nowhere' is not a run directory: it has no plan.json"},
+     "peat: there is no run directory 'elsewhere/nowhere', nor another in 'elsewhere'\n"},
+    {"results later.yaml", "peat: 'later.yaml' was not run yet: there is no 'runs/later'\n"},
+    {"results README", "peat: 'README' is a file, not a run directory\n"},
     {"run twce", "peat: there is no experiment 'twce'; did you mean 'twice.yaml'?\n"},
     {"validate twic.yaml",
      "peat: there is no experiment 'twic.yaml'; did you mean 'twice.yaml'?\n"},

@@ -17,15 +17,41 @@ START_TEST(every_printed_command_runs)
 }
 END_TEST
 
-/* The first table of README is that of the run that ships with it. */
-START_TEST(the_table_of_README_is_that_of_the_shipped_run)
+/* The run that ships, and of its cells those that `peat new` plans from the same text. */
+static void unpack_quickstart(void)
 {
     shell_expect(0,
                  "mkdir runs && tar xf \"$PEAT_SOURCE\"/experiments/quickstart.tar.xz -C runs && "
-                 "peat results quickstart | sed '/^$/q' >title && "
-                 "peat results quickstart | sed '1,/^$/d; /^$/,$d' >table && "
-                 "sed -n '/^quickstart: /,/^```/p' \"$PEAT_SOURCE\"/README.md | sed '/^```/d' "
-                 ">README && cat title table | diff - README");
+                 "peat new first \"$PEAT_SOURCE\"/experiments/data/genesis.txt && "
+                 "peat plan first --write >/dev/null && for c in runs/first/cells/*; do "
+                 "cp -r runs/quickstart/cells/${c##*/} runs/first/cells || exit 1; done");
+}
+
+static const struct {
+    const char *run, *page;
+} tables[] = {{"quickstart", "README.md"}, {"first", "docs/tutorial.md"}};
+enum { TABLES = sizeof(tables) / sizeof(*tables) };
+
+START_TEST(the_table_of_the_page_is_that_of_the_shipped_run)
+{
+    unpack_quickstart();
+    shell_expect(0,
+                 "peat results %s | awk '/^[*]: /{exit} {print}' | sed '$d' >table && "
+                 "sed -n '/^%s: /,/^```/p' \"$PEAT_SOURCE\"/%s | sed '/^```/d' | diff table -",
+                 tables[_i].run, tables[_i].run, tables[_i].page);
+}
+END_TEST
+
+/* One line is left for the prompt. */
+START_TEST(the_table_and_its_notes_fit_a_terminal)
+{
+    unpack_quickstart();
+    shell_expect(0,
+                 "TERM=xterm script -qec 'stty rows 24 cols 80; peat results %s' /dev/null "
+                 "</dev/null | tr -d '\\r' | sed 's/\\x1b\\[[0-9]*m//g' >screen; cat screen; "
+                 "grep -q '^rotary.*0.00' screen && [ $(wc -l <screen) -le 23 ] && "
+                 "[ $(LC_ALL=C.UTF-8 wc -L <screen) -le 80 ]",
+                 tables[_i].run);
 }
 END_TEST
 
@@ -34,6 +60,8 @@ int main(int argc, char **argv)
     which = argc > 1 && strcmp(argv[1], "--long") == 0 ? "--long" : "";
     return run_list(
         (struct tests){"printed", shell_open, shell_close, .seconds = *which ? 1700 : 280,
-                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake pkg-config gnuplot"},
-        TESTS(every_printed_command_runs, the_table_of_README_is_that_of_the_shipped_run));
+                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake pkg-config gnuplot script",
+                       .loops = LOOPS({the_table_of_the_page_is_that_of_the_shipped_run, TABLES},
+                                      {the_table_and_its_notes_fit_a_terminal, TABLES})},
+        TESTS(every_printed_command_runs));
 }

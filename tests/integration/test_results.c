@@ -137,7 +137,7 @@ START_TEST(what_is_no_run_directory_is_refused)
     make_grid();
     assert_refuses(m.dir, "results", "which run directory?");
     assert_refuses(m.dir, "results cells", "is not a run directory");
-    assert_refuses(m.dir, "results absent", "is not a run directory");
+    assert_refuses(m.dir, "results absent", "there is no run directory");
     assert_refuses(m.dir, "results . --format xml", "one of table, md, csv");
     assert_refuses(m.dir, "results . --all-steps", "--format csv");
     assert_refuses(m.dir, "results . --columns n --cols combine", "do not go together");
@@ -151,7 +151,7 @@ START_TEST(what_is_no_run_directory_is_refused)
     assert_refuses(m.dir, "results . --ranks", "ranks are over tasks");
     assert_refuses(m.dir, "results . --ranks -f csv", "--ranks");
     assert_refuses(m.dir, "results . -f csv --columns sed", "did you mean 'seed'?");
-    assert_refuses(m.dir, "compare absent rotary learned", "is not a run directory");
+    assert_refuses(m.dir, "compare absent rotary learned", "there is no run directory");
     assert_refuses(m.dir, "export . 0", "-o FILE");
     assert_refuses(m.dir, "export . 0 -o x.safetensors", "has no checkpoint");
 }

@@ -15,7 +15,7 @@ START_TEST(its_commands_end_in_a_page)
     shell_expect(0,
                  "env -u PEAT_PLUGIN_PATH; PATH=$PWD/peat/bin:$PATH; "
                  "while read -r line; do echo \"$ $line\"; sh -c \"$line\" </dev/null || exit 1; "
-                 "sed -i 's/steps: 300/steps: 5/; s/tokens: 8192/tokens: 512/' first.yaml; "
+                 "sed -i 's/steps: 600/steps: 5/; s/tokens: 8192/tokens: 512/' first.yaml; "
                  "done <commands");
     shell_expect(0, "grep -q '</html>' first.html && grep -q 'rotary' first.html");
     shell_expect(0, "peat/bin/peat status runs/rates | grep -q '12 done'");

@@ -21,7 +21,6 @@ struct table_options {
     int digits;        /* significant ones of the spread; 0: two                       */
     bool only_changed; /* leave out labels and costs that are the same in every row    */
     bool injection;    /* say what acts where                                          */
-    bool brief;        /* of the usual columns, leave out what cells cost              */
 };
 
 struct table {
@@ -87,5 +86,4 @@ void json_put_difference(struct json map, const struct difference *d);
 /* The entries of rows alone, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* What strong cells mean. */
-#define TABLE_STRONG                                                                               \
-    "best, and every row whose paired difference to it has a 95 % interval that includes 0"
+#define TABLE_STRONG "best, and rows whose paired difference to it has a 95 % CI that includes 0"
