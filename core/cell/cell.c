@@ -65,13 +65,15 @@ static bool check_head(const struct cell_reader *r, const struct model_config *m
     const bool classes = m->head != PEAT_HEAD_TOKENS;
     const struct clash clash[] = {
         {m->tie_factored && !m->tie_embeddings, "tie_factored",
-         "tie_factored needs tie_embeddings: true: its matrix stands before the token table"},
+         "tie_factored needs tie_embeddings: true: its matrix changes the width for the token "
+         "table"},
         {m->tie_embeddings && patches, "tie_embeddings",
          "tie_embeddings needs input: tokens: patches have no table of tokens"},
         {m->arch == PEAT_SEQ2SEQ && patches, "input",
          "input: patches needs model.arch: encoder or decoder"},
         {classes && m->arch != PEAT_ENCODER, "head",
-         arena_printf(r->a, "head: %s needs model.arch: encoder, where all places see all",
+         arena_printf(r->a,
+                      "head: %s needs model.arch: encoder, in which every place sees all places",
                       both ? "both" : "class")},
         {both && patches, "head", "head: both predicts masked tokens, so it needs input: tokens"},
         {m->tie_embeddings && classes && !both, "tie_embeddings",
@@ -102,15 +104,13 @@ static bool check_mixer(const struct cell_reader *r, const struct model_config *
                       mixer)},
         {conv && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0, "conv_width",
          arena_printf(r->a,
-                      "'conv_width' must be odd in an encoder, as many places on either side, not "
-                      "%" PRId64,
+                      "'conv_width' must be odd in an encoder (as many places before as after), "
+                      "not %" PRId64,
                       m->conv_width)},
         {conv && cls, "mixer",
          "with mixer: conv a class token sees only its neighbours: set pool: mean"},
         {cls && m->cls_position != CLS_FIRST, "mixer",
-         "with mixer: rnn a class token has a place in the order: set cls_position: first, or "
-         "pool: "
-         "mean"},
+         "mixer: rnn needs the class token at a position: set cls_position: first, or pool: mean"},
     };
     return m->mixer == MIXER_ATTENTION ||
            check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));

@@ -42,8 +42,8 @@ static peat_status refuse_hash(const struct cell *c, struct error *err)
     /* Its seal was taken away to edit it: with one, it would be damaged. */
     if (json_lacks_seal(c->dir, config_record.name))
         return error_set(err, PEAT_FAILED,
-                         "'%s/config.json' was changed by hand: what it says is not what the cell "
-                         "was planned as; `peat run` writes it again",
+                         "'%s/config.json' was changed by hand and differs from the plan; `peat "
+                         "run` writes it again",
                          c->dir);
     return error_set(err, PEAT_FAILED,
                      "the data or a plugin has changed since the cell was planned; run "

@@ -247,7 +247,7 @@ bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const 
           (!share || read_label(r, share, "share", 2, share_labels, &scope))))
         return false;
     if (at && !plugin_use_has_stream(use))
-        return mistake(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
+        return mistake(r->err, at->at, "scheme '%s' gives no stream, so 'at' has nothing to place",
                        use->plugin->desc->id);
     use->where.at = (enum site)site;
     use->where.share = scope == 0 ? PEAT_ONCE : PEAT_PER_LAYER;

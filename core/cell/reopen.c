@@ -32,8 +32,7 @@ static peat_status check_hash(const struct cell_config *c, const struct recorded
                          "'%s' is not what cell '%s' was trained on: its content has changed", file,
                          cell->label);
     return error_set(err, PEAT_INVALID,
-                     "cell '%s' was trained with other data or another plugin file than are there "
-                     "now",
+                     "the data or a plugin file has changed since cell '%s' was trained",
                      cell->label);
 }
 

@@ -94,7 +94,7 @@ static peat_status read_sealed(const struct candidate *c, const char *run, struc
     peat_status status = record_read(c->dir, &result_record, a, &result, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_INVALID,
-                         "cell '%s' of '%s' has not finished: only final weights are started from",
+                         "cell '%s' of '%s' has not finished, and a start needs final weights",
                          c->id, run);
     if (status != PEAT_OK)
         return status;
@@ -127,13 +127,13 @@ static peat_status source_cell_find(const char *run, const char *name, struct ar
 static const char *const as_labels[] = {"same", "sum_of_concat", NULL};
 
 const peat_param start_rows[] = {
-    START(PEAT_STRINGS, to, "parameters that start so, by name or pattern; not given: all"),
+    START(PEAT_STRINGS, to, "parameters that get these values, by name or pattern; not given: all"),
     START(PEAT_ENUM, as, "removed; old cells that have sum_of_concat are still read",
           .labels = as_labels),
     START(PEAT_STRING, from, "a safetensors file, or a directory",
           .flags = PEAT_REQUIRED | PEAT_PATH),
     START(PEAT_STRING, cell, "a file of the directory, or a cell of the run; {seed} is the seed"),
-    START(PEAT_STRING, tensor, "its name there, when it is another"),
+    START(PEAT_STRING, tensor, "the tensor's name in the file, if it differs"),
     START(PEAT_BOOL, frozen, "not trained, as with model.freeze"),
     PEAT_PARAM_END,
 };

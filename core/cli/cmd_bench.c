@@ -180,7 +180,8 @@ static int run_bench(const struct cli *cli)
 {
     struct request *q = cli->options;
     if (strcmp(cli->operand[0], "step") != 0)
-        return cli_mistake(cmd_bench.name, "there is 'step', not '%s'", cli->operand[0]);
+        return cli_mistake(cmd_bench.name, "there is no benchmark '%s'; the only one is 'step'",
+                           cli->operand[0]);
     if (q->size.d % q->size.heads != 0)
         return cli_mistake(cmd_bench.name,
                            "a width of %" PRId64 " does not split into %" PRId64 " heads",
@@ -203,7 +204,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "gemm", "PROVIDER", size.gemm,
              "provider of matrix products, as run.gemm (default auto)"),
     CLI_WORD(0, "precision", "NAME", precision_words, precision,
-             "of matrix products: fp32, bf16 (default fp32)"),
+             "precision of matrix products: fp32, bf16 (default fp32)"),
     CLI_FLAG(0, "json", json, "one JSON object"),
 };
 
@@ -218,7 +219,7 @@ const struct cli_command cmd_bench = {
         "same at any number of threads.\n"
         "On a machine that does other work, set GOMP_SPINCOUNT=1000 for more than one thread.",
     .example = "peat bench step --d 256 --layers 4 --threads 2 --json",
-    CLI_OPERANDS("step", 1, 1, "the benchmark is missing: there is 'step'"),
+    CLI_OPERANDS("step", 1, 1, "the benchmark is missing; the only one is 'step'"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.size = BENCH_SIZES),
     .run = run_bench,

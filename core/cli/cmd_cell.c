@@ -239,20 +239,22 @@ static int train_cells(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads, "threads (default: 1)"),
-    CLI_TEXT(0, "gemm", "PROVIDER", run.gemm, "what multiplies, as run.gemm (default: auto)"),
+    CLI_TEXT(0, "gemm", "PROVIDER", run.gemm,
+             "provider of matrix products, as run.gemm (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
               "steps (default: 500; 0: only at the end)"),
     CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),
-    CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout, "of each cell (default: none)"),
+    CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout,
+              "limit of each cell (default: none)"),
     CLI_WHOLE(0, "no-progress", "SECONDS", 0, SECONDS_MAX, no_progress,
-              "of a cell that stands still (default: 600; 0: none)"),
+              "limit of a cell that makes no progress (default: 600; 0: none)"),
     CLI_FLAG(0, "allow-drift", run.allow_drift,
              "go on with checkpoints of other kernels or libraries; results are marked"),
     CLI_TEXT(0, "trained", "FILE", run.trained,
-             "of one cell: evaluate the weights that another program trained"),
+             "for one cell: evaluate the weights that another program trained"),
     CLI_WHOLE(0, "measure", "N", 1, INT_MAX, run.measure,
-              "of one cell that was not started: time N steps and an evaluation, and keep nothing "
-              "but measured.json"),
+              "for one cell that was not started: time N steps and an evaluation, and keep only "
+              "measured.json"),
     CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "one cell, in this process; end when its parent PID ends"),

@@ -244,8 +244,9 @@ static int export_weights(const struct cli *cli)
     struct exporter x = {.cli = cli, .arena = cli->arena, .list = {.arena = cli->arena}};
     const struct cli_clash clash[] = {
         {"feed", q->start || q->batch || q->steps,
-         "--feed writes batches alone: no --start, --batch or --steps"},
-        {"steps", q->start || q->batch, "--steps writes other weights: no --start and no --batch"},
+         "--feed writes only batches: leave --start, --batch and --steps out"},
+        {"steps", q->start || q->batch,
+         "--steps writes other weights: leave --start and --batch out"},
     };
     int code = CLI_REFUSE_CLASH(cli, clash);
     if (code != CLI_GO_ON)

@@ -232,9 +232,8 @@ static int inspect(const struct cli *cli)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory; name one of its cells",
                            cli->operand[0]);
     if (cli_given(cli, "d T heads text tokens phase step rows pad combine"))
-        return cli_mistake(cmd_inspect.name,
-                           "only '--what', '--start' and how it is shown are for a cell: it has "
-                           "sizes and tokens of its own");
+        return cli_mistake(cmd_inspect.name, "a cell has sizes and tokens of its own: give it only "
+                                             "'--what', '--start', '--format', '--json' or '-o'");
     return write_with(cli, add_cell);
 }
 
@@ -248,7 +247,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "text", "TEXT", text, "tokens: the bytes of a text"),
     CLI_OTHER(0, "tokens", "ID,...", read_tokens, "tokens: ids from 0"),
     CLI_WORD(0, "phase", "PHASE", phase_words, scheme.train, "eval (default) or train"),
-    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "of training, with --phase train"),
+    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "training step, with --phase train"),
     CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
     CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
     CLI_TEXT(0, "combine", "COMBINE", scheme.combine,

@@ -43,9 +43,8 @@ const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
     .about = "Reads an experiment, sets every cell up without training it, and says all that is\n"
-             "wrong, each with file, line and column. Rows that are one model are warned of. "
-             "Nothing is\n"
-             "multiplied and nothing is written.",
+             "wrong, each with file, line and column. Warns of rows that are the same\n"
+             "model. Trains nothing and writes nothing.",
     .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,

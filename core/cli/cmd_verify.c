@@ -126,7 +126,7 @@ static peat_status find_moved(const struct cli *cli, const struct value **moved,
         const char *given = map->item[i]->kind == VALUE_TEXT ? map->item[i]->text : NULL;
         char absolute[PATH_MAX];
         if (!given || !realpath(given, absolute))
-            status = place_error(err, map->key_at[i], "%s is where data lie: a path", map->key[i]);
+            status = place_error(err, map->key_at[i], "%s must be the path of data", map->key[i]);
         else
             map->item[i] =
                 value_text(cli->arena, map->key_at[i], arena_strdup(cli->arena, absolute));

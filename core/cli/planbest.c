@@ -69,8 +69,8 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
             axes, where, runs->choices, plural(runs->choices), *where ? " there" : "");
         return;
     }
-    cli_print("best_over: %d cells of %s choose %s%s for each of %d row%s; then %d cells of "
-              "what was chosen are run, and %d of other values never\n",
+    cli_print("best_over: %d cells of %s choose %s%s for each of %d row%s; then %d cells of the "
+              "chosen values are run, and %d of other values are not\n",
               runs->choosing, best_over_seeds(over, a), axes, where, runs->choices,
               plural(runs->choices), runs->n - runs->choosing, p->n - runs->n);
 }

@@ -105,7 +105,7 @@ static void say_power(const struct outlook *x)
     if (x->pilot_n < 0)
         return;
     if (isnan(x->o.power)) {
-        cli_print("; the pilot has %d seed%s of it and says nothing of their spread", x->pilot_n,
+        cli_print("; the pilot has %d seed%s of it, too few for their spread", x->pilot_n,
                   plural(x->pilot_n));
         return;
     }
@@ -114,7 +114,7 @@ static void say_power(const struct outlook *x)
     if (x->o.seeds_for_power)
         cli_print(": %.0f %% needs %d seeds", 100.0 * CLAIM_POWER, x->o.seeds_for_power);
     else if (x->o.power == 0.0)
-        cli_print(": the claim would be wrong by it");
+        cli_print(": with this effect the claim is wrong");
     else
         cli_print(": %.0f %% needs more than %d seeds", 100.0 * CLAIM_POWER, PAIRS_MAX);
 }

@@ -43,8 +43,8 @@ void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a)
     const struct slurm_array any = {.settings = settings};
     const char *kinds = slurm_kinds(&any, a);
     if (kinds)
-        cli_say("nodes differ here (%s), and bits with the processor: run.slurm.constraint keeps "
-                "the cells on one kind",
+        cli_say("nodes differ here (%s), and results depend a little on the processor: "
+                "run.slurm.constraint keeps the cells on one kind",
                 kinds);
 }
 

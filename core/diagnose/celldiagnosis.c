@@ -48,7 +48,7 @@ static bool can_be_read(const struct cell_diagnosis *d, struct error *err)
 {
     const struct model_config *m = &d->config.model;
     const char *has = m->arch == PEAT_SEQ2SEQ         ? "has two sequences"
-                      : m->norm_place != NORM_BEFORE  ? "norms after its parts"
+                      : m->norm_place != NORM_BEFORE  ? "has model.norm_place: after"
                       : m->head != PEAT_HEAD_TOKENS   ? "predicts classes"
                       : m->input != PEAT_INPUT_TOKENS ? "reads patches"
                                                       : NULL;

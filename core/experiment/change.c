@@ -98,11 +98,10 @@ static bool check_numbers(struct reading *r, const struct axis *axis, const stru
     enum change_scale s = (enum change_scale)scale_of(scale->text);
     for (int i = 0; i < axis->n_known; i++)
         if (isnan(change_x(s, axis->value[i].label, i)))
-            return mistake(r->err, scale->at,
-                           "'%s' needs numbers%s, and axis '%s' has '%s': take 'order' or "
-                           "'monotone'",
-                           scale->text, s == SCALE_LOG2 ? " above 0" : "", axis->key,
-                           axis->value[i].label);
+            return mistake(
+                r->err, scale->at,
+                "'%s' needs numbers%s, and axis '%s' has '%s': use 'order' or 'monotone'",
+                scale->text, s == SCALE_LOG2 ? " above 0" : "", axis->key, axis->value[i].label);
     return true;
 }
 

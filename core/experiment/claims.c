@@ -27,11 +27,10 @@ static const peat_param rows[] = {
     NUMBER(PEAT_REAL, alpha, "level of the claim", .preset = 0.05, WITHIN(0, 0.5),
            .flags = PEAT_OPEN_MIN),
     NUMBER(PEAT_REAL, weight,
-           "of its share of alpha, where seeds are added until the claims are decided", .preset = 1,
-           WITHIN(0, 1e6), .flags = PEAT_OPEN_MIN),
-    NUMBER(PEAT_ENUM, test, "of the paired differences", .labels = claim_tests),
-    NUMBER(PEAT_ENUM, sampled, "what the interval and the test take as a sample",
-           .labels = claim_samples),
+           "weight of its share of alpha, where seeds are added until the claims are decided",
+           .preset = 1, WITHIN(0, 1e6), .flags = PEAT_OPEN_MIN),
+    NUMBER(PEAT_ENUM, test, "test of the paired differences", .labels = claim_tests),
+    NUMBER(PEAT_ENUM, sampled, "the sample of the interval and the test", .labels = claim_samples),
     PEAT_PARAM_END,
 };
 
@@ -128,13 +127,13 @@ static bool check_numbers(struct reading *r, const struct value *v, const struct
                        "exactly the same");
     if (n->sampled == SAMPLED_SEEDS_AND_TEXT && n->test != 0)
         return mistake(r->err, value_get(v, "sampled")->at,
-                       "'sampled: seeds_and_text' has a t test alone: leave 'test' out");
+                       "'sampled: seeds_and_text' has only a t test: leave 'test' out");
     const struct value *trend = value_get(v, "trend");
     if (n->direction == CLAIM_EQUAL && trend && trend->n == 1 &&
         same_text(trend->item[0]->text, change_scales[SCALE_MONOTONE]))
-        return mistake(r->err, trend->at,
-                       "a monotone trend is 'less' or 'greater': for 'equal' take its slope over "
-                       "'order'");
+        return mistake(
+            r->err, trend->at,
+            "a monotone trend is 'less' or 'greater': for 'equal' use 'order', its slope");
     if (expect && !number)
         return mistake(r->err, expect->at,
                        "'expect' must be a number: the A - B that seeds "

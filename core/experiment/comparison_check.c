@@ -262,7 +262,7 @@ static bool check_batches(struct planning *p, const struct value *v, const struc
                          value_get_path(b->cell.config.resolved, decides[i])))
             return mistake(p->err, v->at,
                            "claim '%s' cannot be decided: rows '%s' and '%s' differ in %s, so "
-                           "their cells are no pairs",
+                           "their cells cannot be paired",
                            value_get(v, "name")->text, a->cell.label, b->cell.label, decides[i]);
     return true;
 }
@@ -319,8 +319,8 @@ static bool check_measured_alike(struct planning *p, const struct plan_row *row)
         const struct value *b = value_get_path(row->cell.config.resolved, decides[i]);
         if (a && b && !value_equal(a, b))
             return mistake(p->err, p->e->report.best_over.at,
-                           "best_over cannot choose between '%s' and '%s': they differ in %s, "
-                           "so their values are not of one kind",
+                           "best_over cannot choose between '%s' and '%s': they differ in %s, so "
+                           "their values cannot be compared",
                            first->cell.label, row->cell.label, decides[i]);
     }
     return true;
@@ -368,7 +368,7 @@ static bool check_chooser(struct planning *p, const struct plan_row *row)
         if (chooses_for(p, &p->row[i], row))
             return true;
     return mistake(p->err, b->only->at,
-                   "best_over chooses%s, and row '%s' has no cell there from which it could",
+                   "best_over chooses%s, and row '%s' has no cell there to choose from",
                    best_over_where(b, p->a), row->cell.label);
 }
 

@@ -12,9 +12,8 @@ bool comparison_axis(struct reading *r, const struct value *v, const char *what,
     if (*axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
     if (best_over_has(&r->e->report.best_over, v->text))
-        return mistake(r->err, v->at,
-                       "'%s' names '%s', of which best_over chooses a value for each row", what,
-                       v->text);
+        return mistake(r->err, v->at, "'%s' names '%s', whose value best_over chooses for each row",
+                       what, v->text);
     return true;
 }
 

@@ -18,7 +18,7 @@ static bool check_precision(struct planning *p)
     if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
         return true;
     return mistake(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
-                   "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
+                   "precision 'bf16' is not available here: %s; use 'fp32'", why.text);
 }
 
 bool row_skip(struct planning *p, struct plan_row *row, bool ok)

@@ -202,7 +202,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e)
     if (!anchor)
         return mistake(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
     if (!anchor->value)
-        return mistake(r->err, at, "alias '*%s' stands inside its own anchor", name);
+        return mistake(r->err, at, "alias '*%s' is inside its own anchor", name);
     if (r->depth + anchor->height > MOST_DEPTH)
         return too_deep(r, at);
     return count_nodes(r, at, anchor->nodes) && attach(r, anchor->value, anchor->height);

@@ -52,11 +52,12 @@ static enum cell_state end_state(const struct value *end)
 static const char *result_fault(const struct cell_files *c)
 {
     if (!json_text_is(c->result, "state", "done") && !json_text_is(c->result, "state", "diverged"))
-        return "it names no end state";
+        return "it has no end state";
     const char *hash = json_get_text(c->result, "hash");
     if (c->config && !json_text_is(c->config, "hash", hash))
-        return "it is of another cell";
-    return c->hash && strcmp(c->hash, hash) != 0 ? "it is of another cell than the plan's" : NULL;
+        return "it belongs to another cell";
+    return c->hash && strcmp(c->hash, hash) != 0 ? "it belongs to another cell than the plan's"
+                                                 : NULL;
 }
 
 /* The first damage of a cell is kept. */

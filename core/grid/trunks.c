@@ -50,10 +50,10 @@ const char *kept_state_fault(const char *run, const struct kept_state *s, struct
     const struct value *identity = value_get(state, "identity");
     const char *hash = json_get_text(identity, "hash");
     if (!hash || strncmp(hash, s->trunk, strlen(s->trunk)) != 0)
-        return "it is of another trunk";
+        return "it belongs to another trunk";
     return metrics_are_whole(dir, value_get(identity, "metrics"))
                ? NULL
-               : "its metrics.jsonl is not the one that it was saved with";
+               : "its metrics.jsonl has changed since it was saved";
 }
 
 /* Whether the trunk may still give a cell of the plan its first steps. */

@@ -57,13 +57,13 @@ static void check_sources(struct verification *v)
         if (is == SOURCE_MISSING)
             verify_add(&v->problems, v->arena, NULL, "%s is missing", name[i]);
         else if (is == SOURCE_OTHER)
-            verify_add(&v->problems, v->arena, NULL,
-                       "%s is not the one that plan.json was written with", name[i]);
+            verify_add(&v->problems, v->arena, NULL, "%s has changed since plan.json was written",
+                       name[i]);
     }
     if (!value_get(v->dir.plan, "files"))
         verify_add(&v->unchecked, v->arena, NULL,
-                   "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, which does "
-                   "not say which they were");
+                   "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, without "
+                   "their hashes");
 }
 
 /* ---- plan, configuration, result ---- */
@@ -75,8 +75,8 @@ static void check_both(struct verification *v, const struct cell_files *c, const
     for (; *key; key++) {
         const struct value *x = value_get(one, *key), *y = value_get(two, *key);
         if (x && y && !value_equal(x, y))
-            verify_add(&v->problems, v->arena, c->label, "%s are not of one cell: their %s differs",
-                       files, *key);
+            verify_add(&v->problems, v->arena, c->label,
+                       "%s do not belong to one cell: their %s differs", files, *key);
     }
 }
 
@@ -111,7 +111,7 @@ static void check_state(struct verification *v, const struct cell_files *c, cons
     }
     const struct value *identity = value_get(state, "identity");
     if (!same_text(json_get_text(identity, "hash"), json_get_text(c->config, "hash")))
-        verify_add(&v->problems, v->arena, c->label, "its checkpoint is of another cell");
+        verify_add(&v->problems, v->arena, c->label, "its checkpoint belongs to another cell");
     if (json_get_int(state, "step", -1) != json_get_int(c->result, "steps", -1))
         verify_add(&v->problems, v->arena, c->label,
                    "its checkpoint is of step %" PRId64 ", and its result of step %" PRId64,
@@ -269,10 +269,9 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_trunks(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &files);
-    verify_add(
-        &v->unchecked, a, NULL,
-        "what result.json alone holds: times, memory, ratios, hashes of batches and weights, "
-        "and whether more of a metric is better");
+    verify_add(&v->unchecked, a, NULL,
+               "values that only result.json has: times, memory, ratios, hashes of batches and "
+               "weights, and whether more of a metric is better");
     if (v->unfinished)
         verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");

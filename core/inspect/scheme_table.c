@@ -293,7 +293,8 @@ static bool table_of_probe(struct view *v, struct scheme_table *t)
     if (!probe && !v->request->alone)
         return model_table(v, t);
     if (!probe)
-        return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
+        return error_set(v->err, PEAT_REFUSED,
+                         "scheme '%s' has no table that depends only on positions",
                          v->plugin->name) == PEAT_OK;
     *t = copy_table(v, probe->name, &probe->value);
     return true;

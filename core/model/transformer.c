@@ -86,12 +86,11 @@ peat_status model_build(struct model *m, const struct model_config *config,
     if (status != PEAT_OK)
         return status;
     if (config->tie_embeddings && !config->tie_factored && positional->width[0] != m->dims.D)
-        return error_set(err, PEAT_REFUSED,
-                         "model.tie_embeddings needs tokens as wide as the model, but combine '%s' "
-                         "makes them %lld wide in a model of %lld; with model.tie_factored: true a "
-                         "matrix stands between them",
-                         positional->combine_part.id, (long long)positional->width[0],
-                         (long long)m->dims.D);
+        return error_set(
+            err, PEAT_REFUSED,
+            "model.tie_embeddings needs tokens as wide as the model, but combine '%s' makes them "
+            "%lld wide in a model of %lld; model.tie_factored: true puts a matrix between them",
+            positional->combine_part.id, (long long)positional->width[0], (long long)m->dims.D);
     status = declare(m, err);
     if (status == PEAT_OK)
         status = freeze(m, err);
@@ -195,7 +194,7 @@ const char *model_not_storable(const struct model *m, const char **id)
 {
     *id = NULL;
     if (!m->dims.causal)
-        return "its rows see what follows";
+        return "its rows depend on the tokens that follow";
     if (model_has_class_token(&m->config))
         return "it has a class token";
     if (m->config.n_stream > 0)

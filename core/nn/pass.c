@@ -167,7 +167,7 @@ bool call_has_tokens(const struct call *c)
     const struct scheme_part *s = &c->pass->positional->scheme[c->index];
     if (!(s->hooks->needs & PEAT_NEED_TOKENS) || c->base.q->token)
         return true;
-    graph_fail(c->pass->g, "positions are made of token ids, and there are none");
+    graph_fail(c->pass->g, "positions are computed from token ids, and the batch has none");
     return false;
 }
 

@@ -64,10 +64,10 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
         {some_heads && scheme_acts_on(h, ACTS_ON_INPUT | ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN),
          "acts before the heads are split: where.heads means nothing for it"},
         {some_heads && h->needs & PEAT_MIXES_HEADS, "mixes all heads: where.heads is refused"},
-        {w->dim_end > 0 && !h->qkv, "does not change q and k, which where.dims is for"},
+        {w->dim_end > 0 && !h->qkv, "does not change q and k: where.dims means nothing for it"},
         {w->n_layer > 0 && once, "acts once, at the input: where.layers means nothing for it "
                                  "(at: residual re-adds it in layers)"},
-        {w->at != SITE_INPUT && !h->encode, "has no stream that `at` could place"},
+        {w->at != SITE_INPUT && !h->encode, "has no stream: `at` means nothing for it"},
         {w->across != ACROSS_NOT && !(h->traits & PEAT_ACROSS),
          "is not defined across two sequences: where.across is refused"},
         {w->across == ACROSS_ONLY && scheme_acts_on(h, ACTS_ON_MODEL & ~ACTS_ON_HEADS),
@@ -75,7 +75,7 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
         {h->needs & PEAT_NEED_TOKENS && dims->V == 0,
          "reads the ids of tokens, and patches have none"},
         {h->traits & PEAT_NEEDS_CAUSAL && !dims->causal,
-         "is defined for a causal model alone (model.arch: decoder)"},
+         "is defined only for a causal model (model.arch: decoder)"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].wrong)

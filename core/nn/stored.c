@@ -12,7 +12,7 @@ const char *scheme_not_storable(const peat_scheme *s)
 {
     bool rows = s->reach && (s->residual || s->hidden);
     if (!(s->traits & PEAT_STORABLE))
-        return "it does not say that it can";
+        return "it does not declare PEAT_STORABLE";
     if (s->positions && s->needs & PEAT_NEED_TOKENS)
         return "its positions depend on the tokens";
     if (s->prepare && (rows || (s->encode && s->needs & PEAT_NEED_TOKENS)))
@@ -22,7 +22,7 @@ const char *scheme_not_storable(const peat_scheme *s)
 
 const char *combine_not_storable(const peat_combine *c)
 {
-    return c->traits & PEAT_STORABLE ? NULL : "it does not say that it can";
+    return c->traits & PEAT_STORABLE ? NULL : "it does not declare PEAT_STORABLE";
 }
 
 const char *positional_not_storable(const struct positional *p, const char **id)

@@ -211,8 +211,7 @@ peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err)
     w.dir = arena_printf(a, "%s.tmp-%ld", t->dir, (long)getpid());
     t->bytes = t->ids = 0;
     if (file_exists(t->dir))
-        return error_set(err, PEAT_INVALID, "'%s' is there already: name a folder that is not",
-                         t->dir);
+        return error_set(err, PEAT_INVALID, "'%s' exists already: name a new folder", t->dir);
     if (!read_texts(&w))
         return err->status;
     stops_hold(&held);

@@ -203,7 +203,7 @@ static peat_status choose_metric(const struct plotter *p, struct wanted *w, stru
                    ? PEAT_OK
                    : error_set(p->err, PEAT_INVALID,
                                "%s was evaluated at fewer than %d steps: set eval.every, or leave "
-                               "--metric away for the training loss",
+                               "--metric out for the training loss",
                                r->metric, STEPS_MIN);
     }
     *w = (struct wanted){"loss", "train", -1};

@@ -244,7 +244,7 @@ static bool check_size(const struct layout *l, const void *given, uint32_t size,
     if (size <= l->now || all_zero((const unsigned char *)given + l->now, size - l->now))
         return true;
     error_set(err, PEAT_MISMATCH,
-              "its %s sets what this program does not know: it has %" PRIu32
+              "its %s sets fields that this program does not know: it has %" PRIu32
               " bytes, here %zu; a newer PEAT is needed",
               l->type, size, l->now);
     return false;

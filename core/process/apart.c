@@ -223,7 +223,7 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
 {
     char name[SIGNAL_NAME];
     if (q->doing[0])
-        strbuf_addf(out, "stood still outside of plugins for %g s, %s", q->outside, q->doing);
+        strbuf_addf(out, "made no progress outside of plugins for %g s, %s", q->outside, q->doing);
     else if (q->stuck)
         strbuf_addf(out, "did not return within %g s", q->seconds);
     else if (q->child.signal)

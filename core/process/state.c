@@ -220,7 +220,7 @@ peat_status guard_verdict(struct guard *g, struct error *err)
         return PEAT_OK;
     restore_rounding(g->was.rounding);
     if (g->was.directory[0] && chdir(g->was.directory) < 0)
-        return error_set(err, PEAT_FAILED, "%s %s, and '%s' cannot be gone back to: %s", g->where,
+        return error_set(err, PEAT_FAILED, "%s %s, and the way back to '%s' failed: %s", g->where,
                          g->what, g->was.directory, strerror(errno));
     return error_set(err, PEAT_FAILED, "%s %s", g->where, g->what);
 }

@@ -17,7 +17,7 @@ static peat_status open_rest(const struct providers *p, struct team *team, struc
         return PEAT_OK;
     peat_status status = provider_open(p, gemm->rest, &team->rest, err);
     if (status == PEAT_OK && team->rest->rest)
-        status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
+        status = error_set(err, PEAT_INVALID, "'%s' itself leaves products to another provider",
                            team->rest->name);
     if (status != PEAT_OK)
         error_prefix(err, "gemm '%s' leaves some products to '%s'", gemm->name, gemm->rest);
@@ -113,7 +113,7 @@ static peat_status check_bf16(const peat_gemm_provider *provider, struct error *
     if (!missing)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
-                     provider->bf16 ? "" : "; 'onednn' has, where the CPU has");
+                     provider->bf16 ? "" : "; 'onednn' has them, on a CPU with bf16 instructions");
 }
 
 peat_status gemm_check_bf16(const char *name, struct error *err)

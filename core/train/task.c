@@ -21,8 +21,8 @@ static bool check_stream_name(const struct task *t, int64_t i, struct error *err
     for (int64_t j = 0; fit && j < i; j++)
         fit = strcmp(s[i].name, s[j].name) != 0;
     return fit || error_set(err, PEAT_FAILED,
-                            "task '%s' names a stream '%s': a name is 1 to 32 of a-z, 0-9 and _, "
-                            "and of no other stream",
+                            "task '%s' names a stream '%s': each stream has a name of its own, 1 "
+                            "to 32 of a-z, 0-9 and _",
                             t->part.id, s[i].name ? s[i].name : "") == PEAT_OK;
 }
 
@@ -39,7 +39,7 @@ static bool check_asked(const struct task *t, struct error *err)
          "has no patches; use model.input: tokens"},
         {two && p->source_T < 1, "has no source sequences, which model.arch: seq2seq needs"},
         {two && p->n_segment > 0, "has segments, which model.arch: seq2seq does not read"},
-        {two && p->n_stream > 0, "adds streams, and model.arch: seq2seq reads tokens alone"},
+        {two && p->n_stream > 0, "adds streams, and model.arch: seq2seq reads only tokens"},
         {p->head != PEAT_HEAD_TOKENS && p->n_class < 2, "has no classes; use model.head: tokens"},
         {both && !p->tells_both, "has no token targets; use model.head: class"},
     };

@@ -224,7 +224,7 @@ START_TEST(a_task_adds_a_stream_of_its_own)
     shell_expect(0, "peat export run sinusoidal.sum.s0 -o m.safetensors && "
                     "grep -aq '\"stream.mark.weight\"' m.safetensors");
     shell_expect(0, "peat diagnose run sinusoidal.sum.s0 --json | grep -q segment.segment");
-    shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads tokens alone",
+    shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads only tokens",
                "peat plan arch.yaml model.arch=seq2seq");
 }
 END_TEST

@@ -52,7 +52,7 @@ START_TEST(ids_say_the_text_byte_for_byte)
         shell_expect(0, "cat odd.txt g.txt crlf.txt >all && python3 decode.py d | cmp - all");
         shell_expect(0, "ls d | tr '\\n' ' ' | grep -x 'ids.npy pieces.tsv sentencepiece.model '");
     }
-    shell_says(0, "pieces say 400 bytes", "peat tokenize crlf.txt --vocab 265 -o e");
+    shell_says(0, "pieces are 400 bytes of text", "peat tokenize crlf.txt --vocab 265 -o e");
     shell_expect(0, "python3 decode.py e | cmp - crlf.txt");
 }
 END_TEST
