@@ -27,7 +27,8 @@
 enum mixer { MIXER_ATTENTION, MIXER_CONV, MIXER_RNN };
 
 struct mixer_weights {
-    struct weight *in_w, *in_b;         /* conv [3D, D]: q, k, v; rnn [2D, D]: z, o; and as many */
+    struct weight *in_w, *in_b;         /* conv [3D, D]: q, k, v; rnn [2D, D]: z, o; and a bias
+                                         * of the same length */
     struct weight *forget_w, *forget_b; /* rnn [D, D], [D]; conv NULL                            */
     struct weight *taps;                /* conv [K, D]; rnn NULL                                 */
     struct weight *out_w, *out_b;       /* [D, D], [D]                                           */
@@ -35,6 +36,6 @@ struct mixer_weights {
 
 /* "conv", "rnn"; NULL for attention. */
 const char *mixer_name(enum mixer mixer);
-/* x [B,T,D] (normed) -> [B,T,D], of the rows of the pass; not for attention. */
+/* x [B,T,D] (normed) -> [B,T,D], for the rows of the pass; not for attention. */
 peat_node *mixer_forward(struct pass *pass, const struct mixer_weights *w, enum mixer mixer,
                          int64_t layer, peat_node *x);
