@@ -74,8 +74,8 @@ struct peat_node {
     struct graph *g;
     const struct op *op; /* NULL: a leaf                                              */
     struct tensor value;
-    struct tensor grad; /* of a root: grad has memory that is not cleared yet */
-    bool grad_fresh;    /* grad's memory belongs to another node, which gives it back */
+    struct tensor grad; /* data NULL until something is added; then as large as value */
+    bool grad_fresh;    /* of a root: grad has memory that is not cleared yet */
     bool grad_lent;     /* grad's memory is another node's, which gives it back       */
     bool needs_grad;
     int n_src;

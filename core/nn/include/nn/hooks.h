@@ -23,10 +23,9 @@ enum place_of_action {
     ACTS_ON_RESIDUAL = 32,  /* [B,T,D] at the start of a block                        */
     ACTS_ON_HIDDEN = 64,    /* inputs [B,T,D] of queries, keys and values             */
     ACTS_ON_QKV = 128,      /* queries, keys and values of a head group               */
-    ACTS_ON_TERMS = 256,    /* the logits or weights of a head group, which the fused path does
-                             * not have */
-    ACTS_ON_SCORES = 512,   /* the output of a head group's attention                 */
-    ACTS_ON_CONTEXT = 1024, /* the output of its attention                            */
+    ACTS_ON_TERMS = 256,    /* terms that are added to the logits of a head group    */
+    ACTS_ON_SCORES = 512,   /* logits or weights of a head group, which the fused path lacks */
+    ACTS_ON_CONTEXT = 1024, /* the output of a head group's attention                 */
     ACTS_ON_STATE = 2048,   /* nodes that go from layer to layer                      */
 
     ACTS_ON_HEADS = ACTS_ON_QKV | ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT,

@@ -4,9 +4,9 @@
  *
  * conv, a short convolution between two gates. With [q k v] = x W' + b, each of width D:
  *   y = (q * convolution(k * v)) Wo' + bo
- * Poli et al. 2023 (arXiv:2302.10866), section 3.1: their operator of order 2, whose first filter
- * does nothing and whose second is a few taps. (Their own long filters are functions of position: a
- * scheme of its own.)
+ * Poli et al. 2023 (arXiv:2302.10866), section 3.1: their operator of order 2, with the
+ * identity as its first filter and a few taps as its second. (Their own long filters are functions
+ * of position: a scheme of its own.)
  *
  * rnn, a gated linear recurrence. With [z o] = x W' + b and f = sigmoid(x Wf' + bf):
  *   h_t = f_t h_(t-1) + (1 - f_t) tanh(z_t),   y = (sigmoid(o) * h) Wo' + bo
