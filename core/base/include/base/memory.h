@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h: memory that is freed piece by piece, where an arena does not fit: what grows without
- * end, and for memory that is given back early. Everything here is freed with free().
+ * memory.h: memory that is freed piece by piece, where an arena does not fit: for data that grow
+ * without limit, or are freed early. Everything here is freed with free().
  *
  * As with arenas, running out of memory ends the process with one line.
  */
@@ -9,5 +9,6 @@
 
 #include <stddef.h>
 
-/* n elements, cleared; never NULL, also for n = 0. `what` is named when memory runs out. */
+/* n elements, cleared; never NULL, also for n = 0. The message names `what` when memory
+ * runs out. */
 void *mem_array(size_t n, size_t bytes_each, const char *what);

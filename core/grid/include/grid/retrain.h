@@ -35,8 +35,7 @@ struct retraining {
 
 /* Trains finished cells, chosen by the seed, in a directory below TMPDIR that is removed at the
  * end, and compares weights, the training's curve and the final values bit for bit. For a cell of
- * an earlier arithmetic (cell/cell.h) it only compares how far final
- * values differ. `program` is the
- * path of peat. */
+ * an earlier arithmetic (cell/cell.h) it only compares how far final values differ. `program` is
+ * the path of peat. */
 peat_status retrain_cells(const struct verification *v, struct retraining *t, const char *program,
                           struct error *err);
