@@ -42,10 +42,10 @@ static bool check_heads(const struct cell_reader *r, const struct model_config *
                    m->d_model, m->n_head);
 }
 
-/* Settings that contradict each other, whatever the task. */
+/* Refuses settings that contradict each other, whatever the task. */
 struct clash {
     bool is_there;
-    const char *key; /* where the message is placed */
+    const char *key; /* place of the message */
     const char *why;
 };
 
@@ -82,8 +82,8 @@ static bool check_head(const struct cell_reader *r, const struct model_config *m
     return check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));
 }
 
-/* Mixers other than attention, and the settings that are for attention alone. A class token must
- * see the whole sequence. */
+/* Checks mixers other than attention, and the settings that are only for attention. A class token
+ * must see the whole sequence. */
 static bool check_mixer(const struct cell_reader *r, const struct model_config *m,
                         const struct value *v)
 {
@@ -136,7 +136,7 @@ static bool read_model(const struct cell_reader *r, struct model_config *m, cons
     return true;
 }
 
-/* The section's settings as a map. none: a config that is all 0. */
+/* The section's settings as a map. none: a config of zeros. */
 static struct value *rows_value(const peat_param *row, const void *config, const void *none,
                                 struct arena *a)
 {
@@ -164,7 +164,7 @@ static struct value *model_value(const struct cell_config *c, bool identity, str
 
 /* ---- train and eval ---- */
 
-/* Fills in the default of schedule: wsd, whose constant part begins where the warm-up ends. */
+/* Sets the default for schedule: wsd, whose constant part begins where the warm-up ends. */
 static bool check_decay(const struct cell_reader *r, struct train_config *t, const struct value *v)
 {
     const double share = 0.2;
@@ -199,7 +199,7 @@ static struct value *train_value(const struct train_config *t, struct arena *a)
     return train.v;
 }
 
-/* Whole and distinct; in rising order for use. */
+/* Lengths must be whole and distinct; sorts them. */
 static bool check_lengths(const struct cell_reader *r, struct eval_config *e, const struct value *v)
 {
     if (!v || (v->kind == VALUE_TEXT && strcmp(v->text, "auto") == 0))
@@ -279,7 +279,7 @@ static bool has_stream(const struct cell_config *c)
     return false;
 }
 
-/* With no stream a combine that makes no position itself has nothing to merge. The default one
+/* Without a stream, a combine that makes no position itself has nothing to merge. The default one
  * passes a single stream unchanged. */
 static bool read_combine(const struct cell_reader *r, struct cell_config *c, const struct value *v,
                          bool *dropped)
@@ -400,7 +400,7 @@ peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole cell ---- */
 
 static bool check_patience(const struct cell_reader *r, const struct cell_config *c,
                            const struct value *tree)

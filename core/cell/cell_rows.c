@@ -97,14 +97,14 @@ const peat_param train_rows[] = {
           WITHIN(1, 1048576), .unit = "tokens"),
     TRAIN(PEAT_REAL, lr, "highest learning rate", .preset = 1e-3, WITHIN(0, 100),
           .flags = PEAT_OPEN_MIN),
-    /* 0 is a length like any other: cell.c tells it from auto by what was given. */
+    /* 0 is a valid length; cell.c distinguishes it from auto by whether the key was given. */
     TRAIN(PEAT_INT, warmup, "steps over which the learning rate rises", WITHIN(0, 1e9),
           .automatic = "steps/10, at most 200; wsd: at most 100", .unit = "steps",
           .flags = PEAT_AUTO),
     TRAIN(PEAT_ENUM, schedule,
           "how the learning rate falls after the warm-up; wsd: constant, then a decay",
           .labels = schedule_labels),
-    /* 0: another schedule, which has no decay of its own; cell.c fills it in. */
+    /* 0 for other schedules; for wsd cell.c sets the default. */
     TRAIN(PEAT_REAL, decay,
           "schedule: wsd: the share of the steps in which the learning rate falls", WITHIN(0, 1),
           .automatic = "0.2", .flags = PEAT_AUTO | PEAT_OPEN_MIN | CELL_LATER),
@@ -137,7 +137,7 @@ const peat_param eval_rows[] = {
     EVAL(PEAT_BOOL, halves,
          "also measure two halves of the held-out data apart, for report.best_over",
          .flags = CELL_LATER),
-    /* An experiment of version 2 sets it where its file does not: experiment.c. */
+    /* For an experiment of version 2, experiment.c sets it where the file does not. */
     EVAL(PEAT_REAL, test,
          "share of the held-out data that is the test part: evaluated once, at the end, and "
          "reported; the rest validates. 0: no test part. In a file of version: 2 the default "

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* reopen.c: from config.json back to a configuration that can run. */
+/* reopen.c: makes a configuration that can run from config.json. */
 #include "cell/reopen.h"
 
 #include "cell/cellmeta.h"
 
-/* The file whose content is not what meta.json recorded; NULL: none. */
+/* A file whose content is not the one that meta.json recorded; NULL: all are unchanged. */
 static const char *changed_file(const struct value *then, const struct value *now)
 {
     for (int i = 0; then && i < then->n && i < now->n; i++) {

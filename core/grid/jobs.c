@@ -14,10 +14,10 @@ struct loop {
     struct jobs *j;
     char **env;
     int n_taken, n_active;
-    double looked; /* when progress was looked at, of the clock */
-    int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
+    double looked; /* time of the clock at the last check of progress */
+    int n_stop;    /* stops from a person or a program; SIGHUP may come without one */
     struct job **active;
-    bool stopping; /* starts no more */
+    bool stopping; /* no more cells are started */
 };
 
 /* ---- starting ---- */
@@ -80,7 +80,7 @@ static void stop_all(struct loop *l)
     }
 }
 
-/* While there is time to stop it. */
+/* Prints a notice while there is still time to stop the cell. */
 static void give_notice(struct loop *l, struct job *job, bool ended)
 {
     const struct trail_page *page = job->child.trail;
@@ -92,7 +92,7 @@ static void give_notice(struct loop *l, struct job *job, bool ended)
                      page->notice);
 }
 
-/* Where not even the end can be written, the next cells would fare no better. */
+/* If the end of a cell cannot be written, the next cells would fail too, so none is started. */
 static void ended(struct loop *l, struct job *job)
 {
     struct jobs *j = l->j;
@@ -111,7 +111,7 @@ static void ended(struct loop *l, struct job *job)
         stop_all(l);
 }
 
-/* Whether `active` is still in the steps that both share. */
+/* Whether `active` is still training the steps that both share. */
 static bool trains_for(const struct loop *l, const struct job *active, const struct job *job)
 {
     const struct trail_page *page = active->child.trail;
@@ -134,7 +134,7 @@ static bool must_wait(const struct loop *l, const struct job *job)
     return false;
 }
 
-/* NULL: all are taken, or wait. */
+/* The next job to start; NULL: all are taken, or wait. */
 static struct job *find_next(const struct loop *l)
 {
     for (int i = l->j->first; i < l->j->n; i++)
@@ -201,7 +201,8 @@ static void reap(struct loop *l)
     }
 }
 
-/* The hook it is in now is recorded before it is stopped, since it may go on to save its state. */
+/* Records the running hook before the cell is stopped, because the cell may go on to save its
+ * state. */
 static void end_for(struct loop *l, struct job *job, enum cell_stop why)
 {
     struct cell_process *p = &job->process;
@@ -227,14 +228,14 @@ static void enforce_deadlines(struct loop *l)
     }
 }
 
-/* How often progress is looked at. */
+/* Seconds between checks of progress. */
 static double look_seconds(const struct jobs *j)
 {
     return fmin(fmax(j->no_progress / 10, 0.02), 10);
 }
 
-/* A look counts for little more than the time between two: in a suspended machine or job nobody
- * gets on, and this process does not either. */
+/* A check counts at most little more than the usual time between two checks: in a suspended machine
+ * or job no cell makes progress, and neither does this process. */
 static void watch_progress(struct loop *l)
 {
     double now = clock_seconds();
@@ -282,7 +283,7 @@ static double next_wake(const struct loop *l)
     return wait;
 }
 
-/* The signal, or 0 when the time is up. */
+/* The signal; 0 when the time is over. */
 static int wait_signal(const sigset_t *set, double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
@@ -315,7 +316,7 @@ static void run_loop(struct loop *l, const sigset_t *set)
         enforce_deadlines(l);
     }
     progress_clear(j->progress);
-    /* One that came as the last cell ended must not end this process instead. */
+    /* A signal that came as the last cell ended must not end this process. */
     for (int signal; (signal = wait_signal(set, 0)) != 0;)
         j->interrupted = j->interrupted || is_stop(signal);
     j->left += j->n - j->first - l->n_taken;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stale.c: comparing a result's provenance with the present. */
+/* stale.c: compares a result's provenance with the present plugins. */
 #include "grid/stale.h"
 
 #include "cell/cellfiles.h"
@@ -7,7 +7,7 @@
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};
 const struct record stale_record = {"stale.json", "format", 1, true, stale_fields};
 
-/* The recorded hash of a plugin, NULL when it is not listed. */
+/* The recorded hash of a plugin; NULL when it is not listed. */
 static const char *recorded_hash(const struct value *plugins, const peat_plugin *desc)
 {
     for (int i = 0; plugins && i < plugins->n; i++) {

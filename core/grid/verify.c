@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.c: a run directory against itself, and against the files that it names. */
+/* verify.c: checks a run directory for consistency, and against the files that it names. */
 #include "grid/verify.h"
 
 #include "cell/cellfiles.h"
@@ -28,9 +28,9 @@ static bool was_noted(const struct remarks *list, const char *text)
     return false;
 }
 
-/* ---- files that are sealed in themselves ---- */
+/* ---- files with their own seals ---- */
 
-/* The JSON that peat writes in dir ends in its check. */
+/* Checks that a JSON file that peat wrote in dir is sealed. */
 static void check_sealed(struct verification *v, const char *label, const char *dir,
                          const char *const *name)
 {
@@ -48,7 +48,7 @@ static void check_sealed(struct verification *v, const char *label, const char *
     }
 }
 
-/* The sources of the plan: the experiment as written, and as resolved. */
+/* Checks the sources of the plan: the experiment as written, and as resolved. */
 static void check_sources(struct verification *v)
 {
     static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
@@ -68,7 +68,7 @@ static void check_sources(struct verification *v)
 
 /* ---- plan, configuration, result ---- */
 
-/* Two files of one cell have the same values under these keys. */
+/* Checks that two files of one cell have the same values under these keys. */
 static void check_both(struct verification *v, const struct cell_files *c, const char *files,
                        const struct value *one, const struct value *two, const char *const *key)
 {
@@ -126,20 +126,20 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
     const char *dir = arena_printf(v->arena, "%s/ckpt/%s", c->dir, generation);
     if (file_exists(dir))
         check_state(v, c, dir);
-    else if (!value_get(c->result, "files")) /* else it was reported */
+    else if (!value_get(c->result, "files")) /* otherwise it was reported */
         verify_add(&v->problems, v->arena, c->label, "ckpt/%s is missing", generation);
 }
 
 /* ---- files elsewhere ---- */
 
-/* The hash of a file or folder that cells name, found once; NULL: it is not here. */
+/* The hash of a file or folder that cells name, computed once; NULL: it is not here. */
 static const char *hash_once(struct data_files *f, const char *path)
 {
     const char *hex;
     return data_hash(f, path, &hex, NULL) == PEAT_OK ? hex : NULL;
 }
 
-/* The files listed under key in meta.json. */
+/* Checks the files listed under key in meta.json. */
 static void check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct data_files *files)
 {
@@ -158,9 +158,9 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole directory ---- */
 
-/* False: they are not those that the result is sealed with, and may be of any size. */
+/* False: they are not the files that the result is sealed with, and may be of any size. */
 static bool check_files(struct verification *v, const struct cell_files *c)
 {
     enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;
@@ -230,7 +230,8 @@ static void check_drawings(struct verification *v, const char *path)
         verify_add(&v->problems, v->arena, NULL, "%s", why.text);
 }
 
-/* Cells that could use a damaged state train its steps themselves, so no result depends on it. */
+/* A damaged state is only a note: cells that could use it train its steps themselves, so no result
+ * depends on it. */
 static void check_trunks(struct verification *v, const char *path)
 {
     int n;
@@ -243,7 +244,7 @@ static void check_trunks(struct verification *v, const char *path)
     }
 }
 
-/* A cell that stands in the plan twice has its seed and labels twice in the table. */
+/* A cell that is in the plan twice would be in the table twice. */
 static void check_twice(struct verification *v)
 {
     for (int i = 0; i < v->dir.n; i++)
@@ -255,7 +256,7 @@ static void check_twice(struct verification *v)
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
-    struct error told = {0}; /* each cell has its own damage */
+    struct error told = {0}; /* not needed: each cell has its own damage */
     struct arena *a = v->arena;
     peat_status status = rundir_read(path, &v->dir, a, &told);
     if (status != PEAT_OK)

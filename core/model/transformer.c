@@ -97,7 +97,8 @@ peat_status model_build(struct model *m, const struct model_config *config,
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
 }
 
-/* No weight of a block, of the last norm, of the head and of another stack has such a name. */
+/* True for weights of the input: names of blocks, of the last norm, of the head and of an encoder
+ * begin otherwise. */
 static bool is_of_input(const char *name)
 {
     return strncmp(name, "block.", 6) != 0 && strncmp(name, "norm", 4) != 0 &&
@@ -128,7 +129,7 @@ static void begin(struct model *m, struct graph *g)
     weights_begin(&m->weights);
 }
 
-/* Up to the first block. The mask is for the input as attention works on it. */
+/* The pass up to the first block. The mask is for the input of attention, with the class token. */
 static peat_node *enter(struct model *m, struct graph *g, const struct model_input *in,
                         struct pass *pass, struct attention_mask *mask)
 {
@@ -267,7 +268,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
 
 /* ---- plan ---- */
 
-/* Makes the input of the task's own streams; false: no memory. */
+/* Makes an input with the task's own streams; false: out of memory. */
 static bool empty_streams(const struct model *m, struct arena *a, struct model_input *in)
 {
     bool ok = true;
@@ -282,7 +283,7 @@ static bool empty_streams(const struct model *m, struct arena *a, struct model_i
     return ok;
 }
 
-/* A pass that fails is refused, as by a set-up: this model cannot make it. */
+/* A pass that fails is refused like a set-up, because this model cannot make it. */
 static peat_status refuse_pass(const struct graph *g, struct error *err)
 {
     if (!graph_failed(g) || g->err.status == PEAT_NOMEM)

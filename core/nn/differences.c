@@ -18,7 +18,7 @@ struct range {
     double min, max;
 };
 
-/* Widens the range by the positions of a side; false: not all are whole. */
+/* Widens the range by the positions of a side; false: some are not whole numbers. */
 static bool whole(const peat_side *s, struct range *r)
 {
     for (int64_t i = 0; i < s->pos_B * s->T; i++) {

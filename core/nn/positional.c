@@ -49,7 +49,7 @@ static peat_status check_mixer(const struct scheme_part *s, const char *mixer, s
     return PEAT_REFUSED;
 }
 
-/* Refuses a place or a model that the scheme is not for. */
+/* Refuses `where`, `at` or a model that does not suit the scheme. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)
 {
@@ -97,7 +97,8 @@ static int64_t own_width(struct positional *p, const struct scheme_part *s)
     return width;
 }
 
-/* Stream names and the widths that schemes insist on. Returns how many the combine merges. */
+/* Sets stream names and the widths that schemes require. Returns the number of streams that the
+ * combine merges. */
 static int list_streams(struct positional *p, int64_t n_segment)
 {
     static const char *const name[] = {"position",   "position.2", "position.3", "position.4",
@@ -124,7 +125,8 @@ static int list_streams(struct positional *p, int64_t n_segment)
     return n;
 }
 
-/* Without a combine there is no stream of positions, and all others are added to the token's. */
+/* Without a combine no positional stream is merged, and all other streams are added to the
+ * token's. */
 static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)
@@ -135,7 +137,7 @@ static peat_status no_combine(struct positional *p, int64_t D, bool segment, str
         return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
     for (int i = 0; i < p->n_stream; i++)
         p->width[i] = D;
-    p->width[1] = D; /* of a stream that enters elsewhere */
+    p->width[1] = D; /* the width of a stream that enters elsewhere */
     return PEAT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_bf16.c: rounds operands into memory of the calling thread and has them multiplied. */
+/* gemm_bf16.c: rounds operands into memory of the calling thread and calls the provider's
+ * product. */
 #include "gemm_bf16.h"
 
 #include "tensor/bf16.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_library.c: which libraries multiply for a team. */
+/* gemm_library.c: opens the libraries that multiply for a team. */
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -8,7 +8,7 @@
 #include "tensor/gemm.h"
 #include "tensor/provider.h"
 
-/* The provider that gets the products that team->gemm refuses. */
+/* Opens the provider for the products that team->gemm refuses. */
 static peat_status open_rest(const struct providers *p, struct team *team, struct error *err)
 {
     const peat_gemm_provider *gemm = team->gemm;
@@ -24,9 +24,9 @@ static peat_status open_rest(const struct providers *p, struct team *team, struc
     return status;
 }
 
-/* OpenBLAS tries for ever, and oneDNN crashes, where a limit leaves too few addresses (ulimit -v)
- * or too little memory to write to (ulimit -d): two buffers and the libraries themselves, and a
- * buffer for each thread. */
+/* Checks the address space that a library needs. Without it OpenBLAS tries for ever and oneDNN
+ * crashes, under a limit on addresses (ulimit -v) or on memory to write to (ulimit -d): two buffers
+ * and the libraries themselves, and a buffer for each thread. */
 static peat_status check_addresses(const char *name, int threads, struct error *err)
 {
     struct rlimit data;
@@ -79,8 +79,8 @@ const char *gemm_name(const struct team *team)
     return team->gemm->name;
 }
 
-/* Which operands are rounded, where and by which products of our own: raised when the bits of a
- * bf16 cell change with it. 1: operands of products by weights. */
+/* Version of the rounding of operands: raised when the bits of a bf16 cell change with it. 1:
+ * operands of products by weights. */
 enum { BF16_WAY = 3 };
 
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,

@@ -2,7 +2,8 @@
 /* loop_rows.c: sums over rows. */
 #include "rows/loop_rows.h"
 
-/* Eight lanes, combined in a fixed tree: vectorised without reordering anything at run time. */
+/* Eight lanes, combined in a fixed tree, so that the loop vectorises and the order of additions is
+ * fixed. */
 VEC_INLINE real sum_dense(const real *x, int64_t n)
 {
     real lane[8] = {0};
