@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diagnose.c: the list of diagnostics, and all of them in order. */
+/* diagnose.c: the list of diagnostics, and a function that runs all of them. */
 
 #include "diagnose/diagnostics.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* best_over.c: what `report.best_over` says, checked, and in its normal form. */
+/* best_over.c: checks `report.best_over` and puts it into its normal form. */
 #include "experiment/best_over.h"
 
 #include "comparisons.h"
@@ -57,7 +57,7 @@ const char *best_over_seeds(const struct best_over *b, struct arena *a)
 
 /* ---- from the file ---- */
 
-/* Read by params_fill; axes and seeds are read by hand. */
+/* Rows for params_fill; axes and seeds are read separately. */
 struct words {
     int64_t by, length;
     const char *metric;
@@ -218,7 +218,7 @@ struct value *best_over_value(const struct best_over *b, struct arena *a)
     return m.v;
 }
 
-/* Missing, or a map of texts. */
+/* True for a missing value, or a map of texts. */
 static bool is_only(const struct value *v)
 {
     bool good = !v || (v->kind == VALUE_MAP && v->n > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c: `interaction` and `trend` of a claim, checked and from their normal form. */
+/* change.c: checks `interaction` and `trend` of a claim, and reads their normal form. */
 #include "experiment/change.h"
 
 #include "comparisons.h"
@@ -61,7 +61,7 @@ static int scale_of(const char *word)
     return -1;
 }
 
-/* {AXIS: ...} with an axis that is not the factor. */
+/* Reads {AXIS: ...}, where the axis is not the factor. */
 static bool read_axis(struct reading *r, const struct value *v, const char *key,
                       const struct value *factor, int *axis)
 {
@@ -92,7 +92,8 @@ static bool read_scale(struct reading *r, const struct value *v)
                    near);
 }
 
-/* The labels that the grid has, of which the scale may want numbers. */
+/* The labels that the grid has on the axis; checks that they are numbers where the scale needs
+ * them. */
 static bool check_numbers(struct reading *r, const struct axis *axis, const struct value *scale)
 {
     enum change_scale s = (enum change_scale)scale_of(scale->text);

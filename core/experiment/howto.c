@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* howto.c: the sections run, report and match: how to run and compare, never what. */
+/* howto.c: the sections run, report and match, which say how to run and compare. */
 
 #include "cell/setting.h"
 #include "comparisons.h"
@@ -77,7 +77,7 @@ static bool read_limits(struct reading *r, const struct value *run)
     return ok;
 }
 
-/* One that is not installed is refused before anything is planned. */
+/* Refuses a provider that is not installed, before anything is planned. */
 static bool read_gemm(struct reading *r, const struct value *run)
 {
     struct error why = {0};

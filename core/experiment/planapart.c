@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planapart.c: a plan as text and back. */
+/* planapart.c: makes a plan in a child process and sends it as text. */
 #include "experiment/plan.h"
 
 #include "process/apart.h"
@@ -14,7 +14,7 @@ static void add_plugin(struct json list, const struct plugin_use *use)
     json_put_text(m, "sha256", use->plugin->sha256);
 }
 
-/* The members of a cell that plan.json leaves out. */
+/* Members of a cell that plan.json does not have. */
 static void add_rest(struct json cell, const struct plan_cell *c)
 {
     struct json plugins = json_put_list(cell, "plugins");
@@ -61,7 +61,7 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
 
 /* ---- the parent ---- */
 
-/* A plugin by what identifies it. */
+/* A plugin with only the fields that identify it. */
 static void read_plugin(const struct value *v, struct plugin_use *use, struct arena *a)
 {
     struct plugin *plugin = ARENA_NEW(a, struct plugin);
@@ -106,7 +106,7 @@ static bool read_config(const struct value *row, struct cell_config *c, struct a
     c->train.seq_len = json_get_int(train, "seq_len", 0);
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     double test = json_get_number(value_get(c->resolved, "eval"), "test");
-    c->eval.test = test > 0 ? test : 0; /* NaN: it is not there */
+    c->eval.test = test > 0 ? test : 0; /* NaN: the member is missing */
     snprintf(c->hash, sizeof(c->hash), "%s", json_text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", json_text_or(row, "setting", ""));
     return c->resolved && read_plugins(value_get(row, "plugins"), c, a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolved.c: an experiment with all that was said about it, as a file of its own. */
+/* resolved.c: writes an experiment with its command line as a file of its own. */
 #include "experiment/resolved.h"
 
 #include "cell/cellmeta.h"
@@ -8,7 +8,7 @@
 
 enum { ONE_LINE = 80, INDENT = 2 };
 
-/* Texts as JSON has them, which YAML reads. */
+/* Texts are written as in JSON, which YAML reads. */
 static void add_text(struct strbuf *out, const char *text)
 {
     struct arena a;
@@ -67,7 +67,7 @@ static void add_line(struct strbuf *out, const struct value *v)
 
 static void add_block(struct strbuf *out, const struct value *v, int indent);
 
-/* Behind "key:" or "-". */
+/* Writes what follows "key:" or "-". */
 static void add_item(struct strbuf *out, const struct value *v, int indent)
 {
     struct strbuf line = STRBUF_NEW;
@@ -94,8 +94,8 @@ static void add_block(struct strbuf *out, const struct value *v, int indent)
     }
 }
 
-/* A map, key by key; a small value on one line. Numbers are printed as they were written, and
- * texts in quotes, so that reading gives the same tree. */
+/* Writes a map, key by key; a small value on one line. Numbers are printed as they were written,
+ * and texts in quotes, so that reading gives the same tree. */
 static void yaml_text(const struct value *map, struct strbuf *out)
 {
     add_block(out, map, 0);
@@ -105,7 +105,7 @@ struct resolving {
     const struct plan *p;
     const struct experiment *e;
     struct arena *a;
-    struct value *files; /* list of texts: absolute paths that cells have */
+    struct value *files; /* list of texts: the absolute paths of the cells */
 };
 
 /* ---- paths ---- */
@@ -123,7 +123,7 @@ static void list_files(struct resolving *r, const struct value *v)
     value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
 }
 
-/* The file that this text names for a cell, as the cell has it; NULL: it names none. */
+/* The file that this text names for a cell, as an absolute path; NULL: it names no file. */
 static const char *file_of(const struct resolving *r, const struct value *v)
 {
     bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
@@ -159,7 +159,7 @@ static struct value *with_paths(const struct resolving *r, const struct value *v
 
 /* ---- axes ---- */
 
-/* With the label that it had before its paths were absolute. */
+/* The value with the label that it had before its paths became absolute. */
 static struct value *axis_item(const struct resolving *r, const struct axis_value *v)
 {
     struct value *item = with_paths(r, v->set->item[0]);
@@ -183,7 +183,7 @@ static struct value *axis_items(const struct resolving *r, const struct axis *ax
     return items;
 }
 
-/* Of an axis that was narrowed; those that are only known stand behind them. */
+/* Values of a narrowed axis; values that are only known are listed after them. */
 static struct value *only_of(const struct resolving *r)
 {
     struct json m = json_map(r->a);
@@ -265,7 +265,7 @@ static struct value *overrides_of(const struct resolving *r)
 
 /* ---- report and claims ---- */
 
-/* Contrasts are written in their normal form; that of a claim has those of its contrast in it. */
+/* Contrasts are written in their normal form; that of a claim contains its contrast's. */
 static struct json part_of(const struct resolving *r, const struct value *map,
                            const char *const *key)
 {
@@ -309,7 +309,7 @@ static struct value *report_of(const struct resolving *r, const struct value *wr
     return m.v;
 }
 
-/* ---- where it comes from ---- */
+/* ---- made_with ---- */
 
 static void add_plugin(struct json list, const struct plugin_use *use)
 {
@@ -332,7 +332,7 @@ static void add_plugins(struct json list, const struct plan *p)
             add_plugin(list, use);
 }
 
-/* The words of all that were said since the file was written by hand. */
+/* All words of command lines since the file was written by hand. */
 static void add_words(struct json list, const struct experiment *e)
 {
     const struct value *word;
@@ -358,7 +358,7 @@ static struct value *made_with(const struct resolving *r)
     return m.v;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static struct value *resolve_key(const struct resolving *r, const char *key, struct value *written)
 {
@@ -410,7 +410,7 @@ void resolved_text(const struct plan *p, struct strbuf *out)
     arena_release(&a);
 }
 
-/* ---- what has changed since ---- */
+/* ---- changes since then ---- */
 
 static const char *plugin_change(const struct value *made, const struct value *now, struct arena *a)
 {

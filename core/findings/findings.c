@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* findings.c: diagnoses in rows, and a row's numbers. */
+/* findings.c: collects diagnoses in rows, and computes a row's numbers. */
 #include "findings/findings.h"
 
 void findings_init(struct findings *f, const struct results *r, struct arena *a)
@@ -73,7 +73,8 @@ static int keep_finite(const double *x, int n, double *out)
     return kept;
 }
 
-/* The parts come from the first cell that has any, because all cells of a row have one depth. */
+/* The parts come from the first cell that has any, because all cells of a row have the same
+ * depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,
                     struct finding *out, double *chances, int *n_chance)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measures.c: the list of measures, and how a number is found in a diagnosis. */
+/* measures.c: the list of measures, and finding their numbers in a diagnosis. */
 #include "findings/measures.h"
 
 #define SHARE(name, head, term, usual, meaning)                                                    \
@@ -107,7 +107,7 @@ static const struct value *item_at(const struct value *list, const char *number)
     return i < list->n ? list->item[i] : NULL;
 }
 
-/* NaN where the path leads nowhere. */
+/* NaN where the path leads to no number. */
 static double number_at(const struct value *v, const char *path)
 {
     char name[64] = "";

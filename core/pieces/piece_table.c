@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* piece_table.c: spm_train's list of pieces, read, and PEAT's, written. */
+/* piece_table.c: reads spm_train's list of pieces and writes PEAT's. */
 #include "pieces.h"
 
 static const char space_sign[] = "\xe2\x96\x81"; /* U+2581 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* segments.c: checking texts and cutting them. */
+/* segments.c: checks texts and cuts them. */
 #include "pieces.h"
 
 static const unsigned char space_sign[] = {0xe2, 0x96, 0x81}; /* U+2581 */
@@ -29,7 +29,7 @@ static const unsigned char *nearest(const unsigned char *a, const unsigned char 
     return !a || (b && b < a) ? b : a;
 }
 
-/* The end of the last whole character of n bytes, of which more than four are there. */
+/* The end of the last whole character of n bytes, which are more than four. */
 static size_t whole_characters(const unsigned char *byte, size_t n)
 {
     while ((byte[n] & 0xc0) == 0x80)

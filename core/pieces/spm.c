@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spm.c: starting spm_train and spm_encode, and what they say when they fail. */
+/* spm.c: runs spm_train and spm_encode, and reports their failures. */
 
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 const char *const pieces_model_word[] = {"unigram", "bpe"};
 
-/* A line now and then, until the program ends or a stop waits, which ends it. */
+/* Prints a line now and then until the program ends, or a stop ends it. */
 static void watch(struct child *c, const struct tokenize *t, const char *doing)
 {
     const double seldom = 10;
@@ -66,7 +66,7 @@ static peat_status program_failed(const char *program, const struct child *c, co
     return status;
 }
 
-/* Two of spm_train's checks say how large a vocabulary may be. */
+/* Two of spm_train's checks tell the possible sizes of a vocabulary. */
 static peat_status explain_vocab(const struct tokenize *t, struct error *err)
 {
     const char *most = strstr(err->text, "set it to a value <= ");
@@ -85,8 +85,8 @@ static peat_status explain_vocab(const struct tokenize *t, struct error *err)
     return PEAT_FAILED;
 }
 
-/* The number of threads is part of what is learned: sums are made in their order. It is a number of
- * its own, not the machine's. Rare characters are written as bytes. */
+/* The number of threads changes the result, because sums are added in their order; so it is fixed,
+ * whatever the machine. Rare characters are written as bytes. */
 peat_status spm_learn(const struct tokenize *t, const char *dir, struct arena *a, struct error *err)
 {
     const char *const word[] = {

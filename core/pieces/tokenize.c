@@ -12,7 +12,7 @@ struct work {
     struct error *err; /* never NULL; steps return whether they succeeded */
     struct data_files files;
     struct text_file *text; /* [t->n] */
-    const char *dir;        /* beside t->dir, until all is there */
+    const char *dir;        /* temporary folder beside t->dir, until everything is there */
     struct piece_table table;
 };
 
@@ -39,7 +39,7 @@ static bool read_texts(struct work *w)
     return ok;
 }
 
-/* Lines that are written in large parts. */
+/* Lines that are written in large blocks. */
 struct lines {
     int fd;
     struct strbuf held;
@@ -62,7 +62,7 @@ static bool add_line(struct lines *l, const struct segment *s, struct error *err
     return lines_flush(l, PART, err);
 }
 
-/* All segments, or so many bytes of them, evenly over the text. */
+/* Writes all segments, or so many bytes of them, spread evenly over the text. */
 static bool write_segments(const struct work *w, const char *name, double most)
 {
     struct lines l = {.fd = -1, .held = STRBUF_NEW};
@@ -95,7 +95,7 @@ static bool write_texts(const struct work *w)
 
 /* ---- ids ---- */
 
-/* The ids of one line: their bytes are those of the segment. */
+/* Reads the ids of one line and checks that their bytes are those of the segment. */
 static bool add_segment(const struct work *w, struct ids_file *out, const struct segment *s,
                         const char **line)
 {
@@ -193,7 +193,7 @@ static bool make(struct work *w)
            data_check(&w->files, w->err) == PEAT_OK && publish(w);
 }
 
-/* Without the slashes at its end, which a name beside it cannot have. */
+/* The path without slashes at its end, so that a name beside it can be made. */
 static const char *folder_name(const char *dir, struct arena *a)
 {
     char *name = arena_strdup(a, dir);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramcheck.c: whether a parameter table keeps its own rules. */
+/* paramcheck.c: checks the rows of a parameter table. */
 #include "plugin/paramrow.h"
 
 /* NULL when the key is legal. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* childlog.c: reading the end of a log. */
+/* childlog.c: reads the end of a log. */
 #include "process/childlog.h"
 
 enum { LOG_TAIL = 1 << 16 };

@@ -7,17 +7,17 @@
 
 /* ---- kinds ---- */
 
-/* COMPARED: a number of the difference to the baseline. */
+/* COMPARED: a number of the difference to the baseline */
 enum group { COMPARED, COUNTED, COST };
 
 struct kind {
-    const char *word, *head; /* as --columns has it, and as the table has */
+    const char *word, *head; /* its word in --columns, and its head in the table */
     enum group group;
     struct table_cell (*cell)(struct builder *b, const struct kind *k,
                               const struct result_row *row);
-    size_t at;               /* in the summary when compared, else in the row */
-    bool left;               /* aligned */
-    enum quantity_form form; /* of a quantity */
+    size_t at;               /* offset in the summary when compared, otherwise in the row */
+    bool left;               /* align right */
+    enum quantity_form form; /* the quantity of a cost */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -46,7 +46,7 @@ static struct table_cell p_cell(struct builder *b, const struct kind *k,
     return table_plain(number_p(b->a, number_of(b, k, row)));
 }
 
-/* A p of the chosen test, where the seeds can show one. */
+/* Adds p of the chosen test, if the seeds can reach significance. */
 static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
@@ -168,13 +168,13 @@ static const struct kind of_rows[] = {
 enum { OF_ROWS = sizeof(of_rows) / sizeof(*of_rows), KINDS = OF_ROWS + QUANTITIES };
 
 struct chosen {
-    const struct kind *kind; /* NULL: the metric */
+    const struct kind *kind; /* NULL: the metric's own name */
     int length;
 };
 
 struct choice {
     int n_kind;
-    struct kind kind[KINDS]; /* to choose from */
+    struct kind kind[KINDS]; /* columns to choose from */
     int n;
     struct chosen item[RESULTS_MAX_LENGTHS + KINDS];
 };
@@ -221,7 +221,7 @@ static void add_kind(struct choice *c, const char *word)
     add(c, find_kind(c, word), -1);
 }
 
-/* The seeds of some row cannot make its difference significant. */
+/* True where the seeds of some row cannot make its difference significant. */
 static bool too_few_seeds(const struct results *r, int length)
 {
     for (int i = 0; i < r->n_row; i++) {
@@ -232,7 +232,7 @@ static bool too_few_seeds(const struct results *r, int length)
     return false;
 }
 
-/* d_z, which two seeds have, where no row has the three that g_z takes. */
+/* Shows d_z, which needs two seeds, where no row has the three seeds that g_z needs. */
 static const char *usual_effect(const struct builder *b)
 {
     bool two = false;
@@ -354,7 +354,7 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
-/* Costs that stand behind all else are a block of their own; their number. */
+/* The number of costs after all other columns; they get a block of their own. */
 static int count_last_costs(const struct choice *c)
 {
     int n = 0;
