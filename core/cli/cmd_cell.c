@@ -13,9 +13,9 @@ enum { SECONDS_MAX = 1000000000 };
 
 struct request {
     struct cellrun_options run;
-    int64_t threads, parent;      /* parent 0: none                */
+    int64_t threads, parent;      /* PID of the parent; 0: none    */
     int64_t timeout, no_progress; /* seconds of a cell; 0: no limit */
-    int64_t trail;                /* a descriptor; 0: none */
+    int64_t trail;                /* a descriptor; 0: not given */
     bool skip_failed;
 };
 
@@ -28,7 +28,7 @@ static bool is_finished(const struct cell_files *c)
     return cell_has_ended(c->state) && !cell_lacks_evaluation(c->config, c->result);
 }
 
-/* The parent records how it ended. */
+/* The parent, if there is one, records how the cell ended. */
 static int run_here(const struct cell_files *c, const struct request *q)
 {
     struct error err = {0};
@@ -45,8 +45,8 @@ static int run_here(const struct cell_files *c, const struct request *q)
     return end == CELLRUN_INTERRUPTED ? CLI_STOPPED : CLI_DONE;
 }
 
-/* A grid of thousands starts thousands of these, so the other cells are read only if the id is
- * not found. */
+/* A grid of thousands of cells starts thousands of such processes, so other cells are read only if
+ * the id is not found. */
 static int run_one(const struct cli *cli)
 {
     struct cell_files c;
@@ -63,8 +63,8 @@ struct choice {
     const char *dir;
     const struct request *options;
     struct jobs jobs;
-    int room;     /* of jobs.job */
-    int n_failed; /* left as they are */
+    int room;     /* room in jobs.job */
+    int n_failed; /* cells that are left as they are */
     bool read;    /* all is filled */
     struct rundir all;
     struct arena *arena;
@@ -207,8 +207,8 @@ static int run_cells(const struct cli *cli)
 
 /* ---- the command ---- */
 
-/* When the parent dies, the cell saves and ends, as at any stop; a plugin that does not return
- * is killed after a while. False: the parent has gone. */
+/* When the parent dies, the cell saves and ends, as at any stop; if a plugin does not return, the
+ * cell is killed after a while. False: the parent has already died. */
 static bool follow_parent(const struct request *q, const struct trail *trail)
 {
     const double patience = 10;

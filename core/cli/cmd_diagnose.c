@@ -83,7 +83,7 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-/* An option that would have no effect is refused. */
+/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

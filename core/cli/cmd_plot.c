@@ -26,8 +26,7 @@ static char *own_path(const struct request *q, const char *dir, struct error *er
     return path;
 }
 
-/* CLI_FAILED: gnuplot failed, but its script and data are written. CLI_USAGE: nothing was
- * written. */
+/* CLI_FAILED: gnuplot failed, but script and data are written. CLI_USAGE: nothing was written. */
 static int save(const struct cli *cli, const struct figure *f)
 {
     const struct request *q = cli->options;
@@ -43,7 +42,7 @@ static int save(const struct cli *cli, const struct figure *f)
     return status == PEAT_OK ? CLI_DONE : status == PEAT_IO ? CLI_USAGE : CLI_FAILED;
 }
 
-/* The end of the file's name and --format must agree. */
+/* Checks that the ending of the file's name and --format agree. */
 static int choose_format(struct request *q, bool given)
 {
     int named = q->file ? figure_format_of(q->file) : -1;

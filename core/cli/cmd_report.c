@@ -11,7 +11,7 @@ struct request {
     const char *file; /* NULL: stdout */
 };
 
-/* Reads each directory as a run of its own. */
+/* Reads each directory as a separate run. */
 static bool judge_family(const struct cli *cli, struct request *q)
 {
     struct claim_history *h = ARENA_NEW(cli->arena, struct claim_history);

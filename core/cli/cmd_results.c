@@ -19,7 +19,7 @@ struct request {
     int format, part;
     struct results_options read;
     struct table_options table;
-    int64_t digits; /* 0: the usual ones */
+    int64_t digits; /* 0: the default */
     bool all_steps, ranks, family;
     const char *file; /* NULL: stdout */
 };
@@ -170,7 +170,7 @@ static void print_request(const struct cli *cli, const struct request *q, int n_
     cli_output(cli, q->file);
 }
 
-/* Each directory is a run of its own, with its own claims. */
+/* Each directory is a separate run, with its own claims. */
 static void print_family(const struct cli *cli, const struct request *q, int n, char *const *dir)
 {
     struct claim_history h;
@@ -184,7 +184,7 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table = {.length = -1, .brief = true}}, 1, &dir);
 }
 
-/* An option that would have no effect is refused. */
+/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

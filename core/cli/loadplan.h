@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* loadplan.h: from an experiment file and words of the command line to its plan. */
+/* loadplan.h: makes a plan from an experiment file and words of the command line. */
 #pragma once
 
 #include "cli/command.h"
 #include "experiment/plan.h"
 
 struct loaded_plan {
-    struct arena arena; /* owns all the rest */
-    const char *dir;    /* the run directory that was named instead of a file; NULL: none */
+    struct arena arena; /* memory of all other fields */
+    const char *dir;    /* the run directory that was named instead of a file; NULL: a file was
+                         * named */
     struct experiment experiment;
     struct plan plan;
 };
@@ -15,13 +16,14 @@ struct loaded_plan {
 #define EXPERIMENT_OPERANDS                                                                        \
     CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
-/* Reads the operands above. Plugins run in a child (plan_make_apart). A failure has released *l. */
+/* Reads the operands above. Plugins run in a child (plan_make_apart). After a failure *l is
+ * released. */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
-/* The same of the experiment as it is mended (experiment/mend.h); NULL: as it is. */
+/* The same for the mended experiment (experiment/mend.h); mends NULL: as it is. */
 peat_status loaded_plan_open_mended(struct loaded_plan *l, const struct cli *cli,
                                     enum plan_depth depth, struct mends *mends, struct error *err);
-/* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
+/* The run directory: `given`, or the one that was named, or runs/<name>. Cells that it has under
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
 void loaded_plan_close(struct loaded_plan *l);

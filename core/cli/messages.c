@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c: what verbs share: messages, output, the cell of DIR CELL. */
+/* messages.c: functions that verbs share: messages, output, the cell of DIR CELL. */
 
 #include "cli/verbs.h"
 #include "grid/rundir.h"
@@ -32,7 +32,7 @@ int cli_mistake(const char *command, const char *fmt, ...)
 const struct cell_files *cli_find_cell(const struct cli *cli)
 {
     struct rundir *r = ARENA_NEW(cli->arena, struct rundir);
-    struct error damage = {0}; /* of other cells */
+    struct error damage = {0}; /* not needed: damage of other cells */
     int index;
     peat_status status = rundir_read(cli->operand[0], r, cli->arena, &damage);
     if (status != PEAT_OK)

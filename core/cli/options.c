@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c: a command line, by the command's rows and getopt_long. */
+/* options.c: reads a command line by the command's rows and getopt_long. */
 #include "base/base.h"
 #include <getopt.h>
 
 #include "cli/command.h"
 
-/* What getopt_long returns for an option without a letter: this and the row's number. */
+/* For an option without a letter getopt_long returns this plus the row's number. */
 enum { LONG_ONLY = 256 };
 
 /* ---- rows ---- */
@@ -77,7 +77,8 @@ static const struct cli_option *row_of(const struct cli_command *command, int co
     return NULL;
 }
 
-/* ':' first: getopt distinguishes a missing argument from an unknown option, and stays silent. */
+/* ':' is first, so that getopt distinguishes a missing argument from an unknown option, and prints
+ * nothing. */
 static void describe_options(const struct cli_command *command, struct option *table, char *letter)
 {
     const struct cli_option *o;
@@ -152,7 +153,8 @@ static int read_word(const struct cli *cli, const struct cli_option *o, const ch
                        allowed, argument);
 }
 
-/* An empty name is mostly a variable of a script that was not set: "-o ''" must not mean "here". */
+/* An empty name mostly comes from a variable of a script that was not set, so "-o ''" is
+ * refused. */
 static int read_text(const struct cli *cli, const struct cli_option *o, const char *argument,
                      const char **text)
 {
@@ -182,7 +184,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
     BUG("option '--%s' has no kind", o->name);
 }
 
-/* Operands must not be empty, except the words that `peat help --complete` is given. */
+/* Operands must not be empty, except the words for `peat help --complete`. */
 static int check_operands(const struct cli *cli)
 {
     const struct cli_command *c = cli->command;
@@ -204,7 +206,7 @@ int cli_read(struct cli *cli, int argc, char **argv)
     struct option table[CLI_OPTIONS_MAX + 2] = {0};
     char letters[2 * CLI_OPTIONS_MAX + 4] = {0};
     describe_options(command, table, letters);
-    optind = 0; /* another command line may have been read before */
+    optind = 0; /* getopt may have read another command line before */
     for (int code; (code = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
         if (code == '?')
             return refuse_option(command, argv[optind - 1]);

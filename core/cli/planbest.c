@@ -13,7 +13,7 @@ static bool *all_of(int n, struct arena *a)
     return is_run;
 }
 
-/* The choice before anything has run. A plan of this process is not damaged. */
+/* The choices before any cell has run. A plan that this process made is not damaged. */
 static void open_best(const struct plan *p, struct best *b, struct arena *a)
 {
     struct error none = {0};
@@ -24,7 +24,8 @@ static void open_best(const struct plan *p, struct best *b, struct arena *a)
     best_choose(b, value_get(plan, "report"), a);
 }
 
-/* Cells of one value of each choice stand for those that will be run. */
+/* True for cells of the first value of a choice, which are counted for the value that will be
+ * chosen. */
 static bool has_first_value(const struct best *b, const struct best_cell *c)
 {
     return best_has_value(b, c, &b->row[c->row].value[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runslurm.c: giving cells to Slurm, and telling the user. */
+/* runslurm.c: hands cells to Slurm, and reports it to the user. */
 #include "cli/runslurm.h"
 #include "base/base.h"
 

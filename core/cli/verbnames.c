@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verbnames.c: the verbs of a group by their names. */
+/* verbnames.c: finds the verbs of a group by their names. */
 
 #include "base/base.h"
 #include "cli/command.h"

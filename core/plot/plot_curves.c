@@ -5,26 +5,26 @@
 #include "maths/statistics.h"
 #include "plotter.h"
 
-/* Steps are drawn in at most BINS places: a seed's values in one of them are averaged. */
+/* Steps are drawn at no more than BINS places: a seed's values at one place are averaged. */
 enum { BINS = 120, STEPS_MIN = 3 };
 
-/* The curves of metrics.jsonl. */
+/* The curves in metrics.jsonl. */
 struct wanted {
     const char *metric, *split;
-    int64_t length; /* -1: any */
+    int64_t length; /* -1: any length */
 };
 
-/* One cell's values by place. */
+/* The values of one cell by place. */
 struct history {
     int n[BINS];
-    double step[BINS], value[BINS]; /* sums */
+    double step[BINS], value[BINS]; /* sums of values */
 };
 
 struct curve {
-    double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: none */
+    double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: no value */
 };
 
-/* Cells under way have curves too. */
+/* Cells that still run have curves too. */
 static bool is_drawn(const struct result_cell *c)
 {
     return c->dir &&
@@ -67,7 +67,7 @@ static void read_cell(const struct result_cell *c, const struct wanted *w, point
 
 struct extent {
     int64_t last;
-    int points; /* of the cell that has most */
+    int points; /* of the cell with the most steps */
     int own;
 };
 
@@ -144,7 +144,7 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
 
 /* ---- drawing ---- */
 
-/* A row without any point is one gap. */
+/* A row without any point is drawn as one gap. */
 static void add_curve(struct plotter *p, const char *label, const struct curve *c)
 {
     int n = 0;
@@ -161,7 +161,7 @@ static void add_curve(struct plotter *p, const char *label, const struct curve *
     lines_end(p);
 }
 
-/* The range of all curves, and of their steps after the first tenth. */
+/* The range of all curves, and the range of their steps after the first tenth. */
 struct heights {
     double low, high, later_high;
 };
@@ -180,8 +180,8 @@ static void add_heights(const struct curve *c, int64_t last, struct heights *h)
     }
 }
 
-/* All panels have one range, which leaves out a steep beginning: it would make the rest a line
- * along the bottom. */
+/* All panels have one range. It leaves out a steep beginning, which would compress the rest to a
+ * line along the bottom. */
 static void add_range(const struct plotter *p, const struct heights *h, struct strbuf *out)
 {
     double top = h->high, span = h->later_high - h->low;
@@ -190,7 +190,7 @@ static void add_range(const struct plotter *p, const struct heights *h, struct s
     plot_set_y_range(out, h->low, top);
 }
 
-/* Chooses the evaluations, or the training loss where there are too few. */
+/* Chooses evaluations, or the training loss where there are too few of them. */
 static peat_status choose_metric(const struct plotter *p, struct wanted *w, struct extent *e)
 {
     const struct results *r = p->r;
