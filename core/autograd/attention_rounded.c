@@ -21,8 +21,8 @@ struct packed {
     float *dk_across, *dv_across;
 };
 
-/* Memory for `count` numbers at *at, and moves *at behind it; with *at beginning at 0 it counts
- * bytes. */
+/* Memory for `count` numbers at *at, which it moves to the end of them; with *at beginning at 0 it
+ * counts bytes. */
 static void *carve(uintptr_t *at, int64_t count, size_t size)
 {
     enum { LINE = 64 };

@@ -149,7 +149,7 @@ static bool take_scratch(peat_node *n, struct custom_call *c)
     if (each <= 0)
         return true;
     c->each = (each + APART - 1) / APART * APART;
-    /* There is no gap after the last result: a guard zone begins there. */
+    /* The last result has no gap after it: a guard zone begins there. */
     size_t bytes = (size_t)(c->each * (threads - 1) + each) * sizeof(double);
     if (!n->saved)
         n->saved = graph_scratch(n->g, bytes);

@@ -75,8 +75,8 @@ static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
 }
 
 /* Opens the temporary file and locks it until it is closed. `old`: the file that is replaced, NULL:
- * none. Its mode is copied; a file system without modes may refuse that. 0 or -1 with errno; with
- * an empty name when no file needs to be removed. */
+ * no such file. Its mode is copied; a file system without modes may refuse that. 0 or -1 with
+ * errno; with an empty name when no file needs to be removed. */
 static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct strbuf *name)
 {

@@ -33,7 +33,7 @@ void hash_base64(const void *bytes, size_t n, char text[HASH_BASE64])
     text[HASH_BASE64 - 1] = '\0';
 }
 
-/* Progress messages for a file that takes long. */
+/* Progress messages for a large file. */
 struct telling {
     const char *path;
     off_t size, done;

@@ -14,7 +14,7 @@ size_t terminal_columns(FILE *out)
     return size.ws_col;
 }
 
-/* Columns of n bytes, of which a change of colour has none. */
+/* Columns of n bytes; a change of colour has no columns. */
 static size_t columns_of(const char *text, size_t n)
 {
     struct strbuf seen = STRBUF_NEW;

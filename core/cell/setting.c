@@ -189,7 +189,7 @@ static const struct opened {
               {"model.embedding", "from", "a list", "no path"},
               {"model.start", "from", "a list", "no path"}};
 
-/* The setting to which the key is below; NULL: none. */
+/* The setting above the key; NULL: none. */
 static const struct opened *opened_by(const char *key)
 {
     for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {

@@ -166,7 +166,7 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
     cli_print("%s%s\n", line, time_text(cli, l, q, runs->is_run, from));
 }
 
-/* bf16 saves time only in products. Where they are not faster, such cells take longer than fp32
+/* bf16 saves time only in products. Where they are not faster, bf16 cells are slower than fp32
  * cells, whose activations need no rounding. */
 static void print_precision(const struct loaded_plan *l)
 {

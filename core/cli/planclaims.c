@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planclaims.c: tells whether the seeds of a plan can decide its claims. */
+/* planclaims.c: prints whether the seeds of a plan can decide its claims. */
 #include "cli/planparts.h"
 
 #include "cli/verbs.h"

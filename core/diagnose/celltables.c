@@ -32,7 +32,7 @@ static bool has_name(const struct list *l, const char *name)
     return false;
 }
 
-/* Of two tables with one name the later gets a number. */
+/* Adds a number to the name of the later of two tables with one name. */
 static void add_table(struct list *l, const char *name, const char *meaning, struct scheme_table t)
 {
     const char *own = name;

@@ -180,7 +180,7 @@ double plan_generation(const struct plan_cell *c, int64_t from)
  * product, give 0.8 to 1.0 of its time at d 32 to 256, fused and composed (docs/performance.md). */
 static const double flops_per_byte = 30.0;
 
-/* The time of a step divided by the time of its FLOPs alone. */
+/* The time of a step divided by the time of only its FLOPs. */
 static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;

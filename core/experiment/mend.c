@@ -50,7 +50,7 @@ static const char *proposal(struct arena *a, const char *said)
     return arena_printf(a, "%.*s", (int)strcspn(at, "'"), at);
 }
 
-/* A message about a claim of which a part was removed is not reliable. */
+/* A message about a claim that lost a part is not reliable. */
 static bool is_in_section(const struct mend *one, struct place at)
 {
     return one->last_line > 0 && same_text(at.file, one->at.file) && at.line >= one->first_line &&

@@ -143,7 +143,7 @@ static peat_status write_about(struct bundling *b, int cells)
 
 /* ---- tar ---- */
 
-/* Of this environment only PATH is passed on, because other variables carry options of these
+/* Passes on only PATH of this environment, because other variables carry options of these
  * programs. */
 static char **tar_environment(struct arena *a)
 {

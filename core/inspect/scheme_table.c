@@ -313,7 +313,7 @@ static bool make_table(struct view *v, struct scheme_table *t)
     return true;
 }
 
-/* True where positions alone do not determine the requested table. */
+/* True where positions by themselves do not determine the requested table. */
 static bool takes_tokens(const struct view *v)
 {
     const struct scheme_request *q = v->request;

@@ -10,7 +10,7 @@
 struct sample {
     const struct paired_design *d;
     double root_n, df, critical;
-    double log_front; /* of the density of s */
+    double log_front; /* log of the constant of the density of s */
 };
 
 /* The chance that the mean lies in the region of rejection, for this s. */

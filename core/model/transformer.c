@@ -189,7 +189,7 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     return leave(m, g, in, pass, x);
 }
 
-/* ---- the newest rows alone ---- */
+/* ---- passes over only the newest rows ---- */
 
 const char *model_not_storable(const struct model *m, const char **id)
 {

@@ -120,7 +120,7 @@ peat_node *differences_spread(struct pass *pass, const struct differences *d, pe
     peat_graph *g = &pass->g->base;
     int64_t H = node_dim(value, 0);
     if (d->index) {
-        /* [1|H, n] -> [1, 1|H, n], taken at [pos_B, 1, Tq*Tk] -> [pos_B, 1|H, Tq*Tk] */
+        /* [1|H, n] -> [1, 1|H, n], read at [pos_B, 1, Tq*Tk] -> [pos_B, 1|H, Tq*Tk] */
         value = op_reshape(g, value, 3, (int64_t[]){1, H, d->rel.n});
         value = op_take_last(g, value, d->index);
         return op_reshape(g, value, 4, (int64_t[]){d->pos_B, H, d->Tq, d->Tk});

@@ -42,7 +42,7 @@ bool segment_next(struct segments *s, struct segment *out);
  * names the byte. */
 peat_status text_file_check(const struct text_file *file, struct error *err);
 
-/* ---- piece_table.c: the bytes that each piece stands for ---- */
+/* ---- piece_table.c: the bytes of each piece ---- */
 /* Id 0 is SentencePiece's unknown piece, which no text contains; then come one id for each byte. */
 enum { PIECE_OF_BYTE = 1, PIECES_FIXED = 257 };
 
@@ -58,7 +58,8 @@ struct piece_table {
  * tab and a score. PEAT_CORRUPT: it is not such a list. */
 peat_status piece_table_read(struct piece_table *t, const char *path, struct arena *a,
                              struct error *err);
-/* Lines `id, tab, bytes, tab, text`; a backslash and what is not printable UTF-8 are escaped. */
+/* Writes lines `id, tab, bytes, tab, text`; backslashes and characters that are not printable UTF-8
+ * are escaped. */
 void piece_table_write(const struct piece_table *t, struct strbuf *out);
 
 /* ---- ids_file.c: an array of NumPy's that is written id by id ---- */

@@ -66,7 +66,7 @@ static peat_status program_failed(const char *program, const struct child *c, co
     return status;
 }
 
-/* Two of spm_train's checks tell the possible sizes of a vocabulary. */
+/* Two of spm_train's checks report the possible sizes of a vocabulary. */
 static peat_status explain_vocab(const struct tokenize *t, struct error *err)
 {
     const char *most = strstr(err->text, "set it to a value <= ");

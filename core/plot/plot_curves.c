@@ -67,7 +67,7 @@ static void read_cell(const struct result_cell *c, const struct wanted *w, point
 
 struct extent {
     int64_t last;
-    int points; /* of the cell with the most steps */
+    int points; /* number of steps of the cell with the most */
     int own;
 };
 

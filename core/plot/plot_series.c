@@ -36,7 +36,7 @@ static bool any_axis(const struct plotter *p, enum axis_role role)
 }
 
 /* Axes without an option make panels if only lines are given, otherwise lines. Without any option
- * there are no panels for few rows, and a line for each scheme for many. */
+ * few rows have no panels, and many rows have a line for each scheme. */
 static void choose_panels(struct plotter *p, struct series_set *s)
 {
     enum { ROWS_TOGETHER = 7 };

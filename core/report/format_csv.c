@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_csv.c: tidy data, one number a line, with what it cost and where it comes from.
+ * format_csv.c: tidy data, one number a line, with its cost and origin.
  *
  * `cell` names the cell's directory and is unique; labels need not be. Cells with the status `done`
  * have values. Other cells that ended have the same lines with an empty value, so that readers can

@@ -17,7 +17,7 @@ VEC_INLINE real sum_dense(const real *x, int64_t n)
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* y[i] += x[i]; where y repeats, its one element takes the row's sum. */
+/* y[i] += x[i]; where y repeats, the row's sum is added to its one element. */
 static void add_row(const void *ctx, const struct loop_row *row)
 {
     real *restrict y = row->p[0];

@@ -84,9 +84,9 @@ struct peat_node {
     int64_t view_offset; /* in elements, from the root's data                         */
     const void *arg;     /* the operation's arguments                                  */
     void *saved;         /* what forward kept for backward                             */
-    void *rounded;       /* of a root: its value as bf16 (node_rounded); NULL: not yet */
-    const char *name;    /* of a leaf or probe; else NULL                              */
-    const char *hook;    /* the hook that built it, for messages; else NULL            */
+    void *rounded;       /* a root's value as bf16 (node_rounded); NULL: not computed yet */
+    const char *name;    /* name of a leaf or probe; otherwise NULL                    */
+    const char *hook;    /* the hook that built it, for messages; otherwise NULL       */
     int64_t id;          /* place on the tape                                          */
     bool reached;        /* the loss depends on it through nodes with gradients        */
     bool stays;          /* its value is not dropped, because nodes outside its stretch read it */

@@ -55,7 +55,7 @@ char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
  * one more fits, otherwise a copy with twice the room. The element after the n is cleared. */
 void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each);
 
-/* The same for sizes that a model or its data sets: NULL when memory has run out, which the caller
+/* The same for sizes that a model or its data set. NULL when memory has run out, which the caller
  * reports as PEAT_NOMEM. */
 void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
@@ -68,7 +68,7 @@ void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
  */
 enum arena_mark_byte { ARENA_SHOWS_WRITES = 0x03, ARENA_SHOWS_READS = 0xff };
 /* From now on each block has guard zones: at least so many bytes after it, a few before it, and
- * behind these a fence; access to the fence ends the process. For checks of code that may go beyond
+ * after all a fence; access to the fence ends the process. For checks of code that may go beyond
  * ends. */
 void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark);
 /* The owner of the oldest block whose guard zone was written to ("": not named); NULL: no

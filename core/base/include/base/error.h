@@ -36,8 +36,7 @@ int names_find(const char *const *name, const char *word);
 /* The index of the word among n names; "a-b" and "a_b" are the same name unless both exist. -1: it
  * is not among them. */
 int name_index(const char *const *name, int n, const char *word);
-/* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
- * suggest. */
+/* The nearest to word of n names, by edit distance; NULL when none is near enough to suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);
 /* "; did you mean 'NAME'?" with that name, or "". */
 enum { SUGGESTION = 96 };

@@ -90,7 +90,7 @@ struct file_path path_in(const char *dir, const char *name);
 /* The part after the last slash; path itself when it has none. */
 const char *path_name(const char *path);
 bool path_is_directory(const char *path);
-/* "one.npy" ends in ".npy"; ".npy" alone does not. */
+/* "one.npy" ends in ".npy", but ".npy" does not. */
 bool path_ends_in(const char *path, const char *ending);
 /* The names in a directory, sorted, without . and ..; freed with names_free. */
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err);

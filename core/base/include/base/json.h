@@ -82,7 +82,7 @@ double json_get_number(const struct value *map, const char *key);
 bool json_get_bool(const struct value *map, const char *key);
 /* Number of items of the list under key; 0 when the map has no such list. */
 int json_get_count(const struct value *map, const char *key);
-/* The i-th item of the list under key; NULL behind the last, and without a list. */
+/* The i-th item of the list under key; NULL after the last, and without a list. */
 const struct value *json_get_item(const struct value *map, const char *key, int i);
 /* True where both are not NULL and equal. */
 bool same_text(const char *a, const char *b);

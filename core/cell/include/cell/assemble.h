@@ -7,7 +7,7 @@
 #include "train/task.h"
 
 struct assembly {
-    struct trail *trail; /* set before assemble; NULL: none */
+    struct trail *trail; /* set before assemble; NULL: not recorded */
     struct task task;
     struct positional positional;
     struct model model;

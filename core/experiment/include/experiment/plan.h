@@ -67,7 +67,7 @@ double plan_generation(const struct plan_cell *c, int64_t from);
 /* The time of training, as FLOPs of matrix products that take as long. It counts activations too,
  * because reading and writing them takes time, above all on the composed path of attention. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
-/* The same with evaluations; a generated token's FLOPs take more time than others. */
+/* The same with evaluations; FLOPs of a generated token take longer than others. */
 double plan_work(const struct plan_cell *c, int64_t from);
 /* The part of plan_work that is FLOPs of products; the rest is the time of activations. */
 double plan_products(const struct plan_cell *c, int64_t from);

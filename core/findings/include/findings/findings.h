@@ -25,7 +25,7 @@ struct findings {
     const struct results *r;
     struct arena *a;
     int n_row, n_cell;
-    struct found_row *row; /* of every row of the results, in their order */
+    struct found_row *row; /* the found row of each row of the results, in their order */
     int n_left_out, left_out_room;
     struct left_out *left_out;
 };

@@ -61,8 +61,7 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
  * wait for a choice from those that were not chosen. rundir_read calls it. */
 peat_status rundir_choose(struct rundir *r, const struct value *plan, struct arena *a,
                           struct error *err);
-/* Reads one cell, quickly; PEAT_NOTFOUND when there is no directory for it. Does not set
- * `planned`. */
+/* Reads one cell, quickly; PEAT_NOTFOUND when it has no directory. Does not set `planned`. */
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
                              struct arena *a, struct error *err);
 /* `cell` is an index, an id, a label or a unique prefix of the hash. */

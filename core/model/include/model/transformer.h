@@ -98,8 +98,8 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
 peat_node *model_loss(struct graph *g, peat_node *logits, const int32_t *truth, peat_node *classes,
                       const int32_t *label);
 
-/* The reason why this model cannot compute the newest rows alone; *id: the plugin that cannot, or
- * NULL. NULL: the model can. */
+/* Why this model cannot compute only the newest rows; *id: the plugin that cannot, or NULL. NULL:
+ * the model can. */
 const char *model_not_storable(const struct model *m, const char **id);
 /* Prepares the rows of a sequence of in->T, which model_newest computes. Tensors are kept in the
  * arena; the input's arrays are borrowed: tokens may be filled in until their row is computed.
@@ -125,7 +125,7 @@ struct model_cost {
     int64_t trainable;        /* numbers trained                                   */
     int64_t frozen;           /* numbers that config.freeze excludes from training */
     int64_t forward_flops;    /* for the whole batch                               */
-    int64_t activation_bytes; /* of all values that forward computes                */
+    int64_t activation_bytes; /* bytes of all values that forward computes          */
     int64_t held_bytes;       /* bytes of these values that are still held when backward begins
                                * (stretch.h) */
     bool composed;            /* some head group uses the composed attention path */

@@ -65,7 +65,7 @@ struct hook {
     const char *name;
     peat_kind kind; /* kind of the plugins whose interface has the hook      */
     size_t offset;  /* offset of the function in that interface              */
-    uint32_t place; /* of enum place_of_action; a task's hooks act on data   */
+    uint32_t place; /* bits of enum place_of_action; a task's hooks act on data */
     bool required;
     uint32_t need; /* the bit of `needs` that only this hook or a few read; 0: no such bit */
     const char *need_name;

@@ -3,7 +3,7 @@
  * stored.h: rows that a pass does not compute by hooks: the rows of earlier passes, where a pass
  * computes only the newest rows, and the front.
  *
- * The keys, values and layer inputs of a causal model never change when tokens are added behind
+ * The keys, values and layer inputs of a causal model never change when tokens are added after
  * them. So a pass can compute only the newest rows of a sequence and attend to all rows so far
  * (struct span in nn/pass.h). Hooks on rows (prepare, encode, residual, hidden, qkv) see the new
  * rows as queries and as keys; hooks on pairs (prepare once more, bias, bias_rel, score_add,

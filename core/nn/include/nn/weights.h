@@ -35,8 +35,8 @@ struct weights {
     struct weight **item;
     int n, room;
     bool incomplete;    /* some tensor could not be declared                                   */
-    int64_t size;       /* elements of the block of values, padding included, and of the blocks */
-    int64_t trained;    /* of gradients and moments; set by weights_build                  */
+    int64_t size;       /* elements of the block of values, padding included */
+    int64_t trained;    /* the same for the blocks of gradients and moments; set by weights_build */
     void *value, *grad; /* the blocks; NULL in a plan                                        */
     int64_t step;       /* the last step of training that changed the values; 0: initial values, or
                          * unknown */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.h: starts processes, waits for them, ends them, and tells how they ended.
+ * child.h: starts processes, waits for them, ends them, and reports how they ended.
  *
  * All processes are started here: cells, checks of plugins, gnuplot and Slurm's programs as
  * programs, plugin code as forks (process/apart.h).

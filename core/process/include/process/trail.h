@@ -23,7 +23,7 @@ struct trail_plugin {
 /* Shared with the parent, which trusts none of it: it ends every text at the end of its array. */
 struct trail_page {
     uint64_t beats;
-    int64_t step;              /* the training step begun last; 0: none yet                    */
+    int64_t step;              /* the last training step that began; 0: none yet               */
     char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, otherwise ""     */
     char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
     char cell[256];            /* the cell that is set up or trained, when there are several   */

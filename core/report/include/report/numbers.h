@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "maths/statistics.h"
 
-/* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four of x alone.
+/* "2.143 ± 0.012": two significant digits of the half-width; without one (NaN) four digits of x.
  * "-" for NaN. with_sign: "+0.012". */
 const char *number_interval(struct arena *a, double x, double half, bool with_sign);
 /* The same with `digits` significant digits of the half-width; without one, two more of x. From

@@ -39,7 +39,7 @@ struct ranking {
 
 enum { RANKING_TASKS_MIN = 5 };
 
-/* PEAT_INVALID: there is no task axis, or nothing was evaluated at this length (-1: the first
+/* PEAT_INVALID: no axis is a task axis, or nothing was evaluated at this length (-1: the first
  * length of each task). */
 peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
                          struct arena *a, struct error *err);

@@ -16,7 +16,7 @@
 
 enum { DOTS_COLUMNS = 16, DOTS_STEP = 32 };
 
-/* Whether this CPU has the instructions; without them nothing else here may be called. */
+/* Whether this CPU has the instructions; otherwise no other function here may be called. */
 bool dots_available(void);
 
 /* n rounded up to a whole number of `unit`. */

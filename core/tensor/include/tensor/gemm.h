@@ -3,10 +3,10 @@
  * gemm.h: matrix products in fixed blocks. The engine multiplies small blocks of F32 itself
  * (small_product.h); a library multiplies all others.
  *
- * Blocks depend on the shape alone, and a block is multiplied on one thread: the result has the
- * same bits at any thread count. The team's `gemm` is that library. With the team's `bf16`, F32
- * products with `rounds` set round their operands to bf16 and sum in F32: products by weights do
- * so, in linear maps and feed-forward parts. Attention uses tensor/dots.h instead.
+ * Blocks depend only on the shape, and a block is multiplied on one thread: the result has the same
+ * bits at any thread count. The team's `gemm` is that library. With the team's `bf16`, F32 products
+ * with `rounds` set round their operands to bf16 and sum in F32: products by weights do so, in
+ * linear maps and feed-forward parts. Attention uses tensor/dots.h instead.
  */
 #pragma once
 

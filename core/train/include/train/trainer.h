@@ -19,7 +19,7 @@ struct adamw {
 };
 peat_status adamw_init(struct adamw *o, const struct weights *w, struct arena *arena);
 /* One update of all weights from their gradients, which are first scaled by grad_scale (clipping).
- * Tensors with `decay` take weight decay; bounded ones are brought back into their bounds. */
+ * Tensors with `decay` get weight decay; bounded ones are clamped to their bounds. */
 void adamw_step(struct adamw *o, struct weights *w, const struct train_config *c, double lr,
                 double grad_scale, const struct team *team);
 /* sqrt of the sum of squares of all gradients, summed in fixed tiles in double. */
