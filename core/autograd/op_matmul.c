@@ -294,7 +294,7 @@ peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
     if (x && x->value.rank > 0 && !folds(&x->value))
         x = op_contiguous(g, x);
     peat_node *src[] = {x, stack_readable(g, w), b ? op_contiguous(g, b) : NULL};
-    /* A bias whose copy failed is NULL, but was not left out. */
+    /* A NULL bias here means that its copy failed, not that it was left out. */
     if (b && !src[2])
         return NULL;
     return graph_op(graph_of(g), &op, 3, src, 4, NULL, 0);

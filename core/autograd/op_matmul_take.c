@@ -33,7 +33,7 @@ struct taken_product {
     int64_t index_stride[PEAT_MAX_RANK]; /* products over lead and rows */
     char *scratch;                       /* [slots] matrices of c */
     size_t slot_bytes;
-    int64_t slots, first; /* in backward, matrix `first + i` is in slot i */
+    int64_t slots, first; /* in backward, slot i has matrix `first + i` */
 };
 
 /* t: the operand's value or gradient */

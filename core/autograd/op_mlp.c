@@ -50,7 +50,7 @@ struct mlp {
 struct row_block {
     const struct mlp *m;
     int64_t row, rows, strip;
-    bool first; /* row of its strip */
+    bool first; /* it is the first block of its strip */
     char *h, *slope;
     char *du; /* forward: u, where it is not kept */
     bf16 *h16, *du16, *dy16;

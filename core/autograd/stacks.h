@@ -18,8 +18,8 @@ struct stack {
     int64_t stride[PEAT_MAX_RANK]; /* strides along the leading axes, 0 where it repeats */
 };
 
-/* So many products or more are distributed whole over threads; fewer are cut into blocks, one after
- * another. */
+/* At least so many products are distributed whole over threads; fewer are cut into blocks, one
+ * after another. */
 enum { MANY_PRODUCTS = 8 };
 
 /* The leading axes of the products of a node. */

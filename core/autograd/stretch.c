@@ -108,7 +108,7 @@ static struct stretch *with(struct graph *g, int64_t id)
     return NULL;
 }
 
-/* Points a view to the present memory of its root. */
+/* Updates a view after the memory of its root has changed. */
 static void look_again(peat_node *n)
 {
     char *root = n->view_of->value.data;

@@ -8,7 +8,7 @@ enum { GAP = 2 };
 #define BOLD   "\033[1m"
 #define NORMAL "\033[0m"
 
-/* Widths of one column: of its texts, and of the marks behind them. */
+/* The widths of one column: of its texts, and of the marks after them. */
 struct widths {
     size_t text, mark;
 };

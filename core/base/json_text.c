@@ -73,7 +73,7 @@ static bool has_spaces(const struct writer *w)
     return w->style == JSON_LINE || w->style == JSON_INDENTED;
 }
 
-/* Between items on one line. */
+/* The separator of items on one line. */
 static const char *comma(const struct writer *w)
 {
     return has_spaces(w) ? ", " : ",";

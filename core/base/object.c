@@ -66,7 +66,7 @@ static peat_status check_object(int fd, const char *path, enum object_hash hash,
     return status == PEAT_OK ? read_whole(fd, path, hex, err) : status;
 }
 
-/* The file of the descriptor, whatever file has its name by now. */
+/* The path of the descriptor's file, whatever file has its name by now. */
 static const char *real_path(int fd, const char *path, struct arena *a)
 {
     char name[32], found[PATH_MAX];

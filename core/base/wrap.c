@@ -47,7 +47,7 @@ static size_t indent_of(const char *line, size_t n, size_t width)
 static void wrap_line(struct strbuf *out, const char *line, size_t n, size_t width)
 {
     size_t indent = indent_of(line, n, width), column = 0;
-    bool first = true; /* word of its line, where it stays even if it does not fit */
+    bool first = true; /* first word of its line, which stays there even if it does not fit */
     for (size_t i = 0; i < n;) {
         size_t gap = 0, word = 0;
         while (i + gap < n && line[i + gap] == ' ')
@@ -55,7 +55,7 @@ static void wrap_line(struct strbuf *out, const char *line, size_t n, size_t wid
         while (i + gap + word < n && line[i + gap + word] != ' ')
             word++;
         size_t wide = columns_of(line + i + gap, word);
-        bool late = gap > 1 && column > width / 2 && /* where the last column has little room */
+        bool late = gap > 1 && column > width / 2 && /* the last column has little room */
                     column + gap + columns_of(line + i + gap, n - i - gap) > width;
         if (!first && (late || column + gap + wide > width)) {
             strbuf_add(out, "\n");

@@ -23,7 +23,7 @@ struct sample {
 
 static double power(double x)
 {
-    return pow(10000.0, -x); /* as the frequencies of schemes */
+    return pow(10000.0, -x); /* a function like the frequencies of schemes */
 }
 
 static const struct sample samples[] = {

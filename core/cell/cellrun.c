@@ -40,7 +40,7 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 
 static peat_status refuse_hash(const struct cell *c, struct error *err)
 {
-    /* Only a file edited by hand lacks its seal; with a seal it would be damaged. */
+    /* Only a file edited by hand lacks its seal: an edited file with a seal would be damaged. */
     if (json_lacks_seal(c->dir, config_record.name))
         return error_set(err, PEAT_FAILED,
                          "'%s/config.json' was changed by hand and differs from the plan; `peat "
@@ -516,7 +516,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
     return ok && (ran == RUN_INTERRUPTED || finish(c, err));
 }
 
-/* When memory runs out the kernel should end this process and not its parent. Raising one's own
+/* Makes the kernel end this process and not its parent when memory runs out. Raising one's own
  * score needs no rights; a failure does not matter. */
 static void offer_to_oom_killer(void)
 {

@@ -124,7 +124,7 @@ static bool from_tensors(struct starting *x)
 }
 
 /* Recognises safetensors by the file's name, so that a damaged one is reported as such, or by the
- * begin of its header. */
+ * beginning of its header. */
 static bool is_safetensors(const struct starting *x)
 {
     enum { HEADER_AT = 8 };

@@ -64,8 +64,8 @@ struct choice {
     const struct request *options;
     struct jobs jobs;
     int room;     /* room in jobs.job */
-    int n_failed; /* cells that are left as they are */
-    bool read;    /* all is filled */
+    int n_failed; /* number of cells that are left as they are */
+    bool read;    /* the fields above are set */
     struct rundir all;
     struct arena *arena;
 };

@@ -142,7 +142,7 @@ static bool read_steps(const char *text, int64_t *first, int64_t *last)
     return end != text && !*end && !errno && *first >= 1 && *first <= *last;
 }
 
-/* For --feed, which writes no weights. */
+/* Makes the list for --feed, which has batches and no weights. */
 static peat_status take_batches(struct exporter *x, const char *steps)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -160,7 +160,7 @@ static peat_status take_batches(struct exporter *x, const char *steps)
     return status == PEAT_OK ? batches_add(&x->list, s, config, first, last, x->cli->err) : status;
 }
 
-/* For --batch and --steps: a model in F64 with the weights in the list, which this sorts. */
+/* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
 static peat_status build_taken(struct exporter *x, struct assembly *s, struct cell_config *config)
 {
     const int n = x->list.n;
@@ -176,7 +176,7 @@ static peat_status build_taken(struct exporter *x, struct assembly *s, struct ce
                : status;
 }
 
-/* For --batch, beside the weights. */
+/* Adds the first batch to the weights, for --batch. */
 static peat_status add_first_batch(struct exporter *x)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -185,7 +185,7 @@ static peat_status add_first_batch(struct exporter *x)
     return status == PEAT_OK ? first_batch_add(&x->list, s, config, x->cli->err) : status;
 }
 
-/* For --steps, instead of the initial weights. */
+/* Replaces the initial weights by those after training, for --steps. */
 static peat_status take_trained(struct exporter *x, int64_t steps)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);

@@ -146,7 +146,8 @@ static int sign_flip_seeds(double alpha, int m)
     return paired_pairs_needed(TEST_SIGN_FLIP, 1, m, alpha);
 }
 
-/* For claims with a t test, which two seeds can decide if the differences are normal. */
+/* Prints the number of seeds that the sign-flip test would need, for claims with a t test, which
+ * two seeds can decide if the differences are normal. */
 static void say_sign_flip(const struct experiment *e, double alpha)
 {
     int n = e->claims->n, needed = sign_flip_seeds(alpha, n), seeds = seeds_of(e);

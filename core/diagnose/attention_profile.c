@@ -8,7 +8,7 @@
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 
-/* Sums of one head over all windows. Logits are centred over the keys that their query sees. */
+/* Sums over all windows for one head. Logits are centred over the keys that their query sees. */
 struct head_profile {
     double queries;           /* queries that see a key                              */
     double weight[DISTANCES]; /* sums of the weights of keys at these distances      */

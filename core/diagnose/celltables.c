@@ -105,7 +105,7 @@ static void add_input(struct list *l)
 
 /* ---- biases ---- */
 
-/* Groups of heads of one layer come one after another. */
+/* Adds the biases of one layer, whose head groups follow each other. */
 static void add_bias(struct list *l, const struct trace *t, int64_t layer)
 {
     const peat_dims *dims = &l->d->assembly.model.dims;

@@ -88,7 +88,7 @@ struct sums {
     double *noise, *x;                       /* [BATCH, d]                                        */
     double *x_block;                         /* x e_b [BATCH, BLOCK]                              */
     double *x_place;     /* |p_j|^2 - 2 x p_j [BATCH, T]; infinite at the query's own position */
-    double *x_own;       /* the numbers that infinity replaced [BATCH]        */
+    double *x_own;       /* the original numbers where infinity was put [BATCH] */
     double *x_least;     /* minimum over j [BATCH]                            */
     struct query *query; /* [BATCH]                                           */
     struct collisions *c;

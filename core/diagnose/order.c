@@ -11,7 +11,7 @@ enum { PERMUTATIONS = 4 };
 struct order {
     struct subject *s;
     double *change, *norm; /* [L + 2] */
-    bool input_moves;      /* the input of a permuted window is not the permuted input */
+    bool input_moves;      /* permuting tokens changes the input by more than their order */
     int64_t windows;
 };
 
@@ -28,7 +28,7 @@ static int64_t last_place(const peat_batch *b, int64_t row)
     return last;
 }
 
-/* Whether place i may be exchanged with others of its kind. */
+/* Whether place i may be exchanged with other places of the same kind. */
 static bool may_move(const peat_batch *b, int64_t row, int64_t i, int64_t last, bool causal)
 {
     int64_t at = row * b->T + i, end = row * b->T + last;

@@ -95,7 +95,7 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
     return true;
 }
 
-/* In place. */
+/* Norms the parts in place. */
 static void norm_rows(const struct norm_weights *n, struct parts *p)
 {
     const double *w = n->w->value.data, *b = n->b ? n->b->value.data : NULL;

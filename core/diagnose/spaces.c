@@ -55,7 +55,7 @@ static bool put_angles(struct subject *s, const struct subspace *x, const struct
 static void summarise(const struct subspace *x, const struct subspace *y, const struct angles *g,
                       struct json v)
 {
-    const double rounding = 1e-5; /* degrees between subspaces that both fill the space */
+    const double rounding = 1e-5; /* degrees; smaller angles are rounding */
     double mean = g->found.mean;
     const struct quantiles *base = &g->random.mean;
     if (g->found.n == 0) {

@@ -13,8 +13,8 @@
 
 struct tables {
     const char *missing;              /* why there are no tables; NULL: there are tables */
-    const char *input_missing;        /* why there is no place where tokens and positions meet at
-                                       * the input */
+    const char *input_missing;        /* why tokens and positions do not meet at the input; NULL:
+                                       * they do */
     double token_size, position_size; /* root mean squares of their parts over all windows */
     struct matrix token, position;    /* tokens in the windows, by id                    */
     const int64_t *token_id;          /* [token.rows]                                    */

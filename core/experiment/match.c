@@ -23,7 +23,8 @@ static int64_t row_size(const struct planning *p, const struct plan_row *row)
     return value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
 }
 
-/* A width stays divisible by the number of heads, with an even width for each. */
+/* The unit of a size: a width stays divisible by the number of heads, with an even width
+ * for each. */
 static int64_t unit_size(const struct planning *p, const struct plan_row *row)
 {
     return strcmp(p->e->match.adjust, "model.d_model") == 0 ? 2 * row->cell.config.model.n_head : 1;

@@ -95,8 +95,8 @@ static void remove_part(struct mends *all, struct mend *m, struct value *v, int 
     take_out(v, i);
 }
 
-/* A key of a map, if the message is about the key. A map has the place of its first key, so the
- * message decides. */
+/* Mends a key of a map, if the message is about the key. A map has the place of its first key, so
+ * the message decides. */
 static bool mend_key(struct mends *all, struct mend *m, struct value *v, int i)
 {
     if (v->kind != VALUE_MAP || !same_place(v->key_at[i], m->at) || !quotes(m->said, v->key[i]))

@@ -82,7 +82,8 @@ static const struct value *free_axes(const struct planning *p)
     return value_merge(p->a, p->e->report.baseline, chosen);
 }
 
-/* On an axis whose value will be chosen, the baseline cell is not known yet. */
+/* Checks that the row has a baseline. On axes whose value will be chosen it may differ, because the
+ * baseline cell is not known yet. */
 static bool check_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline, *except = free_axes(p);

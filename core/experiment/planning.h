@@ -10,7 +10,8 @@ struct plan_row {
     const char *refused; /* why it is skipped; NULL: not skipped */
 };
 
-/* A plan while it is made: a reader of settings (base/value.h), whose error is never NULL. */
+/* A plan while it is made. It is a reader of settings (base/value.h), so its error is never
+ * NULL. */
 struct planning {
     struct plan *plan;
     const struct experiment *e;

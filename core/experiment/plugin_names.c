@@ -8,7 +8,8 @@
 
 /* ---- where plugins are named ---- */
 
-/* Keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme", "task.plugin". */
+/* True for keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme",
+ * "task.plugin". */
 static bool names_plugins(const char *key)
 {
     static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value"};

@@ -285,7 +285,7 @@ static enum best_role role_of(const struct best *b, const struct best_cell *c)
     return chosen ? BEST_REPORTED : BEST_UNCHOSEN;
 }
 
-/* All values that cells have, in rising order. */
+/* All seeds that cells have, in rising order. */
 static int list_seeds(const struct best *b, int64_t *seed)
 {
     int n = 0;

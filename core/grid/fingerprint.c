@@ -115,7 +115,7 @@ static void add_cell(struct print *p, const struct cell_files *c)
         add_file(p, in_cell(c, "metrics.jsonl", a), arena_printf(a, "%s/metrics.jsonl", c->dir));
 }
 
-/* In the format of sha256sum, with the hash first. */
+/* Hashes the list of lines in the format of sha256sum. */
 static void hash_lines(struct print *p, char hex[HASH_HEX])
 {
     struct strbuf all = STRBUF_NEW;

@@ -187,7 +187,7 @@ peat_status rundir_check_sources(const char *dir, struct error *err)
 struct sources {
     char *written; /* content of experiment.yaml; NULL: not written */
     size_t n_written;
-    bool kept;              /* the file stays as it is                */
+    bool kept;              /* the existing file is kept              */
     struct strbuf resolved; /* content of resolved.yaml; empty: not written */
 };
 

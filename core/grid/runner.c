@@ -484,7 +484,7 @@ static bool run_chosen(struct run *r)
     return ok;
 }
 
-/* Each task of a batch system has the processors that it asked for. */
+/* `auto` means: each task of a batch system uses the processors that it asked for. */
 static bool launch(struct run *r)
 {
     const struct slurm_settings *slurm = &r->plan->experiment->run.slurm;

@@ -67,7 +67,7 @@ peat_status scheme_drawings_write(const char *dir, struct json list, struct erro
 
 /* ---- reading ---- */
 
-/* NULL: there are not n values. */
+/* NULL: the text does not have n values. */
 static float *read_values(const char *text, int64_t n, struct arena *a)
 {
     float *value = ARENA_ARRAY(a, n, float);

@@ -250,8 +250,8 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
                                one_line(code ? p.err : p.out, a));
 }
 
-/* A task that was requeued does not try cells again that failed in it, so earlier failures must be
- * removed. They are kept until Slurm has accepted the job. */
+/* A requeued task does not run cells again that failed before, so earlier failures must be removed.
+ * They are kept until Slurm has accepted the job. */
 static struct value **forget_ends(const struct jobs *j, struct arena *a)
 {
     struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);

@@ -79,7 +79,7 @@ static void fill(struct interaction *out, const double *level, const double *cen
     for (int i = 0; i < k * k; i++)
         squares += centred[i] * centred[i];
     if (!(trace > 1e-26 * size * size))
-        return; /* only rounding */
+        return; /* the rest is only rounding */
     out->f = n * sd * sd / (trace / (k - 1));
     out->df1 = k - 1;
     out->df2 = (k - 1.0) * (n - 1);

@@ -32,7 +32,7 @@ static void copy_positional(struct model *m, struct positional *to)
         to->combine_part = part_again(&from->combine_part, SOURCE_PREFIX, m->arena);
 }
 
-/* Reports the decoder's part instead of its copy that failed. */
+/* Makes a failure in the copy name the decoder's part. */
 static void name_failing(struct positional *of, const struct positional *copy)
 {
     of->failing = copy->failing ? &of->combine_part : NULL;

@@ -64,7 +64,7 @@ static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct wh
     return op_concat(g, n, x, -1);
 }
 
-/* Runs the hook on *io, of whose q and k it sees only where.dims. */
+/* Runs the hook on *io; the hook sees only where.dims of its q and k. */
 static bool call_qkv(struct pass *pass, const struct scheme_part *s, const struct call *c,
                      peat_qkv *io)
 {

@@ -107,7 +107,7 @@ peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, i
     return op_slice(&g->base, all, axis, 0, span_so_far(&pass->span)->T);
 }
 
-/* The first row that a hook with this reach gets. */
+/* The index of the first row that a hook with this reach gets. */
 static int64_t reach_begin(const struct span *s, int64_t reach)
 {
     return span_first(s) > reach ? span_first(s) - reach : 0;

@@ -24,7 +24,7 @@ struct text_file {
 struct segments {
     const struct text_file *file;
     int n_file;
-    int at_file; /* the segment that comes next */
+    int at_file; /* number of the next segment's file */
     size_t at;
 };
 

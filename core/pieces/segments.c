@@ -29,7 +29,7 @@ static const unsigned char *nearest(const unsigned char *a, const unsigned char 
     return !a || (b && b < a) ? b : a;
 }
 
-/* The end of the last whole character of n bytes, which are more than four. */
+/* The length of the whole characters in n bytes; n is more than four. */
 static size_t whole_characters(const unsigned char *byte, size_t n)
 {
     while ((byte[n] & 0xc0) == 0x80)

@@ -48,7 +48,7 @@ static void add_data(struct plotter *p, const struct points *x)
     lines_end(p);
 }
 
-/* Draws the points of each row as an element of its own, so that a page can hide them. The whole
+/* Draws the points of each row as an element of its own, so that a page can hide them. The integer
  * part of the first column is the row. */
 static void add_rows(struct plotter *p, const struct points *x, enum block block,
                      const char *columns, const char *style, bool first)

@@ -68,7 +68,7 @@ int plot_legend_height(int n);
  * is NaN where there is no interval. */
 const char *plot_said(struct plotter *p, const char *who, const char *where, double mean,
                       double low, double high);
-/* Draws invisible points whose texts, a third column, are kept in an SVG. */
+/* The style of invisible points whose texts, a third column, an SVG keeps. */
 #define PLOT_SAID "labels hypertext point pt 7 ps 1.5 lc rgb '#ff000000'"
 /* Adds an element of such points for a data block of plot_lines.c. */
 void plot_add_said(struct plotter *p, int block, int row);

@@ -51,7 +51,7 @@ void params_allowed(const peat_param *row, struct strbuf *out)
         strbuf_add(out, ", or auto");
 }
 
-/* A row with PEAT_AUTO is automatic at 0; a label there says "auto" itself. */
+/* Whether the value is 0, which means auto with PEAT_AUTO; a label at 0 is called "auto" itself. */
 static bool is_zero(const struct value *v)
 {
     return v->kind == VALUE_TEXT ? !v->text[0] : v->kind == VALUE_LIST ? v->n == 0 : v->real == 0;

@@ -117,8 +117,8 @@ bool registry_is_path(const char *name)
     return request_parse(name).is_path;
 }
 
-/* <dir>/<kind>/NAME.so, then <dir>/NAME.so when that is of this kind. *plugin stays NULL when the
- * directory has neither. */
+/* Looks for <dir>/<kind>/NAME.so, then <dir>/NAME.so if that is of this kind. *plugin stays NULL
+ * when the directory has neither. */
 static peat_status search_directory(struct registry *r, const char *dir, peat_kind kind,
                                     const char *name, const struct plugin **plugin,
                                     struct error *err)
@@ -185,7 +185,7 @@ static bool lists_word(const char *list, const char *word)
     return false;
 }
 
-/* Adds the plugins of a folder whose note has this word. */
+/* Adds the plugins of a folder whose note of other names has this word. */
 static void synonyms_collect(struct names *names, const char *dir, const char *word)
 {
     struct names all = {.arena = names->arena};

@@ -115,7 +115,7 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 /* The state of work in a child. */
 struct inquiry {
     struct child child;
-    int fd;                  /* length of its answer */
+    int fd;                  /* descriptor of its answer */
     double seconds, outside; /* limits without progress: in a plugin's function, and outside; 0:
                               * no limit */
     uint64_t beats;

@@ -35,7 +35,7 @@ static int add_files(posix_spawn_file_actions_t *files, const struct child *c, i
     return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);
 }
 
-/* An ignored SIGHUP stays ignored, so that a process under nohup outlives its terminal. */
+/* The signals that stay ignored: SIGHUP, so that a process under nohup outlives its terminal. */
 static void inherited_signals(sigset_t *preset)
 {
     sigset_t stops;

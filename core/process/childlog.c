@@ -4,7 +4,7 @@
 
 enum { LOG_TAIL = 1 << 16 };
 
-/* At most the last LOG_TAIL bytes after `from`, terminated. */
+/* The last LOG_TAIL bytes at most after `from`, terminated. */
 static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
 {
     int fd;

@@ -25,7 +25,7 @@ double claim_last_level(const struct claim *c)
     return level[c->n_look - 1];
 }
 
-/* The opposite consists of several tests; each gets an equal part of its alpha. */
+/* Sets the levels. The opposite consists of several tests; each gets an equal part of its alpha. */
 static void fill_levels(struct levels *l, const struct claim_verdict *v)
 {
     const struct claim *c = &v->claim;

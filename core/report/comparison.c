@@ -319,8 +319,8 @@ const struct result_row *results_best(const struct results *r, int task, int len
     return best;
 }
 
-/* By the interval of the paired differences, or by Welch's interval where the seeds are not
- * paired. */
+/* Whether the row is worse than the best by the interval of the paired differences, or by Welch's
+ * interval where the seeds are not paired. */
 static bool is_separable(const struct result_row *row, const struct result_row *best, int length,
                          double *d)
 {

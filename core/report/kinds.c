@@ -70,8 +70,8 @@ static void add_cells(struct search *f, const struct results *r, int n_row,
         }
 }
 
-/* Each cell is compared with the first; cells that round come first, because they have most keys to
- * compare. */
+/* Lists the cells to be compared with the first one. Cells that round come first, because they have
+ * most keys to compare. */
 static void list_cells(struct search *f, const struct results *r, int n_row,
                        const struct result_row *row)
 {

@@ -55,7 +55,7 @@ const char *number_spread(struct arena *a, double x, double half, int digits, bo
     if (!isfinite(x))
         return "-";
     x = x == 0.0 ? 0.0 : x;     /* without a sign */
-    if (half < 1e-13 * fabs(x)) /* only rounding */
+    if (half < 1e-13 * fabs(x)) /* the half-width is only rounding */
         half = 0.0;
     bool exact = !isfinite(half) || half == 0.0, sign = with_sign && x != 0.0;
     const char *number, *spread = half == 0.0 ? " ± 0" : "";

@@ -36,7 +36,7 @@ void gemm_round(const struct team *team, void *to, const void *from, int64_t n)
     parallel_ranges(team, n, GRAIN, round_range, &(struct rounding){to, from});
 }
 
-/* With one rounded copy of B for all blocks. */
+/* The product with one rounded copy of B for all blocks. */
 static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
 {
     struct gemm q = *p;

@@ -18,7 +18,7 @@ struct reduction {
     int axis;      /* the axis that is cut           */
     int64_t block;
     int64_t tiles;
-    size_t partial_bytes; /* from one tile's dst to the next's; 0: tiles share dst */
+    size_t partial_bytes; /* bytes from one tile's dst to the next's; 0: tiles share dst */
 };
 
 /* The longest axis; of two equal ones, one that dst has. */
@@ -47,7 +47,7 @@ static int axis_apart(const struct loop *l, int64_t tiles)
     return axis;
 }
 
-/* With `apart`, no two tiles write to the same part of dst. */
+/* Cuts the sum into tiles. With `apart`, no two tiles write to the same part of dst. */
 static void plan(struct reduction *r, bool apart)
 {
     const struct loop *l = &r->l;

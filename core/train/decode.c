@@ -195,7 +195,7 @@ struct answering {
     struct trainer *t;
     const peat_batch *b;
     struct stored stored;
-    int32_t *token; /* [B, room] prompts, and the answers as far as they are made */
+    int32_t *token; /* [B, room] prompts, and the part of the answers that exists */
     int64_t *near;  /* [B] rows for which a whole pass chooses                    */
     int32_t *made;  /* [B, answer] drafts, replaced by the answers                */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rotate_rows.c: rows of rotate and its gradients. Operands are seen as pairs: a row walks over the
- * first components, and the second ones lie a fixed distance away.
+ * first components, and the second ones are at a fixed distance.
  */
 #include "rows/rotate_rows.h"
 

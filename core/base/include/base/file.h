@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h: files that are whole or absent, and that are files.
+ * file.h: reads and writes regular files, which are always whole or absent.
  *
  * Everything that PEAT reads or writes is opened here. A pipe, a device, a socket or a directory
  * instead of a file is refused with one line, so that PEAT never waits for it. In a run directory

@@ -37,7 +37,7 @@ struct decoded {
 
 struct collisions {
     int64_t queries;  /* number of queries that were decoded                                     */
-    bool exhaustive;  /* these are all pairs                                                     */
+    bool exhaustive;  /* true: the queries are all pairs                                         */
     double spread;    /* root mean square over dimensions of the sums' standard deviation        */
     double scale;     /* root mean square distance of two sums: spread * sqrt(2 d)               */
     double tolerance; /* 1e-6 scale: distances that differ by less count as equal                */

@@ -17,9 +17,9 @@ enum claim_direction {
     CLAIM_GREATER, /* A - B > margin  */
     CLAIM_EQUAL    /* |A - B| < margin */
 };
-extern const char *const claim_directions[]; /* words, ended by NULL */
-extern const char *const claim_tests[];      /* likewise */
-extern const char *const claim_spendings[];  /* likewise */
+extern const char *const claim_directions[]; /* words for enum claim_direction, ended by NULL */
+extern const char *const claim_tests[];      /* allowed words for `test`, ended by NULL */
+extern const char *const claim_spendings[];  /* allowed words for `spending`, ended by NULL */
 
 enum claim_sampled {
     SAMPLED_SEEDS,          /* the test text is fixed, and the same for all cells      */

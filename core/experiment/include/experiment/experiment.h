@@ -74,7 +74,7 @@ struct run_settings {
 struct report_settings {
     const char *metric; /* "": the task's main metric                                     */
     struct place metric_at;
-    int64_t goal;            /* 0 as the metric says, 1 min, 2 max                             */
+    int64_t goal;            /* 0: as the metric defines it, 1 min, 2 max                      */
     struct value *baseline;  /* map: axis key -> label; NULL: no baseline                      */
     struct value *contrasts; /* list of normal forms, see contrast.h; NULL: no contrasts      */
     struct best_over best_over;

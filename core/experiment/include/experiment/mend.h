@@ -18,7 +18,7 @@ struct mend {
     const char *said;          /* the message                                     */
     const char *name;          /* the replacement; NULL: the part is removed */
     bool taken;                /* the part is removed                             */
-    bool ends;                 /* after it no further mistakes can be found reliably */
+    bool ends;                 /* messages after this mend are not reliable */
     const char *was;           /* the wrong text; NULL: not known                  */
     int first_line, last_line; /* lines of its section, the last excluded; 0: see find_section */
     int n_above, room;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.h: whether a run directory is consistent, and one hash for all of it.
+ * verify.h: checks whether a run directory is consistent, and hashes all of it.
  *
  * verify checks everything that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
@@ -65,7 +65,7 @@ bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
 /* Checks that lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice,
  * and the final values and the last step are those of result.json. */
 void verify_curve(struct verification *v, const struct cell_files *c);
-/* Checks that the cell ended where its configuration or its divergence says. */
+/* Checks that the cell ended at the step that its configuration or its divergence requires. */
 void verify_end(struct verification *v, const struct cell_files *c);
 /* Compares result.json with `state`, that of the checkpoint with which the cell ended. */
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state);

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "tensor/tensor.h"
 
-/* All little-endian. */
+/* The kinds that can be read, all little-endian. */
 enum number_kind { NUMBERS_F16, NUMBERS_BF16, NUMBERS_F32, NUMBERS_F64 };
 
 /* A tensor in the arena from bytes at any address: F64 stays F64, all others become F32, which

@@ -12,7 +12,7 @@
 
 #include "nn/weights.h"
 
-/* Where a scheme's stream enters. */
+/* Where a scheme's stream enters the model. */
 enum site { SITE_INPUT, SITE_RESIDUAL, SITE_ATTN_Q, SITE_ATTN_K, SITE_ATTN_QK, SITE_ATTN_QKV };
 
 /* The attention of a model of two sequences in which a scheme acts: only within each sequence, also

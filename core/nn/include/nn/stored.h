@@ -56,9 +56,9 @@ bool side_cut(struct arena *a, const peat_side *whole, int64_t B, int64_t begin,
 
 /* These return `rows` unless the keys of the pass grow (span_grows). Then stored_all and
  * stored_reach append the new rows to *kept, whose memory is allocated at the first call. */
-/* All rows so far; they lie along `axis`. */
+/* All rows so far, along `axis`. */
 peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, int axis);
-/* The new rows and up to `reach` before them. */
+/* The new rows and up to `reach` rows before them. */
 peat_node *stored_reach(struct pass *pass, struct tensor *kept, peat_node *rows, int64_t reach);
 /* Sets the sides of a call to the rows of stored_reach. */
 void stored_reach_call(struct call *c, struct pass *pass, int64_t reach);
@@ -77,6 +77,6 @@ peat_node *front_join(struct pass *pass, peat_node *whole, peat_node *rest, int3
 peat_node *front_cut_pairs(struct pass *pass, peat_node *x);
 /* `whole` [.., Tq, Tk] with `rest` in place of the part that front_cut_pairs returns. */
 peat_node *front_join_pairs(struct pass *pass, peat_node *whole, peat_node *rest);
-/* A term [1|B, 1|H, 1|T, 1|T] of the logits as one that is 0 at the rows and columns of the front;
+/* Extends a term of the logits to [1|B, 1|H, 1|T, 1|T] with 0 at the rows and columns of the front;
  * NULL stays NULL. */
 peat_node *front_pad_pairs(struct pass *pass, peat_node *term);

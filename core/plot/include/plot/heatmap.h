@@ -22,7 +22,7 @@ struct heatmap {
 /* Borrows the table's values; of angles it makes cosines in the arena. */
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
 
-/* Puts each sheet of one table beside that of another of the same shape: "before training" and
+/* Shows each sheet of one table beside that of another of the same shape: "before training" and
  * "after". */
 struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct scheme_table *after,
                                struct arena *a);

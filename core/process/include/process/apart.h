@@ -20,7 +20,7 @@ double apart_seconds(void);
 typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err);
 
-/* The destination of its standard output. */
+/* The destination of the child's standard output. */
 enum apart_prints {
     APART_PRINTS, /* that of this process */
     APART_ASIDE,  /* this process's standard error, so that output of plugins stays out of

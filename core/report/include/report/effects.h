@@ -41,7 +41,7 @@ struct effects {
     struct effect_interaction {
         int axis;
         struct interaction test;
-    } * interaction; /* for each such axis with two labels or more */
+    } * interaction; /* a test for each axis in `over` with two labels or more */
     int unfinished;  /* number of cells of these rows that have not ended */
     int failed;      /* number of cells of these rows that failed */
 };

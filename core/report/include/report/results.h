@@ -105,7 +105,7 @@ struct result_row {
     int task; /* Rows with the same number may be compared: they have equal settings of the task,
                * metrics and unit and, where the task leaves it to the model, objective */
     int n_cell;
-    struct result_cell **cell;     /* by seed */
+    struct result_cell **cell;     /* the cells, by seed */
     const struct best_row *choice; /* the value that best_over chose for it; NULL: no best_over */
     int failed, diverged, missing, stale, damaged;
     int decided;                     /* number of cells that no look at the claims needs */

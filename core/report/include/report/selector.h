@@ -14,7 +14,7 @@ struct selector {
  * exactly one axis. `what` names the thing in messages: "--baseline". */
 peat_status selector_parse(const struct results *r, const char *text, const char *what,
                            struct selector *s, struct arena *a, struct error *err);
-/* From a map axis key -> label. */
+/* Makes a selector from a map axis key -> label. */
 peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
                               struct selector *s, struct arena *a, struct error *err);
 /* The selector in words: "scheme=none, size=S" */

@@ -21,7 +21,7 @@ struct table_options {
     enum spread err;
     int digits;        /* significant digits of the spread; 0: two                     */
     bool only_changed; /* leave out labels and costs that are the same in every row    */
-    bool injection;    /* add notes that say what acts where                           */
+    bool injection;    /* add notes that say where each scheme acts                    */
     bool brief;        /* leave the costs of cells out of the usual columns            */
 };
 

@@ -39,7 +39,7 @@ peat_status gemm_check_bf16(const char *name, struct error *err);
 /* Call after gemm_start: from now on F32 products with `rounds` are bf16 products. PEAT_INVALID: as
  * gemm_check_bf16. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
-/* Frees what gemm_start_bf16 allocated; the provider stays open. */
+/* Frees the memory of gemm_start_bf16; the provider stays open. */
 void gemm_stop(struct team *team);
 
 /* C [m,n] = alpha * op(A) op(B) + beta * C, row-major, leading dimensions in elements.

@@ -2,9 +2,9 @@
 /*
  * parallel.h: the only way to use more than one core; only parallel.c includes omp.h.
  *
- * Work is cut into tiles whose number and size never depend on the number of threads, and each
- * tile writes to memory of its own. Sums over tiles are combined in tile order by the caller. So
- * the same bits come out at any thread count.
+ * Work is cut into tiles whose number and size never depend on the number of threads, and each tile
+ * writes to memory of its own. Sums over tiles are combined in tile order by the caller. So the
+ * bits are the same at any thread count.
  */
 #pragma once
 

@@ -42,8 +42,8 @@ peat_status checkpoint_load(const char *dir, struct trainer *t, const struct che
                             const struct log *log, bool *found, struct error *err);
 
 /*
- * States that runs leave for each other: generations in a directory that several processes write to
- * and read from, each with a copy of its curve, and none removed.
+ * States that runs leave for each other: generations in a directory that several processes use at
+ * once. Each has a copy of its curve, and none is removed.
  */
 /* Adds the present state, replacing an earlier one of its step. owner: a text for names of
  * temporary files, which no other living process uses. */

@@ -15,7 +15,7 @@ struct train_config {
     int64_t warmup; /* steps; -1: schedule_warmup, which a cell has filled in */
     int64_t schedule;
     double decay;  /* SCHEDULE_WSD: the share of the steps in which the rate falls; otherwise 0 */
-    double lr_min; /* at the last step, as a fraction of lr */
+    double lr_min; /* the learning rate at the last step, as a fraction of lr */
     double weight_decay, beta1, beta2, eps, clip;
     int64_t precision;
     int64_t patience; /* stop after so many evaluations in a row without a better one; 0: never */
@@ -23,7 +23,7 @@ struct train_config {
 
 struct eval_config {
     int64_t every;      /* steps between evaluations; 0: only at the end */
-    peat_reals lengths; /* in the task's unit; n 0: the task chooses */
+    peat_reals lengths; /* lengths in the task's unit; n 0: the task chooses */
     int64_t tokens;     /* targets per length; 0: all */
     bool halves;        /* also measure every other batch separately */
     double test;        /* share of the held-out data that is the test part; 0: no test part */

@@ -66,27 +66,27 @@ struct test_stretches {
     int64_t length;
     int n;
     double nll[TEST_STRETCHES];      /* nats, summed over the stretch's targets */
-    int64_t targets[TEST_STRETCHES]; /* with head CLASS, rows  */
+    int64_t targets[TEST_STRETCHES]; /* number of targets; with head CLASS, of rows */
 };
 
 /* Functions that the training loop calls; each may be NULL. */
 struct train_events {
     void *ctx;
-    /* After every step; must be cheap. */
+    /* Called after every step; must be cheap. */
     void (*step)(void *ctx, int64_t step, double loss, double lr, double grad_norm);
-    /* For each evaluated number. */
+    /* Called for each evaluated number. */
     void (*measure)(void *ctx, const struct measure *m);
     /* True: save a checkpoint after this step and stop. */
     bool (*stop)(void *ctx);
     /* Saves a checkpoint (called every checkpoint_every steps, at a stop and at the end). */
     peat_status (*save)(void *ctx, bool final, struct error *err);
-    /* After each step, when it is evaluated and before it is saved: the state may be kept for other
-     * cells. */
+    /* Called after each step, when it is evaluated and before it is saved: the state may be kept
+     * for other cells. */
     peat_status (*passed)(void *ctx, struct error *err);
-    /* After every step and every evaluation, before any of their results is kept: an error ends the
-     * run. */
+    /* Called after every step and every evaluation, before any of their results is kept: an error
+     * ends the run. */
     peat_status (*check)(void *ctx, struct error *err);
-    /* For each length of the test part, after its measures. */
+    /* Called for each length of the test part, after its measures. */
     void (*stretches)(void *ctx, const struct test_stretches *s);
 };
 
