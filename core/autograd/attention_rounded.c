@@ -101,7 +101,7 @@ static void pack_backward(const struct attention_tile *t, const struct packed *m
 {
     const struct attention *c = t->call;
     int64_t step;
-    const float *dout = t->dout; /* the number of row 0 */
+    const float *dout = t->dout; /* of row 0 */
     dots_rows(m->dout, m->v_step, dout, c->Tq, c->Cv, t->out_step);
     if (c->dv.data) {
         dots_rows_across(m->dout_across, m->q_step, dout, c->Tq, c->Cv, t->out_step);

@@ -30,7 +30,7 @@ struct taken_product {
     struct axes lead;
     int64_t rows, length, columns;
     struct stack a, b;                   /* values of a and b */
-    int64_t index_stride[PEAT_MAX_RANK]; /* products over lead and rows */
+    int64_t index_stride[PEAT_MAX_RANK]; /* strides over lead and rows  */
     char *scratch;                       /* [slots] matrices of c */
     size_t slot_bytes;
     int64_t slots, first; /* in backward, slot i has matrix `first + i` */

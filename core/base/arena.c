@@ -35,7 +35,7 @@ enum { ALIGNMENT = 64 };
 
 struct arena_chunk {
     _Alignas(ALIGNMENT) struct arena_chunk *next;
-    size_t room, used; /* size of the block that follows               */
+    size_t room, used; /* of the bytes that follow this header        */
     size_t mapped;     /* bytes of its pages and its fence; 0: no fence */
 };
 

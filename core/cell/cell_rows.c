@@ -135,7 +135,7 @@ const peat_param eval_rows[] = {
     EVAL(PEAT_INT, tokens, "targets to score at each length; all: everything there is",
          .preset = 65536, WITHIN(1, 1e12), .unit = "targets for each length, or all"),
     EVAL(PEAT_BOOL, halves,
-         "also measure two halves of the held-out data apart, for report.best_over",
+         "also measure two halves of the held-out data separately, for report.best_over",
          .flags = CELL_LATER),
     /* For an experiment of version 2, experiment.c sets it where the file does not. */
     EVAL(PEAT_REAL, test,

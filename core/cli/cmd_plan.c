@@ -342,7 +342,7 @@ static const struct cli_option options[] = {
         0, "measure", measure,
         "run some steps and an evaluation of each kind of cell, and estimate the time by them"),
     CLI_TEXT(0, "pilot", "DIR", pilot,
-             "a run whose spread over seeds says how many the claims need"),
+             "a run with a spread over seeds, to estimate how many seeds the claims need"),
 };
 
 const struct cli_command cmd_plan = {

@@ -56,7 +56,7 @@ const struct cli_command cmd_report = {
     .name = "peat report",
     .summary = "the results as one page for a browser",
     .about = "Writes the results of run directories as one HTML page that needs no\n"
-             "network: the claims and whether they hold, what came out in sentences, contrasts,\n"
+             "network: the claims and whether they hold, the results in sentences, contrasts,\n"
              "figures and the table; folded below them what the cells learned, what each scheme\n"
              "looks like, what acts where, failures, provenance, and how to make it again.\n"
              "Points of a figure say their row and value on hover, a click on a heading sorts\n"

@@ -19,7 +19,7 @@ struct status {
     int n[CELL_STATES]; /* number of planned cells */
     int planned, unplanned;
     int kept;                    /* number of states in trunks */
-    const struct value *skipped; /* trunk in plan.json; NULL: none */
+    const struct value *skipped; /* in plan.json; NULL: none */
     struct arena *arena;
 };
 

@@ -42,9 +42,10 @@ static int validate_experiment(const struct cli *cli)
 const struct cli_command cmd_validate = {
     .name = "peat validate",
     .summary = "check an experiment without training it",
-    .about = "Reads an experiment, sets every cell up without training it, and says all that is\n"
-             "wrong, each with file, line and column. Warns of rows that are the same\n"
-             "model. Trains nothing and writes nothing.",
+    .about =
+        "Reads an experiment, sets every cell up without training it, and reports every mistake\n"
+        "with file, line and column. Warns of rows that are the same\n"
+        "model. Trains nothing and writes nothing.",
     .example = "peat validate experiments/quickstart.yaml train.steps=10",
     EXPERIMENT_OPERANDS,
     .run = validate_experiment,

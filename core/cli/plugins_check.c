@@ -23,7 +23,7 @@ struct checking {
     struct request q;
     struct check_request request;
     struct arena *arena;
-    struct error *err; /* memory of the call */
+    struct error *err; /* error of the call */
     int n;
     struct check_report *report;
     const struct value *subject;

@@ -58,7 +58,7 @@ const struct measure measures[] = {
     {"decoded_noisy", "decoded in noise", "collisions", NULL, NULL, "decoded/2/both", NULL, false,
      "the same share in noise of half the sums' standard deviation"},
     {"collisions", "collisions", "collisions", NULL, NULL, "exact", NULL, false,
-     "sums that another token at another position makes too"},
+     "sums equal to that of another token at another position"},
     {"nearest", "nearest", "collisions", NULL, NULL, "near_least", NULL, false,
      "least distance of two sums that differ in both, in mean distances"},
     SHARE("token_token", "tok.tok", "token.token", true,

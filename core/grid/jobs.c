@@ -261,7 +261,7 @@ static void interrupt(struct loop *l, int signal)
         j->interrupted = true;
         if (l->n_active)
             progress_say(j->progress,
-                         "stopping: %d running cell%s will save and end; once more to kill",
+                         "stopping: %d running cell%s will save and end; stop again to kill",
                          l->n_active, plural(l->n_active));
         stop_all(l);
         return;

@@ -16,7 +16,7 @@ struct plotter {
     enum axis_role role[EXPERIMENT_MAX_AXES]; /* from the options */
     struct arena *a;
     struct error *err;
-    int n_block, block_room; /* range of the data so far */
+    int n_block, block_room; /* blocks of the data so far */
     bool *has_value;         /* [blocks] the block has something to draw */
     bool any;                /* the present block has something to draw */
 };
@@ -101,7 +101,7 @@ struct lines {
     const char *x_label, *y_label;
     const char *setting; /* lines of script for every panel: ranges, tics */
     int point_every;
-    double x_low, x_high; /* text of a panel without values */
+    double x_low, x_high; /* axis of a panel without values */
     const char *also;     /* one more element of every panel; NULL: no more */
     const int *row;       /* index of the results' row, by line; NULL: line i is row i; -1: no
                            * row */

@@ -12,7 +12,7 @@ struct reader {
     struct rundir *run;
     struct arena *a;
     struct error *err;
-    peat_status status; /* error of the first step that failed */
+    peat_status status; /* status of the first step that failed */
 };
 
 static bool fail(struct reader *x, peat_status status, const char *fmt, ...)

@@ -10,7 +10,7 @@ struct builder {
     const struct results *r;
     const struct table_options *o;
     int length;                    /* index of the main length; -1: nothing was measured */
-    int axis[EXPERIMENT_MAX_AXES]; /* lengths in the order shown */
+    int axis[EXPERIMENT_MAX_AXES]; /* axes in the order shown */
     const int *order;              /* rows, in the order shown */
     struct error *err;
 };

@@ -16,8 +16,8 @@ struct kind {
     struct table_cell (*cell)(struct builder *b, const struct kind *k,
                               const struct result_row *row);
     size_t at;               /* offset in the summary when compared, otherwise in the row */
-    bool left;               /* align right */
-    enum quantity_form form; /* the quantity of a cost */
+    bool left;               /* align left  */
+    enum quantity_form form; /* form of a quantity */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -168,13 +168,13 @@ static const struct kind of_rows[] = {
 enum { OF_ROWS = sizeof(of_rows) / sizeof(*of_rows), KINDS = OF_ROWS + QUANTITIES };
 
 struct chosen {
-    const struct kind *kind; /* NULL: the metric's own name */
+    const struct kind *kind; /* NULL: the metric */
     int length;
 };
 
 struct choice {
     int n_kind;
-    struct kind kind[KINDS]; /* columns to choose from */
+    struct kind kind[KINDS]; /* kinds to choose from   */
     int n;
     struct chosen item[RESULTS_MAX_LENGTHS + KINDS];
 };
