@@ -7,7 +7,7 @@
 
 struct table {
     const double *d, *weight;
-    int S, J;            /* J: used columns of d */
+    int S, J;            /* J: columns of d      */
     double total;        /* sum of the weights */
     double *seed, *text; /* means: A [S], B [J] */
     double mean;
