@@ -33,8 +33,7 @@ static uint64_t high_bits(philox4x32_ctr_t r)
     return (uint64_t)r.v[3] << 32 | r.v[2];
 }
 
-/* FNV-1a over the text and its terminator, so that pairs of texts with the same concatenation
- * differ. */
+/* FNV-1a over the text and its terminator, so pairs of texts with the same concatenation differ. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (;; text++) {

@@ -24,8 +24,7 @@ static peat_status no_memory(struct error *err)
 
 enum item { ID, FLAG, NUMBER, REAL, COUNT };
 
-/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch does not
- * have it. */
+/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch lacks it. */
 struct array {
     const char *name;
     enum item item;

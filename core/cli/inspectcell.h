@@ -18,8 +18,7 @@ peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli,
                                 const struct team *team);
 void inspected_cell_close(struct inspected_cell *c);
 
-/* The table of this name, or the first (name NULL); NULL: no such table, and *err lists the
- * names. */
+/* The table of this name, or the first (name NULL); NULL: no table, and *err lists the names. */
 const struct cell_table *inspected_table(const struct inspected_cell *c, const char *name,
                                          struct error *err);
 /* The table before training; NULL: no table of the same shape. */

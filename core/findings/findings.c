@@ -73,8 +73,7 @@ static int keep_finite(const double *x, int n, double *out)
     return kept;
 }
 
-/* The parts come from the first cell that has any, because all cells of a row have the same
- * depth. */
+/* The parts come from the first cell that has any, since all cells of a row have the same depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,
                     struct finding *out, double *chances, int *n_chance)
 {

@@ -137,8 +137,7 @@ void progress_ended(struct progress *p, const struct job *job)
 
 /* ---- the live line ---- */
 
-/* The bytes after the second-last newline, so that a line that is still being written is
- * left out. */
+/* The bytes after the second-last newline, so a line that is still being written is left out. */
 static char *last_line(char *text, size_t n)
 {
     char *end = n ? memrchr(text, '\n', n) : NULL;

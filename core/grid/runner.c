@@ -44,8 +44,7 @@ static bool in_shard(const struct runner_options *o, int ordinal)
     return o->shard_count == 0 || ordinal % o->shard_count == o->shard_index - 1;
 }
 
-/* The number of an earlier cell that matches the glob and shares the trunk, or of the cell
- * itself. */
+/* Number of an earlier cell that matches the glob and shares the trunk, or of the cell itself. */
 static int trunk_mate(const struct plan *p, const struct runner_options *o, int i)
 {
     const char *hash = json_get_text(p->cell[i].trunk, "hash");
@@ -232,7 +231,7 @@ static bool read_dir(struct run *r)
         return error_set(r->err, status, "%s", damaged.text) == PEAT_OK;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
-            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir) ==
+            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' belongs to another plan", dir) ==
                    PEAT_OK;
     return true;
 }

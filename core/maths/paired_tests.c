@@ -26,8 +26,7 @@ static bool reaches(double sum, double limit, bool both)
     return (both ? fabs(sum) : sum) >= limit;
 }
 
-/* Splits d into two halves, so that every sum is made of at most n additions and ties stay
- * equal. */
+/* Splits d into two halves, so every sum is made of at most n additions and ties stay equal. */
 static double exact_p(const double *d, int n, double limit, bool both)
 {
     double left[1 << HALF_MAX], right[1 << HALF_MAX];

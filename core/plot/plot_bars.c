@@ -92,9 +92,8 @@ static struct reach find_reach(const struct plotter *p)
     return x;
 }
 
-/* The interval of two seeds is twelve times as wide as their distance, and may reach beyond
- * any accuracy. Such intervals are cut off at the frame, so that they do not compress
- * everything else. */
+/* The interval of two seeds is twelve times as wide as their distance, and may reach beyond any
+ * accuracy. Such intervals are cut off at the frame, so they do not compress everything else. */
 static void add_range(const struct plotter *p, struct strbuf *out)
 {
     struct reach x = find_reach(p);

@@ -236,8 +236,7 @@ static void draw_parts(struct drawing *d)
 
 /* ---- over an axis ---- */
 
-/* The place of a label: its number where all labels of the axis are numbers, otherwise its
- * index. */
+/* The place of a label: its number where all labels of the axis are numbers, else its index. */
 static double place_of(const struct results *r, int axis, const char *label)
 {
     const char **seen = mem_array((size_t)r->n_row, sizeof(*seen), "labels");

@@ -48,8 +48,7 @@ static peat_status read_label(const struct filling *f, const peat_param *row, bo
     return PEAT_OK;
 }
 
-/* The absolute path of an existing file, so that a config means the same wherever it is
- * read again. */
+/* The absolute path of an existing file, so a config means the same wherever it is read again. */
 static peat_status read_path(const struct filling *f, const peat_param *row, const struct value *v,
                              const char **path)
 {

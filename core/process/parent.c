@@ -26,8 +26,7 @@ __attribute__((no_sanitize("thread"))) static uint64_t read_beats(const struct t
     return page ? *(const volatile uint64_t *)&page->beats : 0;
 }
 
-/* Checks are counted instead of seconds, so that a process that was suspended gets its
- * whole time. */
+/* Checks are counted instead of seconds, so a process that was suspended gets its whole time. */
 static void wait_for_standstill(const struct parent_watch *w)
 {
     uint64_t beats = read_beats(w->page);

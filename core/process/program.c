@@ -12,10 +12,9 @@ peat_status own_program(char *path, size_t n, struct error *err)
     return PEAT_OK;
 }
 
-/* One thread for BLAS, because the engine divides its products itself. One malloc arena for
- * each of few threads, so that peak memory can be compared between cells. Waiting threads
- * spin for microseconds instead of milliseconds: where cells share cores, long spins took
- * ten times as long. */
+/* One thread for BLAS, since the engine divides its products itself. One malloc arena for each of
+ * few threads, so peak memory can be compared between cells. Waiting threads spin for microseconds
+ * instead of milliseconds: where cells share cores, long spins took ten times as long. */
 char **cell_environment(struct arena *a, int64_t threads)
 {
     char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),

@@ -15,7 +15,6 @@ bool labels_alike(const struct results *r, const struct result_row *x, const str
  * number of rows then. */
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n);
-/* The row with the labels of `in` on the group and of `out` on the other axes; NULL: no
- * such row. */
+/* The row with the labels of `in` on the group and of `out` on the other axes; NULL: no row. */
 const struct result_row *labels_crossing(const struct results *r, const bool *group,
                                          const struct result_row *in, const struct result_row *out);

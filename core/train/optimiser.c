@@ -60,8 +60,7 @@ static bool slice_of(const struct weight *w, int64_t begin, int64_t end, struct 
 
 /* ---- the norm ---- */
 
-/* The block is cut into this many tiles, whatever its size, so that their sums need no
- * allocation. */
+/* The block is cut into this many tiles, whatever its size, so their sums need no allocation. */
 enum { NORM_TILES = 256 };
 
 struct norm_job {

@@ -31,8 +31,7 @@ void trunk_hash(const struct cell_config *c, const struct value *identity, struc
 /* The folder of a trunk in a run directory, and the folder of a state in it, in the arena. */
 const char *trunk_dir(const char *run, const char *hash, struct arena *a);
 const char *trunk_state(const char *run, const char *hash, int64_t step, struct arena *a);
-/* True where cell `id` keeps its state after `step`, because another cell of the trunk can
- * use it. */
+/* Whether cell `id` keeps its state after `step`, because another cell of the trunk can use it. */
 bool trunk_keeps(const struct value *trunk, const char *id, int64_t step);
 /* Removes the trunk's folder once every cell of it has a result. Files that cannot be
  * removed stay. */

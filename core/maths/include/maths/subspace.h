@@ -11,8 +11,7 @@
 
 #include "maths/spectrum.h"
 
-/* The number of dimensions that a spectrum fills. For a table that does not vary both numbers are
- * 0. */
+/* Number of dimensions that a spectrum fills. For a table that does not vary both numbers are 0. */
 struct effective_rank {
     int64_t components; /* smallest k with l_1 + .. + l_k >= share * sum                       */
     double entropy;     /* exp(-sum p_i ln p_i), p_i = l_i / sum: 1 .. d. After Roy & Vetterli

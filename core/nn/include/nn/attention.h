@@ -29,8 +29,7 @@ struct attention_options {
 };
 
 /* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. In a pass across two sequences keys and
- * values are projected from memory [B,Tk,D]; otherwise memory is NULL, and they are projected from
- * x. */
+ * values are projected from memory [B,Tk,D]; else memory is NULL, and they are projected from x. */
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x,
                              peat_node *memory);

@@ -23,8 +23,7 @@ typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *o
 /* The destination of the child's standard output. */
 enum apart_prints {
     APART_PRINTS, /* that of this process */
-    APART_ASIDE,  /* this process's standard error, so that output of plugins stays out of
-                   * results */
+    APART_ASIDE,  /* this process's standard error, so output of plugins stays out of results */
     APART_SILENT, /* nowhere, and the same for standard error */
 };
 

@@ -27,8 +27,7 @@ struct trail_page {
     char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, otherwise ""     */
     char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
     char cell[256];            /* the cell that is set up or trained, when there are several   */
-    char missing[160];         /* tensors that the hook does not declare, so that they are NULL
-                                * for it */
+    char missing[160];         /* tensors that the hook does not declare, so they are NULL for it */
     char notice[TRAIL_NOTICE]; /* a warning for the user before the first step; "": no warning */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
