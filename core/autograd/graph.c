@@ -173,8 +173,8 @@ peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct 
     if (value->dtype != g->dtype)
         return graph_fail(g, "%s: dtype %s in a graph of %s", who, dtype_name(value->dtype),
                           dtype_name(g->dtype));
-    /* Views find their gradient by the strides of the leaf's value, so both must have the same
-     * layout. */
+    /* Views find their gradient by the strides of the leaf's value, so both must be laid
+     * out alike. */
     if (!tensor_contiguous(value) ||
         (grad && (grad->dtype != value->dtype || !tensor_contiguous(grad) ||
                   !tensor_same_shape(grad, value))))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_dir.c: makes a directory in TMPDIR, and removes directories that dead processes left
- * there. */
+/* own_dir.c: makes a directory in TMPDIR, and removes those that dead processes left there. */
 
 #include "base/base.h"
 #include <sys/file.h>

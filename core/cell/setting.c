@@ -179,8 +179,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 
 /* ---- setting one ---- */
 
-/* Settings that may be a text. Setting a key below one makes it a map with that text under
- * `key`. */
+/* Settings that may be a text. A key below one makes it a map with the text under `key`. */
 static const struct opened {
     const char *prefix, *key, *list, *other;
 } opened[] = {{"task", "plugin", "a list of plugins", "no plugin"},

@@ -20,8 +20,7 @@ enum exit_code {
 void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints what went wrong before anything was run; returns CLI_USAGE. */
 int cli_refuse(const struct error *err);
-/* Prints a mistake in the call of `command` ("peat run"), and how to get help; returns
- * CLI_USAGE. */
+/* Prints a mistake in the call of `command` ("peat run"), and how to get help; CLI_USAGE. */
 int cli_mistake(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints text on stdout, safe for a terminal (base/shown.h). */
@@ -29,8 +28,7 @@ void cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the text into the file, whole or not at all; NULL: to stdout, unchanged. */
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err);
 
-/* Columns of the terminal that stdout is, limited to these bounds; 100 where it is not a
- * terminal. */
+/* Columns of the terminal that stdout is, within these bounds; 100 for other files. */
 int cli_width(const char *file, int narrowest, int widest);
 
 /* Call before anything else. Opens descriptors 0 to 2 if they are closed. From then on

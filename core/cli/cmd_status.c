@@ -85,8 +85,7 @@ static const char *last_line(const struct cell_files *c, struct arena *a)
     return log_last_line(arena_printf(a, "%s/log.txt", c->dir), 0, "", a);
 }
 
-/* Why an unfinished cell cannot continue from its checkpoint; NULL: it can, or has no
- * checkpoint. */
+/* Why an unfinished cell cannot continue from its checkpoint; NULL: it can, or has none. */
 static const char *restart_of(const struct cell_files *c, struct arena *a)
 {
     return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;

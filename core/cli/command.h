@@ -163,8 +163,7 @@ int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t 
 /* Values beside exit codes: go on, or print the help page. */
 enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };
 
-/* Reads the command line into cli; its command, options (with the defaults) and arena are set
- * before. */
+/* Reads the command line into cli; command, options (the defaults) and arena are set. */
 int cli_read(struct cli *cli, int argc, char **argv);
 /* The i-th option, --help being the last; NULL: no such option. */
 const struct cli_option *cli_option(const struct cli_command *command, int i);

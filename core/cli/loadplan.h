@@ -16,8 +16,7 @@ struct loaded_plan {
 #define EXPERIMENT_OPERANDS                                                                        \
     CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
-/* Reads the operands above. Plugins run in a child (plan_make_apart). After a failure *l is
- * released. */
+/* Reads the operands above. Plugins run in a child (plan_make_apart). A failure releases *l. */
 peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
                              struct error *err);
 /* The same for the mended experiment (experiment/mend.h); mends NULL: as it is. */

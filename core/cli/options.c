@@ -77,8 +77,8 @@ static const struct cli_option *row_of(const struct cli_command *command, int co
     return NULL;
 }
 
-/* ':' is first, so that getopt distinguishes a missing argument from an unknown option, and prints
- * nothing. */
+/* ':' is first, so that getopt distinguishes a missing argument from an unknown option, and is
+ * silent. */
 static void describe_options(const struct cli_command *command, struct option *table, char *letter)
 {
     const struct cli_option *o;
@@ -153,8 +153,7 @@ static int read_word(const struct cli *cli, const struct cli_option *o, const ch
                        allowed, argument);
 }
 
-/* An empty name mostly comes from a variable of a script that was not set, so "-o ''" is
- * refused. */
+/* An empty name mostly comes from an unset variable of a script, so "-o ''" is refused. */
 static int read_text(const struct cli *cli, const struct cli_option *o, const char *argument,
                      const char **text)
 {

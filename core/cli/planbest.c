@@ -24,8 +24,7 @@ static void open_best(const struct plan *p, struct best *b, struct arena *a)
     best_choose(b, value_get(plan, "report"), a);
 }
 
-/* True for cells of the first value of a choice, which are counted for the value that will be
- * chosen. */
+/* True for cells of the first value of a choice, counted for the value that will be chosen. */
 static bool has_first_value(const struct best *b, const struct best_cell *c)
 {
     return best_has_value(b, c, &b->row[c->row].value[0]);

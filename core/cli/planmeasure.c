@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planmeasure.c: estimates the time of a grid from some steps of each kind of cell on this
- * machine. */
+/* planmeasure.c: estimates the time of a grid from some steps of each kind of cell. */
 #include "cli/planparts.h"
 
 #include "cell/cellrun.h"

@@ -110,8 +110,7 @@ static int first_of(const struct checking *c, int i)
     return i;
 }
 
-/* Prints the checks that have the message of check i, and check i itself, unless they were printed
- * before. */
+/* Prints the checks that have the message of check i, and check i, unless printed before. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
     const char *names = NULL;
@@ -247,8 +246,7 @@ static int run_case(struct checking *c)
     return check_is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
 }
 
-/* After a plugin did not return in one check, no further check is run, because each would take as
- * long. */
+/* After a plugin did not return in one check, no further check is run: each would take as long. */
 static bool has_hung(const struct checking *c)
 {
     return c->count[CHECK_END_TIMEOUT] > 0;

@@ -58,8 +58,7 @@ static void find_open(struct looking *x, const struct results *r, const struct c
     }
 }
 
-/* The number of cells of this look that have no result, although they have their row's reported
- * value. */
+/* The number of cells of this look that have no result, but their row's reported value. */
 static int count_pending(const struct looking *x, const struct results *r)
 {
     int n = 0;

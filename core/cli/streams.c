@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c: the standard streams, output to stdout or to a file, and command bodies in a child
+/* streams.c: the standard streams, output to stdout or to a file, and commands in a child
  * process. */
 #include <poll.h>
 #include <signal.h>

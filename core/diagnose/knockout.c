@@ -23,8 +23,7 @@ struct knockout {
     int n_block;
 };
 
-/* Adds the loss of b without dimensions [begin, end) of x (without all of them where x is NULL) to
- * *nll. */
+/* Adds the loss of b without dimensions [begin, end) of x (x NULL: all of them) to *nll. */
 static void loss_without(struct subject *s, const peat_batch *b, const double *x, int64_t begin,
                          int64_t end, double *nll, int64_t *targets)
 {

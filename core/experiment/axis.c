@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis.c: one axis of a grid: its values, their labels, and the values that the command line
- * chooses. */
+/* axis.c: one axis of a grid: its values, their labels, and those that the command line chooses. */
 
 #include "cell/setting.h"
 #include "reading.h"

@@ -92,8 +92,7 @@ static bool read_scale(struct reading *r, const struct value *v)
                    near);
 }
 
-/* The labels that the grid has on the axis; checks that they are numbers where the scale needs
- * them. */
+/* The labels that the grid has on the axis; they must be numbers if the scale needs numbers. */
 static bool check_numbers(struct reading *r, const struct axis *axis, const struct value *scale)
 {
     enum change_scale s = (enum change_scale)scale_of(scale->text);

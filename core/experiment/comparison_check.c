@@ -29,8 +29,8 @@ bool metric_check(struct planning *p, const struct plan_row *row, const char *wa
     return false;
 }
 
-/* True for a metric that is a multiple of the loss: twice the loss gives twice the metric, whatever
- * the other sums. */
+/* True for a multiple of the loss: twice the loss gives twice the metric, whatever the
+ * other sums. */
 static bool is_multiple_of_loss(struct trail *trail, const peat_metric *metric)
 {
     const peat_sums once = {.size = sizeof(once),

@@ -8,8 +8,7 @@
 /* contrasts.c: puts a contrast of the file into the map in its normal form
  * (experiment/contrast.h). */
 bool contrast_normalise(struct reading *r, const struct value *v, struct value *out);
-/* The axis that the text v names; refuses an axis whose value best_over chooses. `what`:
- * the key. */
+/* The axis that the text v names; refuses one whose value best_over chooses. `what`: the key. */
 bool comparison_axis(struct reading *r, const struct value *v, const char *what, int *axis);
 /* Appends the two labels of the axis that v, [A, B], names to the list. `what`: the key. */
 bool two_labels_read(struct reading *r, const struct axis *axis, const struct value *v,
@@ -42,7 +41,6 @@ void looks_put(struct reading *r, struct value *claims);
  * pair, a metric of the task, a length that is evaluated. */
 bool comparisons_check(struct planning *p);
 
-/* Checks that the row's task has this metric ("": its main one); otherwise sets an error at that
- * place. */
+/* Checks that the row's task has this metric ("": its main one); else an error at that place. */
 bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
                   struct place at);

@@ -125,8 +125,7 @@ static bool has_factor(const struct matching *m, int row, const char *label)
            labels_match(m->rows, row, m->c->where);
 }
 
-/* The one row of this side that pairs with `row`, preferably one that matches exactly; -1: none, or
- * several. */
+/* The one row of this side that pairs with `row`, an exact match first; -1: none, or several. */
 static int counterpart(const struct matching *m, int row, int side)
 {
     int found = -1, n = 0;

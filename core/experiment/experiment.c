@@ -162,8 +162,7 @@ static const struct value *choosing_seeds(const struct reading *r)
     return seeds && !report ? value_get_path(r->root, "report.best_over.choose") : NULL;
 }
 
-/* Seeds of the command line are reported; seeds that the file keeps for choosing are put before
- * them. */
+/* Seeds of the command line are reported; those that the file keeps for choosing come first. */
 static void keep_choosing_seeds(struct reading *r)
 {
     struct experiment *e = r->e;

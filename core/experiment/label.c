@@ -144,8 +144,7 @@ bool cell_is_id(const char *text)
     return c > text && !*c && *text != '.';
 }
 
-/* Writes a pattern for cells, "rotary(base=500).*", as their names are written. Sets such as [!s]
- * stay. */
+/* Writes a pattern for cells, "rotary(base=500).*", like their names. Sets such as [!s] stay. */
 static void add_pattern(struct strbuf *out, const char *glob)
 {
     bool gap = false, set = false;

@@ -86,8 +86,7 @@ bool looks_count(struct reading *r)
     return true;
 }
 
-/* alpha is divided beforehand by the weights, because Holm's correction would need every p
- * at once. */
+/* alpha is divided beforehand by the weights, since Holm's correction needs every p at once. */
 void looks_put(struct reading *r, struct value *claims)
 {
     const struct looks *l = &r->e->looks;

@@ -23,8 +23,7 @@ static int64_t row_size(const struct planning *p, const struct plan_row *row)
     return value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
 }
 
-/* The unit of a size: a width stays divisible by the number of heads, with an even width
- * for each. */
+/* The unit of a size: a width stays divisible by the heads, with an even width for each. */
 static int64_t unit_size(const struct planning *p, const struct plan_row *row)
 {
     return strcmp(p->e->match.adjust, "model.d_model") == 0 ? 2 * row->cell.config.model.n_head : 1;
@@ -103,8 +102,7 @@ static bool match_row(struct planning *p, struct plan_row *row, const struct pla
     return true;
 }
 
-/* The row to which this one is matched; NULL with an error when there is no such row, or
- * several. */
+/* The row to which this one is matched; NULL with an error: no such row, or several. */
 static const struct plan_row *reference(struct planning *p, const struct plan_row *row)
 {
     const struct plan_row *found = NULL;

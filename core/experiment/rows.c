@@ -132,8 +132,7 @@ static void list_drops(struct planning *p, const struct value *drops)
     p->plan->n_dropped = drops->n;
 }
 
-/* Puts "-" for the combine. *kept: whether the point is the first of those that differ only
- * in it. */
+/* Puts "-" for the combine. *kept: whether it is the first that differs only in that. */
 static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 {
     const struct experiment *e = p->e;

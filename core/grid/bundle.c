@@ -143,8 +143,7 @@ static peat_status write_about(struct bundling *b, int cells)
 
 /* ---- tar ---- */
 
-/* Passes on only PATH of this environment, because other variables carry options of these
- * programs. */
+/* Passes on only PATH, because other variables carry options of these programs. */
 static char **tar_environment(struct arena *a)
 {
     char **env = ARENA_ARRAY(a, 3, char *);

@@ -201,8 +201,7 @@ static void reap(struct loop *l)
     }
 }
 
-/* Records the running hook before the cell is stopped, because the cell may go on to save its
- * state. */
+/* Records the running hook before the cell is stopped, since it may go on to save its state. */
 static void end_for(struct loop *l, struct job *job, enum cell_stop why)
 {
     struct cell_process *p = &job->process;

@@ -193,8 +193,7 @@ static int64_t due(const struct job *job, int64_t step)
     return evaluations_until(step, job->steps, job->eval_every);
 }
 
-/* The share of evaluations in the work; the one that is due at this step counts half while
- * it runs. */
+/* The share of evaluations in the work; the one that is due at this step counts half. */
 static double evaluated(const struct job *job, const struct metrics_tail *tail)
 {
     double half = tail->evaluated ? 0.5 : 0;

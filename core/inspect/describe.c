@@ -167,8 +167,7 @@ static void solve_pair(const struct pair_sums *s, double M[2][2])
         }
 }
 
-/* The sum over p of |y - M x|^2, computed directly, because differences of the sums above would
- * cancel. */
+/* The sum over p of |y - M x|^2, computed directly: differences of the sums above would cancel. */
 static double left_over(const struct stream_description *s, const float *x, int64_t a, int64_t b,
                         int64_t step, double M[2][2])
 {

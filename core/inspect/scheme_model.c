@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scheme_model.c: runs one forward pass of a small model around a scheme, and makes tables
- * of it. */
+/* scheme_model.c: runs one forward pass of a small model around a scheme, and makes tables. */
 #include "scheme_model.h"
 
 #include "model/transformer.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crossed.c: estimates crossed random effects of seeds and stretches; crossed.h has the
- * formulas. */
+/* crossed.c: estimates crossed random effects of seeds and stretches; formulas: crossed.h. */
 #include "maths/crossed.h"
 
 #include "maths/statistics.h"

@@ -200,8 +200,7 @@ static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme,
     return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
 }
 
-/* Merges streams of the rows, or of the front. Combinations that read positions see the
- * front at 0. */
+/* Merges streams of the rows, or of the front. For combinations the front is at position 0. */
 static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *x)
 {
     static const double zero[] = {0.0};

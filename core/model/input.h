@@ -11,8 +11,7 @@ void input_declare(struct model *m);
 peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x);
 /* -> [B,T,D] */
 peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in);
-/* Merges the stream of a scheme that enters elsewhere than at the input into x [B,T,D]:
- * pass->merge. */
+/* Merges the stream of a scheme that enters after the input into x [B,T,D]: pass->merge. */
 peat_node *input_merge(struct pass *pass, int index, peat_node *x);
 /* Number of places of a class token that no scheme sees: 0 or 1. */
 int64_t class_token_front(const struct model_config *c);

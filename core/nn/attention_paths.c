@@ -61,8 +61,7 @@ static struct scores seen_scores(struct pass *pass, const peat_scheme *h, struct
     return h->needs & PEAT_NEED_BIAS ? x : summed(pass, x);
 }
 
-/* The first logits hook may see the bias separately; the logits that it returns include the
- * bias. */
+/* The first logits hook may see the bias separately; the logits it returns include the bias. */
 static struct scores run_logits(struct group_attention *a, struct scores x)
 {
     struct pass *pass = a->pass;

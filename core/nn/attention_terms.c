@@ -48,8 +48,7 @@ const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv
 
 /* ---- qkv ---- */
 
-/* `whole` with its dims [dim_begin, dim_end) replaced; dims that an earlier scheme added
- * are kept. */
+/* `whole` with its dims [dim_begin, dim_end) replaced; dims that earlier schemes added stay. */
 static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct where *w,
                             peat_node *part)
 {
@@ -121,7 +120,7 @@ void group_qkv(struct group_attention *a)
 
 /* ---- terms ---- */
 
-/* The values of bias_rel: unchanged where the fused kernel can read them, otherwise spread over all
+/* The values of bias_rel: unchanged if the fused kernel can read them, else spread over all
  * pairs. */
 static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const struct call *c,
                          struct bias_terms *out)

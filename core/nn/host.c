@@ -189,8 +189,7 @@ static peat_node *service_delta(const peat_call *c, int32_t axis)
     return op_sub(c->g, k, q);
 }
 
-/* The key has the seed, scheme and name; inside the layers also the layer; in training also the
- * step. */
+/* The key has the seed, scheme and name; in layers also the layer; in training also the step. */
 static uint64_t random_stream(const peat_call *c, const char *name)
 {
     const struct call *call = call_of(c);

@@ -75,8 +75,7 @@ static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
     return true;
 }
 
-/* Only with stored rows: a first row that forgets everything and adds the stored h, then the new
- * rows. */
+/* Only with stored rows: a first row that forgets everything and adds h, then the new rows. */
 static peat_node *states(struct pass *pass, int64_t layer, peat_node *x, peat_node *f)
 {
     peat_graph *g = &pass->g->base;

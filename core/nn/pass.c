@@ -143,8 +143,7 @@ void call_pairs(struct call *c)
     c->base.shared = c->pass->shared_pairs[c->index];
 }
 
-/* Records the arguments that are NULL for this hook, for messages about a missing operand and for
- * crashes. */
+/* Records the arguments that are NULL for this hook, for messages and for crashes. */
 static void note_missing(const struct call *c, enum hook_id hook)
 {
     struct graph *g = c->pass->g;

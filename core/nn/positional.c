@@ -125,8 +125,7 @@ static int list_streams(struct positional *p, int64_t n_segment)
     return n;
 }
 
-/* Without a combine no positional stream is merged, and all other streams are added to the
- * token's. */
+/* Without a combine no positional stream is merged, and all others are added to the token's. */
 static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* services.h: engine functions of setup.c that a plugin's setup may call, for the table in
- * host.c. */
+/* services.h: functions of setup.c that a plugin's setup may call, for the table in host.c. */
 #pragma once
 
 #include <peat/host.h>

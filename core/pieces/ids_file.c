@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ids_file.c: writes '<u2' or '<u4'; the header is written last, when the number of ids is
- * known. */
+/* ids_file.c: writes '<u2' or '<u4'; the header last, when the number of ids is known. */
 #include "pieces.h"
 
 peat_status ids_file_open(struct ids_file *f, const char *path, int64_t vocab, struct error *err)

@@ -77,8 +77,7 @@ struct ids_file {
 /* Ids of 2 bytes where all are below 65,536, otherwise of 4. */
 peat_status ids_file_open(struct ids_file *f, const char *path, int64_t vocab, struct error *err);
 peat_status ids_file_add(struct ids_file *f, int32_t id, struct error *err);
-/* Writes the header and syncs, unless `status` is an error, which it then returns; closes
- * the file. */
+/* Writes the header and syncs, unless `status` is an error, which it returns; closes the file. */
 peat_status ids_file_close(struct ids_file *f, peat_status status, struct error *err);
 
 /* ---- spm.c: SentencePiece's programs, in the folder where a text is tokenized ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heatmap.c: makes the figure of a table: a panel for each sheet, with axes and one colour
- * scale. */
+/* heatmap.c: makes the figure of a table: a panel for each sheet, one colour scale. */
 #include "plot/heatmap.h"
 
 #include "inspect/table_formats.h"

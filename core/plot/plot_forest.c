@@ -33,7 +33,7 @@ static void add_contrast(struct plotter *p, struct forest *f, const struct effec
         add_effect(f, x->spec.name, &x->pooled, p->a);
 }
 
-/* Contrasts with another metric or length have another scale, so only those like the first are
+/* Contrasts with another metric or length have another scale: only those like the first are
  * drawn. */
 static peat_status collect(struct plotter *p, struct forest *f)
 {

@@ -385,8 +385,7 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 
 /* ---- all plugins ---- */
 
-/* A walk over the directories. The first file with a kind and name is used, even if it cannot be
- * loaded. */
+/* A walk over the directories. The first file with a kind and name counts, loadable or not. */
 struct walk {
     struct registry *r;
     struct strbuf claimed; /* "|scheme/rotary|combine/sum|" */

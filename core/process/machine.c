@@ -83,8 +83,7 @@ static void apply_cgroup(struct machine *m, const char *root, const char *group)
         free(text[i]);
 }
 
-/* A limit holds for a group and all groups below it, so those of every group above count:
- * "0::/a/b". */
+/* A limit holds for a group and all below it, so those of every group above count: "0::/a/b". */
 static void apply_cgroups(struct machine *m, const char *root)
 {
     char *text = read_small(root, "/proc/self/cgroup"), group[PATH_BYTES / 2];

@@ -255,8 +255,7 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
     return name ? name : "all";
 }
 
-/* Computes one effect for each setting of these axes, in the order of the rows; returns their
- * number. */
+/* Computes one effect for each setting of these axes, in row order; returns their number. */
 static int split(const struct effects *x, const bool *axes, struct effect *out, struct arena *a)
 {
     bool *in = ARENA_ARRAY(a, x->pairs.n, bool);

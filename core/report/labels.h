@@ -4,8 +4,8 @@
 
 #include "report/results.h"
 
-/* The row's labels on the axes in the group, or on the others; with NULL on all axes. "-" for no
- * label. */
+/* The row's labels on the axes in the group, or on the others; NULL: on all axes. "-" for
+ * no label. */
 const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
                         bool in, const char *between, struct arena *a);
 /* True where rows are equal on the axes in the group, or on the others. */

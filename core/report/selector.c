@@ -212,8 +212,8 @@ static bool starts_as(const struct result_row *row, int n, const struct wording 
     return !*text;
 }
 
-/* The ways in which text may name a row, strictest first: all labels, the first n, the label of
- * axis n. */
+/* The ways in which text may name a row, strictest first: all labels, the first n, or that of axis
+ * n. */
 static bool is_named(const struct results *r, const struct result_row *row, int way,
                      const struct wording *w)
 {

@@ -61,8 +61,8 @@ static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
 
 void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx)
 {
-    /* A tile may itself call parallel_for. That call starts no second team, so parallel_thread
-     * stays unique. */
+    /* A tile may itself call parallel_for, without a second team, so parallel_thread stays
+     * unique. */
     if (team && team->threads > 1 && n > 1 && !omp_in_parallel()) {
         run_region(team->threads, n, fn, ctx);
         return;

@@ -115,8 +115,7 @@ peat_status generation_publish(const char *dir, const char *name, const char *te
     return status;
 }
 
-/* Processes that reach a step at the same time have the same bits, so any of their states
- * may stay. */
+/* Processes that reach a step at the same time have the same bits, so either state may stay. */
 static bool publish_shared(struct writing *c, const char *name, const char *temporary)
 {
     if (generation_publish(c->dir, name, temporary, &c->err) == PEAT_OK)

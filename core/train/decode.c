@@ -103,8 +103,7 @@ struct drafts {
     int64_t *row, *done;
 };
 
-/* Replaces a draft by the model's choices after the prompt and the draft. True: the answer is
- * final. */
+/* Replaces a draft by the model's choices after prompt and draft. True: the answer is final. */
 static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int32_t *draft,
                          int64_t *done)
 {

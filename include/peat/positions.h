@@ -78,8 +78,7 @@ static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
     return peat_permute(g, peat_reshape(g, p, 4, dim), 4, axis);
 }
 
-/* Lays one number for each query, p [1|B, Tq, H|1], out as a term of the logits: [1|B, H|1,
- * Tq, 1] */
+/* Lays a number for each query, p [1|B, Tq, H|1], out as a term of the logits: [1|B, H|1, Tq, 1] */
 static inline peat_node *peat_of_queries(peat_graph *g, peat_node *p)
 {
     return peat_by_head(g, p, 1);

@@ -47,8 +47,8 @@ typedef struct peat_lengths {
     int64_t min_len, max_len;
 } peat_lengths;
 
-/* The rows of that member: shortest length by default and at least; a text that says which lengths
- * fit. */
+/* The rows of that member: shortest length by default and at least; a text on the lengths
+ * that fit. */
 #define PEAT_LENGTH_ROWS(config_, preset_, least_, fits_)                                          \
     {"min_len", PEAT_INT,  offsetof(config_, length.min_len), (preset_), (least_), 1 << 20, NULL,  \
      NULL,      "symbols", "shortest sequence trained",       0},                                  \
@@ -211,8 +211,8 @@ static inline int64_t peat_length_fed(const peat_sequence *s, bool apart, const 
     return peat_row_fed(s, apart, n_asked, n_answer);
 }
 
-/* The number of tokens in a row of length n, its last target included; with `apart`, of the longer
- * side. */
+/* The number of tokens in a row of length n, its last target included; `apart`: of the
+ * longer side. */
 static inline int64_t peat_length_taken(const peat_sequence *s, bool apart, const void *config,
                                         int64_t n)
 {

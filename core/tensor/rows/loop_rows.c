@@ -2,8 +2,7 @@
 /* loop_rows.c: sums over rows. */
 #include "rows/loop_rows.h"
 
-/* Eight lanes, combined in a fixed tree, so that the loop vectorises and the order of additions is
- * fixed. */
+/* Eight lanes, combined in a fixed tree, so the loop vectorises in a fixed order of additions. */
 VEC_INLINE real sum_dense(const real *x, int64_t n)
 {
     real lane[8] = {0};

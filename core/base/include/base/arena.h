@@ -47,8 +47,8 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
-/* Appends an item to a list in words: text, ", " and the item; only the item when text is NULL or
- * empty. */
+/* Appends an item to a list in words: text, ", " and the item; just the item when text is NULL or
+ * "". */
 char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Makes room in a growable array. `item` has n elements and room for *room. Returns `item` while

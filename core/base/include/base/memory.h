@@ -9,6 +9,5 @@
 
 #include <stddef.h>
 
-/* n elements, cleared; never NULL, also for n = 0. The message names `what` when memory
- * runs out. */
+/* n elements, cleared; never NULL, also for n = 0. `what` is named when memory runs out. */
 void *mem_array(size_t n, size_t bytes_each, const char *what);

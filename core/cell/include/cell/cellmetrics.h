@@ -43,8 +43,7 @@ peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t 
                          struct arena *a, struct value **seal, struct error *err);
 /* True while <dir>/metrics.jsonl begins with the sealed bytes. */
 bool metrics_are_whole(const char *dir, const struct value *seal);
-/* A line, without its line end, as a tree with fields of the right kinds; NULL when it is
- * damaged. */
+/* A line, without its end, as a tree with fields of the right kinds; NULL when it is damaged. */
 const struct value *metrics_line(struct arena *a, const char *line, size_t n);
 /* Line number `line`, from 1; v lives until the call returns, and is NULL when the line is damaged.
  * False: read no more lines. */

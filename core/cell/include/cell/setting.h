@@ -12,8 +12,7 @@
 
 /* task, model, position, train, eval; ended by NULL. */
 extern const char *const setting_sections[];
-/* position.combine where the experiment gives none. It is left out where no stream is to be
- * merged. */
+/* position.combine where the experiment gives none. It is left out where no stream is merged. */
 extern const char setting_combine[];
 
 bool setting_is_section(const char *key);

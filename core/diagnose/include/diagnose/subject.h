@@ -46,6 +46,5 @@ int64_t subject_tokens(const struct subject *s);
 bool subject_is_well(const struct subject *s);
 /* The status of the first failure, whose text is copied to err (may be NULL). */
 peat_status subject_status(const struct subject *s, struct error *err);
-/* Calls add with each of the first n batches, until one fails, and rewinds the work memory after
- * each. */
+/* Calls add with each of the first n batches, until one fails, and rewinds s->work after each. */
 void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_batch *b), void *ctx);

@@ -21,8 +21,7 @@ struct progress {
 
 /* `out` decides about live and colour, together with TERM and NO_COLOR. */
 void progress_open(struct progress *p, FILE *out, bool quiet);
-/* Redraws the live line. job: all jobs of the run; the running ones are among active[0 ..
- * n_active). */
+/* Redraws the live line. job: all of the run; running ones are among active[0 .. n_active). */
 void progress_live(struct progress *p, int n, const struct job *job, int n_active,
                    struct job *const *active);
 /* Removes the live line, so that other lines can be printed. */

@@ -69,8 +69,7 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 
 /* True where a living process runs the cell of this directory. */
 bool cell_is_running(const char *dir);
-/* True where a living process holds the lock in this directory: that of a cell or of a run
- * directory. */
+/* True where a living process holds the lock in this directory, of a cell or a run. */
 bool lock_is_held(const char *dir);
 /* The changes of kernels or libraries that a cell continued across: "step 50: blas_core was 'A' and
  * is 'B'; ..."; NULL: no change. */

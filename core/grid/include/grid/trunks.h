@@ -11,6 +11,5 @@ struct kept_state {
 struct kept_state *trunks_list(const char *run, struct arena *a, int *n);
 /* Why no cell will use the state; NULL: it is whole and belongs to its trunk. */
 const char *kept_state_fault(const char *run, const struct kept_state *s, struct arena *a);
-/* Removes the trunks from which no cell of the plan may continue. Files that cannot be removed
- * stay. */
+/* Removes trunks from which no planned cell may continue. Undeletable files stay. */
 void trunks_tidy(const struct rundir *r, struct arena *a);

@@ -93,8 +93,7 @@ void mean_ranks(const double *x, int64_t n, double *rank);
 
 struct friedman {
     int k, n; /* methods, tasks */
-    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all values are
-     * tied. */
+    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all are tied. */
     double chi2, p_chi2;
     /* Iman and Davenport 1980: (n - 1) chi2 / (n (k - 1) - chi2) with k - 1 and (k - 1)(n - 1)
      * degrees of freedom, which is less conservative. */

@@ -37,7 +37,7 @@ struct model {
     struct weight *patch_w; /* [width of the token stream, patch_width] */
     struct weight *patch_b; /* [width of the token stream] */
     struct weight *segment; /* [n_segment, width]; NULL: no segments */
-    /* Weights of the task's own streams: a table [ids, width], or a matrix [width, numbers] and a
+    /* For the task's own streams: a table [ids, width], or a matrix [width, numbers] and a
      * shift. */
     struct weight *stream_w[PEAT_MAX_STREAMS], *stream_b[PEAT_MAX_STREAMS];
     struct weight *class_token;               /* [1, width of the token stream]; NULL: no class
@@ -114,8 +114,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
  * error. The observer sees the streams. */
 peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
                              struct pass *pass);
-/* For a model without memory (shape_only): allocates and initialises the weights that its input
- * reads. */
+/* For a model without memory (shape_only): allocates and fills the weights that its input reads. */
 peat_status model_fill_input(struct model *m, struct error *err);
 
 /* Costs from a plan: forward FLOPs and activation bytes of one batch of B sequences of T.

@@ -95,8 +95,8 @@ struct observer {
                          peat_node *x);
     /* Gets the merged input [B,T,D]. */
     peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
-    /* Gets the input of block `layer` after the residual hooks; for layer L, the input of the last
-     * norm. */
+    /* Gets the input of block `layer` after the residual hooks; for layer L, that of the
+     * last norm. */
     void (*residual)(void *ctx, int64_t layer, peat_node *x);
     void (*attention)(void *ctx, const struct attention_seen *seen);
 };
@@ -120,8 +120,7 @@ struct pass {
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
     peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* nodes from prepare for hooks on
                                                                * pairs, if span_grows */
-    /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: no hook needs
-     * them. */
+    /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: not needed. */
     peat_node *weights[POSITIONAL_MAX];
     /* Streams that enter elsewhere than at the input, for the rows and for the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
@@ -129,8 +128,7 @@ struct pass {
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
     struct bias_terms cache[POSITIONAL_MAX]; /* terms of schemes that return the same in every
                                               * layer */
-    /* For bias_rel, made at its first call: differences of places on one axis, and of positions in
-     * the grid. */
+    /* For bias_rel, made at its first call: on one axis of places, and in the grid. */
     struct differences *differences[2];
     const struct attention_mask *mask;
     peat_node *mask_node; /* made for the first hook that needs the mask */

@@ -32,8 +32,7 @@ _Static_assert(sizeof(struct param_list) == sizeof(peat_strings) &&
 /* NULL: an unknown type, which params_check refuses. */
 const struct param_type *row_type(const peat_param *row);
 
-/* Adds the allowed values of one value, or of one item of a list: params_allowed without unit and
- * auto. */
+/* Adds the allowed values, for one item of a list: params_allowed without unit and auto. */
 void row_allowed_one(const peat_param *row, struct strbuf *out);
 
 static inline bool row_has_bounds(const peat_param *row)

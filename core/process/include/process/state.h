@@ -44,8 +44,7 @@ struct guard {
                                 * where "": no difference */
 };
 
-/* Records the present state as the right one. Call it again after the engine itself has opened
- * files. */
+/* Records the present state as the right one. Call again after the engine has opened files. */
 void guard_start(struct guard *g);
 /* Looks for a difference and keeps the first one and `where` it was found. Ends a copy of the
  * process that a plugin has forked, so that only one process writes. */

@@ -93,8 +93,7 @@ peat_status claim_test_once(struct claim_verdict *c, const struct results *r, co
                             struct arena *a, struct error *err);
 /* Sets verdict and why from adjusted p values; m: number of claims in the family. */
 void claim_decide(struct claim_verdict *v, int m, struct arena *a);
-/* The number of tests that together test the opposite; their unadjusted p is `against` divided by
- * it. */
+/* The number of tests that test the opposite; their unadjusted p is `against` divided by it. */
 int claim_parts_against(const struct claim_verdict *v);
 /* Applies Holm over the claims of v, which have their p, and decides them. */
 void claims_settle(struct claim_verdicts *v, struct arena *a);

@@ -180,8 +180,7 @@ const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a);
-/* True where the cell is reported: its seed is not kept for choosing, and it has its row's chosen
- * value. */
+/* True where the cell is reported: its seed is not for choosing, and it has its row's value. */
 bool results_reports(const struct results *r, const struct result_cell *c);
 int results_count_reported(const struct results *r);
 /* A text of the row's cells in plan.json, "attention_path"; NULL: unknown. */

@@ -84,8 +84,7 @@ enum { LANES = 16 };
 #define VEC_APART _Pragma("GCC ivdep")
 #endif
 
-/* A loop over i < n with independent iterations, though the compiler must assume that pointers
- * overlap. */
+/* A loop over i < n with independent iterations, though pointers might overlap. */
 #define VEC_EACH(i, n) VEC_APART for (int64_t i = 0; i < (n); i++)
 
 /* The same for a small constant number of iterations, which the compiler would otherwise unroll
