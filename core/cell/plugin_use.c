@@ -43,7 +43,7 @@ static bool read_name(const struct cell_reader *r, peat_kind kind, const struct 
     return true;
 }
 
-/* The name of the use in tables. */
+/* Checks `label`, the name of the plugin in tables. */
 static bool check_label(const struct cell_reader *r, peat_kind kind, const struct value *v)
 {
     const struct value *label = value_get(v, "label");

@@ -13,7 +13,7 @@ struct text_index {
     } * slot;
 };
 
-/* Adds a text with the next number. Of equal texts the first keeps its number. */
+/* Adds a text with its number. Of equal texts the first keeps its number. */
 void text_index_add(struct text_index *x, struct arena *a, const char *text, int number);
 /* -1: no such text. */
 int text_index_find(const struct text_index *x, const char *text);

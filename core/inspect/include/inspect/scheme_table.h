@@ -31,8 +31,7 @@ struct scheme_table {
     float *value;                       /* [heads or 1, rows, columns]                    */
     const char *row_name, *column_name; /* "window"; NULL: the usual names for `what`   */
     const char *const *row_label;       /* [rows]; NULL: the rows' numbers              */
-    int64_t batch;                      /* > 1: `heads` counts the heads of so many rows of a
-                                         * batch, or those rows */
+    int64_t batch; /* > 1: rows of a batch; `heads` counts their heads, or the rows */
 };
 
 static inline int64_t scheme_table_values(const struct scheme_table *t)
