@@ -80,7 +80,7 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
         {"--vocab 260 is too small: ", "peat tokenize g.txt --vocab 260 -o d"},
         {"name the folder to write: -o DIR", "peat tokenize g.txt --vocab 600"},
         {"how many pieces? give --vocab N", "peat tokenize g.txt -o d"},
-        {"'there' is there already", "peat tokenize g.txt --vocab 600 -o there"},
+        {"'there' exists already", "peat tokenize g.txt --vocab 600 -o there"},
         {"spm_train is not installed, which pieces of words need (Debian: apt-get install "
          "sentencepiece)",
          "PATH=$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
