@@ -315,7 +315,7 @@ START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
     write_grid("{plugin: copy}", 32,
                "  model: {arch: seq2seq}\n"
                "  position: {scheme: xpos}\n");
-    shell_says(2, "in the encoder: scheme 'xpos' is defined for a causal model alone",
+    shell_says(2, "in the encoder: scheme 'xpos' is defined only for a causal model",
                "peat plan arch.yaml");
 }
 END_TEST
