@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attention_mask.c: the admissible keys written out as zeros and ones. */
+/* attention_mask.c: the mask as a tensor of zeros and ones. */
 #include "autograd/ops.h"
 
 static bool admits(const struct attention_mask *m, int64_t b, int64_t Tq, int64_t Tk, int64_t i,

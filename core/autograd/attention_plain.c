@@ -2,7 +2,7 @@
 /* attention_plain.c: products of fused attention on operands in place. */
 #include "attention_walk.h"
 
-/* The tile's scores, or their gradients, [rows, cols]. */
+/* The tile's scores or their gradients, as a matrix [rows, cols]. */
 static struct stack scores_at(const struct attention_tile *t, void *scores)
 {
     return (struct stack){.data = scores, .rows = t->rows, .cols = t->cols, .ld = t->call->width};
@@ -14,7 +14,7 @@ static struct stack outputs_at(const struct attention_tile *t, void *outputs)
         .data = outputs, .rows = t->rows, .cols = t->call->Cv, .ld = at_least(t->out_step, 1)};
 }
 
-/* Rows of the tile's queries, and of the keys that they see. */
+/* The rows of the tile's queries, and of the keys that its queries see. */
 static struct stack queries(const struct attention_tile *t, const struct tensor *x)
 {
     return attention_rows_from(x, t, t->i0, t->rows);
@@ -25,7 +25,7 @@ static struct stack keys(const struct attention_tile *t, const struct tensor *x)
     return attention_rows_from(x, t, t->j0, t->cols);
 }
 
-/* c = alpha a b + c, without c where it is fresh */
+/* c += alpha a b, or c = alpha a b with `fresh` */
 static void product(const struct attention *call, double alpha, struct stack a, struct stack b,
                     bool fresh, struct stack c)
 {
@@ -34,15 +34,15 @@ static void product(const struct attention *call, double alpha, struct stack a, 
     gemm_one(call->team, &p);
 }
 
-/* Whether the block writes the fresh gradient of k or v: the last block, which comes first in
- * backward, does where it sees all keys, as under a causal mask. */
+/* Whether this block writes the fresh gradient of k or v. Backward begins with the last block,
+ * which writes it if it sees all keys, as under a causal mask. */
 static bool writes(const struct attention_tile *t, int which)
 {
     const struct attention *c = t->call;
     return c->fresh[which] && t->i0 + t->rows == c->Tq && t->cols == c->Tk;
 }
 
-/* Clears the fresh gradients of k and v that no block writes. */
+/* Clears the fresh gradients of k and v that no block writes as a whole. */
 static void *begin(const struct attention_tile *first)
 {
     const struct attention *c = first->call;

@@ -3,24 +3,26 @@
  * attention_rounded.c: products of fused attention in bf16.
  *
  * A task packs q, k, v and dout of its head once; a block of query rows multiplies parts of them.
- * Scores, exponentials and their gradients are F32, rounded only where they are operands. dk and dv
- * are summed over the blocks transposed, [C, Tk], so that the lanes run along the long axis.
+ * Scores, exponentials and their gradients are F32 and are rounded only as operands of products. dk
+ * and dv are summed over the blocks in transposed form, [C, Tk], so that vectors run along the long
+ * axis.
  */
 
 #include "attention_walk.h"
 #include "tensor/dots.h"
 
-/* A thread's packed operands; `across`: transposed. */
+/* A thread's packed operands; `across`: packed transposed. */
 struct packed {
-    int64_t c_step, v_step, q_step; /* rows of C, Cv and Tq elements */
-    int64_t c_width, v_width;       /* pairs of C and Cv columns     */
-    int64_t k_width;                /* of Tk and of a whole tile     */
+    int64_t c_step, v_step, q_step; /* lengths of packed rows of C, Cv and Tq elements */
+    int64_t c_width, v_width;       /* widths in pairs of C and Cv columns */
+    int64_t k_width;                /* the same for Tk and for a whole tile */
     bf16 *q, *q_across, *k, *k_across, *v, *v_across, *dout, *dout_across;
     bf16 *p, *ds;
     float *dk_across, *dv_across;
 };
 
-/* Memory for `count` numbers at *at, which moves on; *at may begin at 0 to count bytes. */
+/* Memory for `count` numbers at *at, which it moves to the end of them; with *at beginning at 0 it
+ * counts bytes. */
 static void *carve(uintptr_t *at, int64_t count, size_t size)
 {
     enum { LINE = 64 };
@@ -59,7 +61,7 @@ static struct packed lay_out(const struct attention *c, uintptr_t *at)
     return m;
 }
 
-/* The struct packed itself comes first in the memory. */
+/* The struct itself is the first part of the memory. */
 static uintptr_t behind_layout(uintptr_t at)
 {
     carve(&at, 1, sizeof(struct packed));
@@ -73,7 +75,7 @@ static size_t bytes(const struct attention *c)
     return end;
 }
 
-/* The first row of the tile's head in an operand. */
+/* The first row of the tile's head in a packed operand. */
 static const float *head_of(const struct tensor *x, const struct attention_tile *t, int64_t *step)
 {
     const struct stack m = attention_rows_from(x, t, 0, x->dim[2]);

@@ -2,7 +2,7 @@
 /*
  * attention_walk.c: the walk over blocks of query rows.
  *
- * The rows of a head lie far apart in memory, so the processor does not prefetch them. Each block
+ * The rows of a head are far apart in memory, so the processor does not prefetch them. Each block
  * of queries prefetches as many rows of the next task's operands, and of its own results.
  */
 #include "attention_walk.h"
@@ -53,7 +53,7 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
 
 /* ---- prefetches ---- */
 
-/* Prefetches the tile's rows of x [B,H,T,C]. For a single query row that does not pay. */
+/* Prefetches the tile's rows of x [B,H,T,C]. Prefetching does not pay for a single query row. */
 static void fetch(const struct attention_tile *t, const struct tensor *x, bool write)
 {
     if (!x->data || t->call->Tq <= 1)
@@ -76,7 +76,7 @@ static void fetch_next(const struct attention_tile *t, const struct tensor *x)
         fetch(&next, x, false);
 }
 
-/* An operand of the next task, and this one's gradient where there is one. */
+/* Prefetches an operand of the next task, and this task's gradient of it if it has one. */
 static void fetch_pair(const struct attention_tile *t, const struct tensor *x,
                        const struct tensor *dx)
 {
@@ -95,7 +95,7 @@ static struct tensor heads_first(const struct tensor *out)
     return t;
 }
 
-/* Forward: the tile's own result. Backward: the next task's, and its gradient. */
+/* Forward prefetches the tile's own result; backward the next task's result and its gradient. */
 static void fetch_outputs(const struct attention_tile *t)
 {
     const struct tensor out = heads_first(&t->call->out), dout = heads_first(&t->call->dout);

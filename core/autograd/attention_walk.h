@@ -22,7 +22,7 @@ enum {
 /* The products of a block: s the logits, p = exp(s - lse), out = p v and, by Dao et al. 2022,
  * appendix B.2, ds = p (dout v' - sum(dout out)). Gradients are added, or written where fresh. */
 struct attention_products {
-    /* Bytes of a thread's own memory for packed operands; NULL: none. */
+    /* Bytes of a thread's own memory for packed operands; NULL: no such memory. */
     size_t (*bytes)(const struct attention *c);
     /* Called with the first block of a task. Returns t->packed for all its blocks. */
     void *(*begin)(const struct attention_tile *t);
@@ -36,7 +36,7 @@ struct attention_products {
     void (*end)(const struct attention_tile *t);
     bool upwards; /* backward goes from the last block to the first */
 };
-/* On operands in place; and on operands packed as bf16, for F32 alone. */
+/* The products on operands in place; and on operands packed as bf16, only for F32. */
 extern const struct attention_products attention_plain, attention_rounded;
 
 /* tile_fn, of a struct attention: a task, and a slot of the wave. */
@@ -46,6 +46,6 @@ void attention_backward_task(void *call, int64_t slot);
 /* Rows [first, first + rows) of the tile's head of a [B,H,T,C] tensor. */
 struct stack attention_rows_from(const struct tensor *x, const struct attention_tile *t,
                                  int64_t first, int64_t rows);
-/* Rows [first, first + rows) of the tile's head become 0. */
+/* Clears rows [first, first + rows) of the tile's head. */
 void attention_clear_rows(const struct tensor *x, const struct attention_tile *t, int64_t first,
                           int64_t rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch.h: asking for memory before it is read or written. Nothing but time depends on it. */
+/* fetch.h: prefetching of memory before it is read or written. It changes only the time. */
 #pragma once
 
 #include "base/base.h"

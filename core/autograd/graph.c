@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph.c: building the tape, its error, its gradients, and the walk from the end. */
+/* graph.c: builds the tape, keeps its error and its gradients, and runs backward from the end. */
 #include "autograd/graph.h"
 
 #include "autograd/stretch.h"
@@ -24,7 +24,7 @@ bool graph_failed(const struct graph *g)
     return g->err.status != PEAT_OK;
 }
 
-/* The first error stays. */
+/* Later errors do not replace the first one. */
 static peat_node *keep_error(struct graph *g, peat_status status, const char *text)
 {
     if (graph_failed(g))
@@ -90,7 +90,7 @@ void graph_done_with(struct graph *g, void *scratch, size_t bytes)
         pool_give(&g->pool, scratch, bytes);
 }
 
-/* Places n at the end of the tape. */
+/* Appends n to the tape. */
 static peat_node *tape_push(struct graph *g, peat_node *n)
 {
     n->id = g->n_node;
@@ -173,7 +173,8 @@ peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct 
     if (value->dtype != g->dtype)
         return graph_fail(g, "%s: dtype %s in a graph of %s", who, dtype_name(value->dtype),
                           dtype_name(g->dtype));
-    /* Views take their gradient from the leaf's by strides: both must be laid out alike. */
+    /* Views find their gradient by the strides of the leaf's value, so both must be laid
+     * out alike. */
     if (!tensor_contiguous(value) ||
         (grad && (grad->dtype != value->dtype || !tensor_contiguous(grad) ||
                   !tensor_same_shape(grad, value))))
@@ -218,7 +219,7 @@ static void check_types(struct graph *g, const peat_node *n)
     }
 }
 
-/* Runs infer; its error gets the operation's name, then the hook's. */
+/* Runs infer; an error gets the operation's name, and before it the hook's. */
 static bool infer(struct graph *g, peat_node *n)
 {
     const char *hook = g->hook;
@@ -298,7 +299,7 @@ static void settle(peat_node *root)
     root->grad_fresh = false;
 }
 
-/* n's part of its root's gradient; data NULL when that has none. */
+/* n's part of its root's gradient; data is NULL when the root has no gradient. */
 static struct tensor grad_part(peat_node *n)
 {
     char *root = node_root(n)->grad.data;
@@ -320,7 +321,7 @@ struct tensor node_grad(peat_node *n)
 struct tensor node_grad_whole(peat_node *n, bool *fresh)
 {
     peat_node *root = node_root(n);
-    /* A view shows each element of its root at most once. */
+    /* A view that repeats nothing shows each element of its root at most once. */
     *fresh = root_grad_alloc(root) && root->grad_fresh &&
              tensor_count(&n->value) == tensor_count(&root->value);
     if (*fresh)
@@ -360,14 +361,14 @@ void graph_reach(struct graph *g, peat_node *loss)
     }
 }
 
-/* Whether n's gradient may take over the memory of another: nothing was added to it yet. */
+/* Whether n's gradient may use the memory of another gradient: nothing was added to it yet. */
 static bool takes_memory(const peat_node *n, const peat_node *from)
 {
     return n && n->needs_grad && n->op && !n->view_of && !n->grad.data &&
            tensor_same_shape(&n->value, &from->value);
 }
 
-/* The memory of the result's gradient becomes that of an operand's. */
+/* Hands the memory of the result's gradient to an operand's gradient. */
 static void hand_on(peat_node *n, peat_node *src, bool fresh)
 {
     src->grad = n->grad;
@@ -376,8 +377,9 @@ static void hand_on(peat_node *n, peat_node *src, bool fresh)
     n->grad_lent = true; /* the first one owns it */
 }
 
-/* Whether src and the node right before n, another operand, can have one gradient: nothing adds to
- * the one of src before the backward of that node, its last reader, is over. */
+/* Whether src and the operand right before n can share one gradient. They can if nothing adds to
+ * the gradient of src before that operand's backward, which is the last to read the shared
+ * gradient, is over. */
 static bool can_share(const peat_node *n, const peat_node *last, const peat_node *src)
 {
     if (last == src || last->id != n->id - 1)
@@ -388,7 +390,7 @@ static bool can_share(const peat_node *n, const peat_node *last, const peat_node
     return true;
 }
 
-/* n's gradient is about to be read for the last time: its operands may have it. */
+/* n's gradient is about to be read for the last time, so its operands may get its memory. */
 static void hand_on_gradient(peat_node *n)
 {
     if (!n->g->reuse || n->op->grads == GRADS_APART || n->grad_lent)
@@ -411,7 +413,7 @@ static void hand_on_gradient(peat_node *n)
     }
 }
 
-/* Memory for all gradients that n's backward adds to, so that it cannot fail half-way. */
+/* Allocates all gradients that n's backward adds to, so that backward cannot fail half-way. */
 static bool make_source_grads(peat_node *n)
 {
     hand_on_gradient(n);
@@ -421,7 +423,7 @@ static bool make_source_grads(peat_node *n)
     return true;
 }
 
-/* Gives back n's memory once every reader has run. Leaves keep theirs. */
+/* Gives back n's memory after its last reader has run. Leaves keep theirs. */
 static void give_memory(peat_node *n)
 {
     struct graph *g = n->g;

@@ -3,14 +3,14 @@
  * op_attention.c: fused attention, one head and one block of query rows at a time.
  *
  * A task is a (batch, head) pair. It walks over blocks of query rows (attention_walk.h); the scores
- * of a block over all keys it may see live in the thread's scratch memory and are gone after the
- * block. The backward pass makes them again from the log-sum-exp of each row. A task writes only
+ * of a block, over all keys that it may see, are in the thread's scratch memory until the block is
+ * done. The backward pass computes them again from the log-sum-exp of each row. A task writes only
  * slices of the gradients of q, k and v that belong to its pair, in block order.
  *
  * Gradients of score_add, bias and rel: each task adds into sums of its own, as large as the
  * operand's last two axes; these are then added to the operand's gradient in task order. Tasks run
- * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth). A
- * score_add or bias with a matrix for each pair is added to where its gradient lies.
+ * in waves of whole batches so that the sums stay below PARTIAL_BYTES (or one batch's worth). The
+ * gradient of a score_add or bias with a matrix for each pair is added to in place.
  */
 
 #include "attention_walk.h"
@@ -25,7 +25,7 @@ enum { BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };
 
 struct attention_arg {
     double scale;
-    struct attention_mask mask; /* its arrays live as long as the graph */
+    struct attention_mask mask; /* arrays that live as long as the graph */
 };
 
 /* A dense operand's shape with four axes; rel [1|H, n] becomes [1, 1|H, 1, n]. */
@@ -77,7 +77,7 @@ static void attention_infer(peat_node *n)
     n->value = tensor_shape(q->dtype, 4, out);
 }
 
-/* The products over all Tq x Tk pairs, whatever the mask leaves out: the usual convention. */
+/* Products over all Tq x Tk pairs, masked or not: the usual convention. */
 static int64_t attention_flops(const peat_node *n)
 {
     const struct tensor *q = &n->src[SRC_Q]->value, *v = &n->src[SRC_V]->value;
@@ -97,7 +97,7 @@ static struct plane plane_of(const peat_node *n, int which)
     return p;
 }
 
-/* What forward and backward have in common; data of q, k, v read with their own strides. */
+/* State that forward and backward share; q, k and v are read with their own strides. */
 static struct attention attention_call(const peat_node *n)
 {
     const struct attention_arg *arg = n->arg;
@@ -115,8 +115,8 @@ static struct attention attention_call(const peat_node *n)
     c.Cv = c.v.dim[3];
     c.width = (c.Tk + LANES - 1) / LANES * LANES;
     int64_t row_bytes = at_least(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
-    /* Products like tall blocks, less so where operands are packed before; below the diagonal half
-     * of a block is lost. */
+    /* Rows of a block. Products are faster for tall blocks, less so where operands are packed; but
+     * under a causal mask half of the products in the diagonal part of a block are wasted. */
     c.rounds = c.dtype == PEAT_F32 && c.team && c.team->bf16 && dots_available();
     c.by = c.rounds ? &attention_rounded : &attention_plain;
     int64_t block = !arg->mask.causal ? BLOCK_MOST : c.rounds ? BLOCK_MOST / 4 : BLOCK_MOST / 2;
@@ -129,7 +129,7 @@ static struct attention attention_call(const peat_node *n)
     return c;
 }
 
-/* Room for a block of scores per thread, for backward two; false: out of memory. */
+/* Allocates a block of scores per thread, for backward two; false: out of memory. */
 static bool make_scratch(struct graph *g, struct attention *c)
 {
     int64_t threads = g->team ? at_least(g->team->threads, 1) : 1, blocks = c->dout.data ? 2 : 1;
@@ -150,7 +150,7 @@ static void attention_forward_op(peat_node *n)
     arena_rewind(g->arena, mark);
 }
 
-/* Whether tasks may add to the gradients of q, k and v in place, side by side. */
+/* Whether tasks may add to the gradients of q, k and v in place at the same time. */
 static bool gradients_apart(const peat_node *n)
 {
     for (int i = SRC_Q; i <= SRC_V; i++) {
@@ -165,8 +165,8 @@ static bool gradients_apart(const peat_node *n)
     return true;
 }
 
-/* Where tasks add the gradients of q, k and v: the operands' own. Three parts of one projection
- * are fresh together, others where they share with none. */
+/* Sets the places where tasks add the gradients of q, k and v: the operands' own gradients. Three
+ * parts of one projection can be fresh together; other operands only if they share no memory. */
 static void targets_in_place(peat_node *n, struct tensor *const target[3], bool fresh[3])
 {
     peat_node *const *src = n->src;
@@ -188,7 +188,7 @@ static void targets_in_place(peat_node *n, struct tensor *const target[3], bool 
     }
 }
 
-/* The same in zeroed memory: tasks would not be apart in place. */
+/* The same with zeroed memory, because tasks would overlap in place. */
 static void targets_apart(peat_node *n, struct tensor *const target[3])
 {
     for (int i = SRC_Q; i <= SRC_V; i++) {
@@ -206,7 +206,7 @@ static size_t partial_bytes(const struct partial *p, const struct attention *c)
     return (size_t)(p->rows * p->columns) * dtype_bytes(c->dtype);
 }
 
-/* Shape of an operand's sums; no rows when it wants no gradient. */
+/* Shape of an operand's sums; 0 rows when it needs no gradient. */
 static struct partial partial_of(const peat_node *n, int which)
 {
     struct partial p = {NULL, 0, 0};
@@ -237,8 +237,8 @@ static void add_partials(peat_node *n, int which, const struct partial *p,
         graph_fail(n->g, "attention: out of memory");
 }
 
-/* Whether tasks may add to the gradient of score_add or bias in place: each of its elements is one
- * task's alone, and no other operand has it. */
+/* Whether tasks may add to the gradient of score_add or bias in place: each of its elements belongs
+ * to one task, and no other operand shares it. */
 static bool sums_in_place(const peat_node *n, int which, const struct attention *c)
 {
     const peat_node *x = n->src[which];
@@ -251,7 +251,8 @@ static bool sums_in_place(const peat_node *n, int which, const struct attention 
     return t.dim[0] == c->B && t.dim[1] == c->H && t.dim[2] == c->Tq && t.dim[3] == c->Tk;
 }
 
-/* The sums of one operand, in waves: in memory of their own or, where own is, in its gradient. */
+/* Prepares the sums of one operand over waves: in separate memory or, with `own`, in its
+ * gradient. */
 struct wave_sums {
     int src;
     struct partial *part;
@@ -333,7 +334,7 @@ static void attention_backward(peat_node *n)
 static const struct op attention_op = {"attention", attention_infer, attention_forward_op,
                                        attention_backward, attention_flops};
 
-/* Products need the last axis dense and rows that do not overlap. */
+/* Products need a dense last axis and rows that do not overlap. */
 static peat_node *with_dense_rows(peat_graph *g, peat_node *x)
 {
     if (!x || x->value.rank != 4)

@@ -2,8 +2,8 @@
 /*
  * op_custom.c: a plugin's own operation.
  *
- * Its kernels see dense, aligned operands. A gradient is laid out as its operand is, so it is
- * handed over in place. Several results are views of one node.
+ * Its kernels see dense, aligned operands. A gradient has the layout of its operand, so kernels get
+ * it in place. Several results are views of one node.
  */
 
 #include "autograd/ops.h"
@@ -11,23 +11,24 @@
 
 enum { CUSTOM_TILES = 32, ALIGNMENT = 64 };
 
-/* Elements between which results begin: ALIGNMENT bytes or more of any type. */
+/* The offset of each result in the value is a multiple of this many elements: at least ALIGNMENT
+ * bytes of any type. */
 enum { APART = 16 };
 
 struct custom_arg {
     const peat_op *op;
-    const void *arg; /* the plugin's, copied */
+    const void *arg; /* the plugin's operation, copied */
     int n_out;
-    peat_shape *shape; /* of the results, set by infer */
+    peat_shape *shape; /* shapes of the results, set by infer */
 };
 
-/* Everything a peat_op_call points to; the arrays live in the arena. */
+/* The arrays that a peat_op_call points to; they live in the arena. */
 struct custom_call {
     peat_op_call call;
     const peat_op *op;
     peat_view *src, *src_grad, out[PEAT_MAX_RESULTS], out_grad[PEAT_MAX_RESULTS];
     double *scratch;
-    int64_t each; /* doubles from one thread's scratch to the next's */
+    int64_t each; /* number of doubles from one thread's scratch to the next's */
     bool back;
 };
 
@@ -39,7 +40,7 @@ static peat_view view_of(const struct tensor *t, bool with_data)
     return v;
 }
 
-/* The call without its results. */
+/* A call without results. */
 static void custom_call(const peat_node *n, struct custom_call *c)
 {
     const struct custom_arg *arg = n->arg;
@@ -51,7 +52,7 @@ static void custom_call(const peat_node *n, struct custom_call *c)
         (peat_op_call){.size = sizeof(c->call), .n_src = n->n_src, .src = c->src, .arg = arg->arg};
 }
 
-/* ---- results: several lie in one value, each on a boundary of its own ---- */
+/* ---- results: several in one value, each aligned ---- */
 
 static int64_t count_of(const peat_shape *s)
 {
@@ -61,7 +62,7 @@ static int64_t count_of(const peat_shape *s)
     return n;
 }
 
-/* Elements before the i-th result; of all, where i is their number. */
+/* The offset of the i-th result in elements; for i = their number, the size of all. */
 static int64_t result_offset(const struct custom_arg *arg, int i)
 {
     int64_t at = 0;
@@ -70,7 +71,7 @@ static int64_t result_offset(const struct custom_arg *arg, int i)
     return at;
 }
 
-/* The results as they lie in the value of a node, or in its gradient. */
+/* The results as parts of a node's value, or of its gradient. */
 static void results_in(const struct custom_arg *arg, const struct tensor *t, peat_view *out)
 {
     for (int i = 0; i < arg->n_out; i++) {
@@ -140,7 +141,7 @@ static int64_t units_of(const struct custom_call *c)
     return PEAT_HAS(c->op, units) ? c->op->units(&c->call) : 1;
 }
 
-/* Working memory of all threads, made at the first run and kept for the backward. */
+/* Working memory of all threads, allocated at the first run and kept for the backward. */
 static bool take_scratch(peat_node *n, struct custom_call *c)
 {
     int threads = n->g->team && n->g->team->threads > 1 ? n->g->team->threads : 1;
@@ -148,7 +149,7 @@ static bool take_scratch(peat_node *n, struct custom_call *c)
     if (each <= 0)
         return true;
     c->each = (each + APART - 1) / APART * APART;
-    /* Nothing lies behind the last: a guard zone begins there. */
+    /* The last result has no gap after it: a guard zone begins there. */
     size_t bytes = (size_t)(c->each * (threads - 1) + each) * sizeof(double);
     if (!n->saved)
         n->saved = graph_scratch(n->g, bytes);
@@ -215,8 +216,8 @@ static int64_t flops(const peat_node *n)
     return c.op->flops(&c.call);
 }
 
-/* The operand, or a copy unless it is dense and aligned, which by the view's offset is the same in
- * every run. */
+/* The operand itself if it is dense and aligned, otherwise a copy. A view's alignment follows from
+ * its offset, so the choice is the same in every run. */
 static peat_node *presentable(struct graph *g, peat_node *a)
 {
     if (!a || graph_failed(g))
@@ -244,7 +245,7 @@ static peat_node *custom_node(struct graph *g, const peat_op *op, int n_out, int
     memset(copy.shape, 0, (size_t)n_out * sizeof(*copy.shape));
     if (arg_size > 0)
         copy.arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
-    /* The node carries the plugin's name for it. */
+    /* The node has the plugin's name for the operation. */
     *own = (struct op){
         name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops, .index = ANY_TYPES};
     for (int i = 0; i < n; i++)

@@ -26,7 +26,7 @@ static struct tensor widened(const peat_node *n, const struct tensor *t)
     return tensor_broadcast_to(t, n->value.rank, n->value.dim);
 }
 
-/* Operand i in backward; the gradient instead of a value that is not read and may be dropped. */
+/* Operand i in backward; instead of a value that is not read, and may be dropped, the gradient. */
 static struct tensor operand(const peat_node *n, int i)
 {
     return n->op->unread == UNREAD_ALL ? n->grad : widened(n, &n->src[i]->value);
@@ -58,7 +58,7 @@ static void backward_to(peat_node *n, int which)
     bool fresh;
     if (tensor_same_shape(&n->src[which]->value, &n->value)) {
         struct tensor to = node_grad_whole(n->src[which], &fresh);
-        if (to.data != n->grad.data) /* GRADS_PASS did not hand it on */
+        if (to.data != n->grad.data) /* where GRADS_PASS did not hand the gradient on */
             add_gradient(n, which, &to, fresh);
         return;
     }

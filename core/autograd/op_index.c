@@ -95,22 +95,22 @@ static void infer_take(peat_node *n)
                    shape_text(n, index));
 }
 
-/* Rows of y, each with the row of a that its elements are taken from or added to. */
+/* A tile of rows of y, each with the row of a that its elements are read from or added to. */
 struct take {
     const peat_node *n;
     struct tensor a, y; /* [..., length] and [..., columns]: values, or gradients        */
-    bool fresh;         /* a or y, whichever is written to, holds nothing yet            */
+    bool fresh;         /* the written one of a and y is not cleared yet                 */
     int64_t length, columns;
     int64_t a_stride[PEAT_MAX_RANK], index_stride[PEAT_MAX_RANK];
-    struct axes moves, repeats; /* leading axes along which a moves, repeats  */
-    int64_t rows, blocks;       /* of the last axis of moves, its blocks      */
-    int along;                  /* which axis that is                         */
+    struct axes moves, repeats; /* leading axes along which a moves, and along which it repeats */
+    int64_t rows, blocks;       /* the last axis of `moves`: its blocks       */
+    int along;                  /* the index of that axis                     */
 };
 
-/* Rows of a tile: addresses are found for the first. */
+/* Rows of a tile: addresses are computed for the first row only. */
 enum { TAKE_ROWS = 32 };
 
-/* Up to TAKE_ROWS rows of a, with the first rows of y that go with each. */
+/* Up to TAKE_ROWS rows of a, with the first of the rows of y that belong to each. */
 static struct take_block take_tile(const struct take *t, int64_t tile)
 {
     const int64_t bytes = (int64_t)dtype_bytes(t->y.dtype), from = tile % t->blocks * TAKE_ROWS;
@@ -128,7 +128,7 @@ static struct take_block take_tile(const struct take *t, int64_t tile)
     };
 }
 
-/* Row number `again` of those of y that go with a row of a. */
+/* The address of row number `again` among the rows of y that belong to a row of a. */
 static struct take_block take_repeat(const struct take *t, struct take_block tile, int64_t again)
 {
     tile.y += axes_offset(&t->repeats, again, t->y.stride) * (int64_t)dtype_bytes(t->y.dtype);
@@ -146,7 +146,7 @@ static void pick_tile(void *ctx, int64_t number)
     }
 }
 
-/* In order among the rows of y that go with one row of a. */
+/* Runs in order over the rows of y that belong to one row of a. */
 static void scatter_tile(void *ctx, int64_t number)
 {
     const struct take *t = ctx;
@@ -237,7 +237,7 @@ static void backward_scatter(peat_node *n)
     take_run(n, t, pick_tile);
 }
 
-/* An addition for each element. */
+/* One addition for each element. */
 static int64_t flops_scatter(const peat_node *n)
 {
     return tensor_count(&n->src[0]->value);

@@ -7,7 +7,7 @@
 #include "tensor/gemm.h"
 #include "tensor/loop.h"
 
-/* All but the last axis of t are one axis of even step. */
+/* True where all axes of t but the last are one axis of constant stride. */
 static bool folds(const struct tensor *t)
 {
     int last = t->rank - 1;
@@ -45,10 +45,10 @@ struct batch {
     const struct product *p;
     struct stack dst, x, y;
     double beta;
-    struct axes moves, repeats; /* leading axes along which dst moves, repeats */
+    struct axes moves, repeats; /* leading axes along which dst moves, and along which it repeats */
 };
 
-/* The products that end in one matrix of dst, in order; only the first may write over it. */
+/* Runs the products that end in one matrix of dst, in order; only the first may overwrite it. */
 static void run_one(const struct batch *b, int64_t tile, const struct team *team)
 {
     int64_t size = (int64_t)dtype_bytes(b->p->n->value.dtype);
@@ -112,7 +112,7 @@ bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags)
     return a->value.rank > 2 && (flags & PEAT_TRANS_A) == 0 && folds(&a->value);
 }
 
-/* The axes of c = a b; folds a and c, which are values or gradients, where they fold. */
+/* The axes of c = a b, where a and c (values or gradients) are folded if they can be. */
 static struct product matmul_plan(const peat_node *n, struct tensor *a, struct tensor *b,
                                   struct tensor *c)
 {
@@ -191,7 +191,7 @@ static void infer_linear(peat_node *n)
                    shape_text(n, w), b ? shape_text(n, b) : "none");
 }
 
-/* All rows of t as one matrix. rounded: t as bf16, or NULL */
+/* All rows of t as one matrix. rounded: t as bf16, or NULL. */
 static struct stack rows_of(const struct tensor *t, const void *rounded)
 {
     const struct tensor rows = folded(t);
@@ -205,7 +205,7 @@ static struct stack source_rows(peat_node *x)
     return rows_of(&x->value, node_rounded(x));
 }
 
-/* dst = x y + dst beta, which a team may multiply in bf16 */
+/* dst = x y + dst beta, in bf16 if the team rounds */
 static struct gemm linear_product(const peat_node *n, struct stack dst, struct stack x,
                                   struct stack y, double beta)
 {
@@ -250,7 +250,8 @@ static void input_gradient(peat_node *n, struct stack dy)
     gemm_run(team_of(n), &p);
 }
 
-/* dy as bf16, for the two products that read it; NULL: there is one, or products do not round. */
+/* dy as bf16, for the two products that read it; NULL: only one product reads it, or products do
+ * not round. */
 static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
 {
     size_t bytes = gemm_rounded_bytes(team_of(n), dy->dtype, tensor_count(dy));
@@ -266,7 +267,7 @@ static const void *rounded_gradient(peat_node *n, const struct tensor *dy)
 static void backward_linear(peat_node *n)
 {
     const struct tensor dy = folded(&n->grad);
-    source_rows(n->src[0]); /* rounds them before the mark: they are kept */
+    source_rows(n->src[0]); /* rounded before the mark, because rounded operands are kept */
     source_rows(n->src[1]);
     struct arena_mark mark = arena_mark(n->g->arena);
     const struct stack rows = rows_of(&dy, rounded_gradient(n, &dy));
@@ -293,7 +294,7 @@ peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b)
     if (x && x->value.rank > 0 && !folds(&x->value))
         x = op_contiguous(g, x);
     peat_node *src[] = {x, stack_readable(g, w), b ? op_contiguous(g, b) : NULL};
-    /* A bias that failed to be copied is not a missing one. */
+    /* A NULL bias here means that its copy failed, not that it was left out. */
     if (b && !src[2])
         return NULL;
     return graph_op(graph_of(g), &op, 3, src, 4, NULL, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_matmul_take.c: take_last of a product that is never held whole.
+ * op_matmul_take.c: take_last of a product that is never stored whole.
  *
- * One matrix of the product is made at a time, in memory that stays in the cache, and its elements
- * are taken before the next. The products are those of matmul, and their sums are added up in
- * matmul's order, so both give the same bits.
+ * One matrix of the product is computed at a time, in memory that stays in the cache, and its
+ * elements are read before the next. The products are those of matmul, and their sums are added up
+ * in matmul's order, so both give the same bits.
  */
 
 #include "autograd/ops.h"
@@ -15,7 +15,7 @@
 
 enum { SRC_A, SRC_B, SRC_INDEX };
 
-/* Rows that are taken together. */
+/* Number of rows whose elements are read together. */
 enum { BLOCK_ROWS = 32 };
 
 static uint32_t flags_of(const peat_node *n)
@@ -29,11 +29,11 @@ struct taken_product {
     struct product p;
     struct axes lead;
     int64_t rows, length, columns;
-    struct stack a, b;                   /* their values */
-    int64_t index_stride[PEAT_MAX_RANK]; /* over lead and rows */
-    char *scratch;                       /* [slots] of c's matrices */
+    struct stack a, b;                   /* values of a and b */
+    int64_t index_stride[PEAT_MAX_RANK]; /* strides over lead and rows  */
+    char *scratch;                       /* [slots] matrices of c */
     size_t slot_bytes;
-    int64_t slots, first; /* matrix `first + i` stands in slot i on the way back */
+    int64_t slots, first; /* in backward, slot i has matrix `first + i` */
 };
 
 /* t: the operand's value or gradient */
@@ -78,14 +78,14 @@ static struct stack in_slot(const struct taken_product *c, int64_t slot)
                           .ld = c->length < 1 ? 1 : c->length};
 }
 
-/* One for each thread. */
+/* The state of one thread. */
 static int64_t slots_of(const struct taken_product *c)
 {
     const struct team *team = team_of(c->n);
     return c->lead.count < MANY_PRODUCTS || !team || team->threads < 1 ? 1 : team->threads;
 }
 
-/* Memory for the slots; false: there is none. */
+/* Allocates the slots; false: out of memory. */
 static bool make_room(struct taken_product *c)
 {
     enum { LINE = 64 };
@@ -98,7 +98,7 @@ static bool make_room(struct taken_product *c)
 
 /* ---- taking ---- */
 
-/* Rows of matrix i of y and of what they are taken from. */
+/* Rows of matrix i of y and of the matrix that they are read from. */
 struct rows_of {
     const struct taken_product *c;
     int64_t matrix, slot;
@@ -179,9 +179,9 @@ static void forward(peat_node *n)
 
 /* ---- backward ---- */
 
-/* The gradient of an operand, op(da) or op(db), that is wanted. */
+/* The gradient of an operand that is to be computed, op(da) or op(db). */
 struct gradient {
-    bool wanted, fresh, apart; /* apart: no two matrices of c have the same of it */
+    bool wanted, fresh, apart; /* apart: each matrix of c adds to another part of it */
     struct stack to;
 };
 
@@ -202,7 +202,7 @@ static struct gradient gradient_of(const struct taken_product *c, int which)
     return d;
 }
 
-/* Whether matrix i is the first of those that add to the same one of s. */
+/* Whether matrix i is the first of the matrices that add to the same part of s. */
 static bool comes_first(const struct taken_product *c, const struct stack *s, int64_t i)
 {
     for (int axis = c->p.lead - 1; axis >= 0; axis--) {
@@ -226,7 +226,7 @@ static void add_gradient(const struct backward *w, int which, int64_t i)
     gemm_run(team_of(c->n), &g);
 }
 
-/* Of the gradients that are apart, or that are not. */
+/* The same for the gradients that are apart, or for the others. */
 static void add_gradients(const struct backward *w, bool apart, int64_t i)
 {
     for (int which = SRC_A; which <= SRC_B; which++)
@@ -234,7 +234,7 @@ static void add_gradients(const struct backward *w, bool apart, int64_t i)
             add_gradient(w, which, i);
 }
 
-/* dc[i, index_ij] += dy_ij, and the products that no other matrix waits for. */
+/* dc[i, index_ij] += dy_ij, and the products that do not depend on other matrices. */
 static void backward_matrix(void *ctx, int64_t slot)
 {
     const struct backward *w = ctx;
@@ -244,7 +244,7 @@ static void backward_matrix(void *ctx, int64_t slot)
     add_gradients(w, true, c->first + slot);
 }
 
-/* y_ij = c[i, index_ij]: gradients that several matrices add to take them in their order. */
+/* y_ij = c[i, index_ij]: gradients to which several matrices add get their sums in order. */
 static void backward(peat_node *n)
 {
     if (tensor_count(&n->value) == 0)
@@ -271,9 +271,9 @@ static int64_t flops(const peat_node *n)
     return 2 * tensor_count(&c) * s.k;
 }
 
-/* ---- which products ---- */
+/* ---- whether this path is used ---- */
 
-/* Each matrix of the product makes one of the result, and gradients of a and b do not share
+/* Each matrix of the product gives one matrix of the result, and gradients of a and b do not share
  * memory. */
 static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flags,
                            const peat_node *index)

@@ -2,13 +2,13 @@
 /*
  * op_mlp.c: two linear maps with an activation between them, a block of rows at a time.
  *
- * With u = x w1' + b1 and h = f(u), forward keeps u alone. Backward makes h again and forms the
+ * With u = x w1' + b1 and h = f(u), forward keeps only u. Backward computes h again and the
  * gradient of u for a block of rows, while it is in the caches. Rows are cut into strips; each sums
  * the gradients of the weights over its blocks in order, and strips are added in order.
  *
- * Where products round, forward keeps h and f'(u) as bf16 instead, which is as much memory, and
- * backward makes neither again. x and the weights are rounded once for both, the gradient of y once
- * a block, and h and the gradient of u right where they are made, in the nearest cache.
+ * Where products round, forward keeps h and f'(u) as bf16 instead, in as much memory, and backward
+ * computes neither again. x and the weights are rounded once for both passes, the gradient of y
+ * once a block, and h and the gradient of u right after they are computed, in the nearest cache.
  */
 
 #include "autograd/ops.h"
@@ -20,42 +20,43 @@
 enum { SRC_X, SRC_W1, SRC_B1, SRC_W2, SRC_B2, N_SRC };
 enum { STRIPS = 4, STRIP_LEAST = 64, BLOCK_ROWS = 256, SUM_GRAIN = 16384 };
 
-/* The gradient of a weight: the first strip adds to the tensor's own, the others to sums apart. */
+/* The gradient of a weight: the first strip adds to the tensor's own gradient, the others to
+ * separate sums. */
 struct weight_sum {
-    char *own, *apart; /* own NULL: not wanted; apart: [strips - 1, count] */
-    bool fresh;        /* own holds nothing yet                            */
+    char *own, *apart; /* own NULL: not needed; apart: [strips - 1, count] */
+    bool fresh;        /* own is not cleared yet                           */
     int64_t count;
 };
 
 struct mlp {
     const peat_node *n;
     int64_t size;               /* bytes of a number                        */
-    int64_t rows, D, F, E;      /* rows of x, and widths of x, u, y         */
-    int64_t strip, block;       /* rows                                     */
-    int64_t chunk;              /* rows of h that are made at a time        */
-    char *u;                    /* [rows, F], or NULL: in scratch           */
-    bf16 *h16, *slope16;        /* the same where products round: h, f'(u)  */
-    char *dx;                   /* [rows, D]; NULL: not wanted              */
-    bool fresh;                 /* dx holds nothing yet                     */
+    int64_t rows, D, F, E;      /* rows of x; widths of x, u and y          */
+    int64_t strip, block;       /* rows of a strip, and of a block          */
+    int64_t chunk;              /* rows of h that are computed at a time    */
+    char *u;                    /* [rows, F] u, or NULL: in scratch         */
+    bf16 *h16, *slope16;        /* the same where products round: h and f'(u) */
+    char *dx;                   /* [rows, D]; NULL: not needed              */
+    bool fresh;                 /* dx is not cleared yet                    */
     bool rounds;                /* operands of products are bf16            */
-    const bf16 *rounded[N_SRC]; /* x, w1 and w2; NULL: products round them  */
+    const bf16 *rounded[N_SRC]; /* rounded x, w1 and w2; NULL: products round them */
     struct weight_sum sum[N_SRC];
-    char *scratch; /* of all threads */
+    char *scratch; /* scratch memory of all threads */
     int64_t thread_bytes;
 };
 
-/* A block of rows, and the thread's room for it: [block, F], where products round a chunk of h and
- * of f'(u), and the gradient of y [block, E]. */
+/* A block of rows, and the thread's memory for it: [block, F], or where products round a chunk of h
+ * and of f'(u), and the gradient of y [block, E]. */
 struct row_block {
     const struct mlp *m;
     int64_t row, rows, strip;
-    bool first; /* of its strip */
+    bool first; /* it is the first block of its strip */
     char *h, *slope;
     char *du; /* forward: u, where it is not kept */
     bf16 *h16, *du16, *dy16;
 };
 
-/* Numbers that are rounded at a time, at least a row. */
+/* Number of elements that are rounded at a time, at least a row. */
 enum { CHUNK = 2048 };
 
 static void infer(peat_node *n)
@@ -73,7 +74,7 @@ static void infer(peat_node *n)
                    shape_text(n, x), shape_text(n, w1), shape_text(n, w2));
 }
 
-/* What forward keeps, or NULL. */
+/* The memory that forward keeps, or NULL. */
 static void find_kept(struct mlp *m, void *saved)
 {
     if (!m->rounds) {
@@ -138,7 +139,7 @@ static char *rows_at(const struct mlp *m, const void *data, int64_t row, int64_t
     return (char *)(uintptr_t)data + row * width * m->size;
 }
 
-/* A dense matrix, of numbers as wide as the operation's, or bf16, or both. */
+/* A dense matrix as numbers of the operation's type, as bf16, or both. */
 static struct stack dense(const void *data, const bf16 *rounded, int64_t rows, int64_t cols)
 {
     return (struct stack){.data = (char *)(uintptr_t)data,
@@ -246,7 +247,8 @@ static void forward(peat_node *n)
     arena_rewind(g->arena, mark);
 }
 
-/* Where the block's strip sums the gradient of src[i]; *fresh: the block writes there. */
+/* The place where the block's strip sums the gradient of src[i]; *fresh: the block must
+ * write it. */
 static char *strip_sum(const struct row_block *b, int i, bool *fresh)
 {
     const struct weight_sum *s = &b->m->sum[i];
@@ -264,7 +266,7 @@ static void add_weight_grad(const struct row_block *b, int w, struct stack dy, s
     multiply(b->m, dense(dw, NULL, dy.cols, x.cols), stack_flip(dy), x, NULL, fresh ? 0.0 : 1.0);
 }
 
-/* db [n] += `rows` rows of dy from row i of the block on, summed; `of` is the bias */
+/* db [n] += the sum of `rows` rows of dy from row i of the block on; `of` is the bias */
 static void add_bias_grad(const struct row_block *b, int of, int64_t i, int64_t rows,
                           const char *dy)
 {
@@ -350,7 +352,7 @@ static void backward_strip(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-/* Memory for the sums of src[i]; the gradient itself for the first strip. */
+/* Memory for the sums of src[i]; for the first strip the gradient itself. */
 static void begin_sum(struct mlp *m, int i, int64_t strips)
 {
     peat_node *w = m->n->src[i];
@@ -411,7 +413,7 @@ peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, pe
     peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof(f));
     if (n && n->needs_grad) {
         struct mlp m = mlp_of(n);
-        g->value_bytes += m.rows * m.F * m.size; /* what forward keeps */
+        g->value_bytes += m.rows * m.F * m.size; /* the values that forward keeps */
     }
     return n;
 }

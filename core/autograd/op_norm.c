@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* op_norm.c: layernorm, rmsnorm and normalize: one formula with and without centre and gain. */
+/* op_norm.c: layernorm, rmsnorm and normalize, one formula with or without centre and gain. */
 #include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/norm_rows.h"
@@ -8,8 +8,8 @@ enum { SRC_X, SRC_GAIN, SRC_OFFSET, N_SRC };
 
 struct norm_arg {
     double eps;
-    bool centre; /* subtract the mean        */
-    bool sum;    /* sum of squares, not mean */
+    bool centre; /* whether to subtract the mean */
+    bool sum;    /* whether to divide by the root of the sum of squares, not of their mean */
 };
 
 static void norm_infer(peat_node *n)

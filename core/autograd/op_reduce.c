@@ -31,7 +31,7 @@ static void forward(peat_node *n)
     const struct reduce_arg *arg = n->arg;
     memset(n->value.data, 0, tensor_bytes(&n->value));
     add_reduced(n->g, &n->value, &n->src[0]->value);
-    /* The sum is divided once, not every term. */
+    /* The sum is divided once, instead of every term. */
     if (!arg->mean)
         return;
     int64_t count = tensor_count(&n->value), length = n->src[0]->value.dim[arg->axis];

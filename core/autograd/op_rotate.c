@@ -17,7 +17,7 @@ static void rotate_infer(peat_node *n)
         graph_fail(n->g, "the last axis must be even");
         return;
     }
-    /* x as pairs, then stretched by the cosine and the sine. */
+    /* x as pairs, then stretched to the cosine's and the sine's shape. */
     struct tensor pairs = *x;
     pairs.dim[x->rank - 1] = half;
     for (int i = SRC_COS; i <= SRC_SIN; i++) {
@@ -98,7 +98,7 @@ static void grad_into(const peat_node *n, const struct tensor *d, int which)
         angle_grad_into(n, d, which);
 }
 
-/* An operand that was stretched gets its gradient through a whole one, summed in fixed order. */
+/* A stretched operand gets its gradient through one of full shape, summed in fixed order. */
 static void rotate_backward_one(peat_node *n, int which)
 {
     struct graph *g = n->g;

@@ -111,7 +111,7 @@ static void backward_expand(peat_node *n)
     add_reduced(n->g, &da, &n->grad);
 }
 
-/* arg = dim with its rank checked. */
+/* arg = dim after a check of its rank. */
 static bool shape_arg(struct graph *g, const char *name, int32_t n, const int64_t *dim,
                       struct shape_arg *arg)
 {
@@ -280,7 +280,7 @@ peat_node *op_pad(peat_graph *pg, peat_node *a, int32_t axis, int64_t before, in
 
 /* --- views ------------------------------------------------------------------------------- */
 
-/* True, with a failure kept when there was none, if a builder has nothing to work on. */
+/* True if a function has no operand to work on; makes sure that the graph has failed then. */
 static bool absent(struct graph *g, const char *name, const peat_node *a)
 {
     if (!a)
@@ -326,8 +326,8 @@ peat_node *op_slice(peat_graph *pg, peat_node *a, int32_t axis, int64_t begin, i
     return graph_view(g, a, part.rank, part.dim, part.stride, begin * a->value.stride[k]);
 }
 
-/* Strides of t under new dims of the same count; false when a copy is needed. Axes of t that
- * continue each other are taken as one; every new axis has to lie inside one of these. */
+/* Strides of t under new dims of the same count; false when a copy is needed. Contiguous axes of t
+ * are merged; every new axis must be inside one of the merged axes. */
 static bool reshape_strides(const struct tensor *t, struct tensor *to)
 {
     int axis = t->rank;

@@ -4,10 +4,10 @@
 #include "opkit.h"
 #include "rows/unary_rows.h"
 
-/* The argument of every node here. */
+/* The argument of every node of this file. */
 struct unary_arg {
     enum unary which;
-    double p, q; /* of affine and clamp */
+    double p, q; /* numbers of affine and clamp */
 };
 
 /* y = f(x) */
@@ -20,7 +20,7 @@ static void forward(peat_node *n)
     loop_run(team_of(n), &l, unary_rows_of(n->value.dtype)->of[u->which].forward, &call);
 }
 
-/* y = f(x):  dx += dy f'(x), with dy instead of a value that is not read and may be dropped */
+/* y = f(x): dx += dy f'(x); a value that is not read, and may be dropped, is replaced by dy */
 static void backward(peat_node *n)
 {
     const struct unary_arg *u = n->arg;
@@ -101,7 +101,7 @@ struct dropout {
     bool f32, add; /* add: to += */
 };
 
-/* to = from / (1 - p) where kept, else 0 */
+/* to = from / (1 - p) where kept, otherwise 0 */
 static void dropout_range(void *ctx, int64_t begin, int64_t end)
 {
     const struct dropout *d = ctx;

@@ -4,7 +4,7 @@
 
 #include "autograd/graph.h"
 
-/* The engine's graph behind the SDK's handle. */
+/* The engine's graph of an SDK handle. */
 static inline struct graph *graph_of(peat_graph *g)
 {
     return (struct graph *)g;
@@ -17,7 +17,7 @@ static inline bool wants_grad(const peat_node *n, int i)
 {
     return n->src[i] && n->src[i]->needs_grad;
 }
-/* How operations over the last axis see their operands and cut their work. */
+/* The shapes and tiles of operations over the last axis. */
 static inline int64_t row_length(const struct tensor *t)
 {
     return t->rank > 0 ? t->dim[t->rank - 1] : 1;
@@ -29,7 +29,7 @@ static inline int64_t row_count(const struct tensor *t)
     return n > 0 ? tensor_count(t) / n : 0;
 }
 
-/* Rows of a tile: enough elements to be worth a thread's while, by the shape alone. */
+/* Rows of a tile: enough elements to be worth a thread's start. Depends only on the shape. */
 static inline int64_t row_grain(int64_t length)
 {
     const int64_t elements = 8192;
@@ -49,8 +49,8 @@ int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
 extern const peat_ops ops_table;
 /* Fails the graph when an index is not in 0..limit-1. */
 bool indices_valid(peat_node *n, const struct tensor *index, int64_t limit);
-/* Memory [tiles, elements] for sums of the gradient of operand i, zeroed; NULL: it wants none, or
- * the graph failed because memory ran out. */
+/* Memory [tiles, elements] for sums of the gradient of operand i, zeroed; NULL: the operand needs
+ * no gradient, or the graph failed because memory ran out. */
 void *sums_of_tiles(peat_node *n, int i, int64_t tiles);
 /* Adds the sums to the gradient in the order of tiles; sums may be NULL. */
 void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
@@ -58,5 +58,5 @@ void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
 /* Elements [begin, end) of one axis. */
 struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end);
-/* A copy of a, contiguous and aligned, also when a is so already. */
+/* A copy of a, contiguous and aligned, even if a is. */
 peat_node *op_copy(struct graph *g, peat_node *a);

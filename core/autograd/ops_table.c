@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ops_table.c: the operations as plugins reach them. */
+/* ops_table.c: the table of operations for plugins. */
 
 #include "autograd/ops.h"
 #include "opkit.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.c: taking and giving blocks. */
+/* pool.c: pool_take and pool_give. */
 #include "autograd/pool.h"
 
 enum { ALIGNMENT = 64 };
@@ -39,7 +39,7 @@ void pool_give(struct pool *p, void *data, size_t bytes)
     if (whole == 0)
         return;
 #ifdef PEAT_SANITIZED
-    memset(data, 0xff, whole); /* NaN: a use after this shows */
+    memset(data, 0xff, whole); /* fills the block with NaN, so that a later use shows */
 #endif
     if (p->n == POOL_BLOCKS)
         drop(p, 0);

@@ -2,7 +2,7 @@
 /* slices.c: whether views of one root overlap. */
 #include "slices.h"
 
-/* Elements from the first to the last, both included. */
+/* The number of elements from the first to the last, both included. */
 static int64_t extent(const struct tensor *t)
 {
     int64_t n = 1;
@@ -11,8 +11,8 @@ static int64_t extent(const struct tensor *t)
     return n;
 }
 
-/* Columns [*lo, *hi) of a row of the root that the heads of n occupy; false: the root is not laid
- * out as rows that hold the heads side by side. */
+/* Columns [*lo, *hi) of a row of the root that the heads of n occupy; false: the root does not have
+ * rows with the heads side by side. */
 static bool columns_of(const peat_node *n, int64_t *lo, int64_t *hi)
 {
     const struct tensor *t = &n->value;

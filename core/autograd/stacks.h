@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stacks.h: operands of products as the library reads them, in place: a transposed or sliced view
- * is a leading dimension and a flag, never a copy.
+ * stacks.h: operands of products in the form that the library reads in place: a transposed or
+ * sliced view becomes a leading dimension and a flag, without a copy.
  */
 #pragma once
 
@@ -12,13 +12,14 @@
 /* Matrices [rows, cols], one per point of the leading axes; flipped: stored column by column. */
 struct stack {
     char *data;
-    const bf16 *rounded; /* the same numbers as bf16, laid out alike; NULL: not rounded yet */
+    const bf16 *rounded; /* the same numbers as bf16, in the same layout; NULL: not rounded yet */
     int64_t rows, cols, ld;
     bool flipped;
-    int64_t stride[PEAT_MAX_RANK]; /* along the leading axes, 0 where it repeats */
+    int64_t stride[PEAT_MAX_RANK]; /* strides along the leading axes, 0 where it repeats */
 };
 
-/* Products this many and more are shared out whole; fewer are cut into blocks one by one. */
+/* At least so many products are distributed whole over threads; fewer are cut into blocks, one
+ * after another. */
 enum { MANY_PRODUCTS = 8 };
 
 /* The leading axes of the products of a node. */
@@ -28,13 +29,13 @@ struct product {
     int64_t dim[PEAT_MAX_RANK];
 };
 
-/* t over the leading axes of p; the data may be the value's or the gradient's. */
+/* t over the leading axes of p; data: the value's or the gradient's. */
 struct stack stack_of(const struct product *p, const struct tensor *t, bool transposed);
 struct stack stack_flip(struct stack s);
-/* a, or a copy of it when the library cannot read it in place. */
+/* a, or a contiguous copy of it when the library cannot read it in place. */
 peat_node *stack_readable(peat_graph *g, peat_node *a);
 
-/* dst = x y (beta 0) or dst += x y (beta 1), all as logical matrices where their data points. */
+/* dst = x y (beta 0) or dst += x y (beta 1), for matrices whose data may be transposed. */
 struct gemm stack_product(peat_dtype t, struct stack dst, struct stack x, struct stack y,
                           double beta);
 
@@ -47,5 +48,6 @@ struct product_shape {
 bool product_shape(const struct tensor *a, const struct tensor *b, uint32_t flags,
                    struct product_shape *s);
 
-/* op_matmul.c: leading axes of a that go with a single b are rows of one big product. */
+/* op_matmul.c: merges leading axes of a that share a single b, so that their rows are one big
+ * product. */
 bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags);

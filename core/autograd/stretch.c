@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stretch.c: which stretches are dropped, and running them again. */
+/* stretch.c: chooses the stretches to drop and runs them again. */
 #include "autograd/stretch.h"
 
-/* Whether n has a value of its own to drop: constants and leaves borrow theirs, views their root's.
- */
+/* Whether n has a value of its own to drop: constants and leaves borrow theirs, views use their
+ * root's. */
 static bool may_go(const peat_node *n)
 {
     return n->op && !n->view_of && !n->stays && (n->value.data || n->g->shape_only);
@@ -18,7 +18,7 @@ static size_t size_of(const struct graph *g, int begin, int end)
     return bytes;
 }
 
-/* A plan counts what would be given back, of each value once. */
+/* A plan counts the bytes that would be given back, each value once. */
 static void drop_value(peat_node *n)
 {
     if (n->g->shape_only) {
@@ -54,7 +54,7 @@ void stretch_mark(struct graph *g, int begin, int end)
     }
 }
 
-/* Small values stay: their memory would fill the pool with blocks that are too small to use. */
+/* Small values are kept: their memory would fill the pool with blocks that are too small to use. */
 static void drop_unread(struct graph *g, int begin, int end)
 {
     for (int i = begin; i < end; i++)
@@ -70,7 +70,7 @@ static bool is_on(const struct graph *g)
     return g->err.status == PEAT_OK && g->reuse && !g->no_grad;
 }
 
-/* Drops the oldest first: they are made again last. */
+/* Drops the oldest first, because backward needs them last. */
 int stretch_begin(struct graph *g)
 {
     size_t bytes = is_on(g) && g->n_stretch > 0 ? g->stretch[g->n_stretch - 1].bytes : 0;
@@ -108,7 +108,7 @@ static struct stretch *with(struct graph *g, int64_t id)
     return NULL;
 }
 
-/* Points a view to the present memory of its root. */
+/* Updates a view after the memory of its root has changed. */
 static void look_again(peat_node *n)
 {
     char *root = n->view_of->value.data;
@@ -132,7 +132,7 @@ static bool make_again(peat_node *n)
     return g->err.status == PEAT_OK;
 }
 
-/* Makes values that no backward reads too, because others are computed from them. */
+/* Computes again also values that no backward reads, because others are computed from them. */
 static bool replay(struct graph *g, struct stretch *s)
 {
     s->dropped = false;

@@ -5,7 +5,7 @@
 #include "fetch.h"
 #include "rows/take_rows.h"
 
-/* Prefetches the next row: rows are too short for the processor to do so. */
+/* Prefetches the next row, because rows are too short for the processor's own prefetching. */
 void take_pick(peat_dtype dtype, const struct take_block *b, int64_t length, int64_t columns,
                bool fresh)
 {

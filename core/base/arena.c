@@ -3,8 +3,8 @@
  * arena.c: bump allocation over a chain of chunks.
  *
  * Chunks after `current` are always empty. A full chunk is followed by the next kept one that is
- * large enough, or by a new one inserted right there; so a repeated sequence of requests meets
- * the same chunks in the same order and needs no new ones.
+ * large enough, or by a new one inserted right there; so a repeated sequence of requests uses the
+ * same chunks in the same order and needs no new ones.
  */
 
 #include "base/base.h"
@@ -12,7 +12,7 @@
 
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-enum { RED_ZONE = 64 }; /* poisoned bytes behind each block */
+enum { RED_ZONE = 64 }; /* poisoned bytes after each block */
 #else
 #define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
@@ -23,23 +23,23 @@ enum { ALIGNMENT = 64 };
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Behind a guarded block: pages that nobody may read or write. */
+/* After a guarded block: pages that cannot be read or written. */
 #define PAGE  ((size_t)4096)
 #define FENCE ((size_t)64 * PAGE)
 
-/* Chunks double up to this size; larger requests get a chunk of their own. */
+/* The size of chunks doubles up to this; larger requests get a chunk of their own. */
 #define CHUNK_LIMIT ((size_t)256 << 20)
 
-/* No machine has a block as large as this; it keeps sums of sizes from overflowing. */
+/* No machine has a block as large as this. The limit keeps sums of sizes from overflowing. */
 #define BLOCK_LIMIT ((size_t)1 << 39)
 
 struct arena_chunk {
     _Alignas(ALIGNMENT) struct arena_chunk *next;
-    size_t room, used; /* of the bytes that follow                     */
+    size_t room, used; /* of the bytes that follow this header        */
     size_t mapped;     /* bytes of its pages and its fence; 0: no fence */
 };
 
-/* Before a guarded block. */
+/* The header before a guarded block. */
 struct arena_guard {
     _Alignas(ALIGNMENT) struct arena_guard *older;
     unsigned char *zone;
@@ -53,8 +53,8 @@ static unsigned char *chunk_bytes_of(struct arena_chunk *c)
     return (unsigned char *)(c + 1);
 }
 
-/* Large chunks ask for huge pages: passes over activations then miss the TLB far less. The system
- * may decline. */
+/* Asks for huge pages for large chunks, with which passes over activations miss the TLB far less.
+ * The system may decline. */
 static void *pages_new(size_t bytes)
 {
     if (bytes < 2 * HUGE_PAGE)
@@ -93,7 +93,7 @@ static struct arena_chunk *fenced_new(size_t room)
     return c;
 }
 
-/* Gives back the chunks of a chain from *first on. */
+/* Gives back the chunks of a chain, beginning with *first. */
 static void chain_free(struct arena_chunk **first)
 {
     for (struct arena_chunk *c = *first, *next; c; c = next) {
@@ -145,7 +145,7 @@ static struct arena_chunk *chunk_for(struct arena *a, size_t need)
     return c;
 }
 
-/* A chunk with room for `need` bytes becomes the current one. */
+/* Makes a chunk with room for `need` bytes the current one. */
 static bool next_chunk(struct arena *a, size_t need)
 {
     struct arena_chunk *c = a->current ? a->current->next : a->first;
@@ -161,9 +161,8 @@ static bool next_chunk(struct arena *a, size_t need)
     return true;
 }
 
-/* | guard | block | zone |, and the fence behind them; the zone begins where the bytes asked for
- * end, and takes the place of the red zone: who writes into it may not have been compiled with the
- * sanitizer. */
+/* | guard | block | zone |, and then the fence. The zone begins where the requested bytes end, and
+ * replaces the red zone, because code that writes there may be compiled without the sanitizer. */
 static unsigned char *guard_block(struct arena *a, unsigned char *at, size_t bytes)
 {
     struct arena_guard *guard = (void *)at;

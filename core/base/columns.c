@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c: text in aligned columns. */
+/* columns.c: prints texts in aligned columns. */
 
 #include "base/base.h"
 
@@ -8,7 +8,7 @@ enum { GAP = 2 };
 #define BOLD   "\033[1m"
 #define NORMAL "\033[0m"
 
-/* Of one column: its texts, and the marks behind them. */
+/* The widths of one column: of its texts, and of the marks after them. */
 struct widths {
     size_t text, mark;
 };
@@ -27,7 +27,7 @@ void columns_add(struct columns *t, const char *const *text)
         cell[k] = (struct table_cell){arena_strdup(t->arena, text[k]), "", false};
 }
 
-/* The same with texts that are safe to print. */
+/* A copy with texts that are safe to print. */
 static struct columns shown_columns(const struct columns *t)
 {
     struct columns shown = *t;
@@ -77,7 +77,7 @@ static struct widths *measure_columns(const struct columns *t, bool bold)
     return w;
 }
 
-/* Of columns [begin, end). */
+/* The width of columns [begin, end). */
 static size_t line_width(const struct widths *w, int begin, int end)
 {
     size_t sum = 0;
@@ -96,7 +96,7 @@ static void add_padded(struct strbuf *out, const char *text, size_t width, bool 
     strbuf_fill(out, ' ', right ? 0 : pad);
 }
 
-/* Columns [begin, end) of a row, each with the gap behind it. */
+/* Adds columns [begin, end) of a row, each followed by the gap. */
 static void add_cells(const struct columns *t, const struct widths *w, int row, int begin, int end,
                       bool bold, struct strbuf *out)
 {
@@ -146,7 +146,7 @@ void columns_print(const struct columns *given, const char *indent, FILE *out)
 
 /* ---- blocks ---- */
 
-/* As many columns as fit, at least one. */
+/* The end of the block that begins here: as many columns as fit, at least one. */
 static int block_end(const struct columns *t, const struct widths *w, int begin, int apart,
                      size_t room)
 {

@@ -7,7 +7,7 @@
 
 /* ---- mmap, with a page of zeros behind the file ---- */
 
-/* Addresses for the file and at least one byte more, over which the file is laid. */
+/* Reserves addresses for the file and at least one byte more, and maps the file over them. */
 static const unsigned char *map(int fd, size_t bytes)
 {
     unsigned char *room =
@@ -105,8 +105,8 @@ static peat_status read_into(const char *path, struct arena *a, const unsigned c
     return status;
 }
 
-/* Refuses a file that is larger than memory and almost entirely a hole: nobody wrote data there,
- * and hashing it would take hours. Other files may be larger than memory. */
+/* Refuses a file that is larger than memory and almost entirely a hole, because it has no data and
+ * hashing it would take hours. Other files may be larger than memory. */
 static peat_status refuse_holes(const struct mapped_file *m, const char *path, struct error *err)
 {
     enum { BLOCK = 512, COMPRESSED = 16 };
@@ -162,8 +162,8 @@ static peat_status read_small(struct data_files *f, const char *path, struct are
     return status;
 }
 
-/* The map is kept whatever keep_most says: it takes addresses and not memory. Opened before the
- * file is hashed, it tells whether anybody wrote in between. */
+/* The mapping is kept whatever keep_most says, because it costs addresses and not memory. It is
+ * opened before the file is hashed, so that writing in between is noticed. */
 static peat_status map_large(struct data_files *f, const char *path, const unsigned char **byte,
                              size_t *bytes, struct error *err)
 {
@@ -205,7 +205,7 @@ peat_status data_check(const struct data_files *f, struct error *err)
     return status;
 }
 
-/* Without the memory for bytes that are not kept. */
+/* Hashes the file without keeping its bytes. */
 static peat_status hash_alone(struct data_files *f, const char *path, struct error *err)
 {
     char hex[HASH_HEX];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* elfcheck.c: the ELF header and the program headers of a shared object, read with care. */
+/* elfcheck.c: reads the ELF header and the program headers of a shared object, checking all
+ * bounds. */
 
 #include "base/base.h"
 #include <link.h>
@@ -7,7 +8,7 @@
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 
-/* The program's own header, which the linker puts into memory: its machine is this one. */
+/* The program's own ELF header, from memory: it has the machine of this process. */
 extern const elf_header __ehdr_start __attribute__((weak, visibility("hidden")));
 
 static bool same_machine(const elf_header *header)
@@ -31,7 +32,7 @@ static bool has_table(const elf_header *header, size_t n)
            header->e_phnum <= (n - header->e_phoff) / sizeof(elf_segment);
 }
 
-/* Everything that would be mapped is inside the file. */
+/* Checks that everything that would be mapped is inside the file. */
 static bool is_whole(const elf_header *header, const char *bytes, size_t n, uint64_t size)
 {
     if (!has_table(header, n))
@@ -91,7 +92,7 @@ static size_t rounded_up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-/* Notes stand one behind the other: sizes, owner, text, each from a multiple of `unit` on. */
+/* Notes follow each other: sizes, owner, text, each aligned to `unit`. */
 static const char *find_note(const char *bytes, size_t n, size_t unit, const char *owner,
                              size_t *length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* error.c: error texts, and the end of a program with a bug. */
 
-/* Where a text may be cut: not inside a character of UTF-8. */
+/* A position where a text may be cut: not inside a character of UTF-8. */
 #include "base/base.h"
 
 static size_t character_at(const char *text, size_t at)
@@ -11,8 +11,8 @@ static size_t character_at(const char *text, size_t at)
     return at;
 }
 
-/* What and where stand at the beginning of a text and the reason at its end: what does not fit is
- * left out of the middle. */
+/* The beginning of a text says what and where, its end says why, so a text that does not fit loses
+ * its middle. */
 static void cut_middle(const char *text, size_t n, char *out, size_t room)
 {
     static const char mark[] = " ... ";
@@ -25,8 +25,8 @@ static void cut_middle(const char *text, size_t n, char *out, size_t room)
     memcpy(out + head + sizeof(mark) - 1, text + tail, n - tail + 1);
 }
 
-/* Arguments may point into err->text, so the new text is made aside: with room for two paths as
- * long as there are. */
+/* Arguments may point into err->text, so the new text is formatted elsewhere, with room for two
+ * paths of the largest length. */
 static void set_text(struct error *err, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -86,7 +86,7 @@ const char *status_text(peat_status status)
     return "unknown status";
 }
 
-/* Without the memory that stdio might ask for. */
+/* Prints without memory that stdio might allocate. */
 void give_up(const struct error *err)
 {
     char line[sizeof(err->text) + 16];

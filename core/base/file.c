@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file.c: reading whole files; directories and paths. */
+/* file.c: reads whole files; directories and paths. */
 
 #include <dirent.h>
 #include <ftw.h>
@@ -33,15 +33,15 @@ static peat_status too_large(struct error *err, const char *path, const char *mo
                      limit);
 }
 
-/* Files of the kernel in /proc and /sys claim to be empty. Some give bytes for ever, others make a
- * reader wait for ever. */
+/* Files of the kernel in /proc and /sys have size 0. Some can be read for ever, others block a
+ * reader for ever. */
 static peat_status endless(struct error *err, const char *path)
 {
     return error_set(err, PEAT_INVALID,
                      "'%s' is made by the kernel while it is read, and has no end", path);
 }
 
-/* Reads to the end whatever fstat said: files in /proc claim to be empty, others grow. */
+/* Reads to the end whatever fstat returned: files in /proc have size 0, others grow. */
 static peat_status read_all(int fd, const char *path, const struct stat *st, size_t limit,
                             char **bytes, size_t *n, struct error *err)
 {
@@ -123,7 +123,7 @@ peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, s
     return status == PEAT_OK ? read_and_close(fd, path, limit, bytes, n, err) : status;
 }
 
-/* A regular file is opened anew, so that it can be read more than once. */
+/* A regular file is opened again, so that it can be read more than once. */
 peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_t *n,
                              struct error *err)
 {
@@ -182,7 +182,7 @@ peat_status dir_make(const char *path, struct error *err)
     return status;
 }
 
-/* File systems that cannot sync a directory say EINVAL; they order names by themselves. */
+/* File systems that cannot sync a directory return EINVAL; they order names by themselves. */
 peat_status dir_sync(const char *path, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -256,7 +256,7 @@ char *path_join(const char *a, const char *b)
     return strbuf_detach(&path);
 }
 
-/* Adds a copy of the name; room doubles at each power of two. */
+/* Adds a copy of the name; the array is doubled at each power of two. */
 static void names_add(char ***name, int *n, const char *text)
 {
     if ((*n & (*n - 1)) == 0)

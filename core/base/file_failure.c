@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_failure.c: the lines about files that could not be used. */
+/* file_failure.c: messages about files that could not be used. */
 #include "file_failure.h"
 
 #include <sys/resource.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* file_kind.c: the table of formats that name themselves. */
+/* file_kind.c: a table of formats by their first bytes. */
 
 #include "base/base.h"
 
 #define PACKED(program) "packed with " program ": unpack it first"
 #define UTF_16          "text in UTF-16: convert it to UTF-8"
 
-/* `binary`: the magic bytes could begin a text, and are believed where a byte 0 is near. */
+/* `binary`: a text could begin with these bytes, so they count only if a byte 0 is near. */
 static const struct kind {
     const char *magic;
     size_t n, at;
@@ -44,7 +44,7 @@ static const struct kind {
     {"\xfe\xff", 2, 0, UTF_16, false},
 };
 
-/* The length of a JSON header in 8 bytes, and the header. */
+/* safetensors: the length of a JSON header in 8 bytes, and the header. */
 static bool is_safetensors(const unsigned char *byte, size_t n)
 {
     uint64_t length = 0;

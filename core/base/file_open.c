@@ -3,8 +3,8 @@
 
 #include "file_failure.h"
 
-/* Looked at before it is opened, because opening a pipe or a device does things by itself, and once
- * more behind the descriptor, because the name may mean another file by then. */
+/* The file is checked before it is opened, because opening a pipe or a device has effects, and
+ * again through the descriptor, because the name may belong to another file by then. */
 peat_status file_open(const char *path, int flags, enum file_owner owner, int *fd,
                       struct error *err)
 {

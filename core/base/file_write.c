@@ -8,7 +8,8 @@
 
 #define TEMPORARY ".tmp-"
 
-/* 0 or -1 with errno. Whoever gave this process a descriptor may have made it non-blocking. */
+/* 0 or -1 with errno. The descriptor may be non-blocking, because the process that gave it to this
+ * one chose that. */
 static int write_all(int fd, const char *bytes, size_t n)
 {
     while (n) {
@@ -33,8 +34,8 @@ peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err)
     return error_set(err, PEAT_IO, "cannot write: %s", file_words(errno, words));
 }
 
-/* close() that keeps the errno of what went wrong before it. A file that could not be closed
- * cleanly counts as not written. */
+/* close() that keeps the errno of an earlier failure. A file that could not be closed cleanly
+ * counts as not written. */
 static int close_after(int fd, int bad)
 {
     int reason = errno;
@@ -44,9 +45,9 @@ static int close_after(int fd, int bad)
     return bad;
 }
 
-/* ---- under another name first ---- */
+/* ---- a temporary name first ---- */
 
-/* "<file>.tmp-<pid>-<n>"; a name that is long already is cut, so that this one is none too long. */
+/* "<file>.tmp-<pid>-<n>"; a long name is cut, so that the temporary name is not too long. */
 static void name_temporary(const char *path, struct strbuf *name)
 {
     const char *base = path_name(path);
@@ -58,8 +59,8 @@ static void name_temporary(const char *path, struct strbuf *name)
                 (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
-/* A name that nobody has; the number in it is the time, so that a process of another host with the
- * same number does not come upon it either. */
+/* A name that no other process has. Its number is the time, so that a process of another host with
+ * the same pid does not use it either. */
 static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
 {
     enum { TRIES = 100 };
@@ -73,9 +74,9 @@ static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
     return fd;
 }
 
-/* Locked until it is closed. `old`: the file that is replaced, NULL: none. Its mode stays; a file
- * system that has none may refuse that. 0 or -1 with errno; with an empty name when no
- * file is left to be removed. */
+/* Opens the temporary file and locks it until it is closed. `old`: the file that is replaced, NULL:
+ * no such file. Its mode is copied; a file system without modes may refuse that. 0 or -1 with
+ * errno; with an empty name when no file needs to be removed. */
 static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct strbuf *name)
 {
@@ -93,9 +94,9 @@ static int write_temporary(const char *path, const struct stat *old, const void 
     return close_after(fd, bad);
 }
 
-/* Who holds the lock of a run directory tidies it. For an instant, before it is locked and after it
- * is closed, a temporary file looks like one of a dead process: one that is gone is written again.
- */
+/* The holder of a run directory's lock removes temporary files there. Before it is locked and after
+ * it is closed, a temporary file looks for an instant like one of a dead process; if it is removed
+ * then, it is written again. */
 static peat_status replace(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct error *err)
 {
@@ -134,7 +135,7 @@ static bool is_temporary(const char *name)
     return dash && all_digits(mark, dash) && all_digits(dash + 1, name + strlen(name));
 }
 
-/* Nobody writes it: that process would have it locked. */
+/* True where no process writes it, because a writing process has it locked. */
 static void remove_abandoned(const char *path)
 {
     int fd;
@@ -159,10 +160,10 @@ void dir_tidy(const char *path)
     names_free(name, n);
 }
 
-/* ---- straight ---- */
+/* ---- writing directly ---- */
 
-/* Opening a pipe for writing waits for its reader. A shell that starts both at once is given some
- * seconds; then nobody is there. */
+/* Opening a pipe for writing waits for a reader. A shell that starts both ends at once gets some
+ * seconds. */
 static int open_device(const char *path)
 {
     const double until = clock_seconds() + 10;
@@ -184,7 +185,7 @@ static peat_status write_straight(int fd, const char *path, const void *bytes, s
     return PEAT_OK;
 }
 
-/* ---- which way ---- */
+/* ---- choosing how to write ---- */
 
 /* The file that a chain of links names, whether it exists or not; freed by the caller. */
 static char *behind_links(const char *path)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hash.c: SHA-256 of memory and of files, from nettle, which uses the instructions that a CPU has
- * for it. */
+/* hash.c: SHA-256 of memory and of files, by nettle, which uses the CPU's instructions for it. */
 
 #include "base/base.h"
 #include <nettle/base16.h>
@@ -34,15 +33,15 @@ void hash_base64(const void *bytes, size_t n, char text[HASH_BASE64])
     text[HASH_BASE64 - 1] = '\0';
 }
 
-/* Progress of a file that takes long. */
+/* Progress messages for a large file. */
 struct telling {
     const char *path;
     off_t size, done;
-    double next; /* of the clock */
-    bool line;   /* one of a terminal is begun */
+    double next; /* time of the clock */
+    bool line;   /* a line on a terminal is begun */
 };
 
-/* A line that is written over on a terminal; elsewhere a line now and then. */
+/* Prints a line: on a terminal over the last one, elsewhere now and then. */
 static void tell(struct telling *t)
 {
     const double often = 0.5, seldom = 10, gib = (double)(1 << 30);

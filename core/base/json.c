@@ -35,7 +35,7 @@ static struct value *number_or_null(struct arena *a, double x)
 
 void json_put(struct json map, const char *key, const struct value *item)
 {
-    /* Nothing changes an item through the tree that shares it. */
+    /* The const is removed, but nothing changes an item through the tree that shares it. */
     struct value *shared = (struct value *)(uintptr_t)item;
     value_set(map.a, map.v, key, NOWHERE, item ? shared : value_null(map.a, NOWHERE));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_file.c: JSON files, read and written whole. */
+/* json_file.c: reads and writes whole JSON files. */
 
 #include "base/base.h"
 

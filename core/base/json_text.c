@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_text.c: trees as JSON text and back; reading is jansson's work. */
+/* json_text.c: JSON text from trees and back; jansson parses. */
 #include "base/base.h"
 #include <jansson.h>
 
@@ -20,7 +20,8 @@ static void write_special(struct strbuf *out, uint32_t code)
         strbuf_addf(out, "\\u%04x", code);
 }
 
-/* Readers need the first; people are safe from the others too, but identities were made without. */
+/* The first condition is needed by readers. The second protects people, but identities are hashed
+ * without it. */
 static bool is_special(const struct writer *w, uint32_t code)
 {
     return code < 0x20 || code == '"' || code == '\\' ||
@@ -72,7 +73,7 @@ static bool has_spaces(const struct writer *w)
     return w->style == JSON_LINE || w->style == JSON_INDENTED;
 }
 
-/* Between items on one line. */
+/* The separator of items on one line. */
 static const char *comma(const struct writer *w)
 {
     return has_spaces(w) ? ", " : ",";
@@ -235,7 +236,7 @@ struct value *json_parse(struct arena *a, const char *text, size_t n, const char
                          struct error *err)
 {
     json_error_t wrong;
-    /* Its parser would call a lack of memory a mistake in the text. */
+    /* jansson's parser would report lack of memory as a mistake in the text. */
     json_set_alloc_funcs(allocate, free);
     json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong);
     if (!json) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c: one line, one write: lines of several processes on one stream stay whole. */
+/* log.c: prints a line in one write, so lines of several processes on one stream stay whole. */
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* npy.c: reading an array of NumPy's. */
+/* npy.c: reads an array in NumPy's format. */
 
 #include "base/base.h"
 
@@ -12,7 +12,7 @@ bool npy_is(const void *bytes, size_t size)
     return size >= MAGIC_BYTES && memcmp(bytes, magic, MAGIC_BYTES) == 0;
 }
 
-/* The header's text, which is a Python dict, while it is read. */
+/* A cursor in the header's text, which is a Python dict. */
 struct header {
     struct npy *f;
     const char *at, *end;
@@ -41,7 +41,7 @@ static bool skip(struct header *h, char c)
     return true;
 }
 
-/* 'text' into word [room]. */
+/* Reads 'text' into word [room]. */
 static bool read_quoted(struct header *h, char *word, size_t room)
 {
     size_t n = 0;
@@ -68,7 +68,7 @@ static bool skip_word(struct header *h, const char *word)
     return true;
 }
 
-/* Bytes of a number of this dtype; 0: it is not one. */
+/* Bytes of a number of this dtype; 0: not a number that can be read. */
 static size_t number_width(const char *dtype)
 {
     bool known = strlen(dtype) == 3 && strchr("<>|", dtype[0]) && strchr("fiu", dtype[1]) &&
@@ -111,7 +111,7 @@ static bool read_whole(struct header *h, int64_t *x)
     return h->at > first;
 }
 
-/* (), (3,), (3, 4) */
+/* Reads (), (3,) or (3, 4). */
 static peat_status read_shape(struct header *h)
 {
     bool more = true;
@@ -159,7 +159,7 @@ static peat_status read_dict(struct header *h)
     return PEAT_OK;
 }
 
-/* The header's text between at and end; what follows is data. */
+/* Reads the header's text between at and end; the data follow it. */
 static peat_status find_header(struct header *h, const unsigned char *byte, size_t size)
 {
     size_t before = MAGIC_BYTES + VERSION_BYTES, length = 0;
@@ -211,7 +211,7 @@ peat_status npy_open(struct npy *f, const void *bytes, size_t size, const char *
 
 /* ---- whole numbers ---- */
 
-/* Number i, its sign spread over 64 bits. */
+/* Number i, sign-extended to 64 bits. */
 static uint64_t whole_at(const struct npy *f, int64_t i)
 {
     const unsigned char *byte = f->data + (size_t)i * f->width;

@@ -2,7 +2,7 @@
 /*
  * number.c: numbers as text and back.
  *
- * newlocale for "C" hands out a constant of the C library, so asking each time costs nothing.
+ * newlocale for "C" returns a constant of the C library, so each call is cheap.
  */
 
 #include "base/base.h"
@@ -16,9 +16,9 @@ double number_parse(const char *text)
     return x;
 }
 
-/* Fifteen digits always give back a number of fifteen digits, and %g drops their trailing
- * zeros; only subnormal numbers carry fewer. At some powers of two the nearest decimal of 16
- * digits does not read back although its neighbour does; these take 17. */
+/* A number of fifteen digits always reads back from fifteen digits, and %g drops trailing zeros;
+ * only subnormal numbers have fewer. At some powers of two the nearest decimal of 16 digits does
+ * not read back although its neighbour does; these need 17. */
 static void format_real(double x, char *buf)
 {
     for (int digits = fabs(x) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
@@ -39,7 +39,7 @@ static void format_single(double x, char *buf)
     }
 }
 
-/* In the C locale, wherever the process is. */
+/* Parses in the C locale, whatever the locale of the process. */
 static void format_text(double x, char *buf, void (*format)(double x, char *buf))
 {
     if (!isfinite(x)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object.c: the dynamic linker, with checks of the file before it and after it. */
+/* object.c: opens shared objects, with checks of the file before and after the dynamic linker. */
 
 #include "base/base.h"
 #include <dlfcn.h>
@@ -8,8 +8,9 @@
 #endif
 
 /*
- * How this thread rounds, traps and treats denormals: an object linked with -ffast-math changes it
- * when it is loaded, for everything that runs later. The low six bits only record what happened.
+ * MXCSR, which sets rounding, traps and denormals of this thread: loading an object linked with
+ * -ffast-math changes it for everything that runs later. The low six bits only record past
+ * exceptions.
  */
 #if defined(__SSE__)
 static unsigned rounding_get(void)
@@ -33,7 +34,8 @@ static void rounding_set(unsigned mode)
 }
 #endif
 
-/* Beyond any plugin or provider; a file that only claims to be large is not read to its end. */
+/* Larger than any plugin or provider, so a file that only claims to be large is not read to its
+ * end. */
 enum { LARGEST_OBJECT = 1 << 28 };
 
 static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], struct error *err)
@@ -50,11 +52,11 @@ static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], stru
     return status;
 }
 
-/* The head first: it refuses most files that are not objects without reading the rest. */
+/* Checks the head first, which refuses most other files without reading the rest. */
 static peat_status check_object(int fd, const char *path, enum object_hash hash, uint64_t size,
                                 char hex[HASH_HEX], struct error *err)
 {
-    char head[2048]; /* linkers put the table of segments behind the header */
+    char head[2048]; /* linkers put the table of segments after the header */
     ssize_t got = pread(fd, head, sizeof(head), 0);
     if (got < 0)
         return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
@@ -64,7 +66,7 @@ static peat_status check_object(int fd, const char *path, enum object_hash hash,
     return status == PEAT_OK ? read_whole(fd, path, hex, err) : status;
 }
 
-/* The file behind the descriptor, whatever its name means by now. */
+/* The path of the descriptor's file, whatever file has its name by now. */
 static const char *real_path(int fd, const char *path, struct arena *a)
 {
     char name[32], found[PATH_MAX];
@@ -89,7 +91,7 @@ static peat_status open_object(const char *what, const char *path, int *fd, stru
     return status;
 }
 
-/* Reads the file once, for its hash and to check it. `seen`: the file that was read. */
+/* Reads the file once, to hash and to check it. `seen`: the file that was read. */
 static peat_status read_object(struct object *o, const char *what, const char *path,
                                enum object_hash hash, struct stat *seen, struct arena *a,
                                struct error *err)
@@ -106,8 +108,8 @@ static peat_status read_object(struct object *o, const char *what, const char *p
     return status;
 }
 
-/* The linker opens the file by its name: it must still be the one whose hash is recorded. Renaming
- * or writing a file changes its ctime. */
+/* The linker opens the file by its name, so it must still be the file whose hash is recorded.
+ * Renaming or writing a file changes its ctime. */
 static peat_status check_unchanged(const char *path, const struct stat *seen, struct error *err)
 {
     struct stat now;
@@ -118,7 +120,7 @@ static peat_status check_unchanged(const char *path, const struct stat *seen, st
     return error_set(err, PEAT_INVALID, "'%s' was replaced while it was loaded; run again", path);
 }
 
-/* The linker's message without the path it mostly starts with. `text` NULL: it has none. */
+/* The linker's message without the path that it mostly starts with. `text` NULL: no message. */
 static const char *linker_text(const char *text, const char *path)
 {
     size_t n = strlen(path);
@@ -159,7 +161,7 @@ peat_status object_open(struct object *o, const char *what, const char *path, en
     return status == PEAT_OK ? check_unchanged(path, &seen, err) : status;
 }
 
-/* n bytes without the spaces around them and the end of the string. */
+/* n bytes without surrounding spaces and the final NUL. */
 static const char *trimmed(const char *text, size_t n, struct arena *a)
 {
     for (; n > 0 && *text == ' '; n--)
@@ -169,7 +171,7 @@ static const char *trimmed(const char *text, size_t n, struct arena *a)
     return arena_printf(a, "%.*s", (int)n, text);
 }
 
-/* Linkers put notes behind the table of segments. */
+/* Linkers put notes after the table of segments. */
 peat_status object_note(const char *what, const char *path, const char *owner, const char **text,
                         struct arena *a, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_dir.c: making a directory in TMPDIR, and removing those that were left there. */
+/* own_dir.c: makes a directory in TMPDIR, and removes those that dead processes left there. */
 
 #include "base/base.h"
 #include <sys/file.h>
@@ -19,7 +19,7 @@ char *own_dir_pattern(const char *kind)
     return strbuf_detach(&path);
 }
 
-/* ---- what was left ---- */
+/* ---- directories left there ---- */
 
 static bool fits(const char *pattern, const char *name)
 {
@@ -27,7 +27,7 @@ static bool fits(const char *pattern, const char *name)
     return strlen(name) == n && strncmp(name, pattern, n - random) == 0;
 }
 
-/* One that is new may not be locked yet. */
+/* A new directory may not be locked yet. */
 static bool is_old_and_mine(const char *path)
 {
     const double newest = 60;
@@ -69,7 +69,7 @@ static void remove_left(const char *pattern)
     names_free(name, n);
 }
 
-/* ---- one's own ---- */
+/* ---- this process's directory ---- */
 
 peat_status own_dir_open(struct own_dir *d, const char *kind, struct error *err)
 {

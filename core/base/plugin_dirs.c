@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin_dirs.c: from the environment and the program's own place to directories. */
+/* plugin_dirs.c: finds the directories from the environment and the program's own path. */
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* quantity.c: the numbers that a cell has, in its files. */
+/* quantity.c: reads and writes the numbers of a cell in its files. */
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c: the number and the fields of a JSON file. */
+/* record.c: checks the format number and the fields of a JSON file. */
 
 #include "base/base.h"
 
@@ -33,10 +33,10 @@ static peat_status check_format(const struct record *r, const struct value *v, c
 
 /* ---- the fields ---- */
 
-/* The field at fault, and its place: "measures[2].length". */
+/* The faulty field, and its path: "measures[2].length". */
 struct fault {
     char place[PLACE];
-    const char *what; /* NULL: nothing */
+    const char *what; /* NULL: no fault */
 };
 
 static const char *kind_fault(const struct value *v, unsigned flags)
@@ -61,7 +61,7 @@ static void add_index(char *place, int i)
 
 static bool check_map(const struct field *row, const struct value *map, struct fault *f);
 
-/* Members of a list, or of a map whose keys are not known beforehand. */
+/* Checks members of a list, or of a map whose keys are not known. */
 static bool check_items(const struct field *row, const struct value *v, struct fault *f)
 {
     size_t n = strlen(f->place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repeat.c: the first of equal texts, and how many follow it. */
+/* repeat.c: finds the first of equal texts, and counts the others. */
 
 #include "base/base.h"
 

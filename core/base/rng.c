@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rng.c: Philox4x32-10 under three counters that never meet.
+ * rng.c: Philox4x32-10 with three uses of its counter that never overlap.
  *
  * A stream is the Philox key: low word key[0], high word key[1]. The counter is (index low, index
- * high, 0, use); `use` keeps draws, substreams and the making of streams apart. A block's four
+ * high, 0, use); `use` distinguishes draws, substreams and the making of streams. A block's four
  * words are r0..r3; 64 bits are r0 + r1 * 2^32.
  *   stream    = block(key = FNV-1a of purpose, a 0 byte and name; index = seed; use = 2)
  *   substream = block(key = stream; index; use = 1)
@@ -33,7 +33,7 @@ static uint64_t high_bits(philox4x32_ctr_t r)
     return (uint64_t)r.v[3] << 32 | r.v[2];
 }
 
-/* FNV-1a over the text and its terminator, so that no two pairs of texts run together. */
+/* FNV-1a over the text and its terminator, so pairs of texts with the same concatenation differ. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (;; text++) {

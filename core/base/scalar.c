@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scalar.c: plain scalars of YAML. */
+/* scalar.c: reads plain scalars of YAML. */
 
 #include "base/base.h"
 
@@ -52,7 +52,7 @@ static int prefixed_base(const char *text)
     return text[1] == 'o' ? 8 : 16;
 }
 
-/* Digits that do not fit 64 bits; each step rounds, so the last bit may be off. */
+/* Digits that do not fit into 64 bits. Each step rounds, so the last bit may be wrong. */
 static double large_real(const char *digits, int base)
 {
     double x = 0.0;

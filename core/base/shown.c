@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* shown.c: characters that a terminal would obey, written out. */
+/* shown.c: writes out characters that a terminal would obey. */
 
 #include "base/base.h"
 
 bool is_shown_as_code(uint32_t code)
 {
-    /* First and last: controls, marks and turns of direction, separators of lines, and a byte
-     * order mark. */
+    /* First and last of each range: controls, marks and changes of direction, line separators, and
+     * a byte order mark. */
     static const uint32_t range[][2] = {{0x0, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},
                                         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
                                         {0xfeff, 0xfeff}};

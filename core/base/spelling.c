@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spelling.c: the name that a mistyped word was meant to be. */
+/* spelling.c: finds the name that was probably meant by a mistyped word. */
 
 #include "base/base.h"
 
@@ -47,7 +47,7 @@ static int lower(char c)
 }
 
 /*
- * Insertions, deletions, substitutions and swaps of neighbours that turn a into b; case is free.
+ * Insertions, deletions, substitutions and swaps of neighbours that turn a into b; case is ignored.
  *   d[i][j] = min(d[i-1][j] + 1, d[i][j-1] + 1, d[i-1][j-1] + (a_i != b_j),
  *                 d[i-2][j-2] + 1 when a_i a_{i-1} = b_{j-1} b_j)
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stops.c: masks and handlers of the signals that ask a program to end. */
+/* stops.c: sets masks and handlers of the signals that ask a program to end. */
 
 #include "base/base.h"
 

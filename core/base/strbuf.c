@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strbuf.c: growable text, and how wide text is on a terminal. */
+/* strbuf.c: growable text, and the width of text on a terminal. */
 
 #include "base/base.h"
 #include <locale.h>
@@ -24,7 +24,7 @@ void strbuf_clear(struct strbuf *b)
         b->text[0] = '\0';
 }
 
-/* Room for `more` bytes and the terminator. */
+/* Makes room for `more` bytes and the terminator. */
 static void reserve(struct strbuf *b, size_t more)
 {
     if (more > SIZE_MAX / 4 - b->n)

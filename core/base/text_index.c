@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text_index.c: a table with open addresses, at most half full. */
 
-/* Where the text is, or would be. FNV-1a. */
+/* The slot where the text is, or would be. FNV-1a. */
 #include "base/base.h"
 
 static struct text_slot *slot_of(const struct text_index *x, const char *text)

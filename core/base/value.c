@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value.c: trees of settings: making, finding, merging and comparing them. */
+/* value.c: makes, searches, merges and compares trees of settings. */
 
 #include "base/base.h"
 
@@ -64,7 +64,8 @@ struct value *value_map(struct arena *a, struct place at)
 
 enum { FIRST_ROOM = 4 };
 
-/* Arrays hold FIRST_ROOM elements or the next power of two: they are full exactly here. */
+/* Arrays have room for FIRST_ROOM elements or the next power of two, so they are full
+ * exactly here. */
 static bool is_full(int n)
 {
     return n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0);
@@ -103,7 +104,7 @@ static void map_append(struct arena *a, struct value *map, const char *key, stru
     map->n = n + 1;
 }
 
-/* Keys need not end in a 0: dotted paths are looked up in place. */
+/* Keys need not end with a 0, so parts of dotted paths are looked up in place. */
 static int find_key(const struct value *map, const char *key, size_t length)
 {
     if (!map || map->kind != VALUE_MAP)
@@ -209,7 +210,7 @@ struct value *value_merge(struct arena *a, struct value *base, struct value *ove
     return merged;
 }
 
-/* 2^63 and beyond fit no int64_t; -2^63 does. */
+/* 2^63 and above do not fit int64_t; -2^63 does. */
 static bool is_integer(double real, int64_t integer)
 {
     return real >= -0x1p63 && real < 0x1p63 && real == trunc(real) && (int64_t)real == integer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wrap.c: lines broken between words. */
+/* wrap.c: breaks lines between words. */
 
 #include "base/base.h"
 #include <sys/ioctl.h>
@@ -14,7 +14,7 @@ size_t terminal_columns(FILE *out)
     return size.ws_col;
 }
 
-/* Columns of n bytes, in which a change of colour has none. */
+/* Columns of n bytes; a change of colour has no columns. */
 static size_t columns_of(const char *text, size_t n)
 {
     struct strbuf seen = STRBUF_NEW;
@@ -29,7 +29,7 @@ static size_t columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* Where the words of a broken line go on: below the word behind the last gap between columns in the
+/* The indentation of continued lines: below the word after the last gap between columns in the
  * line's first half. */
 static size_t indent_of(const char *line, size_t n, size_t width)
 {
@@ -47,7 +47,7 @@ static size_t indent_of(const char *line, size_t n, size_t width)
 static void wrap_line(struct strbuf *out, const char *line, size_t n, size_t width)
 {
     size_t indent = indent_of(line, n, width), column = 0;
-    bool first = true; /* of its line: a word that does not fit stays there */
+    bool first = true; /* first word of its line, which stays there even if it does not fit */
     for (size_t i = 0; i < n;) {
         size_t gap = 0, word = 0;
         while (i + gap < n && line[i + gap] == ' ')
@@ -55,7 +55,7 @@ static void wrap_line(struct strbuf *out, const char *line, size_t n, size_t wid
         while (i + gap + word < n && line[i + gap + word] != ' ')
             word++;
         size_t wide = columns_of(line + i + gap, word);
-        bool late = gap > 1 && column > width / 2 && /* a last column with little room */
+        bool late = gap > 1 && column > width / 2 && /* the last column has little room */
                     column + gap + columns_of(line + i + gap, n - i - gap) > width;
         if (!first && (late || column + gap + wide > width)) {
             strbuf_add(out, "\n");

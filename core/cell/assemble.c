@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* assemble.c: wiring a cell's plugins, task and model together. */
+/* assemble.c: sets up a cell's plugins, task and model together. */
 #include "cell/assemble.h"
 
 #include "cell/start.h"
@@ -75,7 +75,7 @@ static void fill_positional(struct positional *p, const struct cell_config *c, s
     p->combine = c->combine.plugin->desc->interface;
 }
 
-/* Patterns of the model, and those of starts that are frozen. */
+/* The freeze patterns of the model, and those of frozen starts. */
 static peat_strings freeze_of(const struct cell_config *c, struct arena *arena)
 {
     int64_t n = c->model.freeze.n, most = n;
@@ -124,7 +124,7 @@ static struct place place_of_pattern(const struct cell_config *c, const char *pa
     return freeze ? freeze->at : NOWHERE;
 }
 
-/* Where the plugin whose set-up failed is named, or what could not be frozen. */
+/* Where the plugin whose set-up failed is named, or the pattern that could not be frozen. */
 static struct place place_of(const struct assembly *s, const struct cell_config *c)
 {
     if (s->model.misfrozen)
@@ -156,7 +156,7 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
     return at.file ? place_failure(err, at, &inner) : error_set(err, status, "%s", inner.text);
 }
 
-/* ---- what plugins chose ---- */
+/* ---- values that plugins chose ---- */
 
 static bool is_named_twice(const struct positional *p, int i)
 {

@@ -22,7 +22,7 @@ static peat_status no_memory(struct error *err)
 
 enum item { ID, FLAG, NUMBER, REAL, COUNT };
 
-/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch has none. */
+/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch lacks it. */
 struct array {
     const char *name;
     enum item item;
@@ -80,9 +80,9 @@ static bool add_array(struct tensor_list *list, const struct array *x, const cha
     return t.data;
 }
 
-/* The arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as F32,
- * sequences and positions as F64. The arena owns the names and the converted arrays; the batch owns
- * the others. */
+/* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
+ * F32, sequences and positions as F64. The arena owns the names and the converted arrays; the batch
+ * owns the others. */
 static peat_status add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
                              const char *prefix, struct error *err)
 {
@@ -113,7 +113,7 @@ static peat_status add_batch(struct tensor_list *list, const struct task *t, con
     return ok ? PEAT_OK : no_memory(err);
 }
 
-/* A copy, since the step's arena is used again. */
+/* Copies, because the step's arena is used again. */
 static peat_status add_copy(struct tensor_list *list, const char *name, const struct tensor *from,
                             struct error *err)
 {

@@ -42,10 +42,10 @@ static bool check_heads(const struct cell_reader *r, const struct model_config *
                    m->d_model, m->n_head);
 }
 
-/* Settings that contradict each other, whatever the task. */
+/* Refuses settings that contradict each other, whatever the task. */
 struct clash {
     bool is_there;
-    const char *key; /* where the message is placed */
+    const char *key; /* place of the message */
     const char *why;
 };
 
@@ -65,13 +65,15 @@ static bool check_head(const struct cell_reader *r, const struct model_config *m
     const bool classes = m->head != PEAT_HEAD_TOKENS;
     const struct clash clash[] = {
         {m->tie_factored && !m->tie_embeddings, "tie_factored",
-         "tie_factored needs tie_embeddings: true: its matrix stands before the token table"},
+         "tie_factored needs tie_embeddings: true: its matrix changes the width for the token "
+         "table"},
         {m->tie_embeddings && patches, "tie_embeddings",
          "tie_embeddings needs input: tokens: patches have no table of tokens"},
         {m->arch == PEAT_SEQ2SEQ && patches, "input",
          "input: patches needs model.arch: encoder or decoder"},
         {classes && m->arch != PEAT_ENCODER, "head",
-         arena_printf(r->a, "head: %s needs model.arch: encoder, where all places see all",
+         arena_printf(r->a,
+                      "head: %s needs model.arch: encoder, in which every place sees all places",
                       both ? "both" : "class")},
         {both && patches, "head", "head: both predicts masked tokens, so it needs input: tokens"},
         {m->tie_embeddings && classes && !both, "tie_embeddings",
@@ -80,8 +82,8 @@ static bool check_head(const struct cell_reader *r, const struct model_config *m
     return check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));
 }
 
-/* Mixers other than attention, and the settings that are for attention alone. A class token must
- * see the whole sequence. */
+/* Checks mixers other than attention, and the settings that are only for attention. A class token
+ * must see the whole sequence. */
 static bool check_mixer(const struct cell_reader *r, const struct model_config *m,
                         const struct value *v)
 {
@@ -102,15 +104,13 @@ static bool check_mixer(const struct cell_reader *r, const struct model_config *
                       mixer)},
         {conv && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0, "conv_width",
          arena_printf(r->a,
-                      "'conv_width' must be odd in an encoder, as many places on either side, not "
-                      "%" PRId64,
+                      "'conv_width' must be odd in an encoder (as many places before as after), "
+                      "not %" PRId64,
                       m->conv_width)},
         {conv && cls, "mixer",
          "with mixer: conv a class token sees only its neighbours: set pool: mean"},
         {cls && m->cls_position != CLS_FIRST, "mixer",
-         "with mixer: rnn a class token has a place in the order: set cls_position: first, or "
-         "pool: "
-         "mean"},
+         "mixer: rnn needs the class token at a position: set cls_position: first, or pool: mean"},
     };
     return m->mixer == MIXER_ATTENTION ||
            check_clashes(r, v, clash, sizeof(clash) / sizeof(*clash));
@@ -136,7 +136,7 @@ static bool read_model(const struct cell_reader *r, struct model_config *m, cons
     return true;
 }
 
-/* The section's settings as a map. none: a config that is all 0. */
+/* The section's settings as a map. none: a config of zeros. */
 static struct value *rows_value(const peat_param *row, const void *config, const void *none,
                                 struct arena *a)
 {
@@ -164,7 +164,7 @@ static struct value *model_value(const struct cell_config *c, bool identity, str
 
 /* ---- train and eval ---- */
 
-/* Fills in the default of schedule: wsd, whose constant part begins where the warm-up ends. */
+/* Sets the default for schedule: wsd, whose constant part begins where the warm-up ends. */
 static bool check_decay(const struct cell_reader *r, struct train_config *t, const struct value *v)
 {
     const double share = 0.2;
@@ -199,7 +199,7 @@ static struct value *train_value(const struct train_config *t, struct arena *a)
     return train.v;
 }
 
-/* Whole and distinct; in rising order for use. */
+/* Lengths must be whole and distinct; sorts them. */
 static bool check_lengths(const struct cell_reader *r, struct eval_config *e, const struct value *v)
 {
     if (!v || (v->kind == VALUE_TEXT && strcmp(v->text, "auto") == 0))
@@ -279,7 +279,7 @@ static bool has_stream(const struct cell_config *c)
     return false;
 }
 
-/* With no stream a combine that makes no position itself has nothing to merge. The default one
+/* Without a stream, a combine that makes no position itself has nothing to merge. The default one
  * passes a single stream unchanged. */
 static bool read_combine(const struct cell_reader *r, struct cell_config *c, const struct value *v,
                          bool *dropped)
@@ -400,7 +400,7 @@ peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole cell ---- */
 
 static bool check_patience(const struct cell_reader *r, const struct cell_config *c,
                            const struct value *tree)

@@ -23,8 +23,8 @@ static const char *const precision_labels[] = {"fp32", "bf16", NULL};
 
 const peat_param model_rows[] = {
     MODEL(PEAT_ENUM, arch,
-          "decoder: each token sees those before it; encoder: all see all; seq2seq: an encoder, "
-          "and a decoder that looks at it",
+          "decoder: a token sees itself and those before it; encoder: every token sees all; "
+          "seq2seq: an encoder, and a decoder that attends to it",
           .labels = arch_labels),
     MODEL(PEAT_ENUM, input,
           "tokens of a vocabulary, or patches: vectors of numbers, projected (as in ViT)",
@@ -44,21 +44,23 @@ const peat_param model_rows[] = {
           "how positions exchange information: attention, a gated convolution, or a gated linear "
           "recurrence",
           .labels = mixer_labels, .flags = CELL_LATER),
-    MODEL(PEAT_INT, conv_width, "mixer: conv: places that each place reads; odd in an encoder",
+    MODEL(PEAT_INT, conv_width,
+          "mixer: conv: number of places that the convolution reads; odd in an encoder",
           WITHIN(1, 65536), .automatic = "5", .unit = "places", .flags = PEAT_AUTO | CELL_LATER),
     MODEL(PEAT_INT, d_model, "width of the model", .preset = 128, WITHIN(1, 65536)),
     MODEL(PEAT_INT, n_layer, "number of blocks", .preset = 4, WITHIN(1, 1024)),
     MODEL(PEAT_INT, encoder_layers, "seq2seq: number of blocks of the encoder", WITHIN(1, 1024),
           .automatic = "n_layer", .flags = PEAT_AUTO | CELL_LATER),
-    MODEL(PEAT_INT, n_head, "attention heads; they divide d_model", .preset = 4, WITHIN(1, 1024)),
+    MODEL(PEAT_INT, n_head, "attention heads; d_model is a multiple of their number", .preset = 4,
+          WITHIN(1, 1024)),
     MODEL(PEAT_INT, d_ff, "width of the feed-forward layer", WITHIN(1, 1048576),
           .automatic = "4 d_model", .flags = PEAT_AUTO),
     MODEL(PEAT_ENUM, norm, "normalisation of each part of a block", .labels = norm_labels),
     MODEL(PEAT_ENUM, norm_place,
-          "before each part of a block and the head, or after each part is added (Vaswani et al. "
-          "2017)",
+          "what is normalised: the input of each part of a block and of the head, or the sum after "
+          "each part (Vaswani et al. 2017)",
           .labels = place_labels, .flags = CELL_LATER),
-    MODEL(PEAT_ENUM, activation, "of the feed-forward layer; gelu is the erf form",
+    MODEL(PEAT_ENUM, activation, "activation of the feed-forward layer; gelu is the erf form",
           .labels = activation_labels),
     MODEL(PEAT_REAL, dropout, "share of activations that training sets to 0", WITHIN(0, 0.99)),
     MODEL(PEAT_BOOL, tie_embeddings, "use the token table for the output too"),
@@ -95,14 +97,14 @@ const peat_param train_rows[] = {
           WITHIN(1, 1048576), .unit = "tokens"),
     TRAIN(PEAT_REAL, lr, "highest learning rate", .preset = 1e-3, WITHIN(0, 100),
           .flags = PEAT_OPEN_MIN),
-    /* 0 is a length like any other: cell.c tells it from auto by what was given. */
+    /* 0 is a valid length; cell.c distinguishes it from auto by whether the key was given. */
     TRAIN(PEAT_INT, warmup, "steps over which the learning rate rises", WITHIN(0, 1e9),
           .automatic = "steps/10, at most 200; wsd: at most 100", .unit = "steps",
           .flags = PEAT_AUTO),
     TRAIN(PEAT_ENUM, schedule,
           "how the learning rate falls after the warm-up; wsd: constant, then a decay",
           .labels = schedule_labels),
-    /* 0: another schedule, which has no decay of its own; cell.c fills it in. */
+    /* 0 for other schedules; for wsd cell.c sets the default. */
     TRAIN(PEAT_REAL, decay,
           "schedule: wsd: the share of the steps in which the learning rate falls", WITHIN(0, 1),
           .automatic = "0.2", .flags = PEAT_AUTO | PEAT_OPEN_MIN | CELL_LATER),
@@ -113,27 +115,29 @@ const peat_param train_rows[] = {
     TRAIN(PEAT_REAL, beta2, "decay of AdamW's mean square", .preset = 0.98, WITHIN(0, 0.9999999)),
     TRAIN(PEAT_REAL, eps, "added to the root of the mean square", .preset = 1e-8, WITHIN(0, 1),
           .flags = PEAT_OPEN_MIN),
-    TRAIN(PEAT_REAL, clip, "longest gradient; 0: any length", .preset = 1, WITHIN(0, 1e9)),
+    TRAIN(PEAT_REAL, clip, "gradients with a larger norm are scaled down to it; 0: never",
+          .preset = 1, WITHIN(0, 1e9)),
     TRAIN(PEAT_ENUM, precision,
           "operands of products by weights and of fused attention; bf16: rounded, summed in fp32 "
           "(needs oneDNN and a CPU with bf16)",
           .labels = precision_labels),
     TRAIN(PEAT_INT, patience,
-          "stop after so many without a better value of the main metric; 0: never", WITHIN(0, 1e9),
-          .unit = "evaluations", .flags = CELL_LATER),
+          "stop after so many evaluations without a better value of the main metric; 0: never",
+          WITHIN(0, 1e9), .unit = "evaluations", .flags = CELL_LATER),
     PEAT_PARAM_END,
 };
 
 const peat_param eval_rows[] = {
-    EVAL(PEAT_INT, every, "evaluate so often; 0: only at the end", WITHIN(0, 1e9), .unit = "steps"),
+    EVAL(PEAT_INT, every, "steps between evaluations; 0: only at the end", WITHIN(0, 1e9),
+         .unit = "steps"),
     EVAL(PEAT_REALS, lengths, "lengths to evaluate, in the task's unit", WITHIN(1, 1048576),
          .automatic = "as the task says", .flags = PEAT_AUTO),
     EVAL(PEAT_INT, tokens, "targets to score at each length; all: everything there is",
          .preset = 65536, WITHIN(1, 1e12), .unit = "targets for each length, or all"),
     EVAL(PEAT_BOOL, halves,
-         "also measure two halves of the held-out data apart, for report.best_over",
+         "also measure two halves of the held-out data separately, for report.best_over",
          .flags = CELL_LATER),
-    /* An experiment of version 2 sets it where its file does not: experiment.c. */
+    /* For an experiment of version 2, experiment.c sets it where the file does not. */
     EVAL(PEAT_REAL, test,
          "share of the held-out data that is the test part: evaluated once, at the end, and "
          "reported; the rest validates. 0: no test part. In a file of version: 2 the default "

@@ -127,7 +127,7 @@ const struct record result_record = {"result.json", "format", 2, false, result_f
 
 static const char metrics_name[] = "metrics.jsonl";
 
-/* The size of a regular file; -1: there is none. */
+/* The size of a regular file; -1: no such file. */
 static int64_t size_of(const char *path)
 {
     struct stat st;
@@ -181,7 +181,7 @@ static const char *meta_fault(const struct value *meta, const char *sealed)
                                     : "meta.json is not the one that result.json was sealed with";
 }
 
-/* Below the cell's directory, and not above it. */
+/* True for a path below the cell's directory, with no step up. */
 static bool is_inside(const char *name)
 {
     return *name && *name != '/' && !strstr(name, "..");

@@ -6,7 +6,7 @@
 #include "cell/start.h"
 #include "tensor/gemm.h"
 
-/* ---- which bits the mathematics of the C library gives here ---- */
+/* ---- the bits of the C library's mathematics here ---- */
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -15,7 +15,7 @@
 #define LIBC "the C library of %s", "this system"
 #endif
 
-/* A function and the arguments it is given. */
+/* A function and the range of its arguments. */
 struct sample {
     double (*f)(double);
     double from, to;
@@ -23,7 +23,7 @@ struct sample {
 
 static double power(double x)
 {
-    return pow(10000.0, -x); /* as the frequencies of schemes */
+    return pow(10000.0, -x); /* a function like the frequencies of schemes */
 }
 
 static const struct sample samples[] = {
@@ -33,9 +33,9 @@ static const struct sample samples[] = {
 };
 enum { SAMPLES = sizeof(samples) / sizeof(*samples), ARGUMENTS = 2048 };
 
-/* "glibc 2.36, results 1f3a9c02": the library, and the start of a hash over what its functions
- * return for some thousand arguments. It picks variants by the CPU, which round differently and
- * have no names, so they are told apart by what they return. */
+/* "glibc 2.36, results 1f3a9c02": the library, and the start of a hash over the results of its
+ * functions for some thousand arguments. The library picks variants by the CPU. They round
+ * differently and have no names, so their results distinguish them. */
 static const char *libm_identify(struct arena *a)
 {
     struct arena_mark mark = arena_mark(a);
@@ -130,7 +130,7 @@ static peat_status add_files(struct json files, const struct plugin_use *use, st
     return status;
 }
 
-/* With the run directory where it is a cell's. */
+/* The entry of a file, with the run directory where the file belongs to a cell. */
 static void add_start(struct json files, const struct weight_start *s)
 {
     struct json file = json_add_map(files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cellresult.c: writes a cell's result.json, with hashes of its batches and weights and the drift
- * of its checkpoints, by which a reader can judge it. */
+ * of its checkpoints, from which a reader can judge it. */
 #include "cellresult.h"
 
 #include <sys/resource.h>
@@ -10,7 +10,8 @@
 
 /* ---- rows that were never trained ---- */
 
-/* Row `row` of a tensor of any rank: AdamW's second moment is exactly 0 where no gradient came. */
+/* True for row `row` of a tensor of any rank that never got a gradient: AdamW's second moment is
+ * then exactly 0. */
 static bool row_untouched(const struct trainer *t, const struct weight *w, int64_t row)
 {
     int64_t width = tensor_count(&w->value) / w->value.dim[0], first = w->offset + row * width;
@@ -34,7 +35,8 @@ static void count_rows(const struct trainer *t, const struct weight *w, struct j
         json_put_int(found, w->name, n);
 }
 
-/* Only schemes of a finite length have rows for positions; others may have units that died. */
+/* Only schemes of a finite length have rows for positions; in others a dead unit could look like an
+ * untrained row. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a)
 {
     const struct positional *p = t->model->positional;
@@ -54,8 +56,8 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
 
 /* ---- hashes and ratios ---- */
 
-/* The hash of the first and the last training batch: two cells with equal hashes saw the same data
- * in the same order, since batches are a function of seed and step. */
+/* The hash of the first and the last training batch. Cells with equal hashes saw the same data in
+ * the same order, because batches are a function of seed and step. */
 static peat_status batch_hash(struct cell *c, char hex[HASH_HEX], struct error *err)
 {
     struct trainer *t = &c->trainer;
@@ -75,8 +77,8 @@ static peat_status batch_hash(struct cell *c, char hex[HASH_HEX], struct error *
     return status;
 }
 
-/* The ratio with trained weights on the last batch; NaN when the input cannot be run. A lack of
- * memory is an error: with more memory there would be a ratio. */
+/* The ratio with trained weights on the last batch; NaN when the input cannot be run. Lack of
+ * memory is an error, because with more memory the ratio would exist. */
 static peat_status trained_ratio(struct cell *c, double *ratio, struct error *err)
 {
     struct trainer *t = &c->trainer;
@@ -160,7 +162,7 @@ static void put_texts(struct json r, const struct cell *c)
         json_put_text(r, "started", c->assembly.started);
 }
 
-/* The plan's count of parameters and FLOPs is repeated: q begins with the configuration's. */
+/* Repeats the plan's count of parameters and FLOPs: q begins with the configuration's numbers. */
 static void put_quantities(struct json r, const struct cell *c, double ratio)
 {
     const struct trainer *t = &c->trainer;
@@ -176,7 +178,7 @@ static void put_quantities(struct json r, const struct cell *c, double ratio)
     q[Q_PEAK_RSS_KIB] = (double)use.ru_maxrss;
     q[Q_WALL_S] = t->train_seconds;
     q[Q_EVAL_S] = t->eval_seconds;
-    if (value_get(c->meta, "trained_by")) { /* of another process, which is not known */
+    if (value_get(c->meta, "trained_by")) { /* memory and time of another process are not known */
         q[Q_PEAK_RSS_KIB] = q[Q_CPU_S] = (double)NAN;
         quantities_put(r, IN_RESULT, q);
         return;

@@ -25,32 +25,32 @@ struct cell {
     struct trainer trainer;
     struct stop_signal stop;
     struct cell_metrics metrics;
-    struct tensorboard *tensorboard; /* NULL: not asked for */
+    struct tensorboard *tensorboard; /* NULL: not requested */
     char init_hash[HASH_HEX], init_shapes[HASH_HEX];
     struct value *untrained; /* positional tensors with rows that were never trained */
-    struct value *drift;     /* identity.h; NULL: none */
+    struct value *drift;     /* see identity.h; NULL: no drift */
     int64_t curve;           /* bytes of metrics.jsonl that the checkpoint was sealed with */
     int n_measure, room;
-    struct measure *measure; /* of the last evaluation */
+    struct measure *measure; /* values of the last evaluation */
     int n_tested, tested_room;
-    struct test_stretches *tested; /* by length; of the test part */
+    struct test_stretches *tested; /* losses of the test part, by length */
     double last_loss;
-    const struct value *trunk; /* of config.json; NULL: none */
-    int64_t measured_until;    /* a step, and seconds of the processor: see step_seconds */
+    const struct value *trunk; /* trunk of config.json; NULL: the cell has none */
+    int64_t measured_until;    /* a step, and processor seconds: see step_seconds */
     double measured_from;
     struct guard guard;
     char plugins[256]; /* "the plugins copy, rotary, sum" */
 };
 
-/* Writes all of the cell's directory but result.json, whose value is *result. */
+/* Writes all files of the cell's directory except result.json, whose content is *result. */
 peat_status cell_result(struct cell *c, struct value **result, struct error *err);
 
 /* Tensors of finite-length schemes with more rows than the longest training sequence, some of which
- * never got a gradient: {name: rows}; NULL when there are none. */
+ * never got a gradient: {name: rows}; NULL when there are no such tensors. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a);
 
 /*
- * foreigntraining.c: a training that another program did of a cell, as `python3 -m peat.torch
+ * foreigntraining.c: reads a training of a cell by another program, as `python3 -m peat.torch
  * train` writes it: a safetensors file of the weights and of AdamW's second moments
  * ("opt.v.<name>"), with "peat_trained" in its metadata (docs/checkpoint.md, "Trained elsewhere").
  */
@@ -60,11 +60,11 @@ struct foreign_training {
     double last_loss;
 };
 
-/* Fills the weights, the second moments and the state of a trainer at its start with those of the
- * file, which is of the cell with this hash and of all its steps. Texts are in the arena.
+/* Sets the weights, the second moments and the state of a trainer at its start from the file, which
+ * must belong to the cell with this hash and have all its steps. Texts are in the arena.
  * PEAT_INVALID and PEAT_CORRUPT: it is not such a file. */
 peat_status foreign_training_read(const char *path, const char *hash, struct trainer *t,
                                   struct arena *a, struct foreign_training *f, struct error *err);
-/* Writes its curve. */
+/* Writes the curve of that training. */
 void foreign_training_curve(const struct foreign_training *f, const struct trainer *t,
                             struct cell_metrics *m);

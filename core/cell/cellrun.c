@@ -17,7 +17,8 @@ enum { LOG_EVERY = 10 };
 
 /* ---- opening ---- */
 
-/* Tries for half a second: a look at whether this cell runs takes the lock for an instant. */
+/* Tries for half a second, because another process that checks whether this cell runs holds the
+ * lock for an instant. */
 static bool try_lock(int fd)
 {
     const struct timespec pause = {0, 20 * 1000 * 1000};
@@ -39,18 +40,18 @@ static peat_status lock_cell(const char *dir, int *fd, struct error *err)
 
 static peat_status refuse_hash(const struct cell *c, struct error *err)
 {
-    /* Its seal was taken away to edit it: with one, it would be damaged. */
+    /* Only a file edited by hand lacks its seal: an edited file with a seal would be damaged. */
     if (json_lacks_seal(c->dir, config_record.name))
         return error_set(err, PEAT_FAILED,
-                         "'%s/config.json' was changed by hand: what it says is not what the cell "
-                         "was planned as; `peat run` writes it again",
+                         "'%s/config.json' was changed by hand and differs from the plan; `peat "
+                         "run` writes it again",
                          c->dir);
     return error_set(err, PEAT_FAILED,
                      "the data or a plugin has changed since the cell was planned; run "
                      "`peat run` again to plan it anew");
 }
 
-/* A cell that an earlier peat planned has the hash of other bits than this peat would compute. */
+/* A cell that an earlier peat planned has a hash for other bits than this peat would compute. */
 static peat_status check_arithmetic(const struct cell *c, struct error *err)
 {
     if (c->config.arithmetic == CELL_ARITHMETIC || c->options->allow_drift)
@@ -82,7 +83,7 @@ static peat_status write_running(const struct cell *c, struct error *err)
     return json_write_file(c->dir, "running.json", process_named(c->arena).v, err);
 }
 
-/* The result goes first: the files that it is sealed with are about to change. */
+/* The result is removed first, because the files that it is sealed with are about to change. */
 static peat_status write_meta(struct cell *c, struct error *err)
 {
     peat_status status = file_remove(c->dir, "result.json", err);
@@ -97,8 +98,8 @@ static void look_after(void *ctx, const char *hook)
     guard_look(&c->guard, hook);
 }
 
-/* Each function of a plugin is looked after until the first step is done; then a look after every
- * step has to do. */
+/* Until the first step is done the process is checked after each plugin function; later only after
+ * each step. */
 static void watch_closely(struct cell *c, bool closely)
 {
     struct trail *t = c->options->trail;
@@ -150,7 +151,7 @@ static void keep_measure(struct cell *c, const struct measure *m)
     *ARENA_APPEND(c->arena, c->measure, c->n_measure, c->room) = *m;
 }
 
-/* A run that diverges before it is evaluated again has the last evaluation in its result, also when
+/* A run that diverges before it is evaluated again has the last evaluation in its result, even if
  * that was before an interruption. */
 static bool keep_line(void *ctx, int line, const struct value *v)
 {
@@ -195,7 +196,7 @@ static void put_trained_by(struct json map, const struct value *from)
         json_put_text(map, "trained_by", by);
 }
 
-/* hash: the cell's, or its trunk's. */
+/* hash: of the cell, or of its trunk */
 static struct json identity(const struct cell *c, const char *hash, const struct value *curve)
 {
     struct json v = identity_of(c->meta, hash, c->arena);
@@ -223,7 +224,7 @@ static peat_status on_save(void *ctx, bool final, struct error *err)
                            identity(c, c->config.hash, curve).v, final, err);
 }
 
-/* cells/<id> is the cell's directory. */
+/* cells/<id> is the cell's directory */
 static const char *run_dir(const struct cell *c)
 {
     return arena_printf(c->arena, "%s/../..", c->dir);
@@ -250,7 +251,7 @@ static peat_status on_passed(void *ctx, struct error *err)
                             identity(c, c->config.trunk, curve).v, curve_file(c), id, err);
 }
 
-/* The stored tree does not outlive the callback. */
+/* Copies the stored tree, which does not outlive the callback. */
 static struct value *copy_counts(struct arena *a, const struct value *counts)
 {
     if (!counts)
@@ -261,7 +262,7 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-/* hash: the cell's, or its trunk's. */
+/* hash: of the cell, or of its trunk */
 static peat_status accept_state(struct cell *c, const char *hash, const struct value *stored,
                                 const char *kept, struct error *why)
 {
@@ -313,7 +314,8 @@ static bool set_up(struct cell *c, struct error *err)
     if (assemble(&c->assembly, k, c->arena, PEAT_F32, false, err) != PEAT_OK ||
         look(c, err) != PEAT_OK)
         return false;
-    /* Before weights start from files: cells that differ in that alone are still paired. */
+    /* Hashes the initial weights before some start from files, so that cells that differ only in
+     * their starts can be paired. */
     weights_hash(&c->assembly.model.weights, shared_weight, c->init_hash);
     weights_shape_hash(&c->assembly.model.weights, shared_weight, c->init_shapes);
     if (start_apply(&c->assembly, k, err) != PEAT_OK)
@@ -339,7 +341,7 @@ static bool set_up(struct cell *c, struct error *err)
     return trainer_init(&c->trainer, err) == PEAT_OK;
 }
 
-/* Continues from the steps that another cell of the trunk has trained, where they are more than the
+/* Continues from the steps that another cell of the trunk has trained, if they are more than the
  * cell's own. */
 static bool branch(struct cell *c, bool *found, struct error *err)
 {
@@ -383,7 +385,7 @@ static bool restore(struct cell *c, struct error *err)
     return ok;
 }
 
-/* Trains the steps that are left. A finished run whose result was not written, or whose evaluation
+/* Trains the remaining steps. A finished run whose result was not written, or whose evaluation
  * lengths have changed, is evaluated again from its final weights. */
 static bool train(struct cell *c, enum run_end *end, struct error *err)
 {
@@ -396,7 +398,7 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
               look(c, err) == PEAT_OK;
     if (!ok)
         return false;
-    guard_start(&c->guard); /* the files just opened */
+    guard_start(&c->guard); /* records the files just opened as expected */
     ok = trainer_run(&c->trainer, end, err) == PEAT_OK &&
          (*end != RUN_DONE || !finished ||
           (trainer_evaluate(&c->trainer, err) == PEAT_OK &&
@@ -406,7 +408,7 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
     return ok;
 }
 
-/* The training that another program did, in the place of one here. */
+/* Uses the training of another program instead of training here. */
 static bool take_training(struct cell *c, enum run_end *end, struct error *err)
 {
     struct foreign_training f;
@@ -420,7 +422,7 @@ static bool take_training(struct cell *c, enum run_end *end, struct error *err)
     if (write_meta(c, err) != PEAT_OK ||
         metrics_open(&c->metrics, c->dir, 0, false, err) != PEAT_OK)
         return false;
-    guard_start(&c->guard); /* the file just opened */
+    guard_start(&c->guard); /* records the file just opened as expected */
     foreign_training_curve(&f, &c->trainer, &c->metrics);
     return (*end == RUN_DIVERGED || (trainer_evaluate(&c->trainer, err) == PEAT_OK &&
                                      trainer_test(&c->trainer, err) == PEAT_OK)) &&
@@ -435,7 +437,7 @@ static bool has_measured(void *ctx)
     return stop_requested(&c->stop) || !(few || clock_cpu() - c->measured_from < enough);
 }
 
-/* Seconds of the processor that a step takes, by the next ones: at least n of them, and a quarter
+/* The processor seconds of a step, measured over the next steps: at least n of them, and a quarter
  * of a second; -1: an error. */
 static double step_seconds(struct cell *c, int64_t n, struct error *err)
 {
@@ -455,7 +457,7 @@ static double call_seconds(struct trainer *t, peat_status (*call)(struct trainer
     return call(t, err) == PEAT_OK ? clock_cpu() - start : -1;
 }
 
-/* Times steps, after some that warm caches and arenas, an evaluation and the test. */
+/* Measures steps (after some that warm caches and arenas), an evaluation and the test. */
 static bool measure_times(struct cell *c, struct error *err)
 {
     struct trainer *t = &c->trainer;
@@ -514,7 +516,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
     return ok && (ran == RUN_INTERRUPTED || finish(c, err));
 }
 
-/* When memory runs out the kernel should end this process and not its parent. Raising one's own
+/* Makes the kernel end this process and not its parent when memory runs out. Raising one's own
  * score needs no rights; a failure does not matter. */
 static void offer_to_oom_killer(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* foreigntraining.c: the file of a training by another program, into a trainer. */
+/* foreigntraining.c: reads the file of a training by another program into a trainer. */
 #include "cellresult.h"
 
 #include "train/generation.h"
@@ -47,7 +47,7 @@ static peat_status apply_facts(const char *path, const struct value *facts, stru
     return PEAT_OK;
 }
 
-/* The second moments, which tell rows that were never trained. */
+/* Reads the second moments, which show the rows that were never trained. */
 static peat_status fill_moments(const char *path, struct trainer *t,
                                 const struct named_tensor *from, int n_from, struct arena *a,
                                 struct error *err)

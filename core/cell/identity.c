@@ -6,14 +6,14 @@
 
 static const char plugin_set[] = "plugin_set";
 
-/* The hash of the configuration, which covers precision, plugins' names and data; the plugins'
- * files; then keys of meta.json. NULL: no more. */
+/* The i-th deciding key: the hash of the configuration, which covers precision, plugins' names and
+ * data; the plugins' files; then keys of meta.json. NULL: there are no more. */
 static const char *key_at(int i)
 {
     return i == 0 ? "hash" : i == 1 ? plugin_set : deciding_keys[i - 2];
 }
 
-/* "copy 1a2b3c4d, rotary 5e6f7a8b": with the start of the SHA-256 of each file. */
+/* "copy 1a2b3c4d, rotary 5e6f7a8b": plugins with the start of each file's SHA-256. */
 static const char *plugin_text(const struct value *meta, struct arena *a)
 {
     const char *text = "";
@@ -34,7 +34,7 @@ struct json identity_of(const struct value *meta, const char *hash, struct arena
     return v;
 }
 
-/* "missing" as earlier versions have less in their checkpoints. */
+/* "missing", because checkpoints of earlier versions have fewer keys */
 static const char *text_of(const struct value *identity, const char *key)
 {
     return json_text_or(identity, key, "missing");
@@ -45,7 +45,7 @@ static bool differs(const struct value *stored, const struct value *now, const c
     return strcmp(text_of(stored, key), text_of(now, key)) != 0;
 }
 
-/* The words of a text that differ from another's, without those that both begin and end with. */
+/* The words in which a text differs from another, without the words that both begin or end with. */
 static const char *own_words(const char *text, const char *other, struct arena *a)
 {
     size_t n = strlen(text), m = strlen(other), from = 0, after = 0;
@@ -63,7 +63,7 @@ const char *identity_difference(const struct value *stored, const struct value *
                  (!value_get(stored, plugin_set) || !differs(stored, now, plugin_set));
     for (int i = 0; key_at(i); i++) {
         const char *was = text_of(stored, key_at(i)), *is = text_of(now, key_at(i));
-        bool whole = strcmp(key_at(i), plugin_set) == 0; /* a hash alone names no plugin */
+        bool whole = strcmp(key_at(i), plugin_set) == 0; /* a hash does not name the plugin */
         if (strcmp(was, is) != 0)
             return arena_printf(a, "its %s is '%s', and this run's is '%s'", key_at(i),
                                 whole ? was : own_words(was, is, a),

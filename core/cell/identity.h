@@ -12,16 +12,17 @@
 
 /* The identity of a run with this meta.json and configuration. */
 struct json identity_of(const struct value *meta, const char *hash, struct arena *a);
-/* "its libm is 'a', and this run's is 'b'": where they differ first, with the words that do; NULL:
- * nowhere. *may_drift: in none that makes it another cell, and in no plugin file that is known. */
+/* The first difference of two identities: "its libm is 'a', and this run's is 'b'", with only the
+ * words that differ; NULL: they are equal. *may_drift: true unless the difference makes it another
+ * cell, or is in a plugin file that is known. */
 const char *identity_difference(const struct value *stored, const struct value *now,
                                 bool *may_drift, struct arena *a);
-/* A copy of the stored drifts, and an entry without a step for each difference to now; NULL: there
+/* A copy of the stored drifts, and an entry without a step for each present difference; NULL: there
  * are neither. */
 struct value *identity_drift(const struct value *stored, const struct value *now, struct arena *a);
-/* Gives entries without a step this one, and says so. */
+/* Sets this step in entries without a step, and logs them. */
 void identity_drifted_at(struct value *drift, int64_t step, const struct log *log, struct arena *a);
 /* Adds the settings of evaluation that belong to the identity of a cell with these settings: all of
- * them with train.patience, since evaluations then decide when training ends; otherwise eval.test
- * alone, since it decides which data the curves are measured on. */
+ * them with train.patience, because evaluations then decide when training ends; otherwise only
+ * eval.test, because it decides which data the curves are measured on. */
 void put_eval_identity(struct json identity, const struct value *settings);

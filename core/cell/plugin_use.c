@@ -43,7 +43,7 @@ static bool read_name(const struct cell_reader *r, peat_kind kind, const struct 
     return true;
 }
 
-/* How the use is called in tables. */
+/* Checks `label`, the name of the plugin in tables. */
 static bool check_label(const struct cell_reader *r, peat_kind kind, const struct value *v)
 {
     const struct value *label = value_get(v, "label");
@@ -52,8 +52,8 @@ static bool check_label(const struct cell_reader *r, peat_kind kind, const struc
     return mistake(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
 }
 
-/* All parameters, without lists that were added later and are empty: the cell is the one that it
- * was before. */
+/* All parameters, except lists that were added later and are empty, so that old cells keep their
+ * identity. */
 static struct value *settings_of(const peat_plugin *desc, const void *config, struct arena *a)
 {
     const struct value *all = params_value(desc->param, config, a);
@@ -76,7 +76,7 @@ static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_k
     use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
     const char *what = arena_printf(r->a, "%s '%s'", kind_name(kind), desc->id);
     struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
-    /* A plugin's own key of that name is older than the host's. */
+    /* Plugins had a parameter of that name before the host had the key. */
     bool has_label = strcmp(reserved[0], "label") == 0;
     if (has_label && rows_find(desc->param, "label"))
         reserved++;
@@ -174,7 +174,7 @@ static bool read_dims(const struct cell_reader *r, struct where *where, const st
     return true;
 }
 
-/* across: whether it acts in cross-attention, and there only. */
+/* across: whether it also acts in cross-attention, or only there. */
 static bool read_across(const struct cell_reader *r, struct where *where, const struct value *v,
                         const struct model_config *model)
 {
@@ -200,7 +200,7 @@ static bool read_where_in(const struct cell_reader *r, struct where *where, cons
            (!across || read_across(r, where, across, model));
 }
 
-/* A `where` that a larger model, or one of two sequences, would accept is refused by this one. */
+/* Refuses a valid `where` that needs a larger model, or one of two sequences. */
 static bool read_where(const struct cell_reader *r, struct where *where, const struct value *v,
                        const struct model_config *model)
 {
@@ -247,7 +247,7 @@ bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const 
           (!share || read_label(r, share, "share", 2, share_labels, &scope))))
         return false;
     if (at && !plugin_use_has_stream(use))
-        return mistake(r->err, at->at, "scheme '%s' gives no stream that 'at' could place",
+        return mistake(r->err, at->at, "scheme '%s' gives no stream, so 'at' has nothing to place",
                        use->plugin->desc->id);
     use->where.at = (enum site)site;
     use->where.share = scope == 0 ? PEAT_ONCE : PEAT_PER_LAYER;

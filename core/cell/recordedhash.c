@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* recordedhash.c: the settings of a cell by what its files say of plugins and data, which need not
- * be here: with its identity (cell.c), or with the content of each file in the place of its path.
- */
+/* recordedhash.c: rebuilds the settings of a cell from the plugins and data that its files record,
+ * which need not be here: as for its identity (cell.c), or with the content of each file instead of
+ * its path. */
 
 #include "cell/cellfiles.h"
 #include "identity.h"
 
 enum { EMPTY_MOST = 8 };
 
-/* A cell's files while its settings are walked in the order in which meta.json lists plugins and
+/* State of a walk over a cell's settings, in the order in which meta.json lists plugins and
  * data. */
 struct recorded {
     const struct value *config, *meta;
-    bool identity;        /* settings as cell.c hashes them; else as they are, without paths */
-    int n_plugin, n_data; /* of meta.json, so far */
-    unsigned n_empty;     /* empty texts in the settings of plugins, so far */
-    unsigned files;       /* by bit: such a text is a file that is not named, and no text */
+    bool identity;        /* true: settings as cell.c hashes them; false: as written, without
+                           * paths */
+    int n_plugin, n_data; /* files of meta.json passed so far */
+    unsigned n_empty;     /* empty texts in the settings of plugins passed so far */
+    unsigned files;       /* bit i: the i-th such text counts as a file that is not given, not as
+                           * a text */
     struct arena *a;
 };
 
-/* The content of the file or of the run's cell at this path; NULL: meta.json lists none. */
+/* The content of the file or of the run's cell at this path; NULL: meta.json does not list it. */
 static const char *listed_content(const struct recorded *r, const char *path)
 {
     static const char *const list[] = {"data", "plugins", NULL};
@@ -36,9 +38,9 @@ static bool names_folder(const char *path)
     return path && strchr(path, '/');
 }
 
-/* The content of the file that a plugin's setting names; NULL: it names none. Data may have moved
- * since the cell was trained, when config.json was written anew: then the next file that meta.json
- * lists has this name in another folder. */
+/* The content of the file that a plugin's setting names; NULL: the setting names no file. If data
+ * moved after training and config.json was written again, the path is not listed; then the next
+ * file that meta.json lists has the same name in another folder. */
 static const char *content_of(struct recorded *r, const char *path)
 {
     const struct value *next = json_get_item(r->meta, "data", r->n_data);
@@ -51,7 +53,7 @@ static const char *content_of(struct recorded *r, const char *path)
     return json_get_text(next, "sha256");
 }
 
-/* In damaged files it may not be a map: then the copy is empty. */
+/* In damaged files it may not be a map; the copy is then empty. */
 static struct json copy_map(const struct value *map, struct arena *a)
 {
     struct json copy = json_map(a);
@@ -60,7 +62,7 @@ static struct json copy_map(const struct value *map, struct arena *a)
     return copy;
 }
 
-/* Whether an empty text counts as a file this time. */
+/* Whether this empty text counts as a file this time. */
 static bool is_no_file(struct recorded *r, const struct value *v)
 {
     if (v->kind != VALUE_TEXT || *v->text)
@@ -69,7 +71,7 @@ static bool is_no_file(struct recorded *r, const struct value *v)
     return bit < EMPTY_MOST && (r->files >> bit & 1);
 }
 
-/* Where a setting names files, their contents: in an identity, always a list. */
+/* The contents of the files that a setting names; in an identity always as a list. */
 static const struct value *content(struct recorded *r, const struct value *v)
 {
     struct json list = json_list(r->a);
@@ -112,7 +114,7 @@ static const struct value *position(struct recorded *r)
     return all.v;
 }
 
-/* In an identity, the content of a file that varies with the seed goes to `varying`. */
+/* In an identity, the content of a file that varies with the seed is added to `varying`. */
 static const struct value *start(struct recorded *r, const struct value *given, struct json varying)
 {
     const char *cell = json_get_text(given, "cell");
@@ -129,7 +131,7 @@ static const struct value *start(struct recorded *r, const struct value *given, 
     return all.v;
 }
 
-/* The files that weights start from end the list of data. */
+/* Files that weights start from are at the end of the list of data. */
 static const struct value *model(struct recorded *r, struct json varying)
 {
     const struct value *given = value_get(r->config, "model"), *one,
@@ -147,7 +149,7 @@ static const struct value *model(struct recorded *r, struct json varying)
     return all.v;
 }
 
-/* Task, position and model of a cell into the map. */
+/* Puts task, position and model of a cell into the map. */
 static void put_settings(struct recorded *r, struct json all, struct json varying)
 {
     json_put(all, "task", plugin_use(r, value_get(r->config, "task")));
@@ -186,7 +188,7 @@ bool cell_files_have_hash(const struct value *config, const struct value *meta, 
     return same;
 }
 
-/* A copy in which each path that meta.json lists is its content. */
+/* A copy in which each path that meta.json lists is replaced by its content. */
 static const struct value *without_paths(const struct recorded *r, const struct value *v)
 {
     if (v->kind == VALUE_TEXT) {

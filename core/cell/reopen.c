@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* reopen.c: from config.json back to a configuration that can run. */
+/* reopen.c: makes a configuration that can run from config.json. */
 #include "cell/reopen.h"
 
 #include "cell/cellmeta.h"
 
-/* The file whose content is not what meta.json recorded; NULL: none. */
+/* A file whose content is not the one that meta.json recorded; NULL: all are unchanged. */
 static const char *changed_file(const struct value *then, const struct value *now)
 {
     for (int i = 0; then && i < then->n && i < now->n; i++) {
@@ -32,8 +32,7 @@ static peat_status check_hash(const struct cell_config *c, const struct recorded
                          "'%s' is not what cell '%s' was trained on: its content has changed", file,
                          cell->label);
     return error_set(err, PEAT_INVALID,
-                     "cell '%s' was trained with other data or another plugin file than are there "
-                     "now",
+                     "the data or a plugin file has changed since cell '%s' was trained",
                      cell->label);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.c: which dotted keys there are, and setting one in a tree. */
+/* setting.c: the dotted keys that exist, and setting one in a tree. */
 #include "cell/setting.h"
 
 #include "cell/start.h"
@@ -23,7 +23,7 @@ bool setting_is_below(const char *key, const char *prefix)
 
 /* ---- messages ---- */
 
-/* The key whose last part is the whole word: "steps" means "train.steps". */
+/* The full key whose last part is the given word: "steps" means "train.steps". */
 static const char *key_ending_in(const char *word, int n, const char *const *known)
 {
     for (int i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ peat_status known_keys_only(const struct value *map, const char *what, const cha
     return PEAT_OK;
 }
 
-/* ---- the keys there are ---- */
+/* ---- keys that exist ---- */
 
 static const struct section {
     const char *name;
@@ -179,7 +179,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 
 /* ---- setting one ---- */
 
-/* Settings that may be a text, and are a map with that text under `key` when a key below is set. */
+/* Settings that may be a text. A key below one makes it a map with the text under `key`. */
 static const struct opened {
     const char *prefix, *key, *list, *other;
 } opened[] = {{"task", "plugin", "a list of plugins", "no plugin"},
@@ -188,7 +188,7 @@ static const struct opened {
               {"model.embedding", "from", "a list", "no path"},
               {"model.start", "from", "a list", "no path"}};
 
-/* The one that the key names something below; NULL: none. */
+/* The setting above the key; NULL: none. */
 static const struct opened *opened_by(const char *key)
 {
     for (size_t i = 0; i < sizeof(opened) / sizeof(*opened); i++) {

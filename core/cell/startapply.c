@@ -7,21 +7,21 @@
 #include "model/foreign_numbers.h"
 #include "model/safetensors.h"
 
-/* One start while it is applied. */
+/* State of applying one start. */
 struct starting {
     const struct cell_config *c;
     const struct weight_start *s;
     struct assembly *assembly;
-    struct arena arena; /* of the file and its tensors */
+    struct arena arena; /* memory of the file and its tensors */
     const unsigned char *byte;
     size_t bytes;
-    int n; /* weights that start so */
+    int n; /* weights that get values from this start */
     struct weight **weight;
     const char *said;
     struct error *err; /* never NULL; steps return whether they succeeded */
 };
 
-/* ---- which weights ---- */
+/* ---- choosing weights ---- */
 
 static bool is_wanted(const struct weight_start *s, const struct weight *w)
 {
@@ -55,7 +55,7 @@ static bool choose_weights(struct starting *x)
     return check_patterns(x);
 }
 
-/* `tensor` is the name of one table. */
+/* Checks that `to` names one weight, because `tensor` is the name of one. */
 static bool need_one(const struct starting *x, const char *why)
 {
     if (x->n == 1)
@@ -74,7 +74,8 @@ static const char *origin(const struct weight_start *s)
     return s->config ? label ? label : s->cell : path_name(s->file);
 }
 
-/* The tensor `name` of `path` into the weight, when it has memory. PEAT_REFUSED: another shape. */
+/* Copies the tensor `name` of `path` into the weight, if that has memory. PEAT_REFUSED: another
+ * shape. */
 static peat_status start_set(struct weight *w, const char *path, const char *name,
                              const struct tensor *t, struct error *err)
 {
@@ -122,7 +123,8 @@ static bool from_tensors(struct starting *x)
     return ok;
 }
 
-/* By its name, so that a damaged one is refused as such, or by how its header begins. */
+/* Recognises safetensors by the file's name, so that a damaged one is reported as such, or by the
+ * beginning of its header. */
 static bool is_safetensors(const struct starting *x)
 {
     enum { HEADER_AT = 8 };

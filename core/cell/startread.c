@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* startread.c: from `words.safetensors` or {from: runs/a, cell: learned.sum.s0, ...} to a
+/* startread.c: reads `words.safetensors` or {from: runs/a, cell: learned.sum.s0, ...} into a
  * weight_start. */
 #include "startread.h"
 
@@ -11,11 +11,11 @@
 
 struct source_cell {
     const char *weights;  /* the path of its final model.safetensors */
-    const char *sha256;   /* that its result is sealed with          */
+    const char *sha256;   /* SHA-256 that its result is sealed with  */
     struct value *config; /* config.json                             */
 };
 
-/* One cell's directory. */
+/* The directory of one cell. */
 struct candidate {
     const char *id, *dir;
     struct value *config; /* NULL: it cannot be read */
@@ -28,7 +28,7 @@ static bool fits(const struct candidate *c, const char *name)
     return strcmp(c->id, name) == 0 || same_text(label, name) || starts;
 }
 
-/* Every cell that there is. */
+/* All cells of the run. */
 static peat_status list_cells(const char *run, struct arena *a, struct candidate **cell, int *n,
                               struct error *err)
 {
@@ -75,7 +75,7 @@ static peat_status find(const char *run, const char *name, struct arena *a,
     return PEAT_NOTFOUND;
 }
 
-/* The final weights among the files of the result. */
+/* The final weights in the list of the result's files. */
 static const char *weights_of(const struct value *result, const char **sha256)
 {
     const struct value *files = value_get(result, "files");
@@ -94,7 +94,7 @@ static peat_status read_sealed(const struct candidate *c, const char *run, struc
     peat_status status = record_read(c->dir, &result_record, a, &result, err);
     if (status == PEAT_NOTFOUND)
         return error_set(err, PEAT_INVALID,
-                         "cell '%s' of '%s' has not finished: only final weights are started from",
+                         "cell '%s' of '%s' has not finished, and a start needs final weights",
                          c->id, run);
     if (status != PEAT_OK)
         return status;
@@ -112,8 +112,8 @@ static peat_status read_sealed(const struct candidate *c, const char *run, struc
     return PEAT_OK;
 }
 
-/* name: a cell's id or label, or the start of its hash. It has finished, and all its files are
- * those that its result was sealed with. */
+/* name: a cell's id or label, or the start of its hash. The cell must have finished, and all its
+ * files must be those that its result was sealed with. */
 static peat_status source_cell_find(const char *run, const char *name, struct arena *a,
                                     struct source_cell *cell, struct error *err)
 {
@@ -127,13 +127,13 @@ static peat_status source_cell_find(const char *run, const char *name, struct ar
 static const char *const as_labels[] = {"same", "sum_of_concat", NULL};
 
 const peat_param start_rows[] = {
-    START(PEAT_STRINGS, to, "parameters that start so, by name or pattern; not given: all"),
+    START(PEAT_STRINGS, to, "parameters that get these values, by name or pattern; not given: all"),
     START(PEAT_ENUM, as, "removed; old cells that have sum_of_concat are still read",
           .labels = as_labels),
     START(PEAT_STRING, from, "a safetensors file, or a directory",
           .flags = PEAT_REQUIRED | PEAT_PATH),
     START(PEAT_STRING, cell, "a file of the directory, or a cell of the run; {seed} is the seed"),
-    START(PEAT_STRING, tensor, "its name there, when it is another"),
+    START(PEAT_STRING, tensor, "the tensor's name in the file, if it differs"),
     START(PEAT_BOOL, frozen, "not trained, as with model.freeze"),
     PEAT_PARAM_END,
 };
@@ -269,7 +269,7 @@ peat_status starts_find(struct cell_config *c, struct arena *a, struct error *er
 
 /* ---- identity ---- */
 
-/* The settings that were given; for the identity, with the file's content in its place. */
+/* The settings that were given; for the identity, with the file's content instead of its path. */
 static struct value *one_value(const struct weight_start *s, bool identity, struct arena *a)
 {
     const struct weight_start none = {.from = "", .cell = "", .tensor = ""};

@@ -8,6 +8,6 @@ struct tensorboard;
 
 peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct arena *a,
                              struct error *err);
-/* NULL t: nothing. Values that are not finite are left out. */
+/* With t NULL nothing is written. Values that are not finite are left out. */
 void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, double value);
 void tensorboard_close(struct tensorboard *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trunk.c: which steps cells share, and where their state is kept. */
+/* trunk.c: finds the steps that cells share, and where their state is kept. */
 #include "cell/trunk.h"
 
 #include "train/generation.h"
@@ -65,7 +65,7 @@ void trunk_release(const char *run, const struct value *trunk)
         done = file_exists(arena_printf(&a, "%s/cells/%s/result.json", run, cells->key[i]));
     if (done) {
         dir_remove(trunk_dir(run, json_get_text(trunk, "hash"), &a), NULL);
-        rmdir(arena_printf(&a, "%s/trunks", run)); /* unless there are others */
+        rmdir(arena_printf(&a, "%s/trunks", run)); /* fails while other files are in it */
     }
     arena_release(&a);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.c: the model that is timed, and the speed of single matrix products. */
+/* bench.c: builds the model that is timed, and times single matrix products. */
 #include "cli/bench.h"
 
 #include "nn/host.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.h: the decoder that is timed, and the speed of matrix products: for peat bench and
+/* bench.h: the decoder that is timed, and the speed of matrix products, for peat bench and
  * tests/bench. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct bench_sizes {
     bool bf16;
 };
 
-/* The sizes that are timed unless others are asked for. */
+/* The default sizes. */
 #define BENCH_SIZES                                                                                \
     {                                                                                              \
         .d = 128, .heads = 4, .layers = 4, .T = 128, .B = 16, .V = 256, .threads = 1, .steps = 20, \
@@ -27,14 +27,14 @@ struct bench_model {
     struct model model;
 };
 
-/* Builds it with seed 0, in F32; the team gets its provider of products. */
+/* Builds the model with seed 0, in F32; the team gets its provider of products. */
 peat_status bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
                              struct arena *arena, struct error *err);
 
 /* Puts gemm, blas and blas_core, as in a cell's meta.json. */
 void bench_put_provider(struct json map, const struct team *team);
-/* GFLOP/s: the most over square products and over the model's own shapes. The arena is reset. */
+/* The highest GFLOP/s over square products and over the model's own shapes. Resets the arena. */
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena);
 
-/* Puts x, rounded to so many decimals. */
+/* Puts x, rounded to this many decimals. */
 void bench_put(struct json map, const char *key, double x, int decimals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench.c: peat bench step: the time of a training step, beside the speed of sgemm. */
+/* cmd_bench.c: peat bench step: times a training step, and sgemm beside it. */
 #include <sys/resource.h>
 
 #include "autograd/ops.h"
@@ -137,14 +137,14 @@ static struct json report(struct bench *b)
     return map;
 }
 
-/* One line of JSON, so that runs can be appended to a file, or a line for each number. */
+/* Prints one line of JSON, so that runs can be appended to a file, or a line for each number. */
 static void print(struct json map, bool json)
 {
     if (json)
         cli_print("%s\n", json_to_text(map.v, JSON_LINE, map.a));
     for (int i = 0; !json && i < map.v->n; i++) {
         const char *text = map.v->item[i]->text;
-        int column = strlen(text) == HASH_HEX - 1 ? 15 : 18; /* so that a hash ends at 80 */
+        int column = strlen(text) == HASH_HEX - 1 ? 15 : 18; /* so that a hash ends in column 80 */
         cli_print("%-*s %s\n", column, map.v->key[i], text);
     }
 }
@@ -180,7 +180,8 @@ static int run_bench(const struct cli *cli)
 {
     struct request *q = cli->options;
     if (strcmp(cli->operand[0], "step") != 0)
-        return cli_mistake(cmd_bench.name, "there is 'step', not '%s'", cli->operand[0]);
+        return cli_mistake(cmd_bench.name, "there is no benchmark '%s'; the only one is 'step'",
+                           cli->operand[0]);
     if (q->size.d % q->size.heads != 0)
         return cli_mistake(cmd_bench.name,
                            "a width of %" PRId64 " does not split into %" PRId64 " heads",
@@ -203,7 +204,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "gemm", "PROVIDER", size.gemm,
              "provider of matrix products, as run.gemm (default auto)"),
     CLI_WORD(0, "precision", "NAME", precision_words, precision,
-             "of matrix products: fp32, bf16 (default fp32)"),
+             "precision of matrix products: fp32, bf16 (default fp32)"),
     CLI_FLAG(0, "json", json, "one JSON object"),
 };
 

@@ -12,9 +12,9 @@ enum { SECONDS_MAX = 1000000000 };
 
 struct request {
     struct cellrun_options run;
-    int64_t threads, parent;      /* parent 0: none                */
+    int64_t threads, parent;      /* PID of the parent; 0: none    */
     int64_t timeout, no_progress; /* seconds of a cell; 0: no limit */
-    int64_t trail;                /* a descriptor; 0: none */
+    int64_t trail;                /* a descriptor; 0: not given */
     bool skip_failed;
 };
 
@@ -27,7 +27,7 @@ static bool is_finished(const struct cell_files *c)
     return cell_has_ended(c->state) && !cell_lacks_evaluation(c->config, c->result);
 }
 
-/* The parent records how it ended. */
+/* The parent, if there is one, records how the cell ended. */
 static int run_here(const struct cell_files *c, const struct request *q)
 {
     struct error err = {0};
@@ -44,8 +44,8 @@ static int run_here(const struct cell_files *c, const struct request *q)
     return end == CELLRUN_INTERRUPTED ? CLI_STOPPED : CLI_DONE;
 }
 
-/* A grid of thousands starts thousands of these, so the other cells are read only if the id is
- * not found. */
+/* A grid of thousands of cells starts thousands of such processes, so other cells are read only if
+ * the id is not found. */
 static int run_one(const struct cli *cli)
 {
     struct cell_files c;
@@ -62,9 +62,9 @@ struct choice {
     const char *dir;
     const struct request *options;
     struct jobs jobs;
-    int room;     /* of jobs.job */
-    int n_failed; /* left as they are */
-    bool read;    /* all is filled */
+    int room;     /* room in jobs.job */
+    int n_failed; /* number of cells that are left as they are */
+    bool read;    /* the fields above are set */
     struct rundir all;
     struct arena *arena;
 };
@@ -203,8 +203,8 @@ static int run_cells(const struct cli *cli)
 
 /* ---- the command ---- */
 
-/* When the parent dies, the cell saves and ends, as at any stop; a plugin that does not return
- * is killed after a while. False: the parent has gone. */
+/* When the parent dies, the cell saves and ends, as at any stop; if a plugin does not return, the
+ * cell is killed after a while. False: the parent has already died. */
 static bool follow_parent(const struct request *q, const struct trail *trail)
 {
     const double patience = 10;
@@ -235,20 +235,22 @@ static int train_cells(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WHOLE('t', "threads", "N", 1, EXPERIMENT_MAX_THREADS, threads, "threads (default: 1)"),
-    CLI_TEXT(0, "gemm", "PROVIDER", run.gemm, "what multiplies, as run.gemm (default: auto)"),
+    CLI_TEXT(0, "gemm", "PROVIDER", run.gemm,
+             "provider of matrix products, as run.gemm (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
               "steps (default: 500; 0: only at the end)"),
     CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),
-    CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout, "of each cell (default: none)"),
+    CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout,
+              "limit of each cell (default: none)"),
     CLI_WHOLE(0, "no-progress", "SECONDS", 0, SECONDS_MAX, no_progress,
-              "of a cell that stands still (default: 600; 0: none)"),
+              "limit of a cell that makes no progress (default: 600; 0: none)"),
     CLI_FLAG(0, "allow-drift", run.allow_drift,
              "go on with checkpoints of other kernels or libraries; results are marked"),
     CLI_TEXT(0, "trained", "FILE", run.trained,
-             "of one cell: evaluate the weights that another program trained"),
+             "for one cell: evaluate the weights that another program trained"),
     CLI_WHOLE(0, "measure", "N", 1, INT_MAX, run.measure,
-              "of one cell that was not started: time N steps and an evaluation, and keep nothing "
-              "but measured.json"),
+              "for one cell that was not started: time N steps and an evaluation, and keep only "
+              "measured.json"),
     CLI_FLAG(0, "skip-failed", skip_failed, "leave cells that failed before as they are"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "one cell, in this process; end when its parent PID ends"),

@@ -20,8 +20,8 @@ struct compared {
     struct row_pair rows;
 };
 
-/* The only axis that has `text` as a label, and the number of rows with this label; -1: no axis has
- * it, or several. */
+/* The only axis with the label `text`, and the number of rows with this label; -1: no axis has it,
+ * or several have. */
 static int only_axis(const struct results *r, const char *text, const char **label, int *rows,
                      struct arena *a)
 {
@@ -41,7 +41,7 @@ static int only_axis(const struct results *r, const char *text, const char **lab
     return n == 1 ? axis : -1;
 }
 
-/* Both texts name a label of one axis, and some label has several rows. */
+/* True where both texts name a label of one axis, and several rows have some label. */
 static bool names_factor(const struct results *r, char *const *text, struct contrast *c,
                          struct arena *a)
 {
@@ -54,7 +54,7 @@ static bool names_factor(const struct results *r, char *const *text, struct cont
            rows[0] + rows[1] > 2;
 }
 
-/* Without --over every other axis is shown. */
+/* Without --over the other axes are all shown. */
 static peat_status choose_over(const struct results *r, const char *over, struct contrast *c,
                                struct arena *a, struct error *err)
 {
@@ -96,7 +96,7 @@ static peat_status choose(const struct cli *cli, const struct results *r, struct
     return choose_rows(r, cli->operand + 1, &c->rows, cli->err);
 }
 
-/* Returns whether some seed is paired; so does the next. */
+/* Returns whether some seed is paired, and so does the next function. */
 static bool add_text(const struct cli *cli, const struct compared *c, int length)
 {
     struct effects x;
@@ -120,7 +120,7 @@ static bool add_json(const struct cli *cli, const struct compared *c, int length
     return effects_have_pairs(&x);
 }
 
-/* A list of lengths; for two rows in a map that names them. */
+/* A list with an entry for each length; for two rows in a map that names the rows. */
 static void print_json_lengths(const struct compared *c, struct json lengths)
 {
     const struct row_pair *p = &c->rows;

@@ -83,7 +83,7 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-/* An option that would have no effect is refused. */
+/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -96,13 +96,13 @@ static int refuse_clashes(const struct cli *cli)
         {"json", many && cli_given(cli, "format"), "options '--json' and '--format' say the same"},
         {"columns", figure || g->format != DIAGNOSE_TABLE || q->json,
          "option '--columns' is for --format table: csv and json have every measure"},
-        {"format json", figure, "option '--figure' draws: without --format"},
+        {"format json", figure, "option '--figure' draws: leave --format out"},
         {"over lines panels", !figure,
          "options '--over', '--lines' and '--panels' are for --figure"},
         {"lines panels", g->over != NULL,
-         "option '--over' has lines of its own: without --lines and --panels"},
+         "option '--over' has lines of its own: leave --lines and --panels out"},
         {"save batches only threads", g->kept,
-         "option '--kept' computes nothing: without --save, --batches, --only and --threads"},
+         "option '--kept' computes nothing: leave --save, --batches, --only and --threads out"},
         {"figure", !g->file || figure_format_of(g->file) < 0,
          "option '--figure' needs -o FILE, which ends in .svg, .pdf or .png"},
     };
@@ -138,17 +138,17 @@ static const struct cli_option options[] = {
               "batches of evaluation windows, up to 1024 tokens each (default 4)"),
     CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
               "threads (default: 1); the figures are the same"),
-    CLI_FLAG(0, "kept", grid.kept, "of many: read what --save kept instead of looking again"),
+    CLI_FLAG(0, "kept", grid.kept, "many cells: read what --save kept and compute nothing"),
     CLI_WORD('f', "format", "FORMAT", format_words, grid.format,
-             "of many: table (default), csv or json"),
+             "many cells: table (default), csv or json"),
     CLI_TEXT(0, "columns", "MEASURE,...", grid.columns,
-             "of the table: only these measures, as angle,position_r2@0"),
+             "table: only these measures, as angle,position_r2@0"),
     CLI_TEXT(0, "figure", "MEASURE", grid.figure, "draw one measure, as position_r2, into -o FILE"),
-    CLI_TEXT(0, "over", "AXIS", grid.over, "of the figure: the axis along the bottom"),
-    CLI_TEXT(0, "lines", "AXIS,...", grid.lines, "of the figure: a line for each label of these"),
-    CLI_TEXT(0, "panels", "AXIS,...", grid.panels,
-             "of the figure: a panel for each label of these"),
-    CLI_TEXT('o', "output", "FILE", grid.file, "of many: write there; a figure's .svg, .pdf, .png"),
+    CLI_TEXT(0, "over", "AXIS", grid.over, "figure: the axis along the bottom"),
+    CLI_TEXT(0, "lines", "AXIS,...", grid.lines, "figure: a line for each label of these axes"),
+    CLI_TEXT(0, "panels", "AXIS,...", grid.panels, "figure: a panel for each label of these axes"),
+    CLI_TEXT('o', "output", "FILE", grid.file,
+             "many cells: write there; a figure's .svg, .pdf, .png"),
 };
 
 const struct cli_command cmd_diagnose = {

@@ -14,7 +14,7 @@
 struct request {
     const char *file, *feed;
     bool start, batch;
-    int64_t steps; /* 0: weights that are there */
+    int64_t steps; /* 0: --steps not given */
 };
 
 struct exporter {
@@ -22,16 +22,16 @@ struct exporter {
     struct arena *arena;
     const struct cell_files *cell;
     struct tensor_list list;
-    int64_t step; /* of the weights */
+    int64_t step; /* step of the weights */
     const struct value *resolved;
     const char *length_unit;
     const struct value *tokens;   /* list of texts; NULL: not known, or the task has none */
     const struct value *training; /* how tensors are trained; NULL: not known */
 };
 
-/* ---- the model built again ---- */
+/* ---- building the model again ---- */
 
-/* The option that needs the plugins and the data. */
+/* The first option that needs the plugins and the data. */
 static const char *needed_by(const struct exporter *x)
 {
     const struct request *q = x->cli->options;
@@ -59,7 +59,7 @@ static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only, 
     return PEAT_OK;
 }
 
-/* What each token is to a reader, null where it has no text. */
+/* The text of each token for a reader, null where it has none. */
 static const struct value *token_texts(const struct exporter *x, const struct task *t)
 {
     struct json list = json_list(x->arena);
@@ -68,7 +68,7 @@ static const struct value *token_texts(const struct exporter *x, const struct ta
     return list.v->n ? list.v : NULL;
 }
 
-/* What the update leaves alone or brings back: {name: {"frozen", "decay", "bounds"}}. */
+/* How training treats each tensor: {name: {"frozen", "decay", "bounds"}}. */
 static const struct value *training_of(const struct weights *w, struct arena *a)
 {
     struct json all = json_map(a);
@@ -109,7 +109,7 @@ static peat_status read_checkpoint(struct exporter *x, const char *dir)
     return status;
 }
 
-/* A result holds the parameters that plugins chose; before there is one, plugins are asked
+/* A result has the values that plugins chose for parameters; without a result plugins are called
  * again. */
 static peat_status take_newest_weights(struct exporter *x)
 {
@@ -142,7 +142,7 @@ static bool read_steps(const char *text, int64_t *first, int64_t *last)
     return end != text && !*end && !errno && *first >= 1 && *first <= *last;
 }
 
-/* In the place of weights. */
+/* Makes the list for --feed, which has batches and no weights. */
 static peat_status take_batches(struct exporter *x, const char *steps)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -160,7 +160,7 @@ static peat_status take_batches(struct exporter *x, const char *steps)
     return status == PEAT_OK ? batches_add(&x->list, s, config, first, last, x->cli->err) : status;
 }
 
-/* A model in F64 with the weights that were taken, which the list has sorted then. */
+/* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
 static peat_status build_taken(struct exporter *x, struct assembly *s, struct cell_config *config)
 {
     const int n = x->list.n;
@@ -176,7 +176,7 @@ static peat_status build_taken(struct exporter *x, struct assembly *s, struct ce
                : status;
 }
 
-/* Beside the weights that were taken. */
+/* Adds the first batch to the weights, for --batch. */
 static peat_status add_first_batch(struct exporter *x)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -185,7 +185,7 @@ static peat_status add_first_batch(struct exporter *x)
     return status == PEAT_OK ? first_batch_add(&x->list, s, config, x->cli->err) : status;
 }
 
-/* In the place of the weights before training, which were taken. */
+/* Replaces the initial weights by those after training, for --steps. */
 static peat_status take_trained(struct exporter *x, int64_t steps)
 {
     struct assembly *s = ARENA_NEW(x->arena, struct assembly);
@@ -244,8 +244,9 @@ static int export_weights(const struct cli *cli)
     struct exporter x = {.cli = cli, .arena = cli->arena, .list = {.arena = cli->arena}};
     const struct cli_clash clash[] = {
         {"feed", q->start || q->batch || q->steps,
-         "--feed writes batches alone: no --start, --batch or --steps"},
-        {"steps", q->start || q->batch, "--steps writes other weights: no --start and no --batch"},
+         "--feed writes only batches: leave --start, --batch and --steps out"},
+        {"steps", q->start || q->batch,
+         "--steps writes other weights: leave --start and --batch out"},
     };
     int code = CLI_REFUSE_CLASH(cli, clash);
     if (code != CLI_GO_ON)

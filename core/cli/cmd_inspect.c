@@ -21,11 +21,11 @@ struct request {
     int format;
     bool describe, json;
     const char *file; /* NULL: stdout */
-    const char *text; /* NULL: no --text */
+    const char *text; /* NULL: --text not given */
     bool start;
 };
 
-/* The table to be written: its name, and the same before training (NULL: not shown). */
+/* The table to be written: its name, and the table before training (NULL: not shown). */
 struct shown {
     const struct scheme_table *table, *before;
     const char *name;
@@ -71,7 +71,7 @@ static void add_format(const struct cli *cli, const struct shown *x)
         scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), cli->out);
 }
 
-/* Without --format the end of the file's name chooses. */
+/* Without --format the ending of the file's name chooses. */
 static void choose_format(struct request *q, bool given)
 {
     const char *dot = q->file ? strrchr(q->file, '.') : NULL;
@@ -117,7 +117,7 @@ static int read_tokens(struct cli *cli, const char *list)
     return CLI_GO_ON;
 }
 
-/* Writes the output of `add`, which may multiply matrices. */
+/* Writes the output of `add`, which may use matrix products. */
 static int write_with(const struct cli *cli, void (*add)(const struct cli *cli))
 {
     struct request *q = cli->options;
@@ -149,7 +149,7 @@ static void add_scheme(const struct cli *cli)
         add_format(cli, &(struct shown){&t, NULL, q->scheme.scheme});
 }
 
-/* The ids of --text are its bytes. */
+/* The ids of --text are the text's bytes. */
 static void read_text(struct request *q, struct arena *a)
 {
     int64_t n = (int64_t)strlen(q->text);
@@ -209,8 +209,8 @@ static void add_cell(const struct cli *cli)
     inspected_cell_close(c);
 }
 
-/* DIR CELL, where DIR may be named as everywhere else, and not SCHEME key=value. False: the name is
- * nearly that of a run. */
+/* Whether the operands are DIR CELL, where DIR may be named as everywhere else, and not SCHEME
+ * key=value. False also when the name is nearly that of a run. */
 static bool find_inspected(const struct cli *cli)
 {
     if (cli->n_operand != 2 || strchr(cli->operand[1], '='))
@@ -232,9 +232,8 @@ static int inspect(const struct cli *cli)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory; name one of its cells",
                            cli->operand[0]);
     if (cli_given(cli, "d T heads text tokens phase step rows pad combine"))
-        return cli_mistake(cmd_inspect.name,
-                           "only '--what', '--start' and how it is shown are for a cell: it has "
-                           "sizes and tokens of its own");
+        return cli_mistake(cmd_inspect.name, "a cell has sizes and tokens of its own: give it only "
+                                             "'--what', '--start', '--format', '--json' or '-o'");
     return write_with(cli, add_cell);
 }
 
@@ -248,7 +247,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "text", "TEXT", text, "tokens: the bytes of a text"),
     CLI_OTHER(0, "tokens", "ID,...", read_tokens, "tokens: ids from 0"),
     CLI_WORD(0, "phase", "PHASE", phase_words, scheme.train, "eval (default) or train"),
-    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "of training, with --phase train"),
+    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "training step, with --phase train"),
     CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
     CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
     CLI_TEXT(0, "combine", "COMBINE", scheme.combine,

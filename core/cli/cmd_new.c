@@ -4,10 +4,10 @@
 #include "cli/verbs.h"
 #include "experiment/experiment.h"
 
-/* The files new.yaml, new_text.yaml and new_symbols.yaml, made texts by the build. */
+/* The texts of new.yaml, new_text.yaml and new_symbols.yaml, from the build. */
 extern const char new_experiment[], new_text_task[], new_symbols_task[];
 
-/* In single quotes, in which YAML doubles its own. */
+/* Quotes with single quotes, which YAML doubles inside. */
 static const char *quoted(struct arena *a, const char *text)
 {
     struct strbuf out = STRBUF_NEW;
@@ -43,7 +43,7 @@ static int make_experiment(const struct cli *cli)
     } word[] = {{"@TASK@", text ? new_text_task : new_symbols_task},
                 {"@METRIC@", text ? "bpb" : "token_accuracy"},
                 {"@NAME@", name},
-                {"@TEXT@", text ? quoted(cli->arena, text) : ""}}; /* last: it may have any words */
+                {"@TEXT@", text ? quoted(cli->arena, text) : ""}}; /* last: may have @WORDS@ */
     const char *experiment = new_experiment;
     for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
         experiment = text_replaced(experiment, word[i].mark, word[i].by, cli->arena);

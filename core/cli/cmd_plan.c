@@ -10,8 +10,8 @@
 struct request {
     bool json, write, ids, injection, measure;
     const char *dir;
-    const char *pilot;  /* a run directory; NULL: none */
-    const bool *chosen; /* by cells: what is printed; NULL: all */
+    const char *pilot;  /* a run directory; NULL: not given */
+    const bool *chosen; /* by cells: whether to print it; NULL: all */
 };
 
 static bool is_shown(const struct request *q, int cell)
@@ -71,7 +71,7 @@ static void print_injections(const struct plan *p)
     }
 }
 
-/* Prints a note that several rows share once: "matched: learned.sum.s0 and 3 rows more: d_ff =
+/* Prints a note that several rows share only once: "matched: learned.sum.s0 and 3 rows more: d_ff =
  * 498". */
 static void print_said(const char *what, const struct plan *p, int rows, const char **said,
                        struct arena *a)
@@ -166,8 +166,8 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
     cli_print("%s%s\n", line, time_text(cli, l, q, runs->is_run, from));
 }
 
-/* bf16 saves time by products alone: where they are not faster, such cells take longer than fp32's,
- * whose activations need no rounding. */
+/* bf16 saves time only in products. Where they are not faster, bf16 cells are slower than fp32
+ * cells, whose activations need no rounding. */
 static void print_precision(const struct loaded_plan *l)
 {
     bool rounds = false;
@@ -209,7 +209,7 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
     print_said("reported", p, rows, part, a);
 }
 
-/* Skipped rows of the first seed, a line for each reason. */
+/* Prints the skipped rows of the first seed, a line for each reason. */
 static void print_skipped(const struct plan *p, int n, struct arena *a)
 {
     const char **said = ARENA_ARRAY(a, n + 1, const char *);
@@ -341,7 +341,7 @@ static const struct cli_option options[] = {
         0, "measure", measure,
         "run some steps and an evaluation of each kind of cell, and estimate the time by them"),
     CLI_TEXT(0, "pilot", "DIR", pilot,
-             "a run whose spread over seeds says how many the claims need"),
+             "a run with a spread over seeds, to estimate how many seeds the claims need"),
 };
 
 const struct cli_command cmd_plan = {

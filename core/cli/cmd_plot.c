@@ -26,8 +26,7 @@ static char *own_path(const struct request *q, const char *dir, struct error *er
     return path;
 }
 
-/* CLI_FAILED: gnuplot failed, but its script and data are written. CLI_USAGE: nothing was
- * written. */
+/* CLI_FAILED: gnuplot failed, but script and data are written. CLI_USAGE: nothing was written. */
 static int save(const struct cli *cli, const struct figure *f)
 {
     const struct request *q = cli->options;
@@ -43,7 +42,7 @@ static int save(const struct cli *cli, const struct figure *f)
     return status == PEAT_OK ? CLI_DONE : status == PEAT_IO ? CLI_USAGE : CLI_FAILED;
 }
 
-/* The end of the file's name and --format must agree. */
+/* Checks that the ending of the file's name and --format agree. */
 static int choose_format(struct request *q, bool given)
 {
     int named = q->file ? figure_format_of(q->file) : -1;
@@ -94,11 +93,11 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "metric", "METRIC", read.metric, "another metric than the experiment's"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "evaluation length (default: the first)"),
     CLI_WORD(0, "cost", "COST", plot_cost_name, cost,
-             "of --kind cost: time (default), flops, params or memory"),
+             "--kind cost: time (default), flops, params or memory"),
     CLI_TEXT(0, "lines", "AXIS,...", lines,
-             "a line (of cost a colour, of heatmap a row) for each label of these"),
+             "a line (cost: a colour, heatmap: a row) for each label of these axes"),
     CLI_TEXT(0, "panels", "AXIS,...", panels,
-             "a panel (a shape, a column) for each label of these"),
+             "a panel (cost: a shape, heatmap: a column) for each label of these axes"),
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
     CLI_TEXT('o', "output", "FILE", file, "the figure (default: DIR/figures/KIND.FORMAT)"),

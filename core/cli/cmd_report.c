@@ -11,7 +11,7 @@ struct request {
     const char *file; /* NULL: stdout */
 };
 
-/* Reads each directory as a run of its own. */
+/* Reads each directory as a separate run. */
 static bool judge_family(const struct cli *cli, struct request *q)
 {
     struct claim_history *h = ARENA_NEW(cli->arena, struct claim_history);
@@ -44,11 +44,9 @@ static const struct cli_option options[] = {
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
-             "of paired differences: sign-flip (default), wilcoxon or t"),
-    CLI_TEXT(0, "lines", "AXIS,...", page.lines,
-             "of the figures: a line for each label of these axes"),
-    CLI_TEXT(0, "panels", "AXIS,...", page.panels,
-             "of the figures: a panel for each label of these axes"),
+             "test of paired differences: sign-flip (default), wilcoxon or t"),
+    CLI_TEXT(0, "lines", "AXIS,...", page.lines, "figures: a line for each label of these axes"),
+    CLI_TEXT(0, "panels", "AXIS,...", page.panels, "figures: a panel for each label of these axes"),
     CLI_FLAG(0, "family", family,
              "each directory's own claims by its own results, Holm over all of them"),
     CLI_TEXT(0, "title", "TEXT", page.head, "instead of the experiment's name"),

@@ -19,7 +19,7 @@ struct request {
     int format, part;
     struct results_options read;
     struct table_options table;
-    int64_t digits; /* 0: the usual ones */
+    int64_t digits; /* 0: the default */
     bool all_steps, ranks, family;
     const char *file; /* NULL: stdout */
 };
@@ -170,7 +170,7 @@ static void print_request(const struct cli *cli, const struct request *q, int n_
     cli_output(cli, q->file);
 }
 
-/* Each directory is a run of its own, with its own claims. */
+/* Each directory is a separate run, with its own claims. */
 static void print_family(const struct cli *cli, const struct request *q, int n, char *const *dir)
 {
     struct claim_history h;
@@ -184,7 +184,7 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table.length = -1}, 1, &dir);
 }
 
-/* An option that would have no effect is refused. */
+/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -204,7 +204,7 @@ static int refuse_clashes(const struct cli *cli)
          "option '--part all' is not for --format csv: results, contrasts and claims have other "
          "columns"},
         {"columns cols rows sort only-changed injection err precision", q->ranks,
-         "option '--ranks' makes a table of its own: no options on columns and rows go with it"},
+         "option '--ranks' makes a table of its own: no option on columns and rows goes with it"},
         {"every-value", q->part == CONTRASTS || q->part == CLAIMS,
          "option '--every-value' shows rows alone: contrasts and claims are about chosen values"},
         {"columns", q->table.cols != NULL, "options '--columns' and '--cols' do not go together"},
@@ -257,7 +257,7 @@ static const struct cli_option options[] = {
               "significant digits of intervals and deviations (default 2)"),
     CLI_FLAG(0, "only-changed", table.only_changed, "leave out labels and costs that never differ"),
     CLI_WORD(0, "test", "TEST", test_words, read.test,
-             "of paired differences: sign-flip (default), wilcoxon or t"),
+             "test of paired differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "ranks", ranks, "rank methods over tasks: Friedman's test, critical difference"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
              "compare rows that stop early (train.patience) with rows that do not"),

@@ -15,8 +15,8 @@ static const char *const launcher_words[] = {"local", "slurm"};
 
 struct request {
     const char *dir;
-    int64_t jobs, threads; /* -1: as the experiment says; 0: auto */
-    int launcher;          /* -1: likewise                        */
+    int64_t jobs, threads; /* -1: the experiment's value; 0: auto */
+    int launcher;          /* -1: the experiment's value          */
     bool dry, stop;
     struct runner_options runner;
 };
@@ -31,7 +31,7 @@ static int exit_code(const struct runner_end *end)
     return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
 }
 
-/* A failure is only reported: without drawings the page lacks one section. */
+/* A failure here is only reported: without drawings the page lacks one section. */
 static void keep_drawings(const char *dir)
 {
     struct error err = {0};
@@ -79,7 +79,7 @@ static bool by_slurm(const struct request *q, const struct run_settings *setting
     return (q->launcher >= 0 ? q->launcher : settings->launcher) == LAUNCHER_SLURM;
 }
 
-/* Refuses options that a batch system cannot follow. */
+/* Refuses options that a batch system cannot obey. */
 static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *dir,
                        struct request *q, struct error *err)
 {
@@ -98,7 +98,8 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
     return err->status == PEAT_OK;
 }
 
-/* What will be run, where, and how long that takes. With best_over as the plan counts it. */
+/* Prints what will be run, where, and how long it takes. With best_over the numbers are those of
+ * `peat plan`. */
 static void say_start(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct plan_runs runs;
@@ -136,7 +137,7 @@ static void say_next(const struct loaded_plan *l, const char *dir)
             dir, dir, name, dir);
 }
 
-/* A table that cannot be printed does not change the exit code of the run. */
+/* A failure to print the table does not change the exit code of the run. */
 static void print_table(const struct cli *cli, char *dir)
 {
     struct cli own = *cli;

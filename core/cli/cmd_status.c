@@ -16,10 +16,10 @@ struct request {
 
 struct status {
     struct rundir dir;
-    int n[CELL_STATES]; /* planned cells */
+    int n[CELL_STATES]; /* number of planned cells */
     int planned, unplanned;
-    int kept;                    /* states of trunks */
-    const struct value *skipped; /* plan.json's; NULL: none */
+    int kept;                    /* number of states in trunks */
+    const struct value *skipped; /* in plan.json; NULL: none */
     struct arena *arena;
 };
 
@@ -101,7 +101,7 @@ static void add_restarted(const struct status *s, struct columns *table)
     }
 }
 
-/* Finished cells that were begun with other kernels or libraries. */
+/* Finished cells that drifted: they began with other kernels or libraries. */
 static void add_drifted(const struct status *s, struct columns *table)
 {
     for (int i = 0; i < s->dir.n; i++) {
@@ -236,7 +236,7 @@ static void print_object(const struct status *s)
 
 /* ---- the command ---- */
 
-/* *running: a cell runs, or a parent that will start the next one does. */
+/* *running: a cell runs, or a parent runs that will start the next one. */
 static int show(const char *dir, bool json, bool redraw, bool *running)
 {
     struct arena arena;
@@ -248,7 +248,7 @@ static int show(const char *dir, bool json, bool redraw, bool *running)
         code = cli_refuse(&err);
     } else {
         if (redraw)
-            fputs("\x1b[H\x1b[J", stdout); /* not other people's text */
+            fputs("\x1b[H\x1b[J", stdout); /* clears the screen, so it is not escaped */
         if (json) {
             print_object(&s);
         } else {

@@ -4,7 +4,7 @@
 #include "cli/planparts.h"
 #include "cli/verbs.h"
 
-/* Says every mistake on a line; false: there is one. */
+/* Prints every mistake on a line; false: there is a mistake. */
 static bool open_plan(struct loaded_plan *l, const struct cli *cli)
 {
     struct mends *mends = ARENA_NEW(cli->arena, struct mends);

@@ -18,7 +18,7 @@ struct request {
 struct said {
     const struct verification *v;
     const struct retraining *again;
-    const char *hash; /* NULL: there is none */
+    const char *hash; /* NULL: no hash */
 };
 
 static int count(const struct retraining *t, enum retrain_verdict first, enum retrain_verdict last)
@@ -117,7 +117,7 @@ static void list_not_retrained(struct verification *v, const struct retraining *
                    v->finished);
 }
 
-/* Files that were elsewhere when the cells were trained, by KEY=PATH. */
+/* Sets present paths of files that were elsewhere when the cells were trained, from KEY=PATH. */
 static peat_status find_moved(const struct cli *cli, const struct value **moved, struct error *err)
 {
     struct value *map;
@@ -126,7 +126,7 @@ static peat_status find_moved(const struct cli *cli, const struct value **moved,
         const char *given = map->item[i]->kind == VALUE_TEXT ? map->item[i]->text : NULL;
         char absolute[PATH_MAX];
         if (!given || !realpath(given, absolute))
-            status = place_error(err, map->key_at[i], "%s is where data lie: a path", map->key[i]);
+            status = place_error(err, map->key_at[i], "%s must be the path of data", map->key[i]);
         else
             map->item[i] =
                 value_text(cli->arena, map->key_at[i], arena_strdup(cli->arena, absolute));

@@ -2,9 +2,9 @@
 /*
  * command.h: commands as static descriptions.
  *
- * A command says what its operands are, and has a row for each option, bound to a field of the
- * command's own struct. From these the command line is read, refused where it does not fit, and
- * explained: help pages, manual pages, completion. The command itself only does its work:
+ * A command describes its operands and has a row for each option, bound to a field of the command's
+ * own struct. The frame uses these to read and check the command line, and for help pages, manual
+ * pages and completion. The command itself only does its work:
  *
  *   struct request { bool json; int64_t length; };
  *
@@ -36,25 +36,26 @@ struct cell_files;
 struct cli;
 
 enum cli_kind {
-    CLI_KIND_FLAG,  /* bool; no argument                     */
+    CLI_KIND_FLAG,  /* bool; without argument                */
     CLI_KIND_TEXT,  /* const char *                          */
     CLI_KIND_WHOLE, /* int64_t, from min to max              */
-    CLI_KIND_AUTO,  /* the same, or the word auto: 0         */
-    CLI_KIND_WORD,  /* int or an enum: which of the words    */
-    CLI_KIND_OTHER  /* whatever the row's function makes of it */
+    CLI_KIND_AUTO,  /* the same, or the word auto, which gives 0 */
+    CLI_KIND_WORD,  /* int or an enum: index of the word     */
+    CLI_KIND_OTHER  /* the row's function reads the argument */
 };
 
-/* An option. Completion goes by the argument's name (offers.c): FILE is a path, CELL a cell of the
- * run that the first operand names. */
+/* An option. Completion chooses by the argument's name (offers.c): FILE is a path, CELL a cell of
+ * the run that the first operand names. */
 struct cli_option {
     char letter;          /* its short form; 0: none                  */
     const char *name;     /* its long form                            */
-    const char *argument; /* "DIR"; NULL: takes none                  */
+    const char *argument; /* "DIR"; NULL: no argument                 */
     enum cli_kind kind;
-    int64_t min, max;                                   /* WHOLE, AUTO */
-    const char *const *word;                            /* WORD: max of them */
-    int (*read)(struct cli *cli, const char *argument); /* OTHER: CLI_GO_ON or an exit code */
-    size_t offset;                                      /* of the field; not of OTHER       */
+    int64_t min, max;                                   /* bounds of WHOLE, AUTO */
+    const char *const *word;                            /* WORD: the allowed words, max of them */
+    int (*read)(struct cli *cli, const char *argument); /* OTHER: returns CLI_GO_ON or an exit
+                                                         * code */
+    size_t offset;                                      /* offset of the field; not for OTHER */
     const char *doc;
 };
 
@@ -87,20 +88,20 @@ struct cli_option {
 
 enum { CLI_OPTIONS_MAX = 24, CLI_MANY = INT_MAX };
 
-/* A command, or a group of commands: then `verb` is given, and neither operands nor run. */
+/* A command, or a group of commands, which has `verb` instead of operands and run. */
 struct cli_command {
     const char *name;     /* "peat plugins info": the last word is the verb */
     const char *summary;  /* for the list of verbs; help.txt has the rest   */
     const char *operands; /* CLI_OPERANDS: "DIR CELL"; NULL: takes none     */
     int least, most;
-    const char *missing; /* said when there are fewer or more */
-    int n_option;        /* CLI_ROWS: the options but --help  */
+    const char *missing; /* printed when there are fewer or more */
+    int n_option;        /* CLI_ROWS: the options except --help */
     const struct cli_option *option;
     size_t options_size;
     const void *defaults;                  /* CLI_DEFAULTS: the struct before any option is read */
-    int (*run)(const struct cli *cli);     /* returns the exit code                              */
-    bool apart;                            /* run in a child: a plugin may take it down          */
-    const struct cli_command *const *verb; /* of a group, ended by NULL */
+    int (*run)(const struct cli *cli);     /* does the command's work; returns the exit code     */
+    bool apart;                            /* run in a child process, because a plugin may end it */
+    const struct cli_command *const *verb; /* the commands of a group, ended by NULL */
 };
 
 #define CLI_OPERANDS(names, fewest, largest, text)                                                 \
@@ -119,50 +120,51 @@ struct cli_command {
 /* One call of a command. */
 struct cli {
     const struct cli_command *command;
-    void *options; /* the struct, filled */
+    void *options; /* the struct with the options */
     int n_operand;
     char **operand;
-    bool given[CLI_OPTIONS_MAX]; /* by row */
-    struct arena *arena;         /* lives as long as the call */
-    struct error *err;           /* printed at the end when set: then CLI_DONE becomes CLI_USAGE */
-    struct strbuf *out;          /* empty; released at the end */
-    struct trail *trail;         /* of the child, with apart  */
+    bool given[CLI_OPTIONS_MAX]; /* by row: the option was given */
+    struct arena *arena;         /* memory that lives as long as the call */
+    struct error *err;           /* an error, printed at the end: then CLI_DONE becomes CLI_USAGE */
+    struct strbuf *out;          /* output buffer, empty; released at the end */
+    struct trail *trail;         /* trail of the child, with apart */
 };
 
 /* Runs the command, or the verb of the group, that argv names; returns the exit code. */
 int cli_dispatch(const struct cli_command *command, int argc, char **argv);
 
-/* The cell of the directory that the first two operands name; NULL, and cli->err. */
+/* The cell of the directory that the first two operands name; NULL and an error in cli->err. */
 const struct cell_files *cli_find_cell(const struct cli *cli);
-/* Writes cli->out into the file, whole or not at all (NULL: to stdout, as it is), unless cli->err
- * is set; CLI_DONE. */
+/* Writes cli->out into the file, whole or not at all (NULL: to stdout, unchanged), unless cli->err
+ * is set; then returns CLI_DONE. */
 int cli_output(const struct cli *cli, const char *file);
-/* JSON on stdout, indented. */
+/* Prints JSON on stdout, indented. */
 void print_json(const struct value *v);
 
-/* One of these options, "rows cols", was given. */
+/* True where one of these options, "rows cols", was given. */
 bool cli_given(const struct cli *cli, const char *names);
 
-/* ---- for the frame ---- */
+/* ---- for the files that read and explain commands ---- */
 
-/* A call that is refused: a condition, and one of these options was given (NULL: any call). */
+/* A kind of call that is refused: a condition holds, and one of these options was given (NULL: any
+ * call). */
 struct cli_clash {
     const char *given; /* "rows cols" */
     bool clash;
     const char *why;
 };
-/* CLI_GO_ON, or the exit code of the first of n that the call is. */
+/* CLI_GO_ON, or the exit code for the first of n kinds that this call is. */
 int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t n);
 #define CLI_REFUSE_CLASH(cli, list) cli_refuse_clash(cli, list, sizeof(list) / sizeof(*(list)))
 
-/* Beside exit codes: go on, or print the help page. */
+/* Values beside exit codes: go on, or print the help page. */
 enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };
 
-/* Fills all of cli but command, options (which hold the defaults) and arena. */
+/* Reads the command line into cli; command, options (the defaults) and arena are set. */
 int cli_read(struct cli *cli, int argc, char **argv);
-/* The i-th option, --help being the last; NULL: there are fewer. */
+/* The i-th option, --help being the last; NULL: no such option. */
 const struct cli_option *cli_option(const struct cli_command *command, int i);
-/* "-o" or "--output"; NULL: there is none. */
+/* The option's name "-o" or "--output"; NULL: none. */
 const struct cli_option *cli_find_option(const struct cli_command *command, const char *word);
 /* "info" of "peat plugins info" */
 const char *cli_verb(const struct cli_command *command);
@@ -173,6 +175,6 @@ void cli_print_help(const struct cli_command *command, FILE *out);
 void cli_add_help(const struct cli_command *command, bool examples, struct strbuf *out);
 /* Writes the manual page of the command, and of its verbs, into a directory that it makes. */
 peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
-/* Prints what the last word may become, one a line; "<file>" and "<dir>" stand for paths that begin
- * so. Words that the shell cut at a '=' are expected and completed as it cuts them. */
+/* Prints the possible completions of the last word, one a line; "<file>" and "<dir>" mean paths
+ * that begin so. Expects words that the shell cut at a '=', and completes them in the same way. */
 void cli_complete(const struct cli_command *command, int n, char *const *word);

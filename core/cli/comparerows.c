@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* comparerows.c: the table and the JSON of two rows at one length. */
+/* comparerows.c: prints two rows at one length, as a table or as JSON. */
 #include "cli/comparerows.h"
 
 #include "cli/verbs.h"

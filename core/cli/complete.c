@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* complete.c: what may stand at the end of a command line that is still being typed. */
+/* complete.c: completes the last word of an unfinished command line. */
 
 #include "cli/command.h"
 #include "cli/offers.h"
@@ -21,7 +21,7 @@ static void offer_options(const struct offers *o, const struct cli_command *c)
     }
 }
 
-/* An operand in brackets ends with the list; one with "..." may come again. */
+/* An operand in brackets ends with the list; one with "..." may be repeated. */
 static void offer_operand(struct offers *o, const struct cli_command *c)
 {
     const char *name = c->operands ? c->operands : "";
@@ -42,7 +42,8 @@ static void offer_verbs(const struct offers *o, const struct cli_command *group)
     offer_options(o, group);
 }
 
-/* Fills o->operand; returns the option whose value the last word is; NULL: it is none. */
+/* Sets o->operand; returns the option whose argument the last word is; NULL: the word is not an
+ * option's argument. */
 static const struct cli_option *read_words(struct offers *o, const struct cli_command *c, int n,
                                            char *const *word)
 {
@@ -78,8 +79,8 @@ static void complete_command(struct offers *o, const struct cli_command *c, int 
         offer_operand(o, c);
 }
 
-/* Shells may cut "--kind=bars" and "train.steps=10" at the '='. Returns how many words there are
- * when these are whole again. */
+/* Shells may cut "--kind=bars" and "train.steps=10" at the '='. Joins them again; returns the
+ * number of words. */
 static int join_words(struct arena *a, int n, char *const *word, char **joined)
 {
     int m = 0;

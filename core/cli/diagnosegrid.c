@@ -12,9 +12,9 @@ struct work {
     const struct team *team;
     struct results r;
     struct findings found;
-    int fit, done, failed; /* cells */
+    int fit, done, failed; /* number of cells */
     struct arena *a;
-    struct error err; /* the last one of a cell */
+    struct error err; /* the last error of a cell */
 };
 
 /* ---- one cell ---- */
@@ -78,7 +78,7 @@ static void add_cell(struct work *w, const struct result_cell *c)
 
 /* ---- all cells ---- */
 
-/* Cells that best_over uses for choosing, or did not choose, are in no row. */
+/* Leaves out cells that best_over uses for choosing, or did not choose, which are in no row. */
 static bool fits(const struct work *w, const struct result_cell *c)
 {
     return results_reports(&w->r, c) && cell_fits(w->cli->operand[1], c->label, c->id);

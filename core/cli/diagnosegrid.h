@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diagnosegrid.h: `peat diagnose` of many cells: what they say row by row over seeds. */
+/* diagnosegrid.h: `peat diagnose` of many cells: their measures, row by row over seeds. */
 #pragma once
 
 #include "cli/command.h"
@@ -13,8 +13,9 @@ struct diagnose_grid {
     int n_only, batches;
     bool save, kept;
     int format;
-    const char *columns, *figure, *over, *file; /* NULL: as usual, none, none, stdout */
-    const char *lines, *panels;                 /* of the figure */
+    const char *columns, *figure, *over, *file; /* NULL: the default columns; no figure; no axis;
+                                                 * stdout */
+    const char *lines, *panels;                 /* options of the figure */
 };
 
 /* Diagnoses the cells that match the second operand. Returns CLI_FAILED when a finished cell

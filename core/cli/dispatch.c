@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch.c: from the words of a call to the command that they name. */
+/* dispatch.c: finds the command that the words of a call name. */
 
 #include "cli/command.h"
 #include "cli/findrun.h"
@@ -82,7 +82,7 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
 
 /* ---- commands ---- */
 
-/* DIR in the last place is told, not guessed. */
+/* If the directory is the last operand, the message says so; nothing is guessed. */
 static void say_order(const struct cli *cli)
 {
     int last = cli->n_operand - 1;
@@ -97,7 +97,7 @@ static void say_order(const struct cli *cli)
     strbuf_release(&rest);
 }
 
-/* Operands that the command calls DIR become the directories that they name. */
+/* Replaces operands that the command calls DIR by the directories that they name. */
 static bool find_runs(struct cli *cli)
 {
     const char *name = cli->command->operands ? cli->command->operands : "";

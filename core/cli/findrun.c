@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* findrun.c: a word of the command line as a run directory or an experiment file. */
+/* findrun.c: finds the run directory or the experiment file that a word means. */
 #include "cli/findrun.h"
 
 #include "experiment/experiment.h"
@@ -17,14 +17,14 @@ static bool is_yaml(const char *word)
     return path_ends_in(word, ".yaml") || path_ends_in(word, ".yml");
 }
 
-/* "a/b" of "a/b/c", "." of "c". */
+/* The folder of a path: "a/b" for "a/b/c", "." for "c". */
 static const char *folder_of(const char *path, struct arena *a)
 {
     size_t n = (size_t)(path_name(path) - path);
     return n ? arena_printf(a, "%.*s", (int)(n > 1 ? n - 1 : n), path) : ".";
 }
 
-/* Where `peat run FILE` puts its cells; NULL: the file cannot say. */
+/* The run directory of `peat run FILE`; NULL: the file cannot be read. */
 static const char *run_of_file(const char *file, struct arena *a)
 {
     struct value *root;
@@ -39,7 +39,7 @@ static const char *run_of_file(const char *file, struct arena *a)
                : NULL;
 }
 
-/* ---- names that are nearly right ---- */
+/* ---- similar names ---- */
 
 struct near_names {
     struct arena *a;
@@ -47,7 +47,7 @@ struct near_names {
     const char **name;
 };
 
-/* The entries of the folder that pass; NULL: all. */
+/* The entries of the folder that pass the test; NULL: all. */
 static void collect(struct near_names *names, const char *folder, bool (*fits)(const char *path))
 {
     char **entry;
@@ -83,7 +83,7 @@ int run_names(const char *const **name, struct arena *a)
 
 /* ---- words ---- */
 
-/* Without the slashes that shells add to the name of a directory. */
+/* The word without the slashes that shells add to the name of a directory. */
 static const char *bare(const char *word, struct arena *a)
 {
     size_t n = strlen(word);

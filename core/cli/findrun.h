@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* findrun.h: run directories and experiment files by the words that people type for them. */
+/* findrun.h: finds run directories and experiment files by the words that people type for them. */
 #pragma once
 
 #include "base/base.h"
 
-/* The run directory that the word names: a directory, an experiment file (its runs/<name>; for a
- * file in a run directory that directory), or the name of a run in runs/. NULL: no run. */
+/* The run directory that the word names: a directory; the runs/<name> of an experiment file, or its
+ * own directory if it is in a run directory; or the name of a run in runs/. NULL: no run. */
 const char *run_called(const char *word, struct arena *a);
-/* True when a run has nearly this name, which err then says. */
+/* True when a run has a similar name, which err then has. */
 bool nearly_a_run(const char *word, struct arena *a, struct error *err);
 /* The run that the word names, or another directory, whose reader says what is missing. NULL: there
  * is none, and err names the nearest run or those that exist. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
-/* The same where an experiment file is read: WORD, WORD.yaml, or else a run directory. */
+/* The same where an experiment file is needed: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);
-/* The names of the runs in runs/; returns how many. */
+/* The names of the runs in runs/; returns their number. */
 int run_names(const char *const **name, struct arena *a);

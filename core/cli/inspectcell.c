@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* inspectcell.c: opening a cell twice, and the list of its tables. */
+/* inspectcell.c: opens a cell with its trained and its initial weights, and lists its tables. */
 #include "cli/inspectcell.h"
 
 peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli, bool start_only,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* loadplan.c: the way from a file to a plan that several commands share. */
+/* loadplan.c: the steps from a file to a plan, which several commands share. */
 #include "cli/loadplan.h"
 
 #include "cli/findrun.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
 
-/* A resolved.yaml in a run directory must be as `peat run` wrote it. */
+/* Requires that a resolved.yaml in a run directory is as `peat run` wrote it. */
 static peat_status check_resolved(struct loaded_plan *l, const char *path, struct error *err)
 {
     const char *name = path_name(path);
@@ -17,7 +17,7 @@ static peat_status check_resolved(struct loaded_plan *l, const char *path, struc
     return rundir_check_sources(dir, err);
 }
 
-/* A run directory, or the name of one, in the place of a file means its resolved.yaml. */
+/* A run directory, or the name of one, instead of a file means its resolved.yaml. */
 static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
                              struct error *err)
 {

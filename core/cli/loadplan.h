@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* loadplan.h: from an experiment file and words of the command line to its plan. */
+/* loadplan.h: makes a plan from an experiment file and words of the command line. */
 #pragma once
 
 #include "cli/command.h"
 #include "experiment/plan.h"
 
 struct loaded_plan {
-    struct arena arena; /* owns all the rest */
-    const char *dir;    /* the run directory that was named instead of a file; NULL: none */
+    struct arena arena; /* memory of all other fields */
+    const char *dir;    /* the run directory that was named instead of a file; NULL: a file was
+                         * named */
     struct experiment experiment;
     struct plan plan;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c: the program: a list of verbs. */
+/* main.c: the list of verbs, and main(). */
 
 #include <peat/plugin.h>
 
@@ -7,7 +7,7 @@
 #include "tensor/levels.h"
 #include "tensor/provider.h"
 
-/* The note is read from the file, because loading the provider takes long. */
+/* Reads the note from the file, because loading the provider takes long. */
 static void print_library(const struct provider_file *file, struct arena *a)
 {
     const char *library;

@@ -11,7 +11,7 @@ static const char exit_status[] =
     ".TP\n2\nNothing was run: usage, configuration, missing data, no such directory.\n"
     ".TP\n130\nA signal, SIGINT, SIGTERM or SIGHUP, stopped it.\n";
 
-/* Escapes what roff would take for its own: a line that begins with a dot is a request. */
+/* Escapes characters that roff would interpret: a line that begins with a dot is a request. */
 static void add_text(struct strbuf *out, const char *text, size_t n)
 {
     static const char special[] = "\\-'`";
@@ -27,7 +27,7 @@ static void add_text(struct strbuf *out, const char *text, size_t n)
     }
 }
 
-/* font: B(old), I(talic), R(oman). */
+/* font: B(old), I(talic), R(oman) */
 static void add_font(struct strbuf *out, char font, const char *text)
 {
     strbuf_addf(out, "\\f%c", font);
@@ -42,7 +42,7 @@ static void add_lines(struct strbuf *out, const char *text)
     strbuf_add(out, "\n.fi\n");
 }
 
-/* A paragraph, which roff fills; its source lines are short. */
+/* Adds a paragraph, which roff fills; its source lines are short. */
 static void add_paragraph(struct strbuf *out, const char *text)
 {
     enum { SHORT = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* messages.c: what verbs share: messages, output, the cell of DIR CELL. */
+/* messages.c: functions that verbs share: messages, output, the cell of DIR CELL. */
 
 #include "cli/verbs.h"
 #include "grid/rundir.h"

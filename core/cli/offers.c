@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* offers.c: what the arguments of commands may be: plugins, keys, cells, rows, columns. No plugin
- * is loaded. */
+/* offers.c: the possible arguments of commands: plugins, keys, cells, rows, columns. Loads no
+ * plugin. */
 #include "cli/offers.h"
 
 #include "check/check.h"
@@ -114,7 +114,7 @@ static void offer_cells(const struct offers *o)
         offer(o, json_get_text(cell, json_get_text(cell, "label") ? "label" : "id"), "");
 }
 
-/* Empty: there is no run. */
+/* The results of that run; empty where there is no run. */
 static const struct results *results_of(const struct offers *o)
 {
     struct error ignored = {0};
@@ -158,7 +158,7 @@ static void offer_columns(const struct offers *o)
 
 /* ---- key=value ---- */
 
-/* The definition that a schema refers to, or the schema itself. */
+/* The schema that `$ref` refers to, or the schema itself. */
 static const struct value *definition_of(const struct value *root, const struct value *schema)
 {
     static const char within[] = "#/definitions/";
@@ -168,7 +168,7 @@ static const struct value *definition_of(const struct value *root, const struct 
     return value_get(value_get(root, "definitions"), ref + strlen(within));
 }
 
-/* Those of the map that a value may be; NULL: it may not be one. */
+/* The properties of a value that may be a map; NULL: it may not be one. */
 static const struct value *properties_of(const struct value *root, const struct value *schema)
 {
     schema = definition_of(root, schema);
@@ -178,7 +178,7 @@ static const struct value *properties_of(const struct value *root, const struct 
     return inside;
 }
 
-/* Offers the keys below `before`, or returns the schema of this one; NULL: it is not there. */
+/* Offers the keys below `before`, or returns the schema of this key; NULL: no such key. */
 static const struct value *walk_keys(const struct offers *o, const struct value *root,
                                      const struct value *properties, const char *before,
                                      const char *key)
@@ -197,7 +197,7 @@ static const struct value *walk_keys(const struct offers *o, const struct value 
     return found;
 }
 
-/* The same of all keys that the command line takes. */
+/* The same for all keys that the command line accepts. */
 static const struct value *walk_file(const struct offers *o, const char *key)
 {
     static const char *const section[] = {"defaults", "run", "report", "match"};
@@ -220,7 +220,7 @@ static void offer_words_of(const struct offers *o, const struct value *schema)
             offer(o, word->text, "");
 }
 
-/* Only a plugin knows what its parameters may be: paths among others. */
+/* Only a plugin knows the values of its parameters, which may be paths. */
 static void offer_setting(const struct offers *typed)
 {
     struct offers o = *typed;
@@ -270,7 +270,7 @@ static const struct {
     {"key=value", offer_setting},
 };
 
-/* The word is in the name, and no part of a longer word. */
+/* Whether the word occurs in the name, and not as part of a longer word. */
 static bool names(const char *name, size_t n, const char *word)
 {
     size_t length = strlen(word);
@@ -280,7 +280,7 @@ static bool names(const char *name, size_t n, const char *word)
     return false;
 }
 
-/* A file or a directory is completed as a file, which goes through directories. */
+/* A file or a directory is completed as a file, because that also goes through directories. */
 static void offer_paths(const char *name, size_t n)
 {
     if (names(name, n, "FILE") || names(name, n, "yaml") || names(name, n, "PLUGIN") ||
@@ -298,7 +298,7 @@ static void offer_choices(const struct offers *o, const char *name, size_t n)
         length = length < (size_t)(end - name) ? length : (size_t)(end - name);
         offer(o, arena_printf(o->a, "%.*s", (int)length, name), "");
         name += length;
-        name += name < end; /* the bar */
+        name += name < end; /* skips the bar */
     }
 }
 

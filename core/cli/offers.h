@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* offers.h: what a word that is begun may become, by the argument that it is. */
+/* offers.h: possible completions of a word, by the argument that it is. */
 #pragma once
 
 #include "base/base.h"
 
 struct offers {
     struct arena *a;
-    const char *word;  /* as far as it is typed                              */
-    const char *begun; /* its part that is completed, behind "--only=logits," */
-    size_t cut;        /* characters of the word that the shell takes for others */
+    const char *word;  /* the word as far as it is typed                     */
+    const char *begun; /* the part that is completed, after "--only=logits," */
+    size_t cut;        /* number of characters before it that the shell treats as another word */
     bool is_operand;
-    int n_operand; /* before the word */
+    int n_operand; /* the words before */
     char **operand;
 };
 
-/* Prints the whole word with this name and the end in the place of what is begun, if it begins so.
- * A name that a shell would have to quote is left out. */
+/* Prints the whole word with this name and ending instead of its typed part, if the name begins
+ * with that. Leaves out a name that a shell would have to quote. */
 void offer(const struct offers *o, const char *name, const char *end);
-/* Offers what the argument of an option or operand may be, by the n characters of its name, as
- * "DIR" or "[key=value ...|CELL]"; "<file>" and "<dir>" where it is a path, which shells complete.
- */
+/* Offers the possible arguments of an option or operand, by the n characters of its name,
+ * as "DIR" or "[key=value ...|CELL]". For a path it prints "<file>" or "<dir>", and the
+ * shell completes it. */
 void offer_argument(const struct offers *o, const char *argument, size_t n);

@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 
-/* What getopt_long returns for an option without a letter: this and the row's number. */
+/* For an option without a letter getopt_long returns this plus the row's number. */
 enum { LONG_ONLY = 256 };
 
 /* ---- rows ---- */
@@ -76,7 +76,8 @@ static const struct cli_option *row_of(const struct cli_command *command, int co
     return NULL;
 }
 
-/* ':' first: getopt distinguishes a missing argument from an unknown option, and stays silent. */
+/* ':' is first, so that getopt distinguishes a missing argument from an unknown option, and is
+ * silent. */
 static void describe_options(const struct cli_command *command, struct option *table, char *letter)
 {
     const struct cli_option *o;
@@ -151,7 +152,7 @@ static int read_word(const struct cli *cli, const struct cli_option *o, const ch
                        allowed, argument);
 }
 
-/* An empty name is mostly a variable of a script that was not set: "-o ''" must not mean "here". */
+/* An empty name mostly comes from an unset variable of a script, so "-o ''" is refused. */
 static int read_text(const struct cli *cli, const struct cli_option *o, const char *argument,
                      const char **text)
 {
@@ -181,7 +182,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
     BUG("option '--%s' has no kind", o->name);
 }
 
-/* Operands must not be empty, except the words that `peat help --complete` is given. */
+/* Operands must not be empty, except the words for `peat help --complete`. */
 static int check_operands(const struct cli *cli)
 {
     const struct cli_command *c = cli->command;
@@ -203,7 +204,7 @@ int cli_read(struct cli *cli, int argc, char **argv)
     struct option table[CLI_OPTIONS_MAX + 2] = {0};
     char letters[2 * CLI_OPTIONS_MAX + 4] = {0};
     describe_options(command, table, letters);
-    optind = 0; /* another command line may have been read before */
+    optind = 0; /* getopt may have read another command line before */
     for (int code; (code = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
         if (code == '?')
             return refuse_option(command, argv[optind - 1]);

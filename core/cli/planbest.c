@@ -12,7 +12,7 @@ static bool *all_of(int n, struct arena *a)
     return is_run;
 }
 
-/* The choice before anything has run. A plan of this process is not damaged. */
+/* The choices before any cell has run. A plan that this process made is not damaged. */
 static void open_best(const struct plan *p, struct best *b, struct arena *a)
 {
     struct error none = {0};
@@ -23,7 +23,7 @@ static void open_best(const struct plan *p, struct best *b, struct arena *a)
     best_choose(b, value_get(plan, "report"), a);
 }
 
-/* Cells of one value of each choice stand for those that will be run. */
+/* True for cells of the first value of a choice, counted for the value that will be chosen. */
 static bool has_first_value(const struct best *b, const struct best_cell *c)
 {
     return best_has_value(b, c, &b->row[c->row].value[0]);
@@ -68,8 +68,8 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
             axes, where, runs->choices, plural(runs->choices), *where ? " there" : "");
         return;
     }
-    cli_print("best_over: %d cells of %s choose %s%s for each of %d row%s; then %d cells of "
-              "what was chosen are run, and %d of other values never\n",
+    cli_print("best_over: %d cells of %s choose %s%s for each of %d row%s; then %d cells of the "
+              "chosen values are run, and %d of other values are not\n",
               runs->choosing, best_over_seeds(over, a), axes, where, runs->choices,
               plural(runs->choices), runs->n - runs->choosing, p->n - runs->n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planclaims.c: whether the seeds of a plan can decide its claims. */
+/* planclaims.c: prints whether the seeds of a plan can decide its claims. */
 #include "cli/planparts.h"
 
 #include "cli/verbs.h"
@@ -9,9 +9,9 @@
 struct outlook {
     struct claim claim;
     struct claim_outlook o;
-    int pilot_n; /* seeds that the pilot has of it; -1: no pilot */
+    int pilot_n; /* number of the pilot's seeds for the claim; -1: no pilot */
     double pilot_sd;
-    bool has_rows; /* see struct plan */
+    bool has_rows; /* claim_has_rows of struct plan */
 };
 
 /* ---- the outlook ---- */
@@ -32,7 +32,8 @@ static int seeds_of(const struct experiment *e)
     return e->n_seed - e->report.best_over.n_seed;
 }
 
-/* The claim's own expectation, else the pilot's difference; 0 for a claim of equality. */
+/* The expected effect: the claim's own, or else the pilot's difference; 0 for a claim of
+ * equality. */
 static double expected(const struct claim *c, double pilot)
 {
     if (isfinite(c->expect))
@@ -65,7 +66,7 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
     out->has_rows = l->plan.claim_has_rows[i];
     out->pilot_n = d.n;
     out->pilot_sd = d.sd;
-    /* With looks: at the last of them. An earlier one may decide it too. */
+    /* For a claim with looks: the outlook at the last one. An earlier look may decide it too. */
     struct claim judged = out->claim;
     if (judged.n_look)
         judged.alpha = claim_last_level(&out->claim);
@@ -76,7 +77,7 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
 
 /* ---- in words ---- */
 
-/* Rows that are compared with the baseline in the table. */
+/* The number of rows that are compared with the baseline in the table. */
 static int count_comparisons(const struct plan *p, const struct plan_runs *runs)
 {
     const struct best_over *b = &p->experiment->report.best_over;
@@ -105,7 +106,7 @@ static void say_power(const struct outlook *x)
     if (x->pilot_n < 0)
         return;
     if (isnan(x->o.power)) {
-        cli_print("; the pilot has %d seed%s of it and says nothing of their spread", x->pilot_n,
+        cli_print("; the pilot has %d seed%s of it, too few for their spread", x->pilot_n,
                   plural(x->pilot_n));
         return;
     }
@@ -114,7 +115,7 @@ static void say_power(const struct outlook *x)
     if (x->o.seeds_for_power)
         cli_print(": %.0f %% needs %d seeds", 100.0 * CLAIM_POWER, x->o.seeds_for_power);
     else if (x->o.power == 0.0)
-        cli_print(": the claim would be wrong by it");
+        cli_print(": with this effect the claim is wrong");
     else
         cli_print(": %.0f %% needs more than %d seeds", 100.0 * CLAIM_POWER, PAIRS_MAX);
 }
@@ -145,7 +146,8 @@ static int sign_flip_seeds(double alpha, int m)
     return paired_pairs_needed(TEST_SIGN_FLIP, 1, m, alpha);
 }
 
-/* For the claims by t, which any two seeds can decide if the differences are normal. */
+/* Prints the number of seeds that the sign-flip test would need, for claims with a t test, which
+ * two seeds can decide if the differences are normal. */
 static void say_sign_flip(const struct experiment *e, double alpha)
 {
     int n = e->claims->n, needed = sign_flip_seeds(alpha, n), seeds = seeds_of(e);

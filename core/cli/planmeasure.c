@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* planmeasure.c: the time of a grid from some steps of each kind of cell on this machine. */
+/* planmeasure.c: estimates the time of a grid from some steps of each kind of cell. */
 #include "cli/planparts.h"
 
 #include "cell/cellrun.h"
 #include "process/child.h"
 #include "process/program.h"
 
-/* Steps of each kind, enough for a median. */
+/* Steps of each kind that are measured, enough for a median. */
 static const char steps_text[] = "12";
 
 /* Seconds of one kind of cell, on one thread. */
@@ -24,8 +24,8 @@ struct measuring {
     struct error *err;
 };
 
-/* What decides the time of a step and of an evaluation: cells that differ in a rate, in the seed or
- * in how long they train have one name. */
+/* The settings that decide the time of a step and of an evaluation: cells that differ only in a
+ * rate, the seed or the length of training get the same text. */
 static const char *what_costs(const struct plan_cell *c, struct arena *a)
 {
     const struct value *train = value_get(c->config.resolved, "train");

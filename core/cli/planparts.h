@@ -16,15 +16,15 @@ peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, s
 
 /* ---- planbest.c ---- */
 
-/* Without best_over every cell is run; with it, all cells of the seeds for choosing, and for
- * each row the other cells of one value, here the first. */
+/* Counts the cells that are run: without best_over every cell; with it, all cells of the seeds for
+ * choosing, and for each row the other cells of one value, here the first. */
 struct plan_runs {
-    int n;              /* cells that are run                      */
-    int choosing;       /* of these, of seeds for choosing         */
-    int rows;           /* of the table                            */
-    int choices;        /* values that best_over chooses, one for each row unless it has `at` */
-    int seeds;          /* that are reported                       */
-    const bool *is_run; /* by the plan's cells                     */
+    int n;              /* number of cells that are run            */
+    int choosing;       /* number of these with seeds for choosing */
+    int rows;           /* number of rows of the table             */
+    int choices;        /* number of choices: one for each row unless best_over has `at` */
+    int seeds;          /* number of cells that are reported       */
+    const bool *is_run; /* [plan's cells] whether the cell is run  */
 };
 
 void plan_runs_count(const struct plan *p, struct plan_runs *out, struct arena *a);
@@ -34,41 +34,43 @@ void plan_runs_say(const struct plan *p, const struct plan_runs *runs, struct ar
 /* ---- planclaims.c ---- */
 
 /* Prints a line for each claim, or adds a map for each to the list. pilot: a run directory that
- * shows the spread of differences; NULL: none. */
+ * shows the spread of differences; NULL: no pilot. */
 void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *list,
                  struct error *err);
 
-/* Prints how many seeds the table's test of differences to the baseline needs; nothing without a
- * baseline. */
+/* Prints how many seeds the table's test of differences to the baseline needs; prints nothing
+ * without a baseline. */
 void plan_say_comparisons(const struct plan *p, const struct plan_runs *runs);
 
 /* ---- planlooks.c ---- */
 
-/* Prints the looks at the claims and the cost of the first beside that of all; nothing where the
- * number of seeds is fixed. */
+/* Prints the looks at the claims and the cost of the first compared with all; prints nothing where
+ * the number of seeds is fixed. */
 void plan_say_looks(const struct plan *p, const struct plan_runs *runs, struct arena *a);
 
 /* ---- planseconds.c ---- */
 
-/* Seconds of processors. */
+/* Processor seconds. */
 struct plan_time {
-    double seconds;   /* of one thread each; NaN: not known */
-    const char *from; /* "the speed of an fp32 product" */
+    double seconds;   /* with one thread for each cell; NaN: not known */
+    const char *from; /* the source of the estimate, "the speed of an fp32 product" */
 };
-/* Of the cells with is_run, each from a step on (plan_shared_steps), by the speed of matrix
- * products of their precisions, which are timed for an instant, and the start of each cell. */
+/* Estimates the time of the cells with is_run, each from a step on (plan_shared_steps), by the
+ * speed of matrix products of their precisions, which it times for an instant, and the start of
+ * each cell. */
 struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
                                struct arena *a);
-/* How many times as fast a bf16 product is as one in fp32 on this machine; NaN: there is none. */
+/* The speed of bf16 products on this machine divided by that of fp32 ones; NaN: no bf16
+ * products. */
 double plan_bf16_speed(const struct run_settings *run);
-/* The time on this machine when it does nothing else, on the cores that the plan's jobs and threads
- * use. */
+/* The time on this machine when it does nothing else, on the cores of the plan's jobs and
+ * threads. */
 double plan_wall_seconds(const struct run_settings *run, double seconds);
 
 /* ---- planmeasure.c ---- */
 
-/* The same, with the start of each cell, by running some steps and an evaluation of each kind of
- * cell. False: *err says why. */
+/* Estimates the same by running some steps and an evaluation of each kind of cell. False: *err has
+ * the reason. */
 bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
                   struct plan_time *time, struct arena *a, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planseconds.c: timing a product, and what follows for a grid. */
+/* planseconds.c: times a product, and estimates the time of a grid from it. */
 #include "cli/planparts.h"
 
 #include "process/apart.h"
@@ -8,13 +8,13 @@
 
 /* The share of a product's FLOPs per second that a training step reaches. */
 static const double reached = 0.9;
-/* Seconds of a processor until a cell trains, and to end it (tests/bench/startup.py). */
+/* Processor seconds before a cell trains, and at its end (tests/bench/startup.py). */
 static const double cell_start = 0.06;
 
 enum { ROWS = 512, WIDTH = 128, OUT = 512 };
 
-/* FLOPs per second of products of a block's size on one thread, in 5 ms of processor time: other
- * work on the machine makes it no slower. */
+/* FLOPs per second of products of a block's size on one thread, measured over 5 ms of processor
+ * time, so that other work on the machine does not change it. */
 static double product_speed(const struct team *team, bool rounds, struct arena *a)
 {
     float *x = ARENA_ARRAY(a, ROWS * WIDTH, float), *w = ARENA_ARRAY(a, OUT * WIDTH, float);
@@ -45,7 +45,7 @@ static double product_speed(const struct team *team, bool rounds, struct arena *
     return done / (now - start);
 }
 
-/* ---- in a child, so that this process loads no library that multiplies ---- */
+/* ---- in a child process, so that this process loads no library of matrix products ---- */
 
 struct product {
     const char *gemm; /* the provider's name */
@@ -69,7 +69,7 @@ static peat_status time_product(void *ctx, struct trail *trail, struct strbuf *o
     return err->status;
 }
 
-/* Seconds for a FLOP; NaN: nothing here multiplies so. */
+/* Seconds for a FLOP; NaN: no provider has such products. */
 static double flop_seconds(const struct run_settings *run, bool rounds)
 {
     struct product p = {run->gemm, rounds};

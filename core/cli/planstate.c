@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planstate.c: cells of a plan as the run directory has them. */
+/* planstate.c: finds the states of a plan's cells in the run directory. */
 #include "cli/planparts.h"
 
 #include "grid/rundir.h"

@@ -5,7 +5,7 @@
 /* Beyond this ratio a short training may never use the smaller side. */
 static const double far_apart = 8.0;
 
-/* The warning on the sizes of tokens and positions; NULL: none. */
+/* The warning on the sizes of tokens and positions; NULL: no warning. */
 static const char *lopsided(const struct plan_cell *c, struct arena *a)
 {
     bool tokens = c->q[Q_INPUT_RATIO_START] > 1.0;
@@ -30,7 +30,7 @@ static void warn_of_ratio(const struct plan *p, int rows, struct arena *a)
     }
 }
 
-/* By hash; the earlier of equals first. */
+/* Sorts by hash; the earlier of equal cells first. */
 static int compare_cells(const void *a, const void *b)
 {
     const struct plan_cell *x = *(const struct plan_cell *const *)a;

@@ -8,11 +8,11 @@
 
 struct request {
     int64_t timeout;  /* seconds of each check */
-    int64_t parent;   /* 0: none               */
-    int64_t trail;    /* descriptor; 0: none   */
-    const char *only; /* NULL: all             */
+    int64_t parent;   /* PID of the parent; 0: none */
+    int64_t trail;    /* descriptor; 0: not given */
+    const char *only; /* NULL: all checks      */
     const char *record;
-    const char *cases; /* one, or a request of a parent; NULL: none */
+    const char *cases; /* one case, or a request of a parent; NULL: not given */
     const char *reference;
     int64_t seed, seconds, jobs;
     bool json, here, thorough, trace;
@@ -22,7 +22,7 @@ struct checking {
     struct request q;
     struct check_request request;
     struct arena *arena;
-    struct error *err; /* the call's */
+    struct error *err; /* error of the call */
     int n;
     struct check_report *report;
     const struct value *subject;
@@ -56,8 +56,8 @@ static const char *subject_text(const struct checking *c, const char *key)
     return v ? v->text : "";
 }
 
-/* A command line that repeats the check; it names the path, because a name may find another
- * file. */
+/* A command line that repeats the check. It names the path, because the name may find
+ * another file. */
 static const char *repeat_command(struct checking *c, const char *check)
 {
     const struct thorough *t = &c->random;
@@ -86,7 +86,7 @@ static void print_head(const struct checking *c)
                   subject_text(c, "version"), subject_text(c, "path"));
 }
 
-/* The length without the situation, "(decoder, fit: none)". */
+/* The length of the message without the situation, "(decoder, fit: none)". */
 static size_t mistake_length(const char *text)
 {
     const char *end = strrchr(text, '(');
@@ -109,7 +109,7 @@ static int first_of(const struct checking *c, int i)
     return i;
 }
 
-/* Prints the checks with the message of check i, and i itself unless it was printed before. */
+/* Prints the checks that have the message of check i, and check i, unless printed before. */
 static void print_alike(const struct checking *c, int i, const char *what)
 {
     const char *names = NULL;
@@ -250,7 +250,7 @@ static int run_case(struct checking *c)
     return check_is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
 }
 
-/* After a plugin did not return in one check, no other check is run: each would take as long. */
+/* After a plugin did not return in one check, no further check is run: each would take as long. */
 static bool has_hung(const struct checking *c)
 {
     return c->count[CHECK_END_TIMEOUT] > 0;
@@ -309,8 +309,8 @@ static int run_all(struct checking *c)
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
-/* Checks in this process, which the parent kills at its own end, and writes the record that the
- * parent asked for. */
+/* Runs checks in this process, which ends with its parent, and writes the record that the parent
+ * asked for. */
 static int run_recorded(struct checking *c)
 {
     struct check_report report;

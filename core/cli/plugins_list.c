@@ -6,7 +6,7 @@
 #include "process/apart.h"
 
 struct request {
-    int kind; /* of kind_words; -1: all */
+    int kind; /* index in kind_words; -1: all */
     bool json;
 };
 
@@ -17,9 +17,9 @@ enum { COLUMNS = sizeof(head) / sizeof(*head) };
 
 struct list {
     const struct request *asked;
-    struct value *plugins; /* objects for --json, otherwise rows */
+    struct value *plugins; /* objects for --json, otherwise rows of a table */
     int n_skip;
-    const char *skip[BAD_MAX]; /* files that take a process down */
+    const char *skip[BAD_MAX]; /* files that end a process */
     struct arena *arena;
 };
 
@@ -28,7 +28,7 @@ struct list {
 static void note_bad(void *ctx, const char *path, const char *why)
 {
     const struct json *bad = ctx;
-    (void)path; /* the reason names it */
+    (void)path; /* the error names the file */
     json_add_text(*bad, why);
 }
 
@@ -80,7 +80,7 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     return PEAT_OK;
 }
 
-/* ---- here ---- */
+/* ---- in this process ---- */
 
 static void take(struct list *l, const struct value *all)
 {
@@ -90,7 +90,7 @@ static void take(struct list *l, const struct value *all)
     l->plugins = value_get(all, "plugins");
 }
 
-/* A file that crashes the child is named, and the next try leaves it out. */
+/* A file that crashes the child is reported, and the next attempt leaves it out. */
 static peat_status read_all(struct list *l, struct error *err)
 {
     struct trail_plugin died;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins_new.c: peat plugins new NAME: a folder that builds at once, to start from. */
+/* plugins_new.c: peat plugins new NAME: makes a folder with a plugin that builds at once. */
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -8,7 +8,7 @@
 enum { NAME_MAX_LENGTH = 48 };
 
 struct request {
-    int kind; /* of kind_words; -1: not given */
+    int kind; /* index in kind_words; -1: not given */
     const char *where;
 };
 
@@ -19,7 +19,7 @@ struct making {
     const char *old;       /* the name in the template: my_scheme */
 };
 
-/* A name goes into file names, YAML and C comments. */
+/* Checks a name, which is used in file names, YAML and C comments. */
 static const char *name_fault(const char *name)
 {
     size_t n = strlen(name);
@@ -32,8 +32,8 @@ static const char *name_fault(const char *name)
     return NULL;
 }
 
-/* A directory of the installation; dir is absolute, or below PREFIX, where PREFIX/bin has the
- * program. */
+/* A directory of the installation. `dir` is absolute, or below PREFIX, where the program is
+ * PREFIX/bin. */
 static const char *installed(struct making *m, const char *dir, struct error *err)
 {
     char program[4096];

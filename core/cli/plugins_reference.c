@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* plugins_reference.c: peat plugins reference: the reference pages, from the parameter rows. */
+/* plugins_reference.c: peat plugins reference: writes the reference pages from the
+ * parameter rows. */
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
@@ -174,7 +175,7 @@ static peat_status write_page(const struct page *page, const struct registry *r,
 
 static void report_bad(void *ctx, const char *path, const char *why)
 {
-    (void)path; /* the reason names it */
+    (void)path; /* the error names the file */
     cli_say("%s", why);
     (*(int *)ctx)++;
 }

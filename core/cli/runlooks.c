@@ -9,8 +9,8 @@ struct looking {
     struct loaded_plan *l;
     const char *dir;
     struct arena *a;
-    bool *wanted; /* by the plan's cells: of the looks so far */
-    bool *open;   /* likewise: of a row that an undecided claim compares */
+    bool *wanted; /* by the plan's cells: needed by the looks so far */
+    bool *open;   /* by the plan's cells: in a row that an undecided claim compares */
 };
 
 int look_place(const struct experiment *e, int64_t seed)
@@ -21,7 +21,7 @@ int look_place(const struct experiment *e, int64_t seed)
     return best_over_keeps(&e->report.best_over, seed) ? -1 : place;
 }
 
-/* ---- which cells ---- */
+/* ---- choosing cells ---- */
 
 static void want(struct looking *x, int from, int to)
 {
@@ -57,7 +57,7 @@ static void find_open(struct looking *x, const struct results *r, const struct c
     }
 }
 
-/* Cells of this look that have no result, though they are in a row's reported value. */
+/* The number of cells of this look that have no result, but their row's reported value. */
 static int count_pending(const struct looking *x, const struct results *r)
 {
     int n = 0;
@@ -73,7 +73,7 @@ static int count_pending(const struct looking *x, const struct results *r)
 
 /* ---- one look ---- */
 
-/* Cells that neither a look so far nor a later one needs. */
+/* Marks cells that neither a look so far nor a later one needs. */
 static peat_status keep_decided(const struct looking *x, int look, struct error *err)
 {
     const struct plan *p = &x->l->plan;

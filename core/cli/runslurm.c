@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* runslurm.c: giving cells to Slurm, and telling the user. */
+/* runslurm.c: hands cells to Slurm, and reports it to the user. */
 #include "cli/runslurm.h"
 
 peat_status run_slurm_open(struct run_slurm *s, struct loaded_plan *l, const char *dir, bool dry,
@@ -40,8 +40,8 @@ void run_slurm_say_kinds(const struct slurm_settings *settings, struct arena *a)
     const struct slurm_array any = {.settings = settings};
     const char *kinds = slurm_kinds(&any, a);
     if (kinds)
-        cli_say("nodes differ here (%s), and bits with the processor: run.slurm.constraint keeps "
-                "the cells on one kind",
+        cli_say("nodes differ here (%s), and results depend a little on the processor: "
+                "run.slurm.constraint keeps the cells on one kind",
                 kinds);
 }
 

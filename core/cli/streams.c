@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c: the standard streams, results that go to stdout or to a file, and bodies apart. */
+/* streams.c: the standard streams, output to stdout or to a file, and commands in a child
+ * process. */
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -7,7 +8,7 @@
 #include "cli/cli.h"
 #include "process/apart.h"
 
-/* A shell gives 8 MiB. With a small stack the process would die at any place without a message. */
+/* A shell gives 8 MiB. With a small stack the process would die somewhere without a message. */
 static void require_stack(void)
 {
     enum { LEAST_KIB = 512 };
@@ -19,8 +20,8 @@ static void require_stack(void)
     _exit(CLI_USAGE);
 }
 
-/* The next file opened would get the number of a closed standard descriptor, and be printed
- * into. Opened for the wrong direction, the descriptor fails when it is used. */
+/* If a standard descriptor is closed, the next file opened would get its number, and output would
+ * go into it. The descriptor is opened for the wrong direction, so that using it fails. */
 void cli_start(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -57,8 +58,8 @@ int cli_width(const char *file, int narrowest, int widest)
     return size.ws_col < narrowest ? narrowest : size.ws_col > widest ? widest : size.ws_col;
 }
 
-/* When the reader of a pipe has gone, no message is needed. An earlier write's errno may be
- * lost; the pipe itself still knows. */
+/* When the reader of a pipe has gone, no message is needed. The errno of an earlier write may be
+ * lost, but the pipe itself still shows it. */
 static bool reader_is_gone(int error)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
@@ -72,7 +73,7 @@ int cli_finish(int code)
     if (fflush(stdout) == 0 && !bad)
         return code;
     int error = errno;
-    if (!error && write(STDOUT_FILENO, "\n", 1) < 0) /* says again why an earlier write failed */
+    if (!error && write(STDOUT_FILENO, "\n", 1) < 0) /* fails with the errno of an earlier write */
         error = errno;
     if (!reader_is_gone(error))
         cli_say("cannot write to standard output: %s",
@@ -80,7 +81,7 @@ int cli_finish(int code)
     return code == CLI_DONE ? CLI_FAILED : code;
 }
 
-/* ---- apart ---- */
+/* ---- in a child process ---- */
 
 struct command_body {
     int (*run)(void *ctx, struct trail *trail);

@@ -14,12 +14,13 @@ extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cm
 extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
     plugins_reference;
 
-/* `peat run` prints the plan, of the chosen among its cells, and the results of its directory. */
+/* The parts of other verbs that `peat run` uses: the plan (of the chosen among its cells) and the
+ * results of its directory. */
 void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen);
 void print_results(const struct cli *cli, char *dir);
 
-/* The table as text: as wide as the terminal, with notes broken at words, where `file` is NULL and
- * standard output is one. */
+/* Adds the table as text. Where `file` is NULL and standard output is a terminal, it is as wide as
+ * that, with notes broken at words. */
 struct table;
 void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct strbuf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attention_profile.c: where each head looks, and how much of that its position decides. */
+/* attention_profile.c: where each head attends, and how much of that its positions determine. */
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"
@@ -8,16 +8,16 @@
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 
-/* Of one head, over all windows. Logits are centred over the keys that their query sees. */
+/* Sums over all windows for one head. Logits are centred over the keys that their query sees. */
 struct head_profile {
-    double queries;           /* that see a key                                      */
-    double weight[DISTANCES]; /* sum of the weights of keys at these distances       */
+    double queries;           /* queries that see a key                              */
+    double weight[DISTANCES]; /* sums of the weights of keys at these distances      */
     double entropy, most;     /* sums of the entropy and of ln(keys seen)            */
     double distance, self, first;
     double square; /* sum of logit^2                                      */
     double bias_square, turn_square;
     double bias[DISTANCES], pairs[DISTANCES];
-    double *sum, *count; /* [T,T]: of centred logits by query and key              */
+    double *sum, *count; /* [T,T]: sums of centred logits by query and key         */
     bool has_bias, turns;
     const char *changed_by;
 };
@@ -30,10 +30,11 @@ struct profile {
     double uniform[DISTANCES], queries;
 };
 
-/* Dense arrays of one group of one batch, [B,H,T,T]; all but the weights are centred. */
+/* Dense arrays of one group of one batch, [B,H,T,T]; all except the weights are centred. */
 struct scores {
     int64_t B, H, T;
-    double *logits, *weights, *bias, *plain; /* bias, plain NULL: none; plain: without the turn */
+    double *logits, *weights, *bias, *plain; /* bias, plain: NULL where the group has none;
+                                              * plain: logits without the rotation */
     double *mask;                            /* [B,1,T,T] */
 };
 
@@ -112,7 +113,7 @@ static void add_head(struct profile *p, struct head_profile *h, const struct sco
 
 /* ---- one group of one batch ---- */
 
-/* scale q k' of the queries and keys as projected: no turn, no bias. */
+/* scale q k' of the queries and keys as projected: without rotation and bias. */
 static double *plain_scores(const struct subject *s, const struct attention_seen *seen,
                             const struct scores *x, struct arena *a)
 {
@@ -179,12 +180,12 @@ static void add_batch(void *ctx, const peat_batch *b)
 
 /* ---- position and distance ---- */
 
-/* What query and key positions explain of the logits, and what i - j alone explains. */
+/* The shares of the logits that query and key positions explain, and that i - j alone explains. */
 struct explained {
     double position, distance;
 };
 
-/* One round of least squares by turns for M(i, j) = row(i) + f(j - i), each pair weighted by its
+/* One round of alternating least squares for M(i, j) = row(i) + f(j - i), each pair weighted by its
  * count. */
 static void fit_round(const struct head_profile *h, int64_t T, double *row, double *f, double *n)
 {
@@ -230,7 +231,7 @@ static struct explained explain(const struct head_profile *h, int64_t T, struct 
 
 /* ---- the tree ---- */
 
-/* Of `whole`, or each of `one`. */
+/* A share of `whole`, or of each of `one`. */
 static void put_ratios(struct json map, const char *key, const double *part, const double *whole,
                        double one, int n)
 {

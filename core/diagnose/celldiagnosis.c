@@ -15,7 +15,7 @@
 
 /* ---- weights ---- */
 
-/* d->generation: where the newest weights are. */
+/* d->generation: the directory of the newest weights. */
 static bool find_weights(struct cell_diagnosis *d, struct error *err)
 {
     const struct file_path all = path_in(d->cell->dir, "ckpt");
@@ -43,12 +43,12 @@ static bool load_weights(struct cell_diagnosis *d, struct error *err)
 
 /* ---- opening ---- */
 
-/* Diagnoses follow a token from its place to its logits. */
+/* Diagnoses follow a token from its place to its logits, so they refuse other models. */
 static bool can_be_read(const struct cell_diagnosis *d, struct error *err)
 {
     const struct model_config *m = &d->config.model;
     const char *has = m->arch == PEAT_SEQ2SEQ         ? "has two sequences"
-                      : m->norm_place != NORM_BEFORE  ? "norms after its parts"
+                      : m->norm_place != NORM_BEFORE  ? "has model.norm_place: after"
                       : m->head != PEAT_HEAD_TOKENS   ? "predicts classes"
                       : m->input != PEAT_INPUT_TOKENS ? "reads patches"
                                                       : NULL;
@@ -68,7 +68,7 @@ static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const
     subject_init(&d->subject, &d->assembly.model, team, 0);
 }
 
-/* Everything but the trained weights. */
+/* Opens everything except the trained weights. */
 static bool open_untrained(struct cell_diagnosis *d, int n_batch, struct error *err)
 {
     const struct cell_files *cell = d->cell;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* celltables.c: tables out of one forward pass. */
+/* celltables.c: collects tables from one forward pass. */
 #include "diagnose/celltables.h"
 
 #include "diagnose/trace.h"
@@ -32,7 +32,7 @@ static bool has_name(const struct list *l, const char *name)
     return false;
 }
 
-/* Of two with one name the later gets a number. */
+/* Adds a number to the name of the later of two tables with one name. */
 static void add_table(struct list *l, const char *name, const char *meaning, struct scheme_table t)
 {
     const char *own = name;
@@ -48,7 +48,7 @@ static void add_table(struct list *l, const char *name, const char *meaning, str
 
 /* ---- streams ---- */
 
-/* Of the first window, where windows differ. */
+/* On the first window, where windows differ. */
 static void add_streams(struct list *l, const struct trace *t)
 {
     const struct positional *p = &l->d->assembly.positional;
@@ -105,7 +105,7 @@ static void add_input(struct list *l)
 
 /* ---- biases ---- */
 
-/* Groups of heads of one layer come one after another. */
+/* Adds the biases of one layer, whose head groups follow each other. */
 static void add_bias(struct list *l, const struct trace *t, int64_t layer)
 {
     const peat_dims *dims = &l->d->assembly.model.dims;

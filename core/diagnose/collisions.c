@@ -10,18 +10,18 @@
 #include "diagnose/support.h"
 #include "maths/statistics.h"
 
-enum { BATCH = 1024, BLOCK = 256 }; /* queries at a time, rows of answers at a time */
+enum { BATCH = 1024, BLOCK = 256 }; /* queries in a batch, rows of answers in a block */
 
-/* The part of an answer that is wrong. */
+/* The wrong part of an answer. */
 enum wrong { WRONG_TOKEN, WRONG_POSITION, WRONG_BOTH, WRONGS };
 
-/* A candidate: its squared distance less |x|^2, and where it stands. */
+/* A candidate: its squared distance less |x|^2, and its index. */
 struct best {
     double score;
     int64_t b, j;
 };
 
-/* variance: that of the sums, over all dimensions. */
+/* variance: of the sums, over all dimensions */
 static struct collisions collisions_begin(double variance, int64_t d,
                                           const struct collision_settings *s)
 {
@@ -53,7 +53,7 @@ static peat_status total_variance(const struct matrix *m, const char *what, doub
 
 /* ---- noise ---- */
 
-/* Fills noise [d] and returns its length. The same for any order of queries. */
+/* Fills noise [d] and returns its length. The same noise for any order of queries. */
 static double draw_noise(double *noise, int64_t d, double deviation, uint64_t stream, int level,
                          int64_t query)
 {
@@ -68,31 +68,32 @@ static double draw_noise(double *noise, int64_t d, double deviation, uint64_t st
 
 struct query {
     int64_t index, a, i;
-    double own;               /* distance to its own sum: the noise                       */
+    double own;               /* distance to the query's own sum: the length of the noise */
     struct best best[WRONGS]; /* the nearest wrong answers                                */
-    double distance[WRONGS];  /* to them; INFINITY: there is none                         */
+    double distance[WRONGS];  /* distances to them; INFINITY: no such answer              */
 };
 
 /* ---- sums ---- */
 
-/* Of rows that are sums already, `token` has the rows and `position` is one row of zeros. */
+/* For rows that are sums already, `token` has the rows and `position` is one row of zeros. */
 struct sums {
     const struct team *team;
     const struct matrix *token, *position;
-    const int64_t *row_token, *row_position; /* what each row is the sum of; NULL: not rows  */
-    double *token_mean, *position_mean;      /* [d]; all below is about these                     */
+    const int64_t *row_token, *row_position; /* token and position of each row; NULL: not for
+                                              * rows */
+    double *token_mean, *position_mean;      /* [d]; all arrays below are centred by it           */
     double *place, *place_square;            /* p_j [T, d], |p_j|^2 [T]                           */
     double *block, *block_square;            /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */
-    double *cross, *cross_least;             /* 2 e_b p_j [BLOCK, T], its least over j [BLOCK]    */
+    double *cross, *cross_least;             /* 2 e_b p_j [BLOCK, T], its minimum over j [BLOCK]  */
     double *noise, *x;                       /* [BATCH, d]                                        */
     double *x_block;                         /* x e_b [BATCH, BLOCK]                              */
-    double *x_place;     /* |p_j|^2 - 2 x p_j [BATCH, T]; at the own: infinite */
-    double *x_own;       /* what stood there [BATCH]                          */
-    double *x_least;     /* least over j [BATCH]                              */
+    double *x_place;     /* |p_j|^2 - 2 x p_j [BATCH, T]; infinite at the query's own position */
+    double *x_own;       /* the original numbers where infinity was put [BATCH] */
+    double *x_least;     /* minimum over j [BATCH]                            */
     struct query *query; /* [BATCH]                                           */
     struct collisions *c;
-    int level;       /* of c->decoded */
-    double near_sum; /* of the distances of near_count queries, without noise */
+    int level;       /* index in c->decoded */
+    double near_sum; /* sum of the distances of near_count queries, without noise */
     int64_t near_count;
 };
 
@@ -116,7 +117,7 @@ static void sums_alloc(struct sums *s, struct arena *a)
     s->query = ARENA_ARRAY(a, BATCH, struct query);
 }
 
-/* Rows begin .. end less the mean, and their squares. */
+/* Subtracts the mean from rows begin .. end, and computes their squares. */
 static void centre_rows(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
                         double *out, double *square)
 {
@@ -143,7 +144,7 @@ static void improve(struct best *best, double score, int64_t b, int64_t j)
         *best = (struct best){score, b, j};
 }
 
-/* The mistake of taking row b for row a; WRONGS: none. */
+/* The part that is wrong when row b is answered for row a; WRONGS: none is. */
 static enum wrong compare_labels(const struct sums *s, int64_t a, int64_t b)
 {
     bool token = s->row_token[a] != s->row_token[b];
@@ -154,7 +155,7 @@ static enum wrong compare_labels(const struct sums *s, int64_t a, int64_t b)
                              : WRONGS;
 }
 
-/* All positions beside the query's own token. */
+/* Compares with all positions and the query's own token. */
 static void compare_own_token(struct sums *s, int64_t q, double token_part, const double *cross)
 {
     int64_t T = s->position->rows;
@@ -164,8 +165,8 @@ static void compare_own_token(struct sums *s, int64_t q, double token_part, cons
                 j);
 }
 
-/* Token b, r-th of the block, with all positions. A row whose lower bound is not below the best
- * score so far is skipped. */
+/* Compares with token b, the r-th of the block, and all positions. Skips a row whose lower bound is
+ * not below the best score so far. */
 static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
 {
     int64_t T = s->position->rows, own = s->query[q].i;
@@ -194,7 +195,7 @@ struct block_job {
     int64_t begin, rows;
 };
 
-/* Each query writes its own answers. */
+/* Each query writes only its own answers. */
 static void compare_query(void *ctx, int64_t q)
 {
     const struct block_job *job = ctx;
@@ -213,7 +214,7 @@ static void compare_block(struct sums *s, int64_t n, int64_t begin, int64_t end)
     parallel_for(s->team, n, compare_query, &(struct block_job){s, begin, rows});
 }
 
-/* The query's x, centred, and its products with the positions. */
+/* Computes the query's x, centred, and its products with the positions. */
 static void ask(struct sums *s, int64_t q, double deviation, uint64_t stream)
 {
     int64_t d = s->token->columns;
@@ -242,7 +243,7 @@ static void ask_positions(struct sums *s, int64_t n)
     }
 }
 
-/* By subtraction: common parts cancel exactly. */
+/* The distance by subtraction, so that common parts cancel exactly. */
 static double measure_sum(const struct sums *s, int64_t q, const struct best *best)
 {
     if (best->b < 0)
@@ -259,7 +260,7 @@ static double measure_sum(const struct sums *s, int64_t q, const struct best *be
     return sqrt(square);
 }
 
-/* ---- what queries add up to ---- */
+/* ---- sums over queries ---- */
 
 static void tally_decoded(struct sums *s, const struct query *q)
 {
@@ -272,7 +273,7 @@ static void tally_decoded(struct sums *s, const struct query *q)
     d->both += q->own + tolerance < fmin(token, position);
 }
 
-/* The smaller token first: both ends find the same pair. */
+/* Puts the smaller token first, so that both queries of a pair find the same pair. */
 static struct collision pair_of(const struct sums *s, const struct query *q)
 {
     const struct best *near = &q->best[WRONG_BOTH];
@@ -344,7 +345,8 @@ static void tally_end(struct sums *s)
     c->near_mean = in_units(s->near_sum / (double)s->near_count, c->scale);
 }
 
-/* One of each of `queries` equal parts of all pairs: no pair twice, tokens spread evenly. */
+/* Picks one pair of each of `queries` equal parts of all pairs, so that no pair occurs twice and
+ * tokens are spread evenly. */
 static int64_t sample(int64_t k, int64_t queries, int64_t pairs, uint64_t stream)
 {
     if (queries == pairs)
@@ -379,7 +381,7 @@ static int64_t count_queries(int64_t pairs, int levels, int64_t budget)
     return queries < pairs ? queries : pairs;
 }
 
-/* variance: that of the sums, over all dimensions. */
+/* variance: of the sums, over all dimensions */
 static void run(struct sums *s, struct collisions *c, double variance,
                 const struct collision_settings *settings, struct arena *a)
 {

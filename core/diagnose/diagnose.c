@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diagnose.c: the list of diagnostics, and all of them in order. */
+/* diagnose.c: the list of diagnostics, and a function that runs all of them. */
 
 #include "diagnose/diagnostics.h"
 
@@ -7,9 +7,9 @@ const struct diagnostic diagnostics[] = {
     {"logits", diagnose_logits, "Terms of the attention logits",
      "how much a head reacts to content, to position, and to both", true},
     {"sizes", diagnose_sizes, "Sizes of tokens and positions",
-     "which of the two is the louder at the input, and whether they point the same way", false},
+     "which of the two is larger at the input, and whether they point the same way", false},
     {"subspaces", diagnose_subspaces, "Subspaces of tokens and positions",
-     "were they at 90 degrees, the sum would keep them as well apart as concatenation does", false},
+     "at 90 degrees a sum separates them as well as concatenation does", false},
     {"support", diagnose_support, "Which dimensions carry what",
      "an index of 1 means that the model has split its dimensions as concatenation does", false},
     {"collisions", diagnose_collisions, "Collisions",
@@ -17,7 +17,8 @@ const struct diagnostic diagnostics[] = {
     {"probes", diagnose_probes, "Linear probes",
      "whether a linear map finds position and token in the stream, block by block", false},
     {"order", diagnose_order, "Order sensitivity",
-     "how far the last output moves when the other tokens change places; 0: it knows no order",
+     "how far the last output moves when the other tokens change places; 0: their order does not "
+     "matter",
      false},
     {"attention", diagnose_attention, "Attention by distance",
      "where the heads look, and how much of their logits distance alone explains", true},

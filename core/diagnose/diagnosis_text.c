@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diagnosis_text.c: a diagnosis for people. */
+/* diagnosis_text.c: a diagnosis as a page of text. */
 
 #include "diagnose/diagnostics.h"
 
@@ -8,7 +8,7 @@ struct page {
     int width;
 };
 
-/* Text (NULL: none) broken into lines at spaces, each two columns in. */
+/* Adds the text (NULL: nothing), broken into lines at spaces, each indented by two. */
 static void add_wrapped(const struct page *p, const char *text)
 {
     int room = p->width - 2, at = 0;
@@ -61,7 +61,7 @@ static void add_number(struct strbuf *out, const char *form, double x)
     strbuf_addf(out, "%*s", width, text);
 }
 
-/* The text with the number of v in the place of each "{path form}". */
+/* The text with "{path form}" replaced by the number of v at the path. */
 static void add_filled(struct strbuf *out, const char *text, const struct value *v)
 {
     for (const char *at; (at = strchr(text, '{')); text = strchr(at, '}') + 1) {
@@ -73,16 +73,16 @@ static void add_filled(struct strbuf *out, const char *text, const struct value 
     strbuf_add(out, text);
 }
 
-/* ---- what no template says ---- */
+/* ---- lines without a template ---- */
 
-/* The four terms, all others but the bias, the bias. */
+/* The shares of the four terms, of all others except the bias, and of the bias. */
 static void add_shares(struct strbuf *out, const struct value *share)
 {
     static const char *const terms[] = {"token.token", "token.position", "position.token",
                                         "position.position", "bias"};
     double rest = 0.0;
     for (int i = 0; share && i < share->n; i++)
-        rest += fmax(number_of(share->item[i]), 0.0); /* 0 for a number that is missing */
+        rest += fmax(number_of(share->item[i]), 0.0); /* 0 for a missing number */
     for (int i = 0; i < 5; i++)
         rest -= fmax(json_get_number(share, terms[i]), 0.0);
     add_filled(out,
@@ -149,7 +149,7 @@ static void add_order(const struct page *p, const struct value *v)
     }
 }
 
-/* Shares of the weight by distance, as many as fit the page. */
+/* Shares of the weight by distance, as many as fit on the page. */
 enum { PROFILE_LEFT = 63, PROFILE_BIN = 7 };
 
 static void add_profile_head(const struct page *p, const struct value *distances, int fit)
@@ -207,11 +207,13 @@ static void add_attention(const struct page *p, const struct value *v)
 /* A section's parts, printed in this order. */
 static const struct section {
     const char *name;
-    const char *text; /* filled with numbers of the section                         */
-    const char *list; /* NULL; `each` is filled with numbers of each of its members */
+    const char *text; /* filled with the section's numbers                          */
+    const char *list; /* or NULL; a list of the section, and `each` is printed for each of its
+                       * members */
     const char *each;
-    const char *end;                                          /* NULL; as text */
-    void (*add)(const struct page *p, const struct value *v); /* NULL */
+    const char *end;                                          /* or NULL; text after all others */
+    void (*add)(const struct page *p, const struct value *v); /* or NULL; adds lines that need
+                                                               * code */
 } sections[] = {
     {"logits",
      "  % of the terms' variance, query.key\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drawings.c: the schemes of a grid, drawn in another process unless their drawings are kept. */
+/* drawings.c: draws the schemes of a grid in another process, unless their drawings are kept. */
 #include "diagnose/drawings.h"
 
 #include "diagnose/celltables.h"
@@ -9,17 +9,17 @@
 
 enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
 
-/* A scheme with its parameters, as it stands in some cell. */
+/* A scheme with its parameters, as some cell has it. */
 struct shown_scheme {
     const char *title, *name; /* as in grid/schemefile.h */
     struct scheme_request request;
-    const struct cell_files *cell; /* finished, with the scheme; NULL: there is none */
-    int scheme;                    /* which of the cell's it is                      */
+    const struct cell_files *cell; /* a finished cell with the scheme; NULL: none */
+    int scheme;                    /* index of the scheme in the cell                */
 };
 
-/* ---- which schemes ---- */
+/* ---- listing schemes ---- */
 
-/* " base=500", as a person would write it. */
+/* " base=500", in the form that a person would write. */
 static void add_parameter(struct strbuf *out, const char *key, const struct value *item)
 {
     strbuf_addf(out, " %s=", key);
@@ -29,7 +29,7 @@ static void add_parameter(struct strbuf *out, const char *key, const struct valu
         json_print(item, JSON_CANONICAL, out);
 }
 
-/* Parameters by themselves, and in the title. */
+/* The parameters alone, and in the title. */
 static void read_parameters(const struct value *scheme, struct arena *a, struct shown_scheme *look)
 {
     struct json given = json_map(a);
@@ -65,7 +65,7 @@ static bool read_look(const struct value *config, const struct value *scheme, st
     return true;
 }
 
-/* The first finished cell that has it is its example. */
+/* The first finished cell that has the scheme becomes its example. */
 static int add_look(struct shown_scheme *look, int n, const struct shown_scheme *one)
 {
     for (int m = 0; m < n; m++)
@@ -101,7 +101,7 @@ static void name_look(const struct shown_scheme *all, int n, struct shown_scheme
     one->name = strbuf_keep(&name, a);
 }
 
-/* Each once, at the sizes of the first cell that has it. */
+/* Lists each scheme once, at the sizes of the first cell that has it. */
 static int list_looks(const struct rundir *r, struct arena *a,
                       struct shown_scheme look[DRAWINGS_MAX])
 {
@@ -123,7 +123,7 @@ static int list_looks(const struct rundir *r, struct arena *a,
     return n;
 }
 
-/* The drawing without what only its scheme can say. */
+/* The fields of a drawing that need no code of the scheme. */
 static struct scheme_drawing begin_drawing(const struct shown_scheme *look)
 {
     const struct cell_files *cell = look->cell;
@@ -138,9 +138,9 @@ static struct scheme_drawing begin_drawing(const struct shown_scheme *look)
     };
 }
 
-/* ---- a table from another process ---- */
+/* ---- computing a table in another process ---- */
 
-/* The page has room for the first heads, and positions from 0 on. */
+/* Keeps the first heads, and positions from 0 on, for which the page has room. */
 static void cut(struct scheme_table *t, struct arena *a)
 {
     bool square = strcmp(t->what, "bias") == 0;
@@ -158,7 +158,7 @@ static void cut(struct scheme_table *t, struct arena *a)
     t->columns = columns;
 }
 
-/* before: NULL, or of the same shape. */
+/* before: NULL, or of the same shape */
 static void add_drawing(const struct shown_scheme *look, const struct scheme_table *t,
                         const struct scheme_table *before, const struct team *team, struct arena *a,
                         struct scheme_drawing *d)
@@ -180,8 +180,8 @@ static void add_drawing(const struct shown_scheme *look, const struct scheme_tab
     d->before = before ? earlier.value : NULL;
 }
 
-/* The scheme's table: its stream, else a node that it names, else its bias. NULL: the cell does not
- * show it, or has failed. */
+/* The scheme's table: its stream, or a node that it names, or its bias. NULL: the cell has no such
+ * table, or has failed. */
 static const struct cell_table *own_table(const struct shown_scheme *look, struct cell_diagnosis *d)
 {
     struct cell_table *list;
@@ -200,7 +200,7 @@ static const struct cell_table *own_table(const struct shown_scheme *look, struc
     return NULL;
 }
 
-/* Draws how training changed the scheme, where the cell shows it. */
+/* Draws how training changed the scheme, if the cell shows it. */
 static peat_status draw_trained(const struct shown_scheme *look, const struct team *team,
                                 struct arena *a, struct scheme_drawing *d)
 {
@@ -221,7 +221,7 @@ static peat_status draw_trained(const struct shown_scheme *look, const struct te
     return status;
 }
 
-/* Whether another try would end the same. */
+/* Whether another attempt would end the same way. */
 static bool is_final(peat_status status)
 {
     return status == PEAT_OK || status == PEAT_REFUSED || status == PEAT_INVALID;
@@ -270,7 +270,7 @@ static peat_status ask(const struct shown_scheme *look, struct strbuf *sent, str
     return apart_run(send_drawing, &own, apart_seconds(), APART_SILENT, sent, NULL, err);
 }
 
-/* Where a cell brings the process down, from initial weights. */
+/* Where a cell ends the process, the scheme is drawn from initial weights. */
 static const struct value *drawing_of(const struct shown_scheme *look, struct arena *a)
 {
     struct strbuf sent = STRBUF_NEW;

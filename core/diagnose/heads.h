@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* heads.h: shared by the diagnostics of attention. */
+/* heads.h: helpers that the diagnostics of attention share. */
 #pragma once
 
 #include "diagnose/trace.h"
 
-/* 1 where a key is seen and 0 elsewhere, [B,1,T,T]; t is of a pass with attention. */
+/* The seen keys [B,1,T,T]: 1 where a query sees a key, else 0; t is a pass with attention. */
 double *keys_seen(const struct trace *t, struct arena *a);
-/* Row i of x [T,T] less its mean over the keys it sees; 0 at those it does not. mask [T,T]. */
+/* Subtracts from row i of x [T,T] its mean over the keys that query i sees; others become 0. mask
+ * [T,T]. */
 void centre_seen(double *x, const double *mask, int64_t T);
-/* part / whole; NaN when the whole is nothing. */
+/* part / whole; NaN when the whole is 0. */
 double ratio(double part, double whole);

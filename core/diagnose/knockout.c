@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* knockout.c: the stream that each dimension carries, and the loss without it. */
+/* knockout.c: the variance of tokens and positions in each dimension, and the loss without it. */
 
 #include "diagnose/diagnostics.h"
 #include "diagnose/support.h"
@@ -10,10 +10,10 @@ enum { BLOCKS = 8, LOSS_BATCHES = 2 };
 
 struct block_loss {
     int64_t begin, end;
-    double nll[2]; /* without the token's, without the position's dimensions */
+    double nll[2]; /* without dimensions of the token's part, and of the position's part */
 };
 
-/* Sums over batches; a loss is nll / targets. */
+/* Sums over batches; the loss is nll / targets. */
 struct knockout {
     struct subject *s;
     double nll;
@@ -23,7 +23,7 @@ struct knockout {
     int n_block;
 };
 
-/* Adds the loss of b without dimensions [begin, end) of x, of all of b where x is NULL, to *nll. */
+/* Adds the loss of b without dimensions [begin, end) of x (x NULL: all of them) to *nll. */
 static void loss_without(struct subject *s, const peat_batch *b, const double *x, int64_t begin,
                          int64_t end, double *nll, int64_t *targets)
 {
@@ -112,7 +112,7 @@ static void summarise(const struct knockout *k, const struct support *x, struct 
                     mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
 }
 
-/* Variances [D] of the two tables, and what follows from them. */
+/* Variances [D] of the two tables, and numbers computed from them. */
 struct profiles {
     double *token, *position;
     struct support support;

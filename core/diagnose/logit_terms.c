@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, since
- * q = sum of q_a and k = sum of k_b. For tokens and positions these are Ke et al. 2021's terms.
+ * logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, because q is
+ * the sum of q_a and k the sum of k_b. For tokens and positions these are Ke et al. 2021's terms.
  */
 
 #include "diagnose/diagnostics.h"
@@ -12,19 +12,19 @@
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 
-/* Of one head, over all batches. Terms are centred over the keys that their query sees: a constant
- * of a row is nothing to softmax. */
+/* Sums of one head over all batches. Terms are centred over the keys that their query sees, because
+ * softmax ignores a constant of a row. */
 struct head_sums {
     double square[TERMS]; /* sum of term^2         */
     double cross[TERMS];  /* sum of term * logit   */
     double logit;         /* sum of logit^2        */
-    double pairs;         /* of a query and a key that it sees */
+    double pairs;         /* pairs of a query and a key that it sees */
     const char *changed_by;
 };
 
 struct layer_sums {
     bool done;
-    double error; /* worst over groups and batches */
+    double error; /* largest over groups and batches */
     struct head_sums *head;
 };
 
@@ -36,7 +36,7 @@ struct logit_work {
     const char *stopped;
 };
 
-/* One batch row and head at work. */
+/* One batch row of one head. */
 struct square {
     int64_t T;
     double *term[TERMS]; /* [T,T]; NULL: no such term */
@@ -66,7 +66,7 @@ static void add_sums(const struct square *q, struct head_sums *h)
         }
 }
 
-/* bias + scale * score_add; NULL when there is neither. */
+/* bias + scale * score_add; NULL when the group has neither. */
 static double *whole_bias(const struct attention_seen *seen, const int64_t *dim, struct arena *a)
 {
     int64_t n = dim[0] * dim[1] * dim[2] * dim[3];
@@ -106,7 +106,7 @@ static void add_group(struct logit_work *w, const struct trace *t, const struct 
         }
 }
 
-/* Why the layer's queries and keys cannot be taken apart; NULL: they can. */
+/* Why the layer's queries and keys cannot be decomposed; NULL: they can be. */
 static const char *find_bend(const struct logit_work *w, int64_t layer, const struct group_parts *g,
                              int n)
 {
@@ -129,7 +129,7 @@ static void add_layer(struct logit_work *w, const struct trace *t, struct layer_
     }
 }
 
-/* Whether the parts go on into the next layer; if not, w->stopped may say why. */
+/* Whether the parts can be followed into the next layer; if not, w->stopped may have the reason. */
 static bool follow_layer(struct logit_work *w, struct trace *t, int64_t layer, struct parts *x)
 {
     int n;
@@ -210,7 +210,7 @@ static void add_head(const struct logit_work *w, const struct head_sums *h, int6
     }
 }
 
-/* Mean of the shares over heads that have any variance. */
+/* The mean of the shares over heads that have any variance. */
 static double mean_share(const struct layer_sums *l, int64_t H, int t)
 {
     double sum = 0.0;

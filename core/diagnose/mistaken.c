@@ -57,7 +57,7 @@ static void put_collisions(const struct subject *s, struct json v, const struct 
         add_pair(s, pairs, &c->pair[i], c->scale, id);
 }
 
-/* Each pair of token and position once: the first `most` rows of the inputs. */
+/* Each pair of token and position once: the first `most` such rows of the inputs. */
 static struct matrix distinct_rows(struct subject *s, const struct tables *t, int64_t most,
                                    int64_t **token, int64_t **position)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* order.c: the other tokens are permuted; what changes at the last place? */
+/* order.c: permutes the other tokens and measures the change at the last place. */
 
 #include "diagnose/diagnostics.h"
 #include "diagnose/trace.h"
@@ -11,7 +11,7 @@ enum { PERMUTATIONS = 4 };
 struct order {
     struct subject *s;
     double *change, *norm; /* [L + 2] */
-    bool input_moves;      /* a permuted input is not the permutation of the input */
+    bool input_moves;      /* permuting tokens changes the input by more than their order */
     int64_t windows;
 };
 
@@ -19,7 +19,7 @@ static const double ROUNDING = 1e-12;
 
 /* ---- permuting ---- */
 
-/* The last place that is not padding; -1: none. */
+/* The last place that is not padding; -1: all are. */
 static int64_t last_place(const peat_batch *b, int64_t row)
 {
     int64_t last = b->T - 1;
@@ -28,7 +28,7 @@ static int64_t last_place(const peat_batch *b, int64_t row)
     return last;
 }
 
-/* Whether place i may change places with others of its kind. */
+/* Whether place i may be exchanged with other places of the same kind. */
 static bool may_move(const peat_batch *b, int64_t row, int64_t i, int64_t last, bool causal)
 {
     int64_t at = row * b->T + i, end = row * b->T + last;
@@ -37,7 +37,7 @@ static bool may_move(const peat_batch *b, int64_t row, int64_t i, int64_t last, 
     return !b->has_document || b->document[at] == b->document[end];
 }
 
-/* from [B*T]: what stands at each place is taken from there. */
+/* from [B*T]: the place from which each place gets its token. */
 static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, int64_t *from,
                  int64_t *place)
 {
@@ -58,7 +58,7 @@ static void draw(const struct subject *s, const peat_batch *b, uint64_t stream, 
     }
 }
 
-/* Items from[0 .. n-1] of x. */
+/* Copies items from[0 .. n-1] of x. */
 static void *gather(const void *x, size_t each, const int64_t *from, int64_t n, struct arena *a)
 {
     char *out = arena_alloc(a, (size_t)n * each);
@@ -67,7 +67,7 @@ static void *gather(const void *x, size_t each, const int64_t *from, int64_t n, 
     return out;
 }
 
-/* b with tokens, segments, streams of the task and marks of special ones taken from elsewhere. */
+/* b with tokens, segments, streams of the task and marks of special tokens permuted. */
 static peat_batch permute(const peat_batch *b, const int64_t *from, struct arena *a)
 {
     int64_t n = b->B * b->T;
@@ -146,11 +146,11 @@ static void add_batch(void *ctx, const peat_batch *b)
     }
 }
 
-/* ---- what theory says ---- */
+/* ---- expectations from theory ---- */
 
-/* Other mixers read in order. Without any position attention treats the keys as a set: a
- * bidirectional model is equivariant at every depth, and a causal one up to its first layer, whose
- * last query sees all keys. */
+/* Other mixers read in order. Without any position attention treats the keys as a set. So a
+ * bidirectional model is equivariant at every depth, and a causal one only in its first layer,
+ * whose last query sees all keys. */
 static bool must_be_zero(const struct order *o, int64_t layer)
 {
     const struct model *m = o->s->model;

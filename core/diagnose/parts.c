@@ -55,7 +55,7 @@ static bool has_stream(const struct model *m, enum part_kind p)
     return false;
 }
 
-/* Merged input and block 0's input with the streams of `keep` alone. */
+/* The merged input and block 0's input with only the streams of `keep`. */
 static void run_kept(struct subject *s, const peat_batch *b, unsigned keep, double **input,
                      double **block)
 {
@@ -94,7 +94,7 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
     return true;
 }
 
-/* In place. */
+/* Norms the parts in place. */
 static void norm_rows(const struct norm_weights *n, struct parts *p)
 {
     const double *w = n->w->value.data, *b = n->b ? n->b->value.data : NULL;
@@ -158,7 +158,7 @@ static void on_chain(void *ctx, const struct attention_seen *seen)
     c->group[c->n++] = copy_chain(&seen->chain, c->arena);
 }
 
-/* Streams that enter attention itself are merged there again: zero, unless `sites`. */
+/* Streams that enter attention itself are merged there again; they are zero, unless `sites`. */
 static void silence_sites(struct trace *t, peat_node **kept, bool sites)
 {
     for (int i = 0; i < POSITIONAL_MAX; i++) {
@@ -168,7 +168,7 @@ static void silence_sites(struct trace *t, peat_node **kept, bool sites)
     }
 }
 
-/* Queries, keys and values of the normed input y. */
+/* Queries, keys and values from the normed input y. */
 static bool chains_of(struct trace *t, int64_t layer, double *y, bool sites, struct chains *out)
 {
     struct subject *s = t->subject;
@@ -227,7 +227,7 @@ static void check_sums(struct trace *t, struct group_parts *g, int n)
     }
 }
 
-/* The groups of one layer as the pass showed them. */
+/* Finds the groups of one layer in the order in which the pass showed them. */
 static struct group_parts *list_groups(struct trace *t, int64_t layer, int *n)
 {
     struct group_parts *g = ARENA_ARRAY(&t->subject->work, t->n_seen, struct group_parts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* parts_advance.c: the parts through one block, with everything that is not linear held fixed. */
+/* parts_advance.c: passes the parts through one block, with everything nonlinear held fixed. */
 
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"
@@ -28,7 +28,7 @@ static void add_to(double *x, const double *y, int64_t n)
         x[i] += y[i];
 }
 
-/* context [B,T,D]: heads of the group of W v, v being one part's values. */
+/* context [B,T,D] of the group's heads: W v for the values v of one part. */
 static void weigh(const struct trace *t, const struct group_parts *g, const double *weights,
                   const double *v, double *context)
 {
@@ -82,7 +82,7 @@ static double slope(int64_t activation, double u)
     return 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (u + 0.044715 * u * u * u)));
 }
 
-/* Hidden units of all parts, u [rows, F] each, times the slope at their sum. */
+/* The hidden units u [rows, F] of all parts, each times the slope at their sum. */
 static void activate(double *const *u, int64_t n, int64_t activation)
 {
     for (int64_t i = 0; i < n; i++) {

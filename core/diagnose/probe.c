@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.c: ridge regression and linear discriminants in the eigenbasis of a covariance. */
+/* probe.c: computes ridge regression and linear discriminants in the eigenbasis of a covariance. */
 #include "diagnose/probe.h"
 
 #include "diagnose/support.h"
 
 /* ---- groups ---- */
 
-/* The different numbers in x [n] with `use` (NULL: all), ascending, into out [n]; how many. */
+/* Lists the different numbers in x [n] with `use` (NULL: all), ascending, into out [n]; returns
+ * their number. */
 static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int64_t *out)
 {
     int64_t count = 0, different = 0;
@@ -20,7 +21,7 @@ static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int6
     return different;
 }
 
-/* Its place in the list, or -1. */
+/* The index in the list, or -1. */
 static int64_t find(const int64_t *list, int64_t n, int64_t x)
 {
     const int64_t *at = bsearch(&x, list, (size_t)n, sizeof(*list), compare_integers);
@@ -69,7 +70,7 @@ struct learning {
     struct error *err;
 };
 
-/* The rows with `use`, in order. */
+/* Lists the rows with `use`, in order. */
 static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64_t d,
                                struct arena *a)
 {
@@ -81,8 +82,8 @@ static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64
     return (struct matrix){out, rows, d};
 }
 
-/* Columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A constant
- * column becomes 0. */
+/* Scales columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A
+ * constant column becomes 0. */
 static float *standardise(const struct matrix *x, const bool *train, struct arena *a)
 {
     int64_t d = x->columns;
@@ -99,7 +100,7 @@ static float *standardise(const struct matrix *x, const bool *train, struct aren
     return out;
 }
 
-/* PEAT_FAILED: not finite, or nothing to learn from. Memory is the caller's to give back. */
+/* PEAT_FAILED: not finite, or no rows to learn from. The caller gives the memory back. */
 static peat_status learning_begin(struct learning *l, const struct team *team,
                                   const struct matrix *x, const bool *test, struct arena *a,
                                   struct error *err)
@@ -125,14 +126,14 @@ static peat_status learning_begin(struct learning *l, const struct team *team,
 /* Least squares in the eigenbasis of the covariance, for any ridge. */
 struct ridge {
     int64_t d;
-    double *vector, *value; /* [d, d] rows, [d]              */
-    double *mean;           /* [d] of x                      */
+    double *vector, *value; /* eigenvectors [d, d] in rows, eigenvalues [d] */
+    double *mean;           /* [d] means of x                */
     double *part;           /* [d] covariance with y along each eigenvector */
-    double *weight;         /* [d] for the ridge last asked  */
+    double *weight;         /* [d] weights for the last ridge */
     double y_mean;
 };
 
-/* weight serves as room for the covariance of x and y. */
+/* `weight` first serves as memory for the covariance of x and y. */
 static void fill_parts(struct ridge *r, const struct learning *l, const double *y, const bool *use)
 {
     const float *x = l->x;
@@ -220,7 +221,7 @@ static double ridge_of(int k)
     return pow(10.0, k - 6);
 }
 
-/* The ridge that reads the held-out groups best; the larger of equals. */
+/* The ridge with the smallest error on the held-out groups; the larger of equals. */
 static peat_status choose_ridge(double *ridge, const struct learning *l, const double *y,
                                 const int64_t *group, uint64_t stream)
 {
@@ -283,9 +284,10 @@ peat_status probe_regression(const struct team *team, struct probe_regression *p
 struct discriminant {
     const struct team *team;
     int64_t d, classes;
-    int64_t *label, *rows;  /* [classes], ascending; training rows of each */
+    int64_t *label, *rows;  /* [classes], ascending; number of training rows of each */
     double *mean, *bias;    /* [classes, d] whitened; ln share - |mean|^2 / 2 */
-    double *vector, *value; /* [d, d], [d]: of the covariance within classes  */
+    double *vector, *value; /* [d, d], [d]: eigenvectors and eigenvalues of the covariance within
+                             * classes */
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 
@@ -318,7 +320,7 @@ static void find_means(struct discriminant *g, const struct learning *l, const i
             g->mean[c * g->d + j] /= (double)g->rows[c];
 }
 
-/* Each training row less its class's mean. */
+/* Subtracts the mean of its class from each training row. */
 static struct matrix take_residuals(const struct discriminant *g, const struct learning *l,
                                     const int64_t *label)
 {
@@ -333,8 +335,8 @@ static struct matrix take_residuals(const struct discriminant *g, const struct l
     return (struct matrix){out, l->n_train, g->d};
 }
 
-/* Ledoit & Wolf 2004, for rows of mean 0: S [d, d] their covariance. The share of the identity is
- * the estimated error of S over its distance to the identity, both squared. */
+/* Ledoit & Wolf 2004, for rows of mean 0 with covariance S [d, d]. The share of the identity is the
+ * estimated error of S divided by its distance to the identity, both squared. */
 static double ledoit_wolf(const struct matrix *m, const double *S)
 {
     double n = (double)m->rows, trace = 0.0, squares = 0.0, fourth = 0.0;
@@ -367,8 +369,8 @@ static peat_status find_within(struct discriminant *g, const struct learning *l,
     return spectrum_symmetric(g->team, g->vector, g->d, true, g->value, l->a, l->err);
 }
 
-/* Along eigenvector k, in units of the shrunk deviation. A direction without any gets a floor: the
- * columns have variance 1 in all. */
+/* The scale along eigenvector k: 1 / the shrunk deviation. The variance has a minimum, which is
+ * small beside the columns' variance of 1. */
 static double whitening(const struct discriminant *g, int64_t k)
 {
     double variance = (1.0 - g->shrinkage) * fmax(g->value[k], 0.0) + g->shrinkage * g->unit;
@@ -400,7 +402,7 @@ static void whiten_means(struct discriminant *g, int64_t train, struct arena *a)
     }
 }
 
-/* The first of the largest. */
+/* The index of the first largest number. */
 static int64_t decide(const struct discriminant *g, const double *score)
 {
     int64_t best = 0;
@@ -410,7 +412,7 @@ static int64_t decide(const struct discriminant *g, const double *score)
     return best;
 }
 
-/* Of the test rows, in blocks. */
+/* Scores the test rows, in blocks. */
 static void score_rows(struct probe_classes *p, const struct discriminant *g,
                        const struct matrix *x, const int64_t *label, struct arena *a)
 {

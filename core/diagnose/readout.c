@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* readout.c: linear probes for position and token at the input and after every block. */
+/* readout.c: linear probes for position and token, at the input and after every block. */
 
 #include "diagnose/diagnostics.h"
 #include "diagnose/probe.h"
 #include "diagnose/trace.h"
 #include "rounded.h"
 
-/* Of one layer: places of all windows, padding left out. */
+/* Rows of one layer: places of all windows, without padding. */
 struct readout {
     struct subject *s;
     int64_t n, D, windows;
     float *x;                           /* [L + 1][n, D] */
     int64_t *token, *position, *window; /* [n]           */
     double *place;                      /* [n]           */
-    bool *new_position, *new_window;    /* [n]: not trained on */
+    bool *new_position, *new_window;    /* [n]: a test row */
 };
 
 static const double HELD_OUT = 0.2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rounded.h: the numbers of a diagnosis have six significant digits. */
+/* rounded.h: numbers of a diagnosis, with six significant digits. */
 #pragma once
 
 #include "base/base.h"
@@ -9,5 +9,5 @@ void put_rounded(struct json map, const char *key, double x);
 void add_rounded(struct json list, double x);
 /* A list of n numbers. */
 void put_rounded_row(struct json map, const char *key, const double *x, int64_t n);
-/* One plain sentence about a diagnostic. */
+/* Adds one plain sentence about a diagnostic. */
 void put_summary(struct json map, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* sizes.c: how large tokens and positions are where they meet, and how alike their directions. */
+/* sizes.c: the sizes of tokens and positions where they meet, and the cosine between them. */
 
 #include "diagnose/diagnostics.h"
 #include "heads.h"
 #include "rounded.h"
 #include "tables.h"
 
-/* Of all pairs of a token's and a position's vector; rows of length 0 have no direction. */
+/* Over all pairs of a token's and a position's vector; rows of length 0 have no direction. */
 struct cosines {
-    double mean, size; /* of cos and of |cos|; NaN: no pair */
+    double mean, size; /* means of cos and of |cos|; NaN: no pair */
 };
 
-/* Rows of length 1, those of length 0 left out; returns how many. */
+/* Scales rows to length 1 and leaves out those of length 0; returns the number of rows. */
 static int64_t unit_rows(const struct matrix *m, double *out)
 {
     int64_t d = m->columns, n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spaces.c: do tokens and positions span different subspaces? */
+/* spaces.c: measures whether tokens and positions span different subspaces. */
 #include "diagnose/diagnostics.h"
 #include "maths/subspace.h"
 #include "rounded.h"
@@ -55,7 +55,7 @@ static bool put_angles(struct subject *s, const struct subspace *x, const struct
 static void summarise(const struct subspace *x, const struct subspace *y, const struct angles *g,
                       struct json v)
 {
-    const double rounding = 1e-5; /* degrees: two that fill the whole space */
+    const double rounding = 1e-5; /* degrees; smaller angles are rounding */
     double mean = g->found.mean;
     const struct quantiles *base = &g->random.mean;
     if (g->found.n == 0) {
@@ -71,7 +71,7 @@ static void summarise(const struct subspace *x, const struct subspace *y, const 
                 (long long)x->k, (long long)y->k, (long long)x->d, mean, word, base->mean);
 }
 
-/* Tables as they are at one time: now, or before training. */
+/* Tables of one time: now, or before training. */
 static void put_spaces(struct subject *s, const struct tables *t, bool now, struct json v)
 {
     const struct matrix *of[] = {&t->token, &t->position, &t->input};

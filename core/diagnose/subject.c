@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* subject.c: reading windows. */
+/* subject.c: reads the windows of a diagnosis. */
 #include "diagnose/subject.h"
 
 void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed)
@@ -49,7 +49,8 @@ static int64_t shown_length(int64_t T)
     return T < SUBJECT_LENGTH ? T : SUBJECT_LENGTH;
 }
 
-/* Fewer tokens where the vocabulary makes logits large, or the length attention weights. */
+/* A window has fewer tokens where the vocabulary makes logits large, or the length makes attention
+ * weights large. */
 static int64_t rows_of(const peat_task_plan *plan, int64_t T)
 {
     const int64_t most = 64, logits = INT64_C(1) << 25, pairs = INT64_C(1) << 18;

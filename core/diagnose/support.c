@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* support.c: profiles of variance over dimensions. */
+/* support.c: compares profiles of variance over dimensions. */
 #include "diagnose/support.h"
 
 #include "maths/statistics.h"
 
-/* A few columns at a time, so that rows are read as they lie. Sums of equal F32 values are exact,
- * so that a constant column has variance 0. */
+/* Processes a few columns at a time, in the order of memory. Sums of equal F32 values are exact, so
+ * a constant column has variance 0. */
 void column_variances(const struct matrix *m, double *variance)
 {
     enum { LANES = 16 };
@@ -46,8 +46,8 @@ static int64_t count_largest(const double *sorted, int64_t n, double sum)
     return count;
 }
 
-/* sum over all j, k of min(u_j, v_k) / d: each value against the other's smaller ones, by the sums
- * of those, and its larger ones, by their number. */
+/* Computes sum over all j, k of min(u_j, v_k) / d: for each value, the sum of the other profile's
+ * smaller values plus itself times the number of larger ones. */
 static double overlap_by_chance(const double *u, const double *v, int64_t d, double u_sum,
                                 double v_sum)
 {

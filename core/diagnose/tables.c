@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c: gathering them from the windows. */
+/* tables.c: collects the tables from the windows. */
 #include "tables.h"
 
 struct gather {
     struct subject *s;
     struct tables *t;
     int64_t V, T, D;
-    int64_t *row_of; /* [V]: a token's row in token, -1: not seen */
+    int64_t *row_of; /* [V]: the row of a token in `token`, -1: not seen */
     float *token, *position, *input;
     int64_t *token_id, *input_token, *input_position;
-    double token_square, position_square; /* sums over the rows of the input */
+    double token_square, position_square; /* sums over the input's rows */
     bool linear, has_position;
 };
 
@@ -40,7 +40,7 @@ static void add_token(struct gather *g, int32_t id, const double *x)
     }
 }
 
-/* Rows come in the order of the windows: position p is seen first where rows == p. */
+/* Rows come in the order of the windows, so position p is new when rows == p. */
 static void add_position(struct gather *g, int64_t p, const double *x)
 {
     struct tables *t = g->t;

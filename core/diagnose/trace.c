@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trace.c: tensors copied out of a forward pass. */
+/* trace.c: runs a forward pass and copies tensors out of it. */
 #include "diagnose/trace.h"
 
 #include "train/forward.h"

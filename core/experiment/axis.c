@@ -24,13 +24,13 @@ int label_find(const struct axis *axis, const char *label)
     return text_index_find(&axis->by_label, label);
 }
 
-/* The setting of an axis that is not labelled. */
+/* The setting of an axis without labels. */
 static const struct value *only_setting(const struct axis_value *v)
 {
     return v->set->item[0];
 }
 
-/* {label: TEXT, value: ...}: a value that is called otherwise than it is written. */
+/* {label: TEXT, value: ...}: a value with a label of its own. */
 static bool has_label(const struct value *v)
 {
     const struct value *label = value_get(v, "label");
@@ -62,7 +62,7 @@ static struct value *without_labels(struct reading *r, const struct value *v)
     return copy;
 }
 
-/* Equal settings have equal texts. */
+/* Equal settings give equal texts. */
 static const char *setting_text(struct reading *r, const struct value *v)
 {
     return json_to_text(without_labels(r, v), JSON_CANONICAL, r->a);
@@ -75,7 +75,7 @@ static struct axis_value plain_value(struct reading *r, const struct axis *axis,
     return (struct axis_value){label_of(r, v), set};
 }
 
-/* A label may also be written as in the names of cells, and with the path of a plugin. */
+/* A label may also be written as in the names of cells, or with the path of a plugin. */
 static void append_value(struct reading *r, struct axis *axis, struct axis_value v)
 {
     int i = axis->n_known;
@@ -242,7 +242,7 @@ int value_find(struct reading *r, const struct axis *axis, const struct value *v
     return found < 0 ? text_index_find(&axis->by_other_name, label) : found;
 }
 
-/* One value the command line asks for: of a labelled axis, one that the file has. */
+/* One value that the command line asks for; for a labelled axis, a value of the file. */
 static bool narrow_to(struct reading *r, const struct axis *old, struct axis *axis, struct value *v)
 {
     if (!axis->labelled)
@@ -274,7 +274,7 @@ static bool narrow_to_all(struct reading *r, struct axis *axis, struct value *v,
     return ok;
 }
 
-/* Labels of matrix.only as the values they stand for. */
+/* Replaces labels of matrix.only by their values. */
 static bool only_values(struct reading *r, const struct axis *axis, const struct value *v,
                         struct value **values)
 {
@@ -296,8 +296,8 @@ static bool only_values(struct reading *r, const struct axis *axis, const struct
     return true;
 }
 
-/* A word that names the axis replaces its values, and matrix.only chooses among them; the file's
- * stay known, since other parts of the file may name them. */
+/* A word that names the axis replaces its values, and matrix.only chooses among them. The file's
+ * values stay known, because other parts of the file may name them. */
 static bool narrow(struct reading *r, struct axis *axis)
 {
     struct word *w = word_of(r, axis);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* best_over.c: what `report.best_over` says, checked, and in its normal form. */
+/* best_over.c: checks `report.best_over` and puts it into its normal form. */
 #include "experiment/best_over.h"
 
 #include "comparisons.h"
@@ -57,7 +57,7 @@ const char *best_over_seeds(const struct best_over *b, struct arena *a)
 
 /* ---- from the file ---- */
 
-/* Read by params_fill; axes and seeds are read by hand. */
+/* Rows for params_fill; axes and seeds are read separately. */
 struct words {
     int64_t by, length;
     const char *metric;
@@ -68,8 +68,10 @@ enum { BY_SEEDS, BY_HALVES };
 static const char *const by_labels[] = {"seeds", "halves", NULL};
 
 static const peat_param rows[] = {
-    WORD(PEAT_ENUM, by, "what is kept for choosing", .labels = by_labels),
-    WORD(PEAT_STRING, metric, "what is best in; not given: the report's metric"),
+    WORD(PEAT_ENUM, by,
+         "the part of each row that is kept for choosing: seeds, or a half of the validation data",
+         .labels = by_labels),
+    WORD(PEAT_STRING, metric, "metric by which values are chosen; not given: the report's metric"),
     WORD(PEAT_INT, length, "evaluation length of the metric", .preset = -1, WITHIN(-1, 1e9)),
     PEAT_PARAM_END,
 };
@@ -100,7 +102,7 @@ static bool read_axes(struct reading *r, const struct value *map, struct best_ov
     const struct value *v = value_get(map, "axes");
     if (!v || (v->kind == VALUE_LIST && v->n == 0))
         return mistake(r->err, v ? v->at : map->at,
-                       "best_over needs 'axes': the axes of which each row takes its best value");
+                       "best_over needs 'axes': the axes whose best value is chosen for each row");
     bool ok = true;
     b->at = v->at;
     b->axis = ARENA_ARRAY(r->a, items_of(v), const char *);
@@ -135,7 +137,7 @@ static bool read_choose(struct reading *r, const struct value *map, struct best_
     const struct value *v = value_get(map, "choose");
     if (!v || (v->kind == VALUE_LIST && v->n == 0))
         return mistake(r->err, v ? v->at : map->at,
-                       "best_over needs 'choose': those of 'seeds' that are kept for choosing");
+                       "best_over needs 'choose': the seeds that are kept for choosing");
     bool ok = true;
     const struct place given = value_key_place(r->root, "seeds");
     bool by_word = given.file && strcmp(given.file, "command line") == 0;
@@ -157,7 +159,7 @@ static bool read_only(struct reading *r, const struct value *map, struct best_ov
     bool ok = labels_resolve(r, v, "at", true, &labels);
     for (int i = 0; ok && i < labels->n; i++)
         if (best_over_has(b, labels->key[i]))
-            ok = mistake(r->err, v->at, "'at' names '%s', whose value is what best_over chooses",
+            ok = mistake(r->err, v->at, "'at' names '%s', whose value best_over chooses",
                          labels->key[i]);
     b->only = labels;
     return ok;
@@ -176,7 +178,7 @@ bool best_over_read(struct reading *r, const struct value *v, struct best_over *
     const struct value *choose = value_get(v, "choose");
     if (ok && b->halves && choose)
         ok = mistake(r->err, choose->at,
-                     "'choose' names seeds, and by: halves chooses by data: leave it out");
+                     "'choose' names seeds, but by: halves chooses by data: leave 'choose' out");
     else if (ok && !b->halves)
         ok = read_choose(r, v, b);
     b->metric = w.metric && w.metric[0] ? w.metric : NULL;
@@ -191,7 +193,7 @@ bool best_over_refuse(struct reading *r, const struct value *map, const char *wh
     for (int i = 0; map && i < map->n; i++)
         if (best_over_has(&r->e->report.best_over, map->key[i]))
             return mistake(r->err, map->key_at[i],
-                           "%s names '%s', of which best_over chooses a value for each row", what,
+                           "%s names '%s', whose value best_over chooses for each row", what,
                            map->key[i]);
     return true;
 }
@@ -216,7 +218,7 @@ struct value *best_over_value(const struct best_over *b, struct arena *a)
     return m.v;
 }
 
-/* Missing, or a map of texts. */
+/* True for a missing value, or a map of texts. */
 static bool is_only(const struct value *v)
 {
     bool good = !v || (v->kind == VALUE_MAP && v->n > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c: `interaction` and `trend` of a claim, checked and from their normal form. */
+/* change.c: checks `interaction` and `trend` of a claim, and reads their normal form. */
 #include "experiment/change.h"
 
 #include "comparisons.h"
@@ -84,17 +84,16 @@ static bool read_scale(struct reading *r, const struct value *v)
                    near);
 }
 
-/* The labels that the grid has, of which the scale may want numbers. */
+/* The labels that the grid has on the axis; they must be numbers if the scale needs numbers. */
 static bool check_numbers(struct reading *r, const struct axis *axis, const struct value *scale)
 {
     enum change_scale s = (enum change_scale)names_find(change_scales, scale->text);
     for (int i = 0; i < axis->n_known; i++)
         if (isnan(change_x(s, axis->value[i].label, i)))
-            return mistake(r->err, scale->at,
-                           "'%s' needs numbers%s, and axis '%s' has '%s': take 'order' or "
-                           "'monotone'",
-                           scale->text, s == SCALE_LOG2 ? " above 0" : "", axis->key,
-                           axis->value[i].label);
+            return mistake(
+                r->err, scale->at,
+                "'%s' needs numbers%s, and axis '%s' has '%s': use 'order' or 'monotone'",
+                scale->text, s == SCALE_LOG2 ? " above 0" : "", axis->key, axis->value[i].label);
     return true;
 }
 

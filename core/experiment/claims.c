@@ -7,11 +7,11 @@
 #include "plugin/params.h"
 
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
-/* As paired_test_word has them. */
+/* in the words of paired_test_word */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
 const char *const claim_samples[] = {"seeds", "seeds_and_text", NULL};
 
-/* Read by params_fill; the rows that a claim compares are read by hand. */
+/* Rows for params_fill; the rows that a claim compares are read separately. */
 struct numbers {
     const char *text;
     int64_t direction, test, sampled;
@@ -27,11 +27,10 @@ static const peat_param rows[] = {
     NUMBER(PEAT_REAL, alpha, "level of the claim", .preset = 0.05, WITHIN(0, 0.5),
            .flags = PEAT_OPEN_MIN),
     NUMBER(PEAT_REAL, weight,
-           "of its share of alpha, where seeds are added until the claims are decided", .preset = 1,
-           WITHIN(0, 1e6), .flags = PEAT_OPEN_MIN),
-    NUMBER(PEAT_ENUM, test, "of the paired differences", .labels = claim_tests),
-    NUMBER(PEAT_ENUM, sampled, "what the interval and the test take as a sample",
-           .labels = claim_samples),
+           "weight of its share of alpha, where seeds are added until the claims are decided",
+           .preset = 1, WITHIN(0, 1e6), .flags = PEAT_OPEN_MIN),
+    NUMBER(PEAT_ENUM, test, "test of the paired differences", .labels = claim_tests),
+    NUMBER(PEAT_ENUM, sampled, "the sample of the interval and the test", .labels = claim_samples),
     PEAT_PARAM_END,
 };
 
@@ -84,7 +83,7 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
                        "a claim is about 'contrast' or about 'rows': it needs one of them");
     bool ok = contrast ? read_contrast(r, contrast, out) : read_rows(r, two, out);
     ok = ok && change_read(r, v, out) && comparison_measure(r, out, v);
-    /* The report's metric may change later, a claim may not. */
+    /* The report's metric may change later, but a claim must not, so its metric is written out. */
     if (ok && !value_get(out, "metric") && r->e->report.metric[0])
         value_set(r->a, out, "metric", r->e->report.metric_at,
                   value_text(r->a, r->e->report.metric_at, r->e->report.metric));
@@ -93,8 +92,8 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
 
 /* ---- one claim ---- */
 
-/* The command line, now or when the file was made by a run, may have put a number of seeds in the
- * place of looks. */
+/* The command line, now or when a run made the file, may have replaced looks by a number of
+ * seeds. */
 static bool check_weight(struct reading *r, const struct value *v)
 {
     bool taken = r->e->looks.from || value_get(r->root, "made_with");
@@ -128,13 +127,13 @@ static bool check_numbers(struct reading *r, const struct value *v, const struct
                        "exactly the same");
     if (n->sampled == SAMPLED_SEEDS_AND_TEXT && n->test != 0)
         return mistake(r->err, value_get(v, "sampled")->at,
-                       "'sampled: seeds_and_text' has a t test alone: leave 'test' out");
+                       "'sampled: seeds_and_text' has only a t test: leave 'test' out");
     const struct value *trend = value_get(v, "trend");
     if (n->direction == CLAIM_EQUAL && trend && trend->n == 1 &&
         same_text(trend->item[0]->text, change_scales[SCALE_MONOTONE]))
-        return mistake(r->err, trend->at,
-                       "a monotone trend is 'less' or 'greater': for 'equal' take its slope over "
-                       "'order'");
+        return mistake(
+            r->err, trend->at,
+            "a monotone trend is 'less' or 'greater': for 'equal' use 'order', its slope");
     if (expect && !number)
         return mistake(r->err, expect->at,
                        "'expect' must be a number: the A - B that seeds "
@@ -148,7 +147,7 @@ static void put_numbers(struct json m, const struct value *v, const struct numbe
     json_put_number(m, "margin", n->margin);
     json_put_number(m, "alpha", n->alpha);
     json_put_text(m, "test", claim_tests[n->test]);
-    if (n->sampled) /* the default is left out: earlier claims keep their SHA-256 */
+    if (n->sampled) /* the default is left out, so that earlier claims keep their SHA-256 */
         value_set(m.a, m.v, "sampled", NOWHERE, value_get(v, "sampled"));
     if (value_get(v, "expect"))
         json_put_number(m, "expect", value_get(v, "expect")->real);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* comparison_check.c: contrasts and claims and metrics against the rows of the plan. */
+/* comparison_check.c: checks contrasts, claims and metrics against the rows of the plan. */
 
 #include "comparisons.h"
 #include "experiment/claim.h"
@@ -29,7 +29,8 @@ bool metric_check(struct planning *p, const struct plan_row *row, const char *wa
     return false;
 }
 
-/* Twice the loss is twice the metric, whatever was right. */
+/* True for a multiple of the loss: twice the loss gives twice the metric, whatever the
+ * other sums. */
 static bool is_multiple_of_loss(struct trail *trail, const peat_metric *metric)
 {
     const peat_sums once = {.size = sizeof(once),
@@ -53,8 +54,8 @@ static bool is_multiple_of_loss(struct trail *trail, const peat_metric *metric)
 
 /* ---- rows ---- */
 
-/* Rows as the table will have them: of those that differ only on axes whose value is chosen, the
- * first stands for all. */
+/* Rows as the table will have them: of rows that differ only on axes whose value is chosen, the
+ * first represents all. */
 struct table_rows {
     struct labelled labels;
     const struct plan_row **row;
@@ -112,8 +113,8 @@ static int count_matches(const struct labelled *rows, const struct value *map)
     return n;
 }
 
-/* The command line, or matrix.only, leaves some of the file's labels out of the grid: what names
- * them is not a mistake. */
+/* The command line, or matrix.only, may leave some of the file's labels out of the grid; it is not
+ * a mistake to name them. */
 static bool is_narrowed(const struct experiment *e)
 {
     for (int i = 0; i < e->n_axis; i++)
@@ -133,7 +134,7 @@ static const char *what_was_skipped(const struct planning *p)
                         row_label(p, p->refused, p->e->seed[0]), more, p->refused->refused);
 }
 
-/* An error, unless a narrowed grid has left the rows out. */
+/* An error, unless the rows are missing because the grid was narrowed. */
 static bool no_pair(struct planning *p, const struct contrast *c, const struct labelled *rows)
 {
     bool narrowed = is_narrowed(p->e);
@@ -157,7 +158,7 @@ static bool no_pair(struct planning *p, const struct contrast *c, const struct l
                    c->name, c->label[0], c->label[1], rows->axis[c->factor], what_was_skipped(p));
 }
 
-/* Not given: the task chooses, which is seen when it is run. */
+/* Where the length is not given, the task chooses it during the run. */
 static bool is_evaluated(const struct plan_row *row, int64_t length)
 {
     const peat_reals *lengths = &row->cell.config.eval.lengths;
@@ -167,7 +168,7 @@ static bool is_evaluated(const struct plan_row *row, int64_t length)
     return found;
 }
 
-/* Which of several lengths must be said before there is a result. */
+/* Refuses a claim without a length where a row has several, because no result can choose it yet. */
 static bool check_has_length(struct planning *p, const struct value *claim,
                              const struct plan_row *row)
 {
@@ -197,7 +198,8 @@ static bool has_pair_at(const struct contrast_pairs *pairs, int axis, const char
     return false;
 }
 
-/* Both labels of an interaction, or two of a trend's, have rows to pair; else why not. */
+/* Why both labels of an interaction, or two labels of a trend, have no rows to pair; NULL: they
+ * have. */
 static const char *no_change(struct planning *p, const struct labelled *rows,
                              const struct contrast_pairs *pairs, const struct change *c)
 {
@@ -215,7 +217,7 @@ static const char *no_change(struct planning *p, const struct labelled *rows,
                               rows->axis[c->axis]);
 }
 
-/* *has_rows: whether the grid, if it is narrowed, still has what the claim is about. */
+/* *has_rows: whether the grid, if it is narrowed, still has the rows of the claim. */
 static bool check_change(struct planning *p, const struct labelled *rows,
                          const struct contrast_pairs *pairs, const struct value *v, bool *has_rows)
 {
@@ -230,7 +232,7 @@ static bool check_change(struct planning *p, const struct labelled *rows,
                    why);
 }
 
-/* What `sampled: seeds_and_text` takes: losses of stretches of a test part. */
+/* Checks for the data that `sampled: seeds_and_text` needs: losses of stretches of a test part. */
 static bool check_sampled(struct planning *p, const struct value *v, const struct plan_row *row)
 {
     const struct value *sampled = value_get(v, "sampled"), *wanted = value_get(v, "metric");
@@ -251,8 +253,8 @@ static bool check_sampled(struct planning *p, const struct value *v, const struc
                    metric->name, row->cell.label);
 }
 
-/* Cells of one seed are paired when they saw the same batches of one task, one perhaps more of
- * them. */
+/* Cells of one seed can be paired when they train on the same batches of one task, one cell perhaps
+ * on more of them. */
 static bool check_batches(struct planning *p, const struct value *v, const struct plan_row *a,
                           const struct plan_row *b)
 {
@@ -262,7 +264,7 @@ static bool check_batches(struct planning *p, const struct value *v, const struc
                          value_get_path(b->cell.config.resolved, decides[i])))
             return mistake(p->err, v->at,
                            "claim '%s' cannot be decided: rows '%s' and '%s' differ in %s, so "
-                           "their cells are no pairs",
+                           "their cells cannot be paired",
                            value_get(v, "name")->text, a->cell.label, b->cell.label, decides[i]);
     return true;
 }
@@ -309,7 +311,7 @@ static bool check_comparisons(struct planning *p)
 
 /* ---- best_over ---- */
 
-/* The best of two values is chosen by a metric that both measure alike. */
+/* Two values can only be compared by a metric that means the same for both. */
 static bool check_measured_alike(struct planning *p, const struct plan_row *row)
 {
     static const char *const decides[] = {"task", "eval", "model.arch"};
@@ -319,8 +321,8 @@ static bool check_measured_alike(struct planning *p, const struct plan_row *row)
         const struct value *b = value_get_path(row->cell.config.resolved, decides[i]);
         if (a && b && !value_equal(a, b))
             return mistake(p->err, p->e->report.best_over.at,
-                           "best_over cannot choose between '%s' and '%s': they differ in %s, "
-                           "so their values are not of one kind",
+                           "best_over cannot choose between '%s' and '%s': they differ in %s, so "
+                           "their values cannot be compared",
                            first->cell.label, row->cell.label, decides[i]);
     }
     return true;
@@ -346,8 +348,8 @@ static bool check_choice(struct planning *p, const struct plan_row *row)
     return check_measured_alike(p, row);
 }
 
-/* Whether the row has the labels at which best_over chooses, and is `row` on axes that these do not
- * name. */
+/* Whether the row has the labels at which best_over chooses, and equals `row` on the axes that
+ * these do not name. */
 static bool chooses_for(const struct planning *p, const struct plan_row *x,
                         const struct plan_row *row)
 {
@@ -368,7 +370,7 @@ static bool check_chooser(struct planning *p, const struct plan_row *row)
         if (chooses_for(p, &p->row[i], row))
             return true;
     return mistake(p->err, b->only->at,
-                   "best_over chooses%s, and row '%s' has no cell there from which it could",
+                   "best_over chooses%s, and row '%s' has no cell there to choose from",
                    best_over_where(b, p->a), row->cell.label);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* contrast.c: which rows a contrast compares. */
+/* contrast.c: finds the rows that a contrast compares. */
 #include "experiment/contrast.h"
 
 #include "cell/setting.h"
@@ -71,7 +71,7 @@ static bool is_nothing(const char *label)
     return strcmp(label, "-") == 0;
 }
 
-/* Equal, or "-" where there is nothing to combine. */
+/* Equal labels, or "-" where the scheme has nothing to combine. */
 static bool goes_with(const struct labelled *rows, int axis, const char *x, const char *y)
 {
     bool combine = setting_is_below(rows->axis[axis], "position.combine");
@@ -105,10 +105,10 @@ struct matching {
     const struct contrast *c;
     const struct labelled *rows;
     struct contrast_pairs *out;
-    bool *used; /* rows that stand in a pair */
+    bool *used; /* rows that are in a pair */
 };
 
-/* On all axes but the factor. exactly: "-" is a label like others. */
+/* Whether rows agree on all axes but the factor. exactly: "-" matches only "-". */
 static bool agrees(const struct matching *m, int x, int y, bool exactly)
 {
     const char *const *p = m->rows->label[x], *const *q = m->rows->label[y];
@@ -125,7 +125,7 @@ static bool has_factor(const struct matching *m, int row, const char *label)
            labels_match(m->rows, row, m->c->where);
 }
 
-/* The one row of this side that goes with `row`, the exact one first; -1: none, or several. */
+/* The one row of this side that pairs with `row`, an exact match first; -1: none, or several. */
 static int counterpart(const struct matching *m, int row, int side)
 {
     int found = -1, n = 0;

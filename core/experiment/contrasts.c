@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* contrasts.c: `report.contrasts` and the contrasts of claims, checked and in their normal form. */
+/* contrasts.c: checks `report.contrasts` and the contrasts of claims, and puts them into their
+ * normal form. */
 
 #include "cell/setting.h"
 #include "comparisons.h"
@@ -12,9 +13,8 @@ bool comparison_axis(struct reading *r, const struct value *v, const char *what,
     if (*axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
     if (best_over_has(&r->e->report.best_over, v->text))
-        return mistake(r->err, v->at,
-                       "'%s' names '%s', of which best_over chooses a value for each row", what,
-                       v->text);
+        return mistake(r->err, v->at, "'%s' names '%s', whose value best_over chooses for each row",
+                       what, v->text);
     return true;
 }
 
@@ -63,7 +63,7 @@ static bool take_axes(struct reading *r, const struct value *v, enum role as, en
     return ok;
 }
 
-/* An axis that neither names is pooled over when there is `over`, and else shown. */
+/* An axis that neither key names is pooled over if `over` is given, and otherwise shown. */
 static bool read_roles(struct reading *r, const struct value *v, enum role *role)
 {
     const struct value *over = value_get(v, "over"), *pool = value_get(v, "pool");
@@ -89,7 +89,7 @@ static void put_axes(struct reading *r, struct value *out, const char *key, cons
     value_set(r->a, out, key, out->at, list);
 }
 
-/* ---- one ---- */
+/* ---- one contrast ---- */
 
 static void copy_key(struct reading *r, struct value *out, const struct value *v, const char *key)
 {

@@ -19,7 +19,7 @@ static bool is_placed(const struct planning *p, const char *text)
            (strncmp(text, p->e->path, n) == 0 && text[n] == ':');
 }
 
-/* A refusal of the model itself has no place: the scheme asked for the model. */
+/* A refusal of the model itself gets the scheme's place, because the scheme asked for the model. */
 static bool refused(struct planning *p, const struct cell_config *c)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
@@ -29,7 +29,7 @@ static bool refused(struct planning *p, const struct cell_config *c)
     return false;
 }
 
-/* Rows and ids for a look at the input: the ids of the vocabulary, one after another. */
+/* Rows and ids for computing the input: the ids of the vocabulary, one after another. */
 static bool sample_input(const struct assembly *s, const struct cell_config *c, struct arena *a,
                          struct batch *batch)
 {
@@ -49,8 +49,8 @@ static bool sample_input(const struct assembly *s, const struct cell_config *c, 
     return true;
 }
 
-/* Tokens to positions at the input before training, in 4 digits: the same whatever library
- * multiplies. NaN where the scheme cannot do with such ids. */
+/* Size of tokens over size of positions at the input before training, in 4 digits, which are the
+ * same with any library. NaN where the scheme cannot run on such ids. */
 static double first_ratio(struct planning *p, struct assembly *s, const struct cell_config *c)
 {
     struct batch batch;
@@ -64,13 +64,13 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     return strtod(digits, NULL);
 }
 
-/* Costs and properties of a cell that its set-up shows. */
+/* Costs and properties that are known after the cell's set-up. */
 struct look {
     struct model_cost cost;
     struct evaluation_cost evaluation, test; /* test: 0 without a test part */
     struct strbuf injection;
     double ratio;
-    const char *started, *first_tokens; /* in the memory of the plan */
+    const char *started, *first_tokens; /* copied into the memory of the plan */
 };
 
 static bool look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
@@ -90,8 +90,8 @@ static bool look_closer(struct planning *p, struct assembly *s, const struct cel
             evaluation_cost(&s->model, &s->task, true, &look->test, p->err) == PEAT_OK);
 }
 
-/* Weights that act on special tokens alone get no gradient where the task marks none. The task is
- * asked for a batch only where the model has such weights. */
+/* Weights that act only on special tokens get no gradient where the task marks no special tokens. A
+ * batch of the task shows whether it does; it is made only for models with such weights. */
 static bool check_unmarked(struct planning *p, struct assembly *s, const struct cell_config *c)
 {
     struct model_cost unmarked;
@@ -108,7 +108,7 @@ static bool check_unmarked(struct planning *p, struct assembly *s, const struct 
     return batch.b.has_special || error_set(p->err, why.status, "%s", why.text) == PEAT_OK;
 }
 
-/* all: everything, not only the costs of training. */
+/* all: compute everything, not only the costs of training. */
 static bool measure(struct planning *p, const struct cell_config *c, bool all, struct look *look)
 {
     arena_reset(&p->scratch);
@@ -126,7 +126,7 @@ static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HA
     json_hash(value_with_path(a, c->identity, "position", NOWHERE, value_null(a, NOWHERE)), hash);
 }
 
-/* Numbers trained in the same cell without schemes and combine. */
+/* The number of trained numbers in the same cell without schemes and combine. */
 static bool twin_params(struct planning *p, const struct cell_config *c, int64_t *params)
 {
     char hash[HASH_HEX];
@@ -157,7 +157,7 @@ double plan_training(const struct plan_cell *c, int64_t from)
            (double)(t->steps - from);
 }
 
-/* The share of its evaluations that is due after a step. */
+/* The share of its evaluations that are due after a step. */
 static double evaluated_after(const struct plan_cell *c, int64_t from)
 {
     int64_t steps = c->config.train.steps, every = c->config.eval.every;
@@ -175,12 +175,12 @@ double plan_generation(const struct plan_cell *c, int64_t from)
     return c->q[Q_GENERATE_FLOPS] * evaluated_after(c, from);
 }
 
-/* FLOPs that take as long as a byte of activations, which is written, read again, and has a
+/* FLOPs that take as long as one byte of activations, which is written, read again, and has a
  * gradient. From `peat bench step`: a step's FLOPs and 30 for each byte, at the speed of a matrix
- * product, are 0.8 to 1.0 of its time at d 32 to 256, fused and composed (docs/performance.md). */
+ * product, give 0.8 to 1.0 of its time at d 32 to 256, fused and composed (docs/performance.md). */
 static const double flops_per_byte = 30.0;
 
-/* How much longer a step takes than its FLOPs alone. */
+/* The time of a step divided by the time of only its FLOPs. */
 static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* evalcost.c: the costs of evaluations during a cell's training. */
+/* evalcost.c: computes the costs of evaluations during a cell's training. */
 #include "planning.h"
 #include "train/trainer.h"
 
-/* Sequences of a length; as many as the targets ask for where the task does not say. */
+/* Number of sequences of a length. Where the task does not give it, enough for the targets. */
 static int64_t sequences_of(const struct task *t, int i, bool test)
 {
     const peat_task_plan *plan = &t->plan;
@@ -24,14 +24,14 @@ static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t 
     return status;
 }
 
-/* A pass over one newest row of B sequences takes as long as whole passes over B rows and these
- * more: weights are read and operations begun for few rows as for many. From tests/bench/decode.c,
- * newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
+/* A pass over one new row of B sequences takes as long as whole passes over B rows and this many
+ * more, because weights are read and operations started for few rows as for many. From
+ * tests/bench/decode.c, newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
 static const double rows_beside = 4.0;
 
 /* The cost of generating, given the FLOPs of one pass over rows of `T` places in batches of B. With
- * stored rows the prompt is one pass and each later token one over B rows; otherwise there are at
- * most as many passes as the answer has tokens. */
+ * stored rows the prompt costs one pass and each later token a pass over B rows; otherwise at most
+ * one whole pass per token of the answer. */
 static void add_generation(const struct model *m, const peat_task_plan *plan, int i, int64_t B,
                            double flops, struct evaluation_cost *cost)
 {

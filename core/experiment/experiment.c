@@ -150,8 +150,8 @@ static bool has_seed(const struct experiment *e, int64_t seed)
     return false;
 }
 
-/* The file's list of seeds for choosing, where the command line names seeds and says nothing of
- * choosing; else NULL. */
+/* The file's list of seeds for choosing, if the command line gives seeds but no `choose`; otherwise
+ * NULL. */
 static const struct value *choosing_seeds(const struct reading *r)
 {
     bool seeds = false, report = false;
@@ -162,7 +162,7 @@ static const struct value *choosing_seeds(const struct reading *r)
     return seeds && !report ? value_get_path(r->root, "report.best_over.choose") : NULL;
 }
 
-/* Seeds of the command line report; those that the file keeps for choosing stand before them. */
+/* Seeds of the command line are reported; those that the file keeps for choosing come first. */
 static void keep_choosing_seeds(struct reading *r)
 {
     struct experiment *e = r->e;
@@ -207,14 +207,14 @@ static bool read_seeds(struct reading *r)
     return ok;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static bool read_keys(struct reading *r)
 {
     return known_keys_only(r->root, "the experiment", experiment_keys, r->err) == PEAT_OK;
 }
 
-/* Nothing follows from it but a remark (resolved.h). */
+/* `made_with` has no effect except a remark (resolved.h). */
 static bool read_made_with(struct reading *r)
 {
     const struct value *v = value_get(r->root, "made_with");
@@ -233,9 +233,8 @@ static void keep_words(struct experiment *e, int n, char *const *word)
         e->word[i] = arena_strdup(e->arena, word[i]);
 }
 
-/* In order: the first mistake is the one that is reported. The version is first of all, since a
- * file of another one may have other keys; and include may bring labels, which what follows it may
- * name. */
+/* The order matters, since the first mistake is reported. The version is first, because a file of
+ * another version may have other keys; include is early, because its labels may be named later. */
 static bool (*const steps[])(struct reading *r) = {
     read_version,     words_to_root,     read_version,      read_keys,      read_name,
     read_description, read_defaults,     plugin_names_read, known_plugins,  list_words_read,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* howto.c: the sections run, report and match: how to run and compare, never what. */
+/* howto.c: the sections run, report and match, which say how to run and compare. */
 
 #include "cell/setting.h"
 #include "comparisons.h"
@@ -22,16 +22,18 @@ const peat_param run_rows[] = {
         .automatic = "as many as there are cores", .flags = PEAT_AUTO),
     RUN(PEAT_INT, threads, "threads of each cell", WITHIN(1, EXPERIMENT_MAX_THREADS),
         .automatic = "the cores that jobs leave", .flags = PEAT_AUTO),
-    RUN(PEAT_ENUM, on_failure, "whether a failed cell ends the run", .labels = on_failure_labels),
-    RUN(PEAT_ENUM, launcher, "what starts cells", .labels = launcher_labels),
-    RUN(PEAT_STRING, gemm, "what multiplies matrices"),
+    RUN(PEAT_ENUM, on_failure, "when a cell fails: stop the run, or go on with the others",
+        .labels = on_failure_labels),
+    RUN(PEAT_ENUM, launcher, "program that starts cells", .labels = launcher_labels),
+    RUN(PEAT_STRING, gemm, "provider of matrix products"),
     RUN(PEAT_BOOL, tensorboard, "write event files beside the metrics"),
     PEAT_PARAM_END,
 };
 
 const peat_param checkpoint_rows[] = {
     PARAM_ROW(PEAT_INT, struct run_settings, checkpoint_every, "every",
-              "save so often; 0: only at the end", .preset = 500, WITHIN(0, 1e9), .unit = "steps"),
+              "steps between checkpoints; 0: only at the end", .preset = 500, WITHIN(0, 1e9),
+              .unit = "steps"),
     PEAT_PARAM_END,
 };
 
@@ -39,12 +41,12 @@ const peat_param report_rows[] = {
     REPORT(PEAT_STRING, metric, "metric of the table; not given: the task's main one"),
     REPORT(PEAT_ENUM, goal, "whether less or more is better", .labels = goal_labels,
            .automatic = "as the metric says", .flags = PEAT_AUTO),
-    REPORT(PEAT_ENUM, at, "which evaluation counts", .labels = at_labels),
+    REPORT(PEAT_ENUM, at, "the evaluation that counts", .labels = at_labels),
     PEAT_PARAM_END,
 };
 
 const peat_param match_rows[] = {
-    MATCH(PEAT_ENUM, by, "what cells are made equal in", .labels = by_labels),
+    MATCH(PEAT_ENUM, by, "the quantity that is made equal", .labels = by_labels),
     MATCH(PEAT_REAL, tolerance, "largest relative difference that is accepted", .preset = 0.01,
           WITHIN(0, 1)),
     PEAT_PARAM_END,
@@ -75,7 +77,7 @@ static bool read_limits(struct reading *r, const struct value *run)
     return ok;
 }
 
-/* One that is not installed is refused before anything is planned. */
+/* Refuses a provider that is not installed, before anything is planned. */
 static bool read_gemm(struct reading *r, const struct value *run)
 {
     struct error why = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known_plugins.c: plugins that do not exist are told before labels that follow from their names.
+ * known_plugins.c: reports unknown plugins before labels that follow from their names.
  *
- * With position.scheme: [rotray] and a baseline of rotary, both are wrong in the same letter, and
- * the label is right.
+ * With position.scheme: [rotray] and a baseline of rotary, only the first is a mistake, and it is
+ * reported first.
  */
 
 #include "plugin/registry.h"
@@ -14,7 +14,7 @@ struct known {
     struct registry registry;
 };
 
-/* Of the plugins that the key names; 0: it names none. */
+/* The kind of plugin that the key names; 0: it names none. */
 static peat_kind kind_of_key(const char *key)
 {
     static const struct {
@@ -31,14 +31,14 @@ static peat_kind kind_of_key(const char *key)
     return 0;
 }
 
-/* Sections of labels, which are judged later. */
+/* Sections that contain labels, which are checked later. */
 static bool holds_labels(const char *key)
 {
     return !strcmp(key, "exclude") || !strcmp(key, "include") || !strcmp(key, "only") ||
            !strcmp(key, "when");
 }
 
-/* The command line names the key: what the file says there is not used. */
+/* The command line sets the key, so the file's value is not used. */
 static bool is_replaced(const struct reading *r, const char *key)
 {
     for (int i = 0; i < r->n_word; i++)

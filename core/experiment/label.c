@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* label.c: how settings are called in tables, on the command line and in the names of files. */
+/* label.c: the names of settings in tables, on the command line and in the names of files. */
 #include <fnmatch.h>
 
 #include "cell/cell.h"
 #include "experiment/experiment.h"
 #include "reading.h"
 
-#define PART_BYTES  48  /* most of one axis in a file's name  */
-#define LABEL_BYTES 180 /* most of all of them: NAME_MAX less the hash */
+#define PART_BYTES  48  /* most characters of one axis in a file's name */
+#define LABEL_BYTES 180 /* most characters of all axes: NAME_MAX less the hash */
 
-/* The text of a label, and how plugins are called that are given by path. */
+/* The text of a label, and the names of plugins that are given by path. */
 struct labelling {
     struct strbuf text;
     const struct plugin_names *names;
@@ -42,7 +42,7 @@ static void add_map(struct labelling *out, const struct value *map)
     strbuf_add(&out->text, plugin ? ")" : "}");
 }
 
-/* Plugins that act together are joined by "+", numbers stay a list. */
+/* Plugins that act together are joined by "+"; numbers stay a list. */
 static void add_list(struct labelling *out, const struct value *list, bool outermost)
 {
     bool plugins = outermost && list->n > 0;
@@ -86,14 +86,14 @@ static bool is_safe(char c)
     return isalnum((unsigned char)c) || (c && strchr("._+=-", c));
 }
 
-/* "where={across=true}" is spelled "where.across=true". */
+/* "where={across=true}" is written "where.across=true". */
 static bool opens_map(const char *c)
 {
     return c[0] == '=' && c[1] == '{';
 }
 
-/* What stands for a run of characters that are not safe: nothing at the start, where a name would
- * be an option or hidden, and behind "=". */
+/* The replacement for a run of characters that are not safe. It is empty at the start, where the
+ * name would be an option or hidden, and after "=". */
 static const char *gap_text(const struct strbuf *out, size_t start)
 {
     return out->n == start || out->text[out->n - 1] == '=' ? "" : "-";
@@ -144,7 +144,7 @@ bool cell_is_id(const char *text)
     return c > text && !*c && *text != '.';
 }
 
-/* A pattern for cells, "rotary(base=500).*", as their names are spelled. Sets such as [!s] stay. */
+/* Writes a pattern for cells, "rotary(base=500).*", like their names. Sets such as [!s] stay. */
 static void add_pattern(struct strbuf *out, const char *glob)
 {
     bool gap = false, set = false;

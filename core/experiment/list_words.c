@@ -12,7 +12,7 @@
 #include "process/apart.h"
 #include "reading.h"
 
-/* A key below a plugin: "path" of the tasks that the file names. */
+/* A key below a plugin: "path", for the tasks that the file names. */
 struct question {
     struct reading *r;
     peat_kind kind;
@@ -27,8 +27,8 @@ static bool row_takes_list(const peat_plugin *desc, const char *key)
     return row && row_type(row)->item;
 }
 
-/* In a process of its own: "list" where a plugin of the kind that the file or a word names has such
- * a parameter. */
+/* Asks a child process: "list" where a plugin of the kind that the file or a word names has a
+ * parameter of that name that is a list. */
 static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct question *q = ctx;
@@ -50,7 +50,7 @@ static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struc
     return status;
 }
 
-/* True for what only a plugin knows; *yes: its parameter is a list. */
+/* True for keys that only a plugin knows; *yes: the parameter is a list. */
 static bool ask_plugin(struct reading *r, const char *key, bool *yes)
 {
     static const struct {
@@ -102,7 +102,7 @@ bool list_words_read(struct reading *r)
 {
     struct value *matrix = value_get(r->root, "matrix");
     if (matrix && matrix->kind != VALUE_MAP && matrix->kind != VALUE_NULL)
-        return true; /* matrix_read says so */
+        return true; /* matrix_read reports it */
     for (int i = 0; i < r->n_word; i++) {
         struct word *w = &r->word[i];
         if (!becomes_axis(r, matrix, w))

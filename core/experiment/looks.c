@@ -4,7 +4,7 @@
 #include "experiment/claim.h"
 #include "plugin/params.h"
 
-/* As spending_words has them. */
+/* in the words of spending_words */
 const char *const claim_spendings[] = {"obrien-fleming", "pocock", NULL};
 
 struct words {
@@ -19,7 +19,8 @@ static const peat_param rows[] = {
          .flags = PEAT_REQUIRED),
     WORD(PEAT_INT, at_most, "seeds of the last look, those for choosing included",
          WITHIN(2, EXPERIMENT_MAX_CELLS), .flags = PEAT_REQUIRED),
-    WORD(PEAT_ENUM, until, "what ends it", .labels = until_labels, .flags = PEAT_REQUIRED),
+    WORD(PEAT_ENUM, until, "the condition that ends the looks", .labels = until_labels,
+         .flags = PEAT_REQUIRED),
     WORD(PEAT_INT, every, "seeds between looks; 0: as many as `from`",
          WITHIN(0, EXPERIMENT_MAX_CELLS)),
     WORD(PEAT_ENUM, spending, "how alpha is spent over the looks", .labels = claim_spendings),
@@ -45,7 +46,7 @@ bool looks_read(struct reading *r, const struct value *v)
     return true;
 }
 
-/* Seeds that are not kept for choosing, at which the last look is. */
+/* The number of reported seeds (not kept for choosing) at the last look. */
 static int last_look(const struct reading *r)
 {
     return r->e->n_seed - r->e->report.best_over.n_seed;
@@ -85,7 +86,7 @@ bool looks_count(struct reading *r)
     return true;
 }
 
-/* alpha is shared out beforehand by the weights, since Holm's correction needs every p at once. */
+/* alpha is divided beforehand by the weights, since Holm's correction needs every p at once. */
 void looks_put(struct reading *r, struct value *claims)
 {
     const struct looks *l = &r->e->looks;

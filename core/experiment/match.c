@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* match.c: sizes cells so that those that are compared cost the same. */
+/* match.c: changes sizes of cells so that cells that are compared cost the same. */
 
 #include "cell/setting.h"
 #include "planning.h"
 
-#define FACTOR_MAX 64 /* a size is changed by at most this */
+#define FACTOR_MAX 64 /* limit of the factor by which a size is changed */
 
 /* One row at one value of the size that is adjusted. */
 struct trial {
@@ -23,7 +23,7 @@ static int64_t row_size(const struct planning *p, const struct plan_row *row)
     return value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
 }
 
-/* A width is kept divisible by the heads, each of even width. */
+/* The unit of a size: a width stays divisible by the heads, with an even width for each. */
 static int64_t unit_size(const struct planning *p, const struct plan_row *row)
 {
     return strcmp(p->e->match.adjust, "model.d_model") == 0 ? 2 * row->cell.config.model.n_head : 1;
@@ -42,8 +42,8 @@ static bool try_size(struct planning *p, const struct plan_row *from, int64_t si
     return ok;
 }
 
-/* Brackets the target between two sizes; the cost grows with the size. *low or *high may end up
- * on the wrong side when the size cannot go further. */
+/* Brackets the target between two sizes; the cost grows with the size. When the size cannot go
+ * further, both may be on the same side. */
 static bool bracket(struct planning *p, const struct plan_row *row, double target, int64_t unit,
                     struct trial *low, struct trial *high)
 {
@@ -102,7 +102,7 @@ static bool match_row(struct planning *p, struct plan_row *row, const struct pla
     return true;
 }
 
-/* The row that this one is sized like; NULL with an error when there is none or several. */
+/* The row to which this one is matched; NULL with an error: no such row, or several. */
 static const struct plan_row *reference(struct planning *p, const struct plan_row *row)
 {
     const struct plan_row *found = NULL;

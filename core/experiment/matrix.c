@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* matrix.c: the axes of a grid side by side, and what names their labels. */
+/* matrix.c: all axes of a grid, and the sections that name their labels. */
 
 #include "cell/setting.h"
 #include "reading.h"
 
 /* ---- several axes ---- */
 
-/* True when the axis makes the setting `key` or one above it; exactly it when `same`. */
+/* True when the axis sets `key` or a key above it; with `same`, only `key` itself. */
 static bool axis_sets(const struct axis *axis, const char *key, bool same)
 {
     for (int i = 0; i < axis->n_known; i++)
@@ -18,7 +18,7 @@ static bool axis_sets(const struct axis *axis, const char *key, bool same)
     return false;
 }
 
-/* Axes are applied in order: a later one must not undo what an earlier one set. */
+/* Axes are applied in order, and a later one must not undo a setting of an earlier one. */
 static bool check_conflict(struct reading *r, const struct axis *early, const struct axis *late)
 {
     for (int i = 0; i < early->n_known; i++)
@@ -65,7 +65,7 @@ bool matrix_read(struct reading *r)
     return true;
 }
 
-/* ---- what names labels ---- */
+/* ---- sections that name labels ---- */
 
 static int list_axes(const struct experiment *e, const char **name)
 {
@@ -95,7 +95,8 @@ static bool resolve_one(struct reading *r, const struct axis *axis, const struct
 static bool resolve_item(struct reading *r, const struct axis *axis, const struct value *v,
                          bool one, struct value **resolved)
 {
-    /* [learned, alibi] as one value of the axis where no list may stand, else any of both. */
+    /* [learned, alibi] is one value of the axis where a list of labels is not allowed, otherwise
+     * either of the two. */
     if (v->kind != VALUE_LIST || one)
         return resolve_one(r, axis, v, resolved);
     *resolved = value_list(r->a, v->at);
@@ -142,7 +143,7 @@ static bool read_exclude(struct reading *r, const struct value *v)
     return true;
 }
 
-/* An axis value of a cell of include; one that the product lacks becomes known. */
+/* An axis value of a cell of include; a value that the product lacks becomes known. */
 static bool include_value(struct reading *r, struct axis *axis, struct value *v,
                           struct value **label)
 {
@@ -194,7 +195,7 @@ static bool read_include(struct reading *r, const struct value *v)
     return true;
 }
 
-/* axis.c has checked the labels; here, that every key is an axis. */
+/* axis.c has checked the labels; this checks that every key is an axis. */
 static bool check_only(struct reading *r, const struct value *only)
 {
     if (only && only->kind != VALUE_NULL && only->kind != VALUE_MAP)

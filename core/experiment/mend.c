@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mend.c: mistakes that were found, taken out of the tree that was read. */
+/* mend.c: removes mistakes that were found from the tree that was read. */
 #include "experiment/mend.h"
 
 static const char words_file[] = "command line";
@@ -23,7 +23,7 @@ static struct place place_of(const struct mends *m, const char *said)
     return at;
 }
 
-/* The message behind its place. */
+/* The message without its place. */
 static const char *without_place(const struct mends *m, const char *said)
 {
     struct place at = place_of(m, said);
@@ -39,7 +39,7 @@ static bool quotes(const char *said, const char *text)
     return false;
 }
 
-/* What the message proposes; NULL: nothing. */
+/* The replacement that the message proposes; NULL: none. */
 static const char *proposal(struct arena *a, const char *said)
 {
     static const char before[] = "did you mean '";
@@ -50,7 +50,7 @@ static const char *proposal(struct arena *a, const char *said)
     return arena_printf(a, "%.*s", (int)strcspn(at, "'"), at);
 }
 
-/* What is said of a claim after a part of it is gone says nothing. */
+/* A message about a claim that lost a part is not reliable. */
 static bool is_in_section(const struct mend *one, struct place at)
 {
     return one->last_line > 0 && same_text(at.file, one->at.file) && at.line >= one->first_line &&
@@ -87,7 +87,7 @@ static void take_out(struct value *v, int i)
     v->n--;
 }
 
-/* The tree ends before the mends do: what they keep of it is copied. */
+/* The tree is freed before the mends, so they copy its texts. */
 static void remove_part(struct mends *all, struct mend *m, struct value *v, int i, const char *was)
 {
     m->was = was ? arena_strdup(all->a, was) : NULL;
@@ -95,7 +95,8 @@ static void remove_part(struct mends *all, struct mend *m, struct value *v, int 
     take_out(v, i);
 }
 
-/* A key of a map, when the message speaks of it: a map stands where its first key does. */
+/* Mends a key of a map, if the message is about the key. A map has the place of its first key, so
+ * the message decides. */
 static bool mend_key(struct mends *all, struct mend *m, struct value *v, int i)
 {
     if (v->kind != VALUE_MAP || !same_place(v->key_at[i], m->at) || !quotes(m->said, v->key[i]))
@@ -119,14 +120,14 @@ static bool mend_item(struct mends *all, struct mend *m, struct value *v, int i)
     return true;
 }
 
-/* Without its plugin a cell is another one, of which nothing can be said. */
+/* Without its plugin a cell is another cell, so further messages about it are not reliable. */
 static bool names_plugin(const struct value *v, int i)
 {
     return v->kind == VALUE_MAP && (strstr(v->key[i], "scheme") || strstr(v->key[i], "combine") ||
                                     !strcmp(v->key[i], "task") || !strcmp(v->key[i], "plugin"));
 }
 
-/* Deepest first. */
+/* Visits the deepest values first. */
 static bool mend_in(struct mends *all, struct mend *m, struct value *v)
 {
     bool holds = v->kind == VALUE_MAP || v->kind == VALUE_LIST, done = false;
@@ -143,13 +144,13 @@ static bool mend_in(struct mends *all, struct mend *m, struct value *v)
     return done;
 }
 
-/* Settings stand for themselves; the parts of other sections belong together. */
+/* Settings can be removed one by one; the parts of other sections belong together. */
 static bool stands_alone(const char *section)
 {
     return !strcmp(section, "defaults") || !strcmp(section, "matrix") || !strcmp(section, "run");
 }
 
-/* The lines of the section that the mend is in, where its parts belong together. */
+/* The lines of the section that the mend is in, if the section's parts belong together. */
 static void find_section(struct mend *m, const struct value *root)
 {
     int section = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c: from the rows of a grid to its cells. */
+/* plan.c: makes the cells of a plan from the rows of its grid. */
 #include "experiment/plan.h"
 
 #include "cell/cellmeta.h"
@@ -9,7 +9,7 @@
 
 /* ---- checks and cost ---- */
 
-/* Products of bf16 take a library and a CPU that have them. */
+/* Checks that the library and the CPU have products of bf16. */
 static bool check_precision(struct planning *p)
 {
     struct error why = {0};
@@ -19,7 +19,7 @@ static bool check_precision(struct planning *p)
     if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
         return true;
     return mistake(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
-                   "precision 'bf16' is not to be had here: %s; 'fp32' always is", why.text);
+                   "precision 'bf16' is not available here: %s; use 'fp32'", why.text);
 }
 
 bool row_skip(struct planning *p, struct plan_row *row, bool ok)
@@ -30,7 +30,7 @@ bool row_skip(struct planning *p, struct plan_row *row, bool ok)
     return true;
 }
 
-/* A grid whose points are all refused has a mistake. */
+/* If all points of a grid are refused, the grid has a mistake. */
 static bool drop_refused(struct planning *p)
 {
     int kept = 0;
@@ -43,7 +43,7 @@ static bool drop_refused(struct planning *p)
     return kept || error_set(p->err, PEAT_REFUSED, "%s", p->refused[0].refused) == PEAT_OK;
 }
 
-/* Each for every seed, as it would have been a cell. */
+/* Lists a refused point for every seed, like cells. */
 static bool list_skipped(struct planning *p)
 {
     struct json skipped = json_list(p->a);
@@ -65,7 +65,7 @@ static bool cost_rows(struct planning *p)
     return ok;
 }
 
-/* ---- what results are reported by ---- */
+/* ---- baselines ---- */
 
 static bool no_baseline(struct planning *p, const struct plan_row *row)
 {
@@ -75,7 +75,7 @@ static bool no_baseline(struct planning *p, const struct plan_row *row)
                    row->cell.label);
 }
 
-/* Labels that a row and its baseline may differ in. */
+/* The axes on which a row and its baseline may differ. */
 static const struct value *free_axes(const struct planning *p)
 {
     const struct best_over *b = &p->e->report.best_over;
@@ -85,8 +85,8 @@ static const struct value *free_axes(const struct planning *p)
     return value_merge(p->a, p->e->report.baseline, chosen);
 }
 
-/* Which value of an axis will be chosen is not known: then there is a baseline, and no cell is it.
- */
+/* Checks that the row has a baseline. On axes whose value will be chosen it may differ, because the
+ * baseline cell is not known yet. */
 static bool check_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline, *except = free_axes(p);
@@ -166,7 +166,7 @@ static int compare_labels(const void *a, const void *b)
     return strcmp((*x)->label, (*y)->label);
 }
 
-/* Labels keep few characters: where cells share one, each is called by its id. */
+/* Labels are short texts, so two cells may get the same one; such cells are named by their ids. */
 static void tell_labels_apart(struct planning *p)
 {
     int n = p->plan->n;
@@ -183,7 +183,7 @@ static void tell_labels_apart(struct planning *p)
     }
 }
 
-/* Seed-major: a grid that is half done is a whole table with fewer seeds. */
+/* Seed-major, so that a half-finished grid is a whole table with fewer seeds. */
 static bool make_cells(struct planning *p)
 {
     p->plan->n = p->n * p->e->n_seed;
@@ -198,7 +198,7 @@ static bool make_cells(struct planning *p)
     return ok;
 }
 
-/* In order. */
+/* The steps of planning, in order. */
 static bool (*const step[])(struct planning *p) = {
     drop_refused, check_precision, cost_rows,         drop_refused, match_rows_to, drop_refused,
     list_skipped, check_reports,   comparisons_check, make_cells,   find_trunks};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planapart.c: a plan as text and back. */
+/* planapart.c: makes a plan in a child process and sends it as text. */
 #include "experiment/plan.h"
 
 #include "process/apart.h"
@@ -60,7 +60,7 @@ static bool read_config(const struct value *row, struct cell_config *c)
     c->train.seq_len = json_get_int(train, "seq_len", 0);
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     double test = json_get_number(value_get(c->resolved, "eval"), "test");
-    c->eval.test = test > 0 ? test : 0; /* NaN: it is not there */
+    c->eval.test = test > 0 ? test : 0; /* NaN: the member is missing */
     snprintf(c->hash, sizeof(c->hash), "%s", json_text_or(row, "hash", ""));
     snprintf(c->setting, sizeof(c->setting), "%s", json_text_or(row, "setting", ""));
     return c->resolved;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* planjson.c: the plan and its cells as the run directory keeps them. */
+/* planjson.c: the plan and its cells as JSON for the run directory. */
 
 #include "cell/cellfiles.h"
 #include "cell/trunk.h"
 #include "experiment/plan.h"
 
-/* ---- what stands in plan.json ---- */
+/* ---- fields of plan.json ---- */
 
 static const struct field axis_fields[] = {
     {"key", FIELD_TEXT | FIELD_NEEDED}, {"labels", FIELD_LIST, FIELD_TEXT}, {NULL}};
@@ -103,7 +103,7 @@ static bool is_used(const struct plan *p, int axis, const char *label)
     return false;
 }
 
-/* Labels that cells have: first as the file orders them, then those that come from elsewhere. */
+/* Labels that cells have: in the order of the file, then those that come from elsewhere. */
 static void add_labels(struct json list, const struct plan *p, int axis)
 {
     const struct axis *x = &p->experiment->axis[axis];
@@ -148,7 +148,7 @@ static void put_cell(struct json m, const struct plan *p, const struct plan_cell
     json_put_text(m, "combine", c->combine);
 }
 
-/* Numbers and texts that a shape-only set-up gives; cells that draw all weights have no start. */
+/* Numbers and texts from a shape-only set-up; cells that draw all weights have no `started`. */
 static void put_costs(struct json m, const struct plan_cell *c, enum quantity_file file)
 {
     quantities_put(m, file, c->q);

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* planning.h: a plan while it is made: one row for each point of the grid, seeds aside. */
+/* planning.h: a plan while it is made: one row for each point of the grid without its seed. */
 #pragma once
 
 #include "experiment/plan.h"
 
 struct plan_row {
-    struct point point; /* labels with "-" where there is nothing to merge; settings */
+    struct point point; /* labels, with "-" where the scheme has nothing to combine; settings */
     struct plan_cell cell;
-    const char *refused; /* why it is skipped; NULL: it is planned */
+    const char *refused; /* why it is skipped; NULL: not skipped */
 };
 
-/* A plan while it is made: a reader of settings (base/value.h), whose error is never NULL. */
+/* A plan while it is made. It is a reader of settings (base/value.h), so its error is never
+ * NULL. */
 struct planning {
     struct plan *plan;
     const struct experiment *e;
     struct registry *registry;
     struct arena *a;
-    struct arena scratch; /* of one set-up */
+    struct arena scratch; /* memory of one set-up */
     struct error *err;
     struct data_files *files;
-    const struct team *team; /* multiplies; NULL: sizes at the input are not looked at */
+    const struct team *team; /* team for computing sizes at the input; NULL: they are not
+                              * computed */
     int n;
     struct plan_row *row;
     int n_refused;
-    struct plan_row *refused; /* rows that were taken out */
+    struct plan_row *refused; /* rows that were removed */
     int n_twin, twin_room;
-    struct twin *twin; /* numbers trained in cells without position, by the rest of the cell */
+    struct twin *twin; /* trained numbers in cells without position, by the rest of the cell's
+                        * settings */
 };
 
-/* evalcost.c: of one evaluation of all lengths, of the validation part or of the test part: the
- * forward passes that score given tokens, and those that generate, at most. The model needs no
+/* evalcost.c: for one evaluation of all lengths, of the validation part or of the test part: the
+ * forward passes over given tokens, and at most those for generated ones. The model needs no
  * memory. */
 struct evaluation_cost {
     double score_flops, generate_flops;
@@ -39,22 +42,22 @@ struct model;
 struct task;
 peat_status evaluation_cost(struct model *m, const struct task *t, bool test,
                             struct evaluation_cost *cost, struct error *err);
-/* cost.c: fills the cell's cost from a shape-only set-up of its config. */
+/* cost.c: computes the cell's cost from a shape-only set-up of its config. */
 bool cost_measure(struct planning *p, struct plan_cell *cell);
-/* plan.c: ok: whether a step succeeded for this row. If the row was refused, it keeps the reason in
- * p->err, and the plan goes on without it: true. */
+/* plan.c: ok: whether a step succeeded for this row. Returns true also if the row was refused: then
+ * it keeps the reason in p->err, and the plan goes on without the row. */
 bool row_skip(struct planning *p, struct plan_row *row, bool ok);
-/* plantrunks.c: fills the cells' trunks. */
+/* plantrunks.c: sets the cells' trunks. */
 bool find_trunks(struct planning *p);
-/* match.c: sizes the rows as the experiment's `match` asks. */
+/* match.c: changes sizes in the rows according to the experiment's `match`. */
 bool match_rows_to(struct planning *p);
-/* rows.c: p->row from n points, less those that only repeat another. */
+/* rows.c: sets p->row from n points, leaving out points that only repeat another. */
 bool rows_read(struct planning *p, const struct point *point, int n);
-/* The label of the row's cell of that seed. */
+/* The label of the row's cell with that seed. */
 const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed);
 /* The config of a point. dropped: see cell_config_read. */
 bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
-/* True when row and other have equal labels on every axis but those of `except`. A combine "-"
- * equals all. */
+/* True when row and other have equal labels on every axis except those of `except`. A combine "-"
+ * matches any. */
 bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
                 const struct value *except);

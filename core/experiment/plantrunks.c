@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* plantrunks.c: the cells of a plan that share steps, and what they share. */
+/* plantrunks.c: finds the cells of a plan that share steps, and the steps. */
 
 #include "cell/trunk.h"
 #include "planning.h"
 
 /* A cell that may share steps. */
 struct sharer {
-    int cell; /* of the plan */
+    int cell; /* index in the plan */
     const char *hash;
     int64_t end;
 };
 
-/* Those of a trunk stand together, the shortest first; of equal ones the first of the plan. */
+/* Sorts cells of one trunk together, the shortest first; equal ones in the order of the plan. */
 static int compare_sharers(const void *a, const void *b)
 {
     const struct sharer *x = a, *y = b;
@@ -21,7 +21,7 @@ static int compare_sharers(const void *a, const void *b)
     return x->end != y->end ? (x->end < y->end ? -1 : 1) : x->cell - y->cell;
 }
 
-/* Of the cells that have a trunk and is_run (NULL: all), in this order. */
+/* Lists the cells that have a trunk and is_run (NULL: all), in this order. */
 static struct sharer *list_sharers(const struct plan *p, const bool *is_run, int *n,
                                    struct arena *a)
 {
@@ -48,7 +48,7 @@ static const struct value *trunk_of(const struct sharer *s, const struct value *
     return trunk.v;
 }
 
-/* n sharers of one trunk; a cell that is alone shares nothing. */
+/* Sets the trunks of n cells of one trunk; a single cell shares nothing. */
 static void put_trunk(struct plan *p, const struct sharer *s, int n, struct arena *a)
 {
     struct json cells = json_map(a);
@@ -70,7 +70,7 @@ void plan_name_trunks(struct plan *p, struct arena *a)
     }
 }
 
-/* Of a seed for choosing, with labels at which nothing is chosen. */
+/* True for a cell with a seed for choosing, at labels where nothing is chosen. */
 static bool is_never_run(const struct experiment *e, const struct plan_cell *c)
 {
     const struct best_over *b = &e->report.best_over;

@@ -8,7 +8,8 @@
 
 /* ---- where plugins are named ---- */
 
-/* Keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme", "task.plugin". */
+/* True for keys whose texts, or lists of texts, name plugins: "scheme", "position.scheme",
+ * "task.plugin". */
 static bool names_plugins(const char *key)
 {
     static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value", NULL};
@@ -31,7 +32,7 @@ void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r)
         collect(m, r->word[i].key, r->word[i].value);
 }
 
-/* Of those with a path, each once; a file that is not there is refused where it is used. */
+/* Lists the texts that are paths, each once; a missing file is refused where it is used. */
 static void keep_paths(struct plugin_mentions *m, const struct plugin_mentions *all)
 {
     for (int i = 0; i < all->n; i++) {
@@ -47,9 +48,9 @@ static void keep_paths(struct plugin_mentions *m, const struct plugin_mentions *
     }
 }
 
-/* ---- asking them ---- */
+/* ---- asking plugins for their names ---- */
 
-/* In a process of its own: an entry for each, null for one that cannot be loaded. */
+/* Runs in a child process: an entry for each plugin, null for one that cannot be loaded. */
 static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct plugin_mentions *m = ctx;
@@ -102,9 +103,8 @@ static void keep_names(struct plugin_names *names, const struct plugin_mentions 
     }
 }
 
-/* As long as a plan may take for a function of a plugin; a mistake in it is reported where it is
- * read.
- */
+/* The time limit is that of plugin functions in a plan. A mistake in it is reported where it is
+ * read. */
 static double seconds_allowed(struct reading *r)
 {
     double seconds = APART_SECONDS;

@@ -11,7 +11,7 @@ struct points {
     struct error *err;
     struct value *base; /* built-in settings under the defaults */
     int n;
-    struct point *point; /* of one seed */
+    struct point *point; /* points of one seed */
 };
 
 /* ---- matching ---- */
@@ -68,7 +68,7 @@ static const struct value *axis_setting(const struct axis *axis, const char *lab
     return axis->value[found].set;
 }
 
-/* Later ones win: axes, then a cell of include's own keys, overrides, the command line. */
+/* Later settings win: axes, then a cell of include's own keys, overrides, the command line. */
 static bool merge(struct points *p, struct point *point, const struct value *extra)
 {
     const struct experiment *e = p->e;
@@ -164,7 +164,7 @@ static bool add_included(struct points *p, const struct value *cell)
     return true;
 }
 
-/* eval.test in files of version 2 that do not say it. */
+/* Sets eval.test in files of version 2 that do not set it. */
 #define TEST_PART 0.5
 
 static struct value *built_in(const struct experiment *e, struct arena *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reading.h: the parts that experiment_load is made of. */
+/* reading.h: the parts of experiment_load. */
 #pragma once
 
 #include "experiment/experiment.h"
@@ -21,14 +21,14 @@ struct reading {
     struct word *word;
 };
 
-/* words.c: key=value words, and the top-level ones among them into the root. */
-extern const char *const experiment_keys[]; /* of the top level, ended by NULL */
+/* words.c: reads key=value words, and puts top-level ones into the root. */
+extern const char *const experiment_keys[]; /* keys of the top level, ended by NULL */
 bool words_read(struct reading *r, int n, char *const *text);
 bool words_to_root(struct reading *r);
-/* The other words become e->command_line. */
+/* Puts the other words into e->command_line. */
 bool words_to_settings(struct reading *r);
 
-/* plugin_names.c: texts that may name a plugin, where they stand. */
+/* plugin_names.c: texts that may name a plugin, with their places. */
 struct plugin_mention {
     struct place at;
     const char *text;
@@ -38,47 +38,47 @@ struct plugin_mentions {
     int n, room;
     struct plugin_mention *item;
 };
-/* In all of the file and the words. */
+/* Finds such texts in the whole file and in the words. */
 void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r);
-/* e->names. */
+/* Sets e->names. */
 bool plugin_names_read(struct reading *r);
 
 /* known_plugins.c: refuses names of plugins that no directory has, in defaults, matrix and
- * overrides. Nothing is loaded. */
+ * overrides. Loads nothing. */
 bool known_plugins(struct reading *r);
 
-/* list_words.c: lists of the command line, of settings that are not lists, become axes. */
+/* list_words.c: turns lists of the command line into axes, for settings that are not lists. */
 bool list_words_read(struct reading *r);
 
-/* label.c: the key `label` of a plugin's map; NULL: it has none that is a text. */
+/* label.c: the key `label` of a plugin's map; NULL: it has no such text. */
 const struct value *use_label(const struct value *v);
 
 /* axis.c: one axis. */
 bool axis_read(struct reading *r, struct axis *axis, const struct value *v);
-/* One more known value of an axis that is not labelled. */
+/* Adds a known value to an axis that is not labelled. */
 bool axis_append(struct reading *r, struct axis *axis, struct value *v);
-/* Among the known values of the axis; -1: none. */
+/* The index among the known values of the axis; -1: not known. */
 int label_find(const struct axis *axis, const char *label);
-/* The value that v names, by its label or as it is written; -1: none. */
+/* The index of the value that v names, by its label or as written; -1: no such value. */
 int value_find(struct reading *r, const struct axis *axis, const struct value *v);
 bool unknown_label(struct reading *r, const struct axis *axis, const struct value *v);
-/* A map: dotted key -> value. `what` in messages: "'set'". */
+/* Checks a map: dotted key -> value. `what` in messages: "'set'". */
 bool settings_check(struct reading *r, const struct value *set, const char *what);
-/* "did you mean 'rotary'?", or "it has: rotary, alibi" with there_are "it has". */
+/* "did you mean 'rotary'?", or with there_are "it has": "it has: rotary, alibi". */
 const char *name_hint(struct arena *a, const char *wanted, const char *const *name, int n,
                       const char *there_are);
 
-/* matrix.c: all axes, then what names their labels. */
+/* matrix.c: all axes, then the sections that name their labels. */
 bool matrix_read(struct reading *r);
 /* "WHAT names 'KEY', which is not an axis; did you mean ...?" */
 bool unknown_axis(struct reading *r, struct place at, const char *key, const char *what);
-/* Replaces labels and values of axes by labels: map axis key -> label or list of labels. `one`: no
- * lists. `what` in messages: "exclude". */
+/* Replaces labels and values of axes by labels: map axis key -> label or list of labels. `one`:
+ * lists are not allowed. `what` in messages: "exclude". */
 bool labels_resolve(struct reading *r, const struct value *map, const char *what, bool one,
                     struct value **resolved);
 bool cells_read(struct reading *r); /* exclude and include */
 
-/* howto.c: the sections run, report and match: their rows, and their keys without one. */
+/* howto.c: the sections run, report and match: their rows, and their keys without a row. */
 extern const peat_param run_rows[], checkpoint_rows[], report_rows[], match_rows[];
 extern const char *const run_keys[], *const report_keys[], *const match_keys[];
 bool run_read(struct reading *r);
@@ -89,7 +89,7 @@ bool match_read(struct reading *r);
 extern const peat_param slurm_rows[];
 bool slurm_read(struct reading *r, const struct value *given);
 
-/* seconds.c: `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; absent or null leave *seconds as it
- * is. */
+/* seconds.c: reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is
+ * not changed. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);

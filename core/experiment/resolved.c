@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resolved.c: an experiment with all that was said about it, as a file of its own. */
+/* resolved.c: writes an experiment with its command line as a file of its own. */
 #include "experiment/resolved.h"
 
 #include "cell/cellmeta.h"
@@ -8,7 +8,7 @@
 
 enum { ONE_LINE = 80, INDENT = 2 };
 
-/* Texts as JSON has them, which YAML reads. */
+/* Texts are written as in JSON, which YAML reads. */
 static void add_text(struct strbuf *out, const char *text)
 {
     struct arena a;
@@ -67,7 +67,7 @@ static void add_line(struct strbuf *out, const struct value *v)
 
 static void add_block(struct strbuf *out, const struct value *v, int indent);
 
-/* Behind "key:" or "-". */
+/* Writes what follows "key:" or "-". */
 static void add_item(struct strbuf *out, const struct value *v, int indent)
 {
     struct strbuf line = STRBUF_NEW;
@@ -100,7 +100,7 @@ struct resolving {
     const struct plan *p;
     const struct experiment *e;
     struct arena *a;
-    struct value *files; /* list of texts: absolute paths that cells have */
+    struct value *files; /* list of texts: the absolute paths of the cells */
 };
 
 /* ---- paths ---- */
@@ -114,7 +114,7 @@ static void list_files(struct resolving *r, const struct value *v)
         value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
 }
 
-/* The file that this text names for a cell, as the cell has it; NULL: it names none. */
+/* The file that this text names for a cell, as an absolute path; NULL: it names no file. */
 static const char *file_of(const struct resolving *r, const struct value *v)
 {
     bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
@@ -150,7 +150,7 @@ static struct value *with_paths(const struct resolving *r, const struct value *v
 
 /* ---- axes ---- */
 
-/* With the label that it had before its paths were absolute. */
+/* The value with the label that it had before its paths became absolute. */
 static struct value *axis_item(const struct resolving *r, const struct axis_value *v)
 {
     struct value *item = with_paths(r, v->set->item[0]);
@@ -174,7 +174,7 @@ static struct value *axis_items(const struct resolving *r, const struct axis *ax
     return items;
 }
 
-/* Of an axis that was narrowed; those that are only known stand behind them. */
+/* Values of a narrowed axis; values that are only known are listed after them. */
 static struct value *only_of(const struct resolving *r)
 {
     struct json m = json_map(r->a);
@@ -299,7 +299,7 @@ static struct value *report_of(const struct resolving *r, const struct value *wr
     return m.v;
 }
 
-/* ---- where it comes from ---- */
+/* ---- made_with ---- */
 
 /* Kind, id and SHA-256 of the plugins of all cells, each once. */
 static struct value *plugins_of(const struct plan *p, struct arena *a)
@@ -316,7 +316,7 @@ static struct value *plugins_of(const struct plan *p, struct arena *a)
     return list.v;
 }
 
-/* The words of all that were said since the file was written by hand. */
+/* All words of command lines since the file was written by hand. */
 static void add_words(struct json list, const struct experiment *e)
 {
     const struct value *word;
@@ -342,7 +342,7 @@ static struct value *made_with(const struct resolving *r)
     return m.v;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static struct value *resolve_key(const struct resolving *r, const char *key, struct value *written)
 {
@@ -394,7 +394,7 @@ void resolved_text(const struct plan *p, struct strbuf *out)
     arena_release(&a);
 }
 
-/* ---- what has changed since ---- */
+/* ---- changes since then ---- */
 
 const char *resolved_change(const struct plan *p, struct arena *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c: from the points of a grid to the rows of its plan. */
+/* rows.c: makes the rows of a plan from the points of its grid. */
 
 #include "cell/setting.h"
 #include "planning.h"
@@ -11,7 +11,7 @@ static bool is_combine_axis(const struct axis *axis)
     return setting_is_below(axis->key, "position.combine");
 }
 
-/* A labelled axis counts when one of its settings does. */
+/* A labelled axis counts if one of its settings does. */
 static bool axis_is_below(const struct axis *axis, const char *key)
 {
     for (int i = 0; i < axis->n_known; i++)
@@ -48,7 +48,7 @@ static bool is_named_axis(const struct axis *axis)
     return strcmp(axis->key, "position.scheme") == 0 || strcmp(axis->key, "position.combine") == 0;
 }
 
-/* scheme.combine, then the other axes. */
+/* The label: scheme.combine, then the other axes. */
 const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed)
 {
     const char *part[EXPERIMENT_MAX_AXES + 2] = {row->cell.scheme, row->cell.combine};
@@ -59,7 +59,7 @@ const char *row_label(const struct planning *p, const struct plan_row *row, int6
     return cell_label(p->a, n, part, seed);
 }
 
-/* The config of a row that is refused need not be whole. */
+/* The config of a refused row may be incomplete. */
 static void set_labels(struct planning *p, struct plan_row *row)
 {
     struct plan_cell *cell = &row->cell;
@@ -101,7 +101,7 @@ static bool refuse_combine(struct planning *p, const struct plan_row *row)
                    c->combine.plugin->desc->id);
 }
 
-/* Lists the combine of the point under its scheme. */
+/* Lists the point's combine under its scheme. */
 static void note_drop(struct planning *p, struct value *drops, const struct plan_row *row)
 {
     const char *scheme = setting_label(p, row, "position.scheme");
@@ -130,7 +130,7 @@ static void list_drops(struct planning *p, const struct value *drops)
     p->plan->dropped = dropped.v;
 }
 
-/* Puts "-" for the combine. *kept: whether this is the first of the points that differ in it. */
+/* Puts "-" for the combine. *kept: whether it is the first that differs only in that. */
 static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 {
     const struct experiment *e = p->e;
@@ -154,7 +154,7 @@ bool row_config(struct planning *p, struct plan_row *row, bool *dropped)
                                  p->files, p->a, dropped, p->err) == PEAT_OK;
 }
 
-/* Adds the point's row unless it only repeats one. */
+/* Adds the point's row unless it repeats another. */
 static bool read_row(struct planning *p, const struct point *point, struct value *drops)
 {
     struct plan_row *row = &p->row[p->n];

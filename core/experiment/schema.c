@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schema.c: the experiment file as a JSON Schema: schema.json, filled with the rows and plugins. */
+/* schema.c: the experiment file as a JSON Schema: fills schema.json with the rows and plugins. */
 #include "experiment/schema.h"
 
 #include "cell/cell.h"
@@ -7,7 +7,7 @@
 #include "plugin/paramrow.h"
 #include "reading.h"
 
-extern const char schema_skeleton[]; /* schema.json, made a text by the build */
+extern const char schema_skeleton[]; /* the text of schema.json, from the build */
 
 /* ---- one value ---- */
 
@@ -26,7 +26,7 @@ static void put_bounds(struct json m, const peat_param *row)
         json_put_number(m, "maximum", row->max);
 }
 
-/* An item of a list, or the value of a row that is not a list. */
+/* The schema of an item of a list, or of the value of a row that is not a list. */
 static void put_one(struct json m, const peat_param *row)
 {
     const struct param_type *type = row_type(row)->item ? row_type(row)->item : row_type(row);
@@ -40,7 +40,8 @@ static void put_one(struct json m, const peat_param *row)
         put_type(m, row->type == PEAT_INT ? "integer" : "number");
         put_bounds(m, row);
     } else if (row->type == PEAT_STRING || row->type == PEAT_STRINGS) {
-        struct json types = json_put_list(m, "type"); /* a number is a text as it is written */
+        struct json types = json_put_list(m, "type"); /* a number in a text is accepted as
+                                                       * written */
         json_add_text(types, "string");
         json_add_text(types, "number");
     }
@@ -86,7 +87,7 @@ static struct json definition(struct json schema, const char *name, const char *
 
 /* ---- plugins ---- */
 
-/* Returns its properties; a key that is not among them is refused. */
+/* Returns its properties; other keys are refused. */
 static struct json closed_map(struct json m)
 {
     put_type(m, "object");
@@ -152,7 +153,7 @@ static void put_setting(struct json properties, const char *key, const char *ref
     json_put_text(json_put_map(properties, key), "$ref", reference);
 }
 
-/* Values of an axis, each alone or with a label. */
+/* Values of an axis, each with or without a label. */
 static void put_axis(struct json properties, const char *key, const char *reference)
 {
     struct json m = json_put_map(properties, key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* seconds.c: spans of time as a user writes them. */
+/* seconds.c: durations as a user writes them. */
 
 #include "reading.h"
 

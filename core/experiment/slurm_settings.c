@@ -24,7 +24,7 @@ const peat_param slurm_rows[] = {
     PEAT_PARAM_END,
 };
 
-/* These words stand in the script unquoted. */
+/* These words are unquoted in the script. */
 static bool check_word(struct reading *r, const struct value *given, const char *key)
 {
     const struct value *v = value_get(given, key);
@@ -39,7 +39,7 @@ static bool check_word(struct reading *r, const struct value *given, const char 
     return true;
 }
 
-/* Features and what joins them, in double quotes in the script. */
+/* Features and the characters that join them, in double quotes in the script. */
 static bool check_constraint(struct reading *r, const struct value *given,
                              const struct slurm_settings *s)
 {

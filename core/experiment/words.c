@@ -48,7 +48,7 @@ bool words_read(struct reading *r, int n, char *const *text)
     return ok;
 }
 
-/* The top-level key that the word addresses, or NULL. */
+/* The top-level key that the word sets, or NULL. */
 static const char *top_level(const struct word *w)
 {
     for (int i = 0; experiment_keys[i]; i++)

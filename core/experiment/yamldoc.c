@@ -7,19 +7,19 @@
 #define MOST_BYTES     ((size_t)256 * 1024)
 #define MOST_DEPTH     32
 #define MOST_NODES     100000
-#define MOST_KEYS      4096 /* of one map: trees look keys up one after the other */
+#define MOST_KEYS      4096 /* in one map, because trees search keys one by one */
 #define MOST_KEY_BYTES 256
 #define N_BUCKET       1024
 #define CORE_TAG       "tag:yaml.org,2002:"
 
-/* A name that may be given once: a key of one map, or an anchor of the document. */
+/* A name that may occur once: a key of one map, or an anchor of the document. */
 struct mark {
     struct mark *next;
     const void *owner; /* the map, or the reader itself for anchors */
     const char *name;
     struct place at;
-    struct value *value; /* of an anchor; NULL while its node is open */
-    int64_t nodes;       /* in the anchored subtree, aliases counted as what they stand for */
+    struct value *value; /* node of an anchor; NULL while the node is open */
+    int64_t nodes;       /* number of values in the anchored subtree, with aliases expanded */
     int height;          /* levels of nesting in it */
 };
 
@@ -66,8 +66,8 @@ static bool no_memory(struct reader *r)
 
 /* ---- bytes ---- */
 
-/* Printable by YAML's rule, without what editors hide or what only some readers take as the end
- * of a line: U+0085, U+2028, U+2029, and a byte order mark anywhere but at the start. */
+/* Printable by YAML's rule, except characters that editors hide or that only some readers treat as
+ * the end of a line: U+0085, U+2028, U+2029, and a byte order mark anywhere but at the start. */
 static bool character_allowed(uint32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
@@ -95,7 +95,7 @@ static bool check_bytes(struct reader *r, const unsigned char *s, size_t n)
     return true;
 }
 
-/* The first byte of the character a mark points at, 0 at the end. Marks count characters. */
+/* The first byte of the character to which a mark points, 0 at the end. Marks count characters. */
 static char byte_at(const char *text, size_t n, yaml_mark_t mark)
 {
     size_t i = 0;
@@ -107,11 +107,11 @@ static char byte_at(const char *text, size_t n, yaml_mark_t mark)
     return 0;
 }
 
-/* ---- names given once ---- */
+/* ---- names that may occur once ---- */
 
 static struct mark **bucket_of(struct reader *r, const void *owner, const char *name)
 {
-    /* FNV-1a: short names, and a bad spread only costs time. */
+    /* FNV-1a. Names are short, and collisions only cost time. */
     uint64_t h = 14695981039346656037u ^ (uint64_t)(uintptr_t)owner;
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 1099511628211u;
@@ -126,7 +126,7 @@ static struct mark *find_mark(struct reader *r, const void *owner, const char *n
     return m;
 }
 
-/* Refuses a name its owner already has; noun: "key" or "anchor". */
+/* Refuses a name that its owner already has; noun: "key" or "anchor". */
 static bool add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
                      struct place at, struct mark **added)
 {
@@ -167,7 +167,7 @@ static bool too_deep(struct reader *r, struct place at)
     return mistake(r->err, at, "nested more than %d levels deep", MOST_DEPTH);
 }
 
-/* Puts a finished node where it belongs: the root, the open list, or the open map's key. */
+/* Puts a finished node into the root, the open list, or the open map's key. */
 static bool attach(struct reader *r, struct value *node, int height)
 {
     if (r->depth == 0) {
@@ -202,7 +202,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e)
     if (!anchor)
         return mistake(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
     if (!anchor->value)
-        return mistake(r->err, at, "alias '*%s' stands inside its own anchor", name);
+        return mistake(r->err, at, "alias '*%s' is inside its own anchor", name);
     if (r->depth + anchor->height > MOST_DEPTH)
         return too_deep(r, at);
     return count_nodes(r, at, anchor->nodes) && attach(r, anchor->value, anchor->height);
@@ -210,7 +210,7 @@ static bool read_alias(struct reader *r, const yaml_event_t *e)
 
 /* ---- tags ---- */
 
-/* Escapes in a tag can spell anything: invisible characters are not repeated. */
+/* Escapes in a tag can spell invisible characters, so such a tag is not repeated in the message. */
 static bool refuse_tag(struct reader *r, struct place at, const char *tag)
 {
     size_t core = strlen(CORE_TAG);
@@ -222,7 +222,7 @@ static bool refuse_tag(struct reader *r, struct place at, const char *tag)
     return mistake(r->err, at, "tag '%s' is not allowed", tag);
 }
 
-/* Lists and maps may carry the tag they have anyway. */
+/* Lists and maps may have the tag of their own type. */
 static bool check_tag(struct reader *r, struct place at, const yaml_char_t *tag, const char *own)
 {
     const char *text = (const char *)tag;
@@ -231,7 +231,7 @@ static bool check_tag(struct reader *r, struct place at, const yaml_char_t *tag,
     return refuse_tag(r, at, text);
 }
 
-/* A scalar with one of the core schema's tags; the text must be one of that type. */
+/* A scalar with one of the core schema's tags; the text must be valid for that type. */
 static bool read_tagged(struct reader *r, struct place at, const char *tag, const char *text,
                         struct value **value)
 {
@@ -263,8 +263,8 @@ static bool read_tagged(struct reader *r, struct place at, const char *tag, cons
 
 /* ---- events ---- */
 
-/* Keys are compared, suggested and printed: they are short and visible. A number is a key as it
- * is written. */
+/* Keys are compared, suggested and printed, so they must be short and visible. A number is a key as
+ * written. */
 static bool read_key(struct reader *r, const yaml_event_t *e)
 {
     const char *text = (const char *)e->data.scalar.value;
@@ -323,8 +323,8 @@ static bool read_scalar(struct reader *r, const yaml_event_t *e)
     return attach(r, value, 0);
 }
 
-/* Opens a list or map. The depth is checked here, at its first event: libyaml's own time grows
- * with the square of the nesting. */
+/* Opens a list or map. The depth is checked here, at the first event, because libyaml's own time
+ * grows with the square of the nesting. */
 static bool open_level(struct reader *r, const yaml_event_t *e)
 {
     bool is_map = e->type == YAML_MAPPING_START_EVENT;
@@ -386,7 +386,7 @@ static bool read_event(struct reader *r, const yaml_event_t *e)
     }
 }
 
-/* libyaml's own complaint, with the line its context began on when that is another one. */
+/* libyaml's own message, with the line on which its context began, if that is another line. */
 static bool syntax_error(struct reader *r, const char *text, size_t n)
 {
     const yaml_parser_t *p = &r->parser;

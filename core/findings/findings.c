@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* findings.c: diagnoses in rows, and a row's numbers. */
+/* findings.c: collects diagnoses in rows, and computes a row's numbers. */
 #include "findings/findings.h"
 
 void findings_init(struct findings *f, const struct results *r, struct arena *a)
@@ -56,7 +56,7 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
     }
     const char *weights = weights_of(cell);
     if (weights && !json_text_is(tree, "weights", weights)) {
-        *why = "its diagnosis was kept of other weights than it has now";
+        *why = "its diagnosis is of weights that it no longer has";
         return NULL;
     }
     return tree;
@@ -73,7 +73,7 @@ static int keep_finite(const double *x, int n, double *out)
     return kept;
 }
 
-/* The parts come from the first cell that has any, because all cells of a row have one depth. */
+/* The parts come from the first cell that has any, since all cells of a row have the same depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,
                     struct finding *out, double *chances, int *n_chance)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* findings_table.c: a row for each row, a column for each number that was asked for. */
+/* findings_table.c: a table with a line for each row and a column for each requested number. */
 
 #include "findings/findings.h"
 #include "report/lists.h"
@@ -29,7 +29,7 @@ static const struct finding *find_part(const struct finding *list, int n, int64_
     return NULL;
 }
 
-/* ---- which columns ---- */
+/* ---- choosing columns ---- */
 
 static void add_wanted(struct sheet *s, const struct measure *m, int64_t part)
 {
@@ -41,7 +41,7 @@ static void add_wanted(struct sheet *s, const struct measure *m, int64_t part)
         s->wanted[s->n++] = (struct wanted){m, part, head};
 }
 
-/* The parts of the row that has most of them. */
+/* The parts of the row that has the most. */
 static int list_parts(const struct findings *f, const struct measure *m, int64_t *part)
 {
     struct finding found[MEASURE_PARTS];
@@ -117,7 +117,7 @@ static const char *cell_text(const struct sheet *s, const struct found_row *row,
         find_part(found, findings_of(s->f, row, w->measure, found), w->part);
     if (!one || one->over.n == 0)
         return "-";
-    const double rounding = 1e-9; /* nothing but that */
+    const double rounding = 1e-9; /* smaller numbers and intervals are rounding */
     double x = one->over.mean, half = one->over.ci_high - x;
     const char *text =
         number_interval(s->f->a, fabs(x) < rounding ? 0.0 : x, half < rounding ? 0.0 : half, false);

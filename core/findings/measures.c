@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measures.c: the list of measures, and how a number is found in a diagnosis. */
+/* measures.c: the list of measures, and finding their numbers in a diagnosis. */
 #include "findings/measures.h"
 
 #define SHARE(name, head, term, usual, meaning)                                                    \
@@ -58,7 +58,7 @@ const struct measure measures[] = {
     {"decoded_noisy", "decoded in noise", "collisions", NULL, NULL, "decoded/2/both", NULL, false,
      "the same share in noise of half the sums' standard deviation"},
     {"collisions", "collisions", "collisions", NULL, NULL, "exact", NULL, false,
-     "sums that fall on another token elsewhere"},
+     "sums equal to that of another token at another position"},
     {"nearest", "nearest", "collisions", NULL, NULL, "near_least", NULL, false,
      "least distance of two sums that differ in both, in mean distances"},
     SHARE("token_token", "tok.tok", "token.token", true,
@@ -107,7 +107,7 @@ static const struct value *item_at(const struct value *list, const char *number)
     return i < list->n ? list->item[i] : NULL;
 }
 
-/* NaN where the path leads nowhere. */
+/* NaN where the path leads to no number. */
 static double number_at(const struct value *v, const char *path)
 {
     char name[64] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* adopt.c: cells of a run directory whose labels are others now. */
+/* adopt.c: cells of a run directory whose labels have changed. */
 
 #include "grid/rundir.h"
 
@@ -8,7 +8,7 @@ static bool is_among(const char *text, const char *const *sorted, int n)
     return n > 0 && bsearch(&text, sorted, (size_t)n, sizeof(*sorted), compare_texts);
 }
 
-/* Directories that no cell of the plan is called by; *n of them. */
+/* Directories that do not have the name of a cell of the plan; *n of them. */
 static const char **list_leftovers(const struct plan *p, char *const *name, int n_name, int *n,
                                    struct arena *a)
 {

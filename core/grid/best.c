@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* best.c: choosing the value of an axis for each row. */
+/* best.c: chooses the value of an axis for each row. */
 #include "grid/best.h"
 
 #include "grid/rundir.h"
@@ -118,7 +118,7 @@ static void make_rows(struct best *b, struct arena *a)
     }
 }
 
-/* ---- their order ---- */
+/* ---- order of values ---- */
 
 static bool read_number(const char *label, double *x)
 {
@@ -127,7 +127,7 @@ static bool read_number(const char *label, double *x)
     return *label && !*end && isfinite(*x);
 }
 
-/* Numbers by size; else as the plan has them. */
+/* Numbers by size; other values in the order of the plan. */
 static bool is_before(const struct best *b, const struct best_value *x, const struct best_value *y)
 {
     for (int k = 0; k < b->over.n_axis; k++) {
@@ -168,7 +168,7 @@ static bool more_is_better(const struct value *result, const char *metric)
     return false;
 }
 
-/* The metric of best_over, else the report's, else the task's main one. */
+/* The metric of best_over, or the report's, or the task's main one. */
 static void find_metric(struct best *b, int i, const struct value *report)
 {
     struct best_row *row = &b->row[i];
@@ -192,7 +192,7 @@ static const struct value *measure_of(const struct best *b, const struct best_ro
     return result_measure(c->result, row->metric, b->over.halves ? "choose" : "valid", length);
 }
 
-/* Without a length that was asked for: the shortest. */
+/* Without a given length: the shortest. */
 static void find_length(struct best *b, int i)
 {
     struct best_row *row = &b->row[i];
@@ -217,8 +217,8 @@ static void add_score(struct best_value *v, enum cell_state state, double x)
         v->score = isnan(v->score) ? x : v->score + x;
 }
 
-/* Sums in the order in which the seeds are named, wherever the cells come from. A seed that the
- * value has no cell of is open: it may be in another directory. */
+/* Sums in the order in which the seeds are named, wherever the cells come from. A seed without a
+ * cell of the value counts as open, because the cell may be in another directory. */
 static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
 {
     struct best_row *row = &b->row[i];
@@ -243,7 +243,7 @@ static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
     }
 }
 
-/* Values rise: of equal scores the first stays. */
+/* Values rise, so among equal scores the first is kept. */
 static void choose_value(struct best_row *row)
 {
     for (int k = 0; row->open == 0 && k < row->n; k++) {
@@ -269,7 +269,7 @@ static enum best_role role_of(const struct best *b, const struct best_cell *c)
     return chosen ? BEST_REPORTED : BEST_UNCHOSEN;
 }
 
-/* All that cells have, in rising order. */
+/* All seeds that cells have, in rising order. */
 static int list_seeds(const struct best *b, int64_t *seed)
 {
     int n = 0;

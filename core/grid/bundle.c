@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bundle.c: the files of a run directory that go into a bundle, and tar, which makes it. */
+/* bundle.c: lists the files of a run directory for a bundle, and runs tar, which makes it. */
 #include "grid/bundle.h"
 
 #include "experiment/resolved.h"
@@ -15,17 +15,17 @@ const struct record bundle_record = {"bundle.json", "format", 1, false, bundle_f
 
 struct bundling {
     const struct rundir *r;
-    const char *name; /* of the folder in it */
+    const char *name; /* name of the folder in the bundle */
     bool weights;
     struct strbuf files; /* their paths in the directory, each ended by a 0 */
-    const char *scratch; /* a folder for the list of them and for bundle.json */
+    const char *scratch; /* a folder for that list and for bundle.json */
     struct arena *a;
     struct error *err;
 };
 
 /* ---- files ---- */
 
-/* At the first n bytes of path, which are the file or a folder on the way to it. */
+/* Checks the first n bytes of path: the file, or a folder above it. */
 static bool look(const struct bundling *b, const char *path, int n, bool *there)
 {
     const char *part = arena_printf(b->a, "%s/%.*s", b->r->path, n, path);
@@ -44,7 +44,7 @@ static bool look(const struct bundling *b, const char *path, int n, bool *there)
                      (int64_t)st.st_size, RUN_FILE_MOST) == PEAT_OK;
 }
 
-/* Files of the directory, if they exist. */
+/* Adds files of the directory that exist. */
 static bool add_files(struct bundling *b, const char *in, const char *const *name)
 {
     bool ok = true;
@@ -61,7 +61,7 @@ static bool add_files(struct bundling *b, const char *in, const char *const *nam
     return ok;
 }
 
-/* The weights that the result is sealed with, and the state beside them. */
+/* Adds the weights that the result is sealed with, and the state beside them. */
 static bool add_weights(struct bundling *b, const struct cell_files *c)
 {
     static const char *const names[] = {GENERATION_MODEL, GENERATION_STATE, NULL};
@@ -84,7 +84,7 @@ static int compare_ids(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* *cells: how many there are. */
+/* *cells: the number of cells. */
 static bool list_files(struct bundling *b, int *cells)
 {
     static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
@@ -113,7 +113,7 @@ static void add_once(struct json list, const struct value *v)
     json_add(list, v);
 }
 
-/* Engines and plugins of the cells, each once. */
+/* The engines and plugins of the cells, each once. */
 static void put_environment(struct json m, const struct rundir *r)
 {
     static const char *const key[] = {"engine", "abi",  "compiler",  "build",     "cpu", "gemm",
@@ -143,7 +143,7 @@ static peat_status write_about(struct bundling *b, int cells)
 
 /* ---- tar ---- */
 
-/* Only PATH of this environment: other variables carry options of these programs. */
+/* Passes on only PATH, because other variables carry options of these programs. */
 static char **tar_environment(struct arena *a)
 {
     char **env = ARENA_ARRAY(a, 3, char *);
@@ -153,7 +153,7 @@ static char **tar_environment(struct arena *a)
     return env;
 }
 
-/* Names that ustar has no room for stand in pax headers, which carry no time and no process. */
+/* Names that do not fit into ustar are in pax headers, which then carry no time and no process. */
 static char **tar_arguments(const struct bundling *b, const char *dir, enum packing packing)
 {
     struct arena *a = b->a;
@@ -206,7 +206,7 @@ static peat_status run_tar(const struct bundling *b, const char *dir, enum packi
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- making the bundle ---- */
 
 static peat_status check_whole(const struct verification *v, struct error *err)
 {
@@ -218,7 +218,7 @@ static peat_status check_whole(const struct verification *v, struct error *err)
                      v->dir.path);
 }
 
-/* tar changes its folder between the two that it packs from. */
+/* tar changes its folder between the two folders that it packs from. */
 static peat_status find_whole(const char *path, char **whole, struct error *err)
 {
     *whole = realpath(path, NULL);
@@ -237,7 +237,7 @@ static bool pack_in(struct bundling *b, int cells, enum packing packing, struct 
     return ok;
 }
 
-/* Its folder is put away before a stop ends this process. */
+/* The temporary folder is removed before a stop ends this process. */
 static bool pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
     const char *tmp = getenv("TMPDIR");

@@ -57,7 +57,7 @@ static const char *sanitizer_words(const char *line, struct arena *a)
     return end ? arena_printf(a, "%.*s", (int)(end - from), from) : from;
 }
 
-/* exit() from a plugin, or a sanitizer that found one at fault. */
+/* The process was ended by exit() in a plugin, or by a sanitizer that found a mistake in one. */
 static void end_by_plugin(struct cell_end *end, const struct cell_process *p,
                           const struct child *child, struct arena *a)
 {
@@ -81,7 +81,7 @@ static void end_by_limit(struct cell_end *end, const struct cell_process *p, str
                                    step, in_hook(end, a));
 }
 
-/* PEAT_OK: there is a result. */
+/* PEAT_OK: the cell has a result. */
 static peat_status end_by_result(struct cell_end *end, const char *dir, struct arena *a)
 {
     peat_status status = record_read(dir, &result_record, a, &end->result, NULL);
@@ -103,7 +103,7 @@ static void end_without_result(struct cell_end *end, peat_status why)
     end->reason = why == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
 }
 
-/* A cell that ran out of disk has not failed: it goes on once there is room. */
+/* A cell that ran out of disk space has not failed: it continues once there is space. */
 static void check_room(struct cell_end *end)
 {
     static const struct {
@@ -166,7 +166,7 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 
 /* ---- run by another process ---- */
 
-/* The process number of who runs the cell and its host; false: not known. */
+/* The number and host of the process that runs the cell; false: not known. */
 static bool read_owner(const char *dir, struct arena *a, int64_t *pid, const char **host)
 {
     struct value *running = NULL;

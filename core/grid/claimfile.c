@@ -21,10 +21,10 @@ static peat_status read_version(const char *dir, const struct value *v, struct c
                                    (int)json_get_int(v, "results", -1), value_get(v, "claims")};
     if (!out->hash || !out->written_utc || out->results < 0 || !out->claims ||
         out->claims->kind != VALUE_LIST)
-        return damaged(dir, "a version of the claims is not whole", err);
+        return damaged(dir, "a version of the claims is incomplete", err);
     json_hash(out->claims, hex);
     return strcmp(hex, out->hash) == 0 ? PEAT_OK
-                                       : damaged(dir, "claims do not have their hash", err);
+                                       : damaged(dir, "the claims do not match their hash", err);
 }
 
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fingerprint.c: one hash over a run directory. */
+/* fingerprint.c: one hash of a whole run directory. */
 
 #include "cell/cellfiles.h"
 #include "grid/claimfile.h"
@@ -31,7 +31,7 @@ static void add_file(struct print *p, const char *path, const char *file)
         add_hash(p, path, hex);
 }
 
-/* ---- parts of files that count ---- */
+/* ---- parts of files that are hashed ---- */
 
 static struct json only(const struct value *map, const char *const *kept, struct arena *a)
 {
@@ -42,8 +42,8 @@ static struct json only(const struct value *map, const char *const *kept, struct
     return some;
 }
 
-/* plan.json or result.json without timings and without hashes of files that hold a time or, as
- * resolved.yaml, the place of a file. */
+/* plan.json or result.json without timings and without hashes of files that contain a time or, like
+ * resolved.yaml, a path. */
 static struct value *lasting_part(const struct value *map, struct arena *a)
 {
     static const char *const hashes[] = {"files", "meta_hash", NULL};
@@ -71,7 +71,7 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     return part.v;
 }
 
-/* The claims and whether they were made in advance, without times. */
+/* The claims and whether they were made before the results, without times. */
 static struct value *claims_part(const struct claims_kept *kept, struct arena *a)
 {
     struct json list = json_list(a);
@@ -83,7 +83,7 @@ static struct value *claims_part(const struct claims_kept *kept, struct arena *a
     return list.v;
 }
 
-/* False: they are damaged. */
+/* False: the claims are damaged. */
 static bool add_claims(struct print *p, const char *dir)
 {
     struct claims_kept kept;
@@ -115,7 +115,7 @@ static void add_cell(struct print *p, const struct cell_files *c)
         add_file(p, in_cell(c, "metrics.jsonl", a), arena_printf(a, "%s/metrics.jsonl", c->dir));
 }
 
-/* As sha256sum has it: the hash first. */
+/* Hashes the list of lines in the format of sha256sum. */
 static void hash_lines(struct print *p, char hex[HASH_HEX])
 {
     struct strbuf all = STRBUF_NEW;

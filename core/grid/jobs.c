@@ -13,10 +13,10 @@ struct loop {
     struct jobs *j;
     char **env;
     int n_taken, n_active;
-    double looked; /* when progress was looked at, of the clock */
-    int n_stop;    /* that a person or a program has sent; SIGHUP may come of itself */
+    double looked; /* time of the clock at the last check of progress */
+    int n_stop;    /* number of stops from a person or a program; SIGHUP may come by itself */
     struct job **active;
-    bool stopping; /* starts no more */
+    bool stopping; /* no more cells are started */
 };
 
 /* ---- starting ---- */
@@ -79,7 +79,7 @@ static void stop_all(struct loop *l)
     }
 }
 
-/* While there is time to stop it. */
+/* Prints a notice while there is still time to stop the cell. */
 static void give_notice(struct loop *l, struct job *job, bool ended)
 {
     const struct trail_page *page = job->child.trail;
@@ -91,7 +91,7 @@ static void give_notice(struct loop *l, struct job *job, bool ended)
                      page->notice);
 }
 
-/* Where not even the end can be written, the next cells would fare no better. */
+/* If the end of a cell cannot be written, the next cells would fail too, so none is started. */
 static void ended(struct loop *l, struct job *job)
 {
     struct jobs *j = l->j;
@@ -110,7 +110,7 @@ static void ended(struct loop *l, struct job *job)
         stop_all(l);
 }
 
-/* Whether `active` is still in the steps that both share. */
+/* Whether `active` is still training the steps that both share. */
 static bool trains_for(const struct loop *l, const struct job *active, const struct job *job)
 {
     const struct trail_page *page = active->child.trail;
@@ -133,7 +133,7 @@ static bool must_wait(const struct loop *l, const struct job *job)
     return false;
 }
 
-/* NULL: all are taken, or wait. */
+/* The next job to start; NULL: all are taken, or wait. */
 static struct job *find_next(const struct loop *l)
 {
     for (int i = l->j->first; i < l->j->n; i++)
@@ -200,7 +200,7 @@ static void reap(struct loop *l)
     }
 }
 
-/* The hook it is in now is recorded before it is stopped, since it may go on to save its state. */
+/* Records the running hook before the cell is stopped, since it may go on to save its state. */
 static void end_for(struct loop *l, struct job *job, enum cell_stop why)
 {
     struct cell_process *p = &job->process;
@@ -226,14 +226,14 @@ static void enforce_deadlines(struct loop *l)
     }
 }
 
-/* How often progress is looked at. */
+/* Seconds between checks of progress. */
 static double look_seconds(const struct jobs *j)
 {
     return fmin(fmax(j->no_progress / 10, 0.02), 10);
 }
 
-/* A look counts for little more than the time between two: in a suspended machine or job nobody
- * gets on, and this process does not either. */
+/* A check counts at most little more than the usual time between two checks: in a suspended machine
+ * or job no cell makes progress, and neither does this process. */
 static void watch_progress(struct loop *l)
 {
     double now = clock_seconds();
@@ -259,7 +259,7 @@ static void interrupt(struct loop *l, int signal)
         j->interrupted = true;
         if (l->n_active)
             progress_say(j->progress,
-                         "stopping: %d running cell%s will save and end; once more to kill",
+                         "stopping: %d running cell%s will save and end; stop again to kill",
                          l->n_active, plural(l->n_active));
         stop_all(l);
         return;
@@ -281,7 +281,7 @@ static double next_wake(const struct loop *l)
     return wait;
 }
 
-/* The signal, or 0 when the time is up. */
+/* The signal; 0 when the time is over. */
 static int wait_signal(const sigset_t *set, double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
@@ -314,7 +314,7 @@ static void run_loop(struct loop *l, const sigset_t *set)
         enforce_deadlines(l);
     }
     progress_clear(j->progress);
-    /* One that came as the last cell ended must not end this process instead. */
+    /* A signal that came as the last cell ended must not end this process. */
     for (int signal; (signal = wait_signal(set, 0)) != 0;)
         j->interrupted = j->interrupted || is_stop(signal);
     j->left += j->n - j->first - l->n_taken;

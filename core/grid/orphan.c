@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* orphan.c: ending cells of a parent that has died. */
+/* orphan.c: ends cells whose parent has died. */
 #include "grid/jobs.h"
 
 #include <time.h>
@@ -28,9 +28,9 @@ static pid_t parent_of(int64_t pid)
     return parent;
 }
 
-/* Numbers of processes are used again: it must be a `peat cell` of this very cell with a parent
- * that has gone. A parent that lives is another `peat cell`, of a batch system's or a person's.
- * A process that is just ending has no command line any more. */
+/* Process numbers are used again, so the process must be a `peat cell` of this cell whose parent
+ * has died. If the parent lives, a batch system or a person started it. A process that is just
+ * ending has no command line. */
 static enum owner owner_of(int64_t pid, const char *id)
 {
     char path[64], *line = NULL;
@@ -64,13 +64,13 @@ static bool wait_unlocked(const char *dir, double seconds)
     return true;
 }
 
-/* Cells that a parent started lead a group of their own, with all that their plugins started. */
+/* A cell that a parent started leads its own group, with all processes that its plugins started. */
 static void signal_cell(pid_t pid, int signal)
 {
     kill(getpgid(pid) == pid ? -pid : pid, signal);
 }
 
-/* An orphan ends by itself when its parent dies. The signal is for one that missed it. */
+/* An orphan ends by itself when its parent dies. The signal is for one that did not notice. */
 static peat_status end_process(const struct cell_files *c, pid_t pid, double grace,
                                struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c: lines about a running grid. */
+/* progress.c: prints lines about a running grid. */
 #include "grid/progress.h"
 
 #include "cell/cellmetrics.h"
@@ -58,7 +58,7 @@ void progress_clear(struct progress *p)
     p->shown = false;
 }
 
-/* The metric asked for or the main one, at the length that was trained or the first. */
+/* The requested metric or the main one, at the length that was trained or the first. */
 static const struct value *shown_measure(const struct value *result, const char *metric,
                                          int64_t length)
 {
@@ -137,7 +137,7 @@ void progress_ended(struct progress *p, const struct job *job)
 
 /* ---- the live line ---- */
 
-/* The bytes after the last but one newline; a line that is still being written does not count. */
+/* The bytes after the second-last newline, so a line that is still being written is left out. */
 static char *last_line(char *text, size_t n)
 {
     char *end = n ? memrchr(text, '\n', n) : NULL;
@@ -193,7 +193,7 @@ static int64_t due(const struct job *job, int64_t step)
     return evaluations_until(step, job->steps, job->eval_every);
 }
 
-/* The share of evaluations; the one that is due at this step counts half while it runs. */
+/* The share of evaluations in the work; the one that is due at this step counts half. */
 static double evaluated(const struct job *job, const struct metrics_tail *tail)
 {
     double half = tail->evaluated ? 0.5 : 0;
@@ -208,8 +208,8 @@ double job_done(const struct job *job, const struct metrics_tail *tail)
     return fmin(1, job->training * steps + (1 - job->training) * evaluated(job, tail));
 }
 
-/* Seconds left at the speed so far, from shares of work; -1: not known yet. A cell that ends early
- * has done its share. */
+/* Seconds left at the present speed, from shares of work; -1: not known yet. A cell that ends early
+ * counts its whole share. */
 static double time_left(const struct progress *p, int n, const struct job *job, int n_active,
                         struct job *const *active)
 {

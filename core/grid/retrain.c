@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* retrain.c: choosing cells, training them aside, comparing. */
+/* retrain.c: chooses cells, trains them elsewhere, compares. */
 #include "grid/retrain.h"
 
 #include "cell/cellfiles.h"
@@ -21,7 +21,7 @@ static bool can_retrain(const struct cell_files *c)
            (cell_has_ended(c->state) || c->state == CELL_STALE);
 }
 
-/* The first `count` of a shuffle. */
+/* The first `count` cells of a shuffle. */
 static int choose(const struct rundir *r, const struct retraining *t,
                   const struct cell_files **cell)
 {
@@ -41,7 +41,7 @@ static int choose(const struct rundir *r, const struct retraining *t,
 
 /* ---- comparing ---- */
 
-/* NULL: the same bits can be expected. */
+/* Why the bits may differ; NULL: the same bits are expected. */
 static const char *other_kernels(const struct value *was, const struct value *is, struct arena *a)
 {
     for (const char *const *key = deciding_keys; *key; key++) {
@@ -61,8 +61,8 @@ static bool add_line(void *ctx, int line, const struct value *v)
     return true;
 }
 
-/* Evaluations between may have had other lengths: lengths of evaluation are not part of a cell's
- * identity. */
+/* Compares only training losses: evaluations before the end may have had other lengths, which are
+ * not part of a cell's identity. */
 static bool same_curve(const char *one, const char *two)
 {
     struct strbuf a = STRBUF_NEW, b = STRBUF_NEW;
@@ -141,7 +141,7 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
 
 /* ---- training ---- */
 
-/* The provider that multiplied then, or else the fastest that is installed. */
+/* The provider that multiplied in the first training, or else the fastest that is installed. */
 static const char *gemm_of(const struct cell_files *c)
 {
     struct error missing = {0};
@@ -149,8 +149,8 @@ static const char *gemm_of(const struct cell_files *c)
     return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
 }
 
-/* The cell's settings with other paths of data: its hash covers the contents alone. It trains all
- * its steps itself, whatever it shared. */
+/* The cell's settings with other paths of data, which its hash does not cover. It trains all its
+ * steps itself, even those that it shared. */
 static const struct value *settled(const struct cell_files *c, const struct value *moved,
                                    struct arena *a)
 {
@@ -164,7 +164,7 @@ static const struct value *settled(const struct cell_files *c, const struct valu
     return config;
 }
 
-/* A file that the cell's weights start from and that is missing; NULL: none. */
+/* A missing file that the cell's weights start from; NULL: no file is missing. */
 static const char *missing_start(const struct cell_files *c)
 {
     const struct value *model = value_get(c->config, "model"), *start;

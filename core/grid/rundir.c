@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rundir.c: making a run directory and keeping it to one parent. */
+/* rundir.c: creates and writes a run directory, and locks it for one parent. */
 #include "grid/rundir.h"
 
 #include <sys/file.h>
@@ -10,7 +10,7 @@
 
 static const char experiment_file[] = "experiment.yaml";
 
-/* ---- whose directory it is ---- */
+/* ---- the experiment that a directory belongs to ---- */
 
 /* True when path can be read and holds other bytes. */
 static bool holds_other(const char *path, const char *bytes, size_t n)
@@ -33,7 +33,7 @@ static bool differs_from_file(const char *path, const struct experiment *e)
     return differs;
 }
 
-/* A directory without plan.json is new, but a file of the user's is never written over. */
+/* A directory without plan.json is new, but a file of the user is never overwritten. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
     peat_status status = PEAT_OK;
@@ -98,7 +98,8 @@ static peat_status held_by_another(const char *dir, struct error *err)
     return status;
 }
 
-/* Who holds it, for the message of the next one. In place: the file is the lock. */
+/* Writes who holds the lock, for messages of other processes. The file is written in place, because
+ * the file is the lock. */
 static peat_status sign_lock(int fd, struct error *err)
 {
     struct arena a;
@@ -141,7 +142,7 @@ peat_status rundir_lock(const char *dir, int *fd, struct error *err)
     return status;
 }
 
-/* ---- the files that a plan was made of ---- */
+/* ---- the files that a plan was made from ---- */
 
 enum source rundir_source(const char *dir, const struct value *plan, const char *name)
 {
@@ -184,15 +185,15 @@ peat_status rundir_check_sources(const char *dir, struct error *err)
 
 /* The YAML files beside plan.json. */
 struct sources {
-    char *written; /* experiment.yaml; NULL: there is none */
+    char *written; /* content of experiment.yaml; NULL: not written */
     size_t n_written;
-    bool kept;              /* it stays as it is                      */
-    struct strbuf resolved; /* resolved.yaml; empty: there is none    */
+    bool kept;              /* the existing file is kept              */
+    struct strbuf resolved; /* content of resolved.yaml; empty: not written */
 };
 
-/* Verbatim. An experiment read from a pipe cannot be read again and is not kept; one that was made
- * of a run stands for nothing that a person wrote. One that no file was read for has nothing to be
- * read again. */
+/* A verbatim copy. It is not kept for an experiment that came from a pipe, which cannot be read
+ * again, or from a run's resolved.yaml, which nobody wrote by hand. An experiment without a file
+ * has nothing to copy. */
 static peat_status read_sources(const char *dir, const struct plan *p, struct sources *s,
                                 struct error *err)
 {
@@ -243,7 +244,7 @@ static peat_status write_sources(const char *dir, const struct sources *s, struc
     return status;
 }
 
-/* plan.json first: it is what makes the directory this experiment's. */
+/* plan.json is written first: it makes the directory this experiment's. */
 static peat_status write_plan(const char *dir, const struct plan *p, struct arena *a,
                               struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rundir_read.c: a run directory as its files tell it. */
+/* rundir_read.c: reads a run directory from its files. */
 #include <sys/file.h>
 
 #include "cell/cellfiles.h"
@@ -9,7 +9,8 @@
 
 /* ---- one cell ---- */
 
-/* Asking takes the lock for an instant. Behind a link stands the lock of another directory. */
+/* Checking takes the lock for an instant. A link is not followed, because the lock behind it
+ * belongs to another directory. */
 bool lock_is_held(const char *dir)
 {
     int fd;
@@ -21,8 +22,8 @@ bool lock_is_held(const char *dir)
     return locked;
 }
 
-/* A process writes running.json once it has the lock: without the file the lock is left alone, so
- * that asking cannot get in the way of a process that starts. */
+/* A process writes running.json after it has the lock. Without that file the lock is not touched,
+ * so that a check cannot hinder a process that is just starting. */
 bool cell_is_running(const char *dir)
 {
     return dir_has(dir, "running.json") && lock_is_held(dir);
@@ -38,7 +39,7 @@ static bool was_started(const char *dir)
     return false;
 }
 
-/* "interrupted" and unknown states: partial. */
+/* "interrupted" and unknown states are partial. */
 static enum cell_state end_state(const struct value *end)
 {
     const char *name = json_get_text(end, "state");
@@ -48,26 +49,27 @@ static enum cell_state end_state(const struct value *end)
     return CELL_PARTIAL;
 }
 
-/* NULL: a result of this cell. */
+/* NULL: it is a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {
     if (!json_text_is(c->result, "state", "done") && !json_text_is(c->result, "state", "diverged"))
-        return "it names no end state";
+        return "it has no end state";
     const char *hash = json_get_text(c->result, "hash");
     if (c->config && !json_text_is(c->config, "hash", hash))
-        return "it is of another cell";
-    return c->hash && strcmp(c->hash, hash) != 0 ? "it is of another cell than the plan's" : NULL;
+        return "it belongs to another cell";
+    return c->hash && strcmp(c->hash, hash) != 0 ? "it belongs to another cell than the plan's"
+                                                 : NULL;
 }
 
-/* The first damage of a cell is kept. */
+/* Keeps the first damage of a cell. */
 static void note(struct cell_files *c, struct arena *a, const char *damage)
 {
     if (!c->damage)
         c->damage = arena_strdup(a, damage);
 }
 
-/* *v: NULL when there is no such file, or none that can be used. False for a failure of memory, or
- * when a newer program wrote it: then this program can use nothing in this directory. */
+/* *v: NULL when the file is missing or cannot be used. False when memory ran out, or when a newer
+ * program wrote the file, because then no file of this directory can be used. */
 static bool read_file(struct cell_files *c, const struct record *r, struct value **v,
                       struct arena *a, struct error *err)
 {
@@ -76,7 +78,7 @@ static bool read_file(struct cell_files *c, const struct record *r, struct value
     peat_status status = record_read(c->dir, r, a, v, &why);
     if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
         return error_set(err, status, "%s", why.text) == PEAT_OK;
-    if (r == &stale_record) /* a damaged one is a mark all the same */
+    if (r == &stale_record) /* a damaged stale.json marks the cell too */
         c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
     if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)
         note(c, a, why.text);
@@ -92,7 +94,7 @@ static void check_result(struct cell_files *c, struct arena *a)
     c->result = NULL;
 }
 
-/* The result is that of all the files beside it. */
+/* Checks that the result was sealed with the files beside it. */
 static void check_files(struct cell_files *c, struct arena *a)
 {
     const char *fault = c->config ? cell_files_fault(c->dir, c->result, c->meta, LOOK_READ, a)
@@ -131,7 +133,7 @@ static bool read_files(struct cell_files *c, struct arena *a, struct error *err)
     return ok;
 }
 
-/* A cell that looks damaged is read again: a process may just have put new files there. */
+/* A cell that looks damaged is read again, because a process may just have replaced its files. */
 static peat_status read_cell(struct cell_files *c, struct arena *a, struct error *err)
 {
     struct error why = {0};
@@ -162,7 +164,7 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
 
 /* ---- all cells ---- */
 
-/* planned: its entry in plan.json; NULL: none. */
+/* planned: its entry in plan.json; NULL: not planned. */
 static void add_cell(struct rundir *r, const char *id, const struct value *planned, struct arena *a)
 {
     struct cell_files *c = &r->cell[r->n++];
@@ -259,7 +261,7 @@ peat_status rundir_choose(struct rundir *r, const struct value *plan, struct are
     return PEAT_OK;
 }
 
-/* ---- finding one ---- */
+/* ---- finding a cell ---- */
 
 static bool hash_starts(const struct cell_files *c, const char *prefix)
 {
@@ -282,8 +284,8 @@ static bool is_label(const struct cell_files *c, const char *label)
     return cell_is_called(c->label, label);
 }
 
-/* Cells of the plan go before leftovers. *index is -1 when there is none; more than one is an
- * error. */
+/* Cells of the plan are preferred to leftovers. *index is -1 when no cell matches; several matches
+ * are an error. */
 static peat_status find_one(const struct rundir *r, const char *cell,
                             bool (*fits)(const struct cell_files *, const char *), int *index,
                             struct error *err)

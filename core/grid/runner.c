@@ -12,7 +12,7 @@ enum { FAILURES_SHOWN = 20 };
 
 static const double grace_seconds = 10;
 
-/* One call. */
+/* State of one call. */
 struct run {
     const struct plan *plan;
     const struct runner_options *options;
@@ -20,11 +20,11 @@ struct run {
     struct jobs jobs;
     struct progress progress;
     struct runner_end *end;
-    int n_fit; /* cells that fit the glob, in this shard or not */
-    int n_old; /* failed before and not tried again */
+    int n_fit; /* number of cells that match the glob, in this shard or not */
+    int n_old; /* cells that failed before and are not tried again */
     const struct cell_files **old;
-    int64_t *from; /* plan_shared_steps, of all cells of the plan */
-    bool *taken;   /* of the plan's cells: chosen to be run, or seen to need nothing */
+    int64_t *from; /* from plan_shared_steps, for all cells of the plan */
+    bool *taken;   /* by the plan's cells: chosen to be run, or found to need nothing */
     struct arena *arena;
     struct error *err; /* never NULL; steps return whether they succeeded */
 };
@@ -38,13 +38,13 @@ static bool fits_glob(const struct runner_options *o, const struct plan_cell *c)
     return !o->only || cell_fits(o->only, c->label, c->id);
 }
 
-/* ordinal: among the cells that fit the glob, those of a trunk counting as one. */
+/* ordinal: number among the cells that match the glob, where those of a trunk count as one. */
 static bool in_shard(const struct runner_options *o, int ordinal)
 {
     return o->shard_count == 0 || ordinal % o->shard_count == o->shard_index - 1;
 }
 
-/* A cell before it that fits the glob and shares its trunk, or the cell itself. */
+/* Number of an earlier cell that matches the glob and shares the trunk, or of the cell itself. */
 static int trunk_mate(const struct plan *p, const struct runner_options *o, int i)
 {
     const char *hash = json_get_text(p->cell[i].trunk, "hash");
@@ -78,7 +78,7 @@ peat_status runner_check(const struct plan *p, const struct runner_options *o, s
                      p->n ? p->cell[0].label : "");
 }
 
-/* Back to step 0. The result goes first: without it nothing counts as done. */
+/* Sets the cell back to step 0. Removes the result first: without it nothing counts as done. */
 static bool start_over(const struct run *r, const char *dir)
 {
     static const char *const made[] = {"result.json", "stale.json", "end.json", "metrics.jsonl"};
@@ -140,7 +140,7 @@ static bool choose(struct run *r, int i)
         return true;
     case CELL_STALE:
         return choose_stale(r, c, f);
-    case CELL_DAMAGED: /* the cell itself finds a checkpoint that is whole */
+    case CELL_DAMAGED: /* the cell itself finds a good checkpoint */
         progress_say(&r->progress, "%s; the cell is run again", f->damage);
         add_job(r, c, f);
         return r->options->dry || file_remove(f->dir, "result.json", r->err) == PEAT_OK;
@@ -166,8 +166,8 @@ static bool has_role(const struct run *r, int i, enum best_role role)
     return r->dir.best && r->dir.best->cell[i].role == role;
 }
 
-/* Cells that will be run once their rows have a value: of each row those of one value. waits: by
- * the plan's cells. */
+/* The number of cells that will be run once their rows have a value: for each row, those of one
+ * value. waits: by the plan's cells. */
 static int count_waiting(const struct run *r, const bool *waits)
 {
     const struct best *b = r->dir.best;
@@ -181,7 +181,7 @@ static int count_waiting(const struct run *r, const bool *waits)
     return n;
 }
 
-/* Every cell but those that wait for a choice, and those that were taken before. */
+/* Chooses every cell except those that wait for a choice, and those that were taken before. */
 static bool choose_all(struct run *r)
 {
     const struct plan *p = r->plan;
@@ -204,7 +204,7 @@ static bool choose_all(struct run *r)
     return ok;
 }
 
-/* ---- the first cells ---- */
+/* ---- the cells that run first ---- */
 
 static bool choose_first(struct run *r)
 {
@@ -229,12 +229,12 @@ static bool read_dir(struct run *r)
         return false;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
-            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' is another plan", dir) ==
+            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' belongs to another plan", dir) ==
                    PEAT_OK;
     return true;
 }
 
-/* *again: a cell has ended, its files have changed. */
+/* *again: a cell has ended, so its files have changed. */
 static bool end_orphans(struct run *r, bool *again)
 {
     *again = false;
@@ -258,7 +258,7 @@ static bool end_orphans(struct run *r, bool *again)
     return true;
 }
 
-/* The cells of the plan as they are in a directory that may be another plan's, or missing. */
+/* Reads the cells of the plan from a directory, which may belong to another plan or be missing. */
 static bool peek_dir(struct run *r)
 {
     const char *dir = r->jobs.dir;
@@ -274,7 +274,7 @@ static bool peek_dir(struct run *r)
     return true;
 }
 
-/* A cell that is stale by the plugins of today does not count for a choice. */
+/* A cell that is stale with the present plugins does not count for a choice. */
 static bool choose_again(struct run *r)
 {
     stale_find(&r->dir, r->plan, r->arena);
@@ -294,7 +294,7 @@ static bool open_dir(struct run *r)
 
 /* ---- skipped cells ---- */
 
-/* Each once, not for every seed. */
+/* Prints each skipped point once, not for every seed. */
 static void show_skipped(struct run *r)
 {
     const struct plan *p = r->plan;
@@ -358,7 +358,7 @@ static void show_counts(struct run *r)
     strbuf_release(&line);
 }
 
-/* A shard beyond the number of cells is not a mistake: every machine starts one. */
+/* A shard beyond the number of cells is not a mistake, because every machine starts its own. */
 static void show_empty_shard(struct run *r)
 {
     const struct runner_options *o = r->options;
@@ -406,7 +406,7 @@ static int64_t largest_memory(const struct plan *p)
     return most;
 }
 
-/* The values of `auto` for the cells that are to be run, which are printed. */
+/* Prints the values of `auto` for the cells that are to be run. */
 static struct share share_out(struct run *r, struct share given)
 {
     const struct jobs *j = &r->jobs;
@@ -460,7 +460,7 @@ static void say_choice(struct run *r, const struct best *b, int i)
                  best_over_seeds(&b->over, r->arena));
 }
 
-/* For rows that had no choice before. Both list rows in the order of the plan. */
+/* For rows that had no choice before. Both lists have the rows in the order of the plan. */
 static void say_choices(struct run *r, const struct best *before)
 {
     const struct best *now = r->dir.best;
@@ -469,7 +469,7 @@ static void say_choices(struct run *r, const struct best *before)
             say_choice(r, now, i);
 }
 
-/* The cells that waited for those that have just ended. */
+/* Runs the cells that waited for those that have just ended. */
 static bool run_chosen(struct run *r)
 {
     const struct best *before = r->dir.best;
@@ -482,7 +482,7 @@ static bool run_chosen(struct run *r)
     return ok;
 }
 
-/* Each task of a batch system has the processors that it asks for. */
+/* `auto` means: each task of a batch system uses the processors that it asked for. */
 static bool launch(struct run *r)
 {
     const struct slurm_settings *slurm = &r->plan->experiment->run.slurm;

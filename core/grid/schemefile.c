@@ -7,7 +7,7 @@
         key, flags, MEMBER(struct scheme_drawing, name)                                            \
     }
 
-/* Without a table, which `why` explains, the first HEAD_FIELDS. */
+/* A drawing without a table, which `why` explains, has only the first HEAD_FIELDS. */
 enum { HEAD_FIELDS = 9, TABLE_FIELDS = 15 };
 static const struct field drawing_fields[] = {
     DRAWING("title", FIELD_TEXT | FIELD_NEEDED, title),
@@ -67,7 +67,7 @@ peat_status scheme_drawings_write(const char *dir, struct json list, struct erro
 
 /* ---- reading ---- */
 
-/* NULL: there are not n of them. */
+/* NULL: the text does not have n values. */
 static float *read_values(const char *text, int64_t n, struct arena *a)
 {
     float *value = ARENA_ARRAY(a, n, float);
@@ -81,7 +81,7 @@ static float *read_values(const char *text, int64_t n, struct arena *a)
     return text ? NULL : value;
 }
 
-/* False: sizes that no drawing has, or values that are not as many. */
+/* False: the sizes are impossible, or their number of values is another. */
 static bool read_drawing(struct scheme_drawing *d, const struct value *v, struct arena *a)
 {
     const int64_t most = DRAWING_VALUES_MAX;

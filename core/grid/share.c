@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* share.c: cores and memory shared out among cells. */
+/* share.c: distributes cores and memory among cells. */
 #include "grid/share.h"
 
 struct share share_machine(struct share given, int64_t cells, int64_t cell_bytes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* slurm.c: submitting to Slurm, and asking it whether what was submitted still runs. */
+/* slurm.c: submits to Slurm, and asks whether the submitted job still runs. */
 #include "grid/slurm.h"
 
 #include "process/child.h"
@@ -8,7 +8,7 @@ enum { STATES_MAX = 16 };
 
 /* ---- one of Slurm's programs ---- */
 
-/* Its output, without the ends of lines at the end. */
+/* The program's output without line ends at the end. */
 struct printed {
     const char *out, *err;
 };
@@ -20,7 +20,7 @@ static const char *take_text(struct strbuf *text, struct arena *a)
     return strbuf_keep(text, a);
 }
 
-/* *code: its exit status, -1 for a signal. An error only when it cannot be started. */
+/* *code: its exit status, -1 for a signal. Returns an error only when it cannot be started. */
 static peat_status run_program(const char *const *word, int *code, struct printed *p,
                                struct arena *a, struct error *err)
 {
@@ -34,7 +34,7 @@ static peat_status run_program(const char *const *word, int *code, struct printe
     return status;
 }
 
-/* Its messages as one line, without "sbatch: error: " before each. */
+/* The program's messages as one line, without "sbatch: error: " before each. */
 static const char *one_line(const char *text, struct arena *a)
 {
     char *copy = arena_strdup(a, *text ? text : "it said nothing"), *rest = copy;
@@ -104,7 +104,7 @@ static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jo
     return json_write_file(path_in(s->dir, "slurm").text, "job.json", v.v, err);
 }
 
-/* ---- is it still there ---- */
+/* ---- whether the job still runs ---- */
 
 /* "2 running, 3 pending" from a word for each task. */
 static const char *count_states(const char *states, struct arena *a)
@@ -131,7 +131,7 @@ static const char *count_states(const char *states, struct arena *a)
     return strbuf_keep(&line, a);
 }
 
-/* Its number alone goes on a command line: what stands in a file may be anything. */
+/* Only its number goes on a command line, because the file may contain anything. */
 static bool is_job_number(const char *text)
 {
     return *text && strlen(text) <= 20 && strspn(text, "0123456789_") == strlen(text) &&
@@ -197,7 +197,7 @@ const char *slurm_kinds(const struct slurm_array *s, struct arena *a)
 
 /* ---- submitting ---- */
 
-/* The longest array that Slurm takes; 0: not known. */
+/* The longest array that Slurm accepts; 0: not known. */
 static int64_t largest_array(struct arena *a)
 {
     static const char *const word[] = {"scontrol", "show", "config", NULL};
@@ -250,8 +250,8 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
                                one_line(code ? p.err : p.out, a));
 }
 
-/* A task that was put back does not try again what failed in it: earlier failures must not look
- * like that. They are kept until Slurm has taken the job. */
+/* A requeued task does not run cells again that failed before, so earlier failures must be removed.
+ * They are kept until Slurm has accepted the job. */
 static struct value **forget_ends(const struct jobs *j, struct arena *a)
 {
     struct value **end = ARENA_ARRAY(a, j->n + 1, struct value *);

@@ -6,15 +6,15 @@
 #define MINUTE 60.0
 
 /*
- * slurm_begin.sh and slurm_end.sh, made texts by the build. Slurm's SIGTERM reaches every process
- * of a task: only `wait` has to be told. Its SIGUSR1 reaches the script alone. A task that is out
- * of time for the hundredth time is stuck, and not put back.
+ * The texts of slurm_begin.sh and slurm_end.sh, from the build. Slurm's SIGTERM reaches every
+ * process of a task, so the script only has to continue its `wait`. SIGUSR1 reaches only the
+ * script. A task that runs out of time for the hundredth time is stuck and is not requeued.
  */
 extern const char slurm_begin[], slurm_end[];
 
 enum {
     NOTICE = 120,    /* seconds before the end of a task at which its cells save */
-    NOTICE_SHARE = 4 /* at most this part of a task's time                       */
+    NOTICE_SHARE = 4 /* at most this fraction of a task's time                   */
 };
 
 static void add_assignment(struct strbuf *out, const char *name, const char *text)
@@ -24,7 +24,7 @@ static void add_assignment(struct strbuf *out, const char *name, const char *tex
     strbuf_add(out, "\n");
 }
 
-/* A path in a #SBATCH line: Slurm takes away the quotes and expands what starts with %. */
+/* A path in a #SBATCH line: Slurm removes the quotes and expands text that starts with %. */
 static void add_log(struct strbuf *out, const char *dir, const char *pattern)
 {
     strbuf_add(out, "#SBATCH --output=\"");
@@ -88,7 +88,7 @@ static void add_options(const struct slurm_array *s, struct strbuf *out)
     add_log(out, s->dir, "%A_%a.log");
 }
 
-/* options: those that go to sbatch; else the lines of shell. */
+/* options: whether to write the options of sbatch, or the lines of shell. */
 static void add_extra(const struct slurm_array *s, bool options, struct strbuf *out)
 {
     for (int64_t i = 0; i < s->settings->extra.n; i++) {
@@ -100,7 +100,7 @@ static void add_extra(const struct slurm_array *s, bool options, struct strbuf *
 
 /* ---- the command ---- */
 
-/* Where the user was, so that relative paths in the environment mean the same. */
+/* Changes to the user's directory, so that relative paths in the environment mean the same. */
 static void add_variables(const struct slurm_array *s, struct strbuf *out)
 {
     add_assignment(out, "peat", s->jobs->program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stale.c: comparing a result's provenance with the present. */
+/* stale.c: compares a result's provenance with the present plugins. */
 #include "grid/stale.h"
 
 #include "cell/cellfiles.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trunks.c: listing, checking and removing states that cells share. */
+/* trunks.c: lists, checks and removes states that cells share. */
 #include "grid/trunks.h"
 
 #include "cell/cellmetrics.h"
@@ -11,7 +11,7 @@ static const char *all_trunks(const char *run, struct arena *a)
     return arena_printf(a, "%s/trunks", run);
 }
 
-/* None where there is no such folder. */
+/* An empty list where the folder does not exist. */
 static void list_names(const char *dir, char ***name, int *n)
 {
     *name = NULL;
@@ -50,13 +50,13 @@ const char *kept_state_fault(const char *run, const struct kept_state *s, struct
     const struct value *identity = value_get(state, "identity");
     const char *hash = json_get_text(identity, "hash");
     if (!hash || strncmp(hash, s->trunk, strlen(s->trunk)) != 0)
-        return "it is of another trunk";
+        return "it belongs to another trunk";
     return metrics_are_whole(dir, value_get(identity, "metrics"))
                ? NULL
-               : "its metrics.jsonl is not the one that it was saved with";
+               : "its metrics.jsonl has changed since it was saved";
 }
 
-/* Whether the trunk may still give a cell of the plan its first steps. */
+/* Whether a cell of the plan may still start from the trunk. */
 static bool is_needed(const struct rundir *r, const char *dir, struct arena *a)
 {
     const struct value *planned;

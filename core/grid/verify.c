@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.c: a run directory against itself, and against the files that it names. */
+/* verify.c: checks a run directory for consistency, and against the files that it names. */
 #include "grid/verify.h"
 
 #include "cell/cellfiles.h"
@@ -28,9 +28,9 @@ static bool was_noted(const struct remarks *list, const char *text)
     return false;
 }
 
-/* ---- files that are sealed in themselves ---- */
+/* ---- files with their own seals ---- */
 
-/* The JSON that peat writes in dir ends in its check. */
+/* Checks that a JSON file that peat wrote in dir is sealed. */
 static void check_sealed(struct verification *v, const char *label, const char *dir,
                          const char *const *name)
 {
@@ -48,7 +48,7 @@ static void check_sealed(struct verification *v, const char *label, const char *
     }
 }
 
-/* The sources of the plan: the experiment as written, and as resolved. */
+/* Checks the sources of the plan: the experiment as written, and as resolved. */
 static void check_sources(struct verification *v)
 {
     static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
@@ -57,26 +57,26 @@ static void check_sources(struct verification *v)
         if (is == SOURCE_MISSING)
             verify_add(&v->problems, v->arena, NULL, "%s is missing", name[i]);
         else if (is == SOURCE_OTHER)
-            verify_add(&v->problems, v->arena, NULL,
-                       "%s is not the one that plan.json was written with", name[i]);
+            verify_add(&v->problems, v->arena, NULL, "%s has changed since plan.json was written",
+                       name[i]);
     }
     if (!value_get(v->dir.plan, "files"))
         verify_add(&v->unchecked, v->arena, NULL,
-                   "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, which does "
-                   "not say which they were");
+                   "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, without "
+                   "their hashes");
 }
 
 /* ---- plan, configuration, result ---- */
 
-/* Two files of one cell have the same values under these keys. */
+/* Checks that two files of one cell have the same values under these keys. */
 static void check_both(struct verification *v, const struct cell_files *c, const char *files,
                        const struct value *one, const struct value *two, const char *const *key)
 {
     for (; *key; key++) {
         const struct value *x = value_get(one, *key), *y = value_get(two, *key);
         if (x && y && !value_equal(x, y))
-            verify_add(&v->problems, v->arena, c->label, "%s are not of one cell: their %s differs",
-                       files, *key);
+            verify_add(&v->problems, v->arena, c->label,
+                       "%s do not belong to one cell: their %s differs", files, *key);
     }
 }
 
@@ -111,7 +111,7 @@ static void check_state(struct verification *v, const struct cell_files *c, cons
     }
     const struct value *identity = value_get(state, "identity");
     if (!same_text(json_get_text(identity, "hash"), json_get_text(c->config, "hash")))
-        verify_add(&v->problems, v->arena, c->label, "its checkpoint is of another cell");
+        verify_add(&v->problems, v->arena, c->label, "its checkpoint belongs to another cell");
     if (json_get_int(state, "step", -1) != json_get_int(c->result, "steps", -1))
         verify_add(&v->problems, v->arena, c->label,
                    "its checkpoint is of step %" PRId64 ", and its result of step %" PRId64,
@@ -126,20 +126,20 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
     const char *dir = arena_printf(v->arena, "%s/ckpt/%s", c->dir, generation);
     if (file_exists(dir))
         check_state(v, c, dir);
-    else if (!value_get(c->result, "files")) /* else it was reported */
+    else if (!value_get(c->result, "files")) /* otherwise it was reported */
         verify_add(&v->problems, v->arena, c->label, "ckpt/%s is missing", generation);
 }
 
 /* ---- files elsewhere ---- */
 
-/* The hash of a file or folder that cells name, found once; NULL: it is not here. */
+/* The hash of a file or folder that cells name, computed once; NULL: it is not here. */
 static const char *hash_once(struct data_files *f, const char *path)
 {
     const char *hex;
     return data_hash(f, path, &hex, NULL) == PEAT_OK ? hex : NULL;
 }
 
-/* The files listed under key in meta.json. */
+/* Checks the files listed under key in meta.json. */
 static void check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct data_files *files)
 {
@@ -158,9 +158,9 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole directory ---- */
 
-/* False: they are not those that the result is sealed with, and may be of any size. */
+/* False: they are not the files that the result is sealed with, and may be of any size. */
 static bool check_files(struct verification *v, const struct cell_files *c)
 {
     enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;
@@ -230,7 +230,8 @@ static void check_drawings(struct verification *v, const char *path)
         verify_add(&v->problems, v->arena, NULL, "%s", why.text);
 }
 
-/* Cells that could use a damaged state train its steps themselves, so no result depends on it. */
+/* A damaged state is only a note: cells that could use it train its steps themselves, so no result
+ * depends on it. */
 static void check_trunks(struct verification *v, const char *path)
 {
     int n;
@@ -243,7 +244,7 @@ static void check_trunks(struct verification *v, const char *path)
     }
 }
 
-/* A cell that stands in the plan twice has its seed and labels twice in the table. */
+/* A cell that is in the plan twice would be in the table twice. */
 static void check_twice(struct verification *v)
 {
     for (int i = 0; i < v->dir.n; i++)
@@ -268,10 +269,9 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_trunks(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &files);
-    verify_add(
-        &v->unchecked, a, NULL,
-        "what result.json alone holds: times, memory, ratios, hashes of batches and weights, "
-        "and whether more of a metric is better");
+    verify_add(&v->unchecked, a, NULL,
+               "values that only result.json has: times, memory, ratios, hashes of batches and "
+               "weights, and whether more of a metric is better");
     if (v->unfinished)
         verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");

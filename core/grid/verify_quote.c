@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* verify_quote.c: a verified run directory in one line. */
+/* verify_quote.c: describes a verified run directory in one line. */
 
 #include "grid/verify.h"
 
-/* Texts, each once. */
+/* A list of texts, each once. */
 struct names {
     struct arena *a;
     int n, room;
@@ -18,7 +18,7 @@ static void add_name(struct names *list, const char *text)
     *ARENA_APPEND(list->a, list->text, list->n, list->room) = text;
 }
 
-/* Behind one another, each with a comma before it. */
+/* Joins them with commas. */
 static const char *joined(struct names *list)
 {
     const char *all = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify_values.c: a result against its curve, its configuration and its checkpoint. */
+/* verify_values.c: compares a result with its curve, its configuration and its checkpoint. */
 #include "grid/verify.h"
 
 #include "cell/cellmetrics.h"
@@ -14,15 +14,15 @@ static void add_problem(struct verification *v, const struct cell_files *c, cons
 struct curve {
     struct verification *v;
     const struct cell_files *c;
-    const struct value *measures; /* of the result         */
-    bool *found;                  /* by measure: in a line */
+    const struct value *measures; /* the result's measures */
+    bool *found;                  /* by measure: found in a line */
     bool broken;
-    int64_t step;          /* of the last line                        */
-    struct arena here;     /* of the texts of that step */
+    int64_t step;          /* step of the last line                   */
+    struct arena here;     /* memory of the texts of that step        */
     const char **measured; /* "bpb (valid, length 32)"                */
     int n, room;
     int64_t evaluated; /* the step of the last evaluation */
-    int n_evaluated;   /* its values */
+    int n_evaluated;   /* number of its values */
 };
 
 static bool is_training(const struct value *v)
@@ -36,7 +36,7 @@ static const char *what_of(const struct value *v, struct arena *a)
                         json_text_or(v, "split", ""), json_get_int(v, "length", 0));
 }
 
-/* NULL: the line follows those before it. */
+/* What is wrong with the line; NULL: it follows the lines before it. */
 static const char *line_fault(struct curve *k, const struct value *v)
 {
     int64_t step = json_get_int(v, "step", 0);
@@ -69,7 +69,7 @@ static bool same_key(const struct value *x, const struct value *y)
     return true;
 }
 
-/* NaN, which is written as null, is itself. */
+/* NaN, which is written as null, equals itself. */
 static bool same_number(double x, double y)
 {
     return x == y || (isnan(x) && isnan(y));
@@ -118,7 +118,8 @@ static bool add_line(void *ctx, int number, const struct value *line)
     return true;
 }
 
-/* The loss of a step at which patience ended may stand in no line: one in ten has one. */
+/* The loss of the step at which patience ended training may be in no line, because only one step in
+ * ten has one. */
 static void check_found(const struct curve *k)
 {
     struct arena *a = k->v->arena;
@@ -131,7 +132,7 @@ static void check_found(const struct curve *k)
                         arena_printf(a, "%s of step %" PRId64 " is not in metrics.jsonl",
                                      what_of(m, a), json_get_int(m, "step", 0)));
     }
-    /* A cell that diverged after an interruption once forgot what was evaluated before it. */
+    /* Earlier programs forgot evaluations before an interruption when the cell then diverged. */
     bool forgot = evaluated == 0 && json_text_is(k->c->result, "state", "diverged");
     if (evaluated != k->n_evaluated && !forgot)
         add_problem(k->v, k->c,
@@ -155,7 +156,7 @@ void verify_curve(struct verification *v, const struct cell_files *c)
     struct curve k = {.v = v, .c = c, .measures = value_get(c->result, "measures")};
     k.found = ARENA_ARRAY(v->arena, (k.measures ? k.measures->n : 0) + 1, bool);
     arena_init(&k.here, "lines of a step", 4096);
-    /* A missing file was reported, or belongs to a result that is not sealed with it. */
+    /* A missing file was reported, or the result is not sealed with it. */
     peat_status status = metrics_each(c->dir, NULL, add_line, &k, NULL);
     if (status == PEAT_OK && !k.broken) {
         check_found(&k);
@@ -187,7 +188,7 @@ void verify_end(struct verification *v, const struct cell_files *c)
 
 /* ---- the checkpoint ---- */
 
-/* Both say it, and the checkpoint was written first. */
+/* Both files have these values, and the checkpoint was written first. */
 static void compare_end(struct verification *v, const struct cell_files *c,
                         const struct value *state)
 {
@@ -206,7 +207,7 @@ static void compare_end(struct verification *v, const struct cell_files *c,
     }
 }
 
-/* The loss of the training batch at the last step. */
+/* Compares the loss of the training batch at the last step. */
 static void compare_loss(struct verification *v, const struct cell_files *c,
                          const struct value *identity)
 {
@@ -217,7 +218,7 @@ static void compare_loss(struct verification *v, const struct cell_files *c,
             add_problem(v, c, "result.json and its checkpoint differ in the last training loss");
 }
 
-/* A result may have drifted further, when it was evaluated again. */
+/* A result may have drifted further than its checkpoint, if it was evaluated again. */
 static void compare_drift(struct verification *v, const struct cell_files *c,
                           const struct value *identity)
 {
@@ -231,7 +232,7 @@ static void compare_drift(struct verification *v, const struct cell_files *c,
     }
 }
 
-/* Both say which other program trained the cell, if one did. */
+/* Both name the other program that trained the cell, if one did. */
 static void compare_trained_by(struct verification *v, const struct cell_files *c,
                                const struct value *identity)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.c: movement, energy, rank, likeness and linearity of a table of positions. */
+/* describe.c: computes movement, energy, rank, similarity and linearity of a table of positions. */
 #include "inspect/describe.h"
 
 #include "maths/subspace.h"
@@ -7,7 +7,7 @@
 const double describe_limit[DESCRIBE_LIMITS] = {0.5, 0.1, 0.01};
 const int64_t describe_shift[DESCRIBE_SHIFTS] = {1, 7, 64};
 
-/* 1, 2, 4, ... below rows. Returns how many. */
+/* Lists 1, 2, 4, ... below rows. Returns their number. */
 static int list_distances(int64_t rows, int64_t *distance)
 {
     int n = 0;
@@ -53,9 +53,9 @@ static void find_constant(struct stream_description *s, const float *x, double *
 
 /* ---- rank ---- */
 
-/* The lower triangle of sum over the `long_side` of c c', where c is the short side of the centred
- * table: it has the eigenvalues of the covariance, times T, without the zeros. Sums run over the
- * long side in order. */
+/* The lower triangle of the sum of c c' over the `long_side`, where c has the short side of the
+ * centred table. It has the eigenvalues of the covariance, times T, without the zeros. Sums run
+ * over the long side in order. */
 static void fill_gram(const struct stream_description *s, const float *x, const double *mean,
                       double *gram, double *c)
 {
@@ -94,7 +94,7 @@ static peat_status find_rank(const struct team *team, struct stream_description 
     return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
 }
 
-/* ---- likeness ---- */
+/* ---- similarity ---- */
 
 static double dot(const float *x, const float *y, int64_t n)
 {
@@ -121,7 +121,7 @@ static void find_cosines(struct stream_description *s, const float *x, double *n
 
 /* ---- linearity ---- */
 
-/* One pair of dimensions, x at p and y at p + k. */
+/* Sums over one pair of dimensions, x at p and y at p + k. */
 struct pair_sums {
     double xx[3];    /* sum of x x': 00, 01, 11 */
     double yx[2][2]; /* sum of y x'             */
@@ -155,7 +155,7 @@ static void solve_pair(const struct pair_sums *s, double M[2][2])
     double root = hypot(half, s->xx[1]), angle = 0.5 * atan2(s->xx[1], half);
     double axis[2][2] = {{cos(angle), sin(angle)}, {-sin(angle), cos(angle)}};
     double high = mean + root;
-    /* mean - root without cancellation */
+    /* mean - root, without cancellation */
     double low = high > 0.0 ? (s->xx[0] * s->xx[2] - s->xx[1] * s->xx[1]) / high : 0.0;
     double value[2] = {high, low};
     for (int r = 0; r < 2; r++)
@@ -167,7 +167,7 @@ static void solve_pair(const struct pair_sums *s, double M[2][2])
         }
 }
 
-/* sum over p of |y - M x|^2, by itself: differences of the sums above would cancel. */
+/* The sum over p of |y - M x|^2, computed directly: differences of the sums above would cancel. */
 static double left_over(const struct stream_description *s, const float *x, int64_t a, int64_t b,
                         int64_t step, double M[2][2])
 {
@@ -198,7 +198,7 @@ static double find_residual(const struct stream_description *s, const float *x, 
     return sqrt(share(left, all));
 }
 
-/* With fewer rows than twice the block's two columns least squares fits anything. */
+/* With fewer rows than twice the two columns of a block, least squares fits anything. */
 static void find_linearity(struct stream_description *s, const float *x)
 {
     enum { ROWS_MIN = 8 };
@@ -229,7 +229,7 @@ peat_status describe_stream(const struct team *team, struct stream_description *
 
 /* ---- bias ---- */
 
-/* Row i less its mean over j <= i; what stands to the right is not read. */
+/* Subtracts from row i its mean over j <= i; numbers to the right of the diagonal are not read. */
 static void centre_rows(const float *b, int64_t T, double *c)
 {
     for (int64_t i = 0; i < T; i++) {
@@ -241,8 +241,8 @@ static void centre_rows(const float *b, int64_t T, double *c)
     }
 }
 
-/* Whether b(i, j) = f(i - j) up to a constant in each row. f by differences to the row's own
- * diagonal, so that the constant drops out: f(k) = mean over i of b(i, i - k) - b(i, i). */
+/* How far b(i, j) is f(i - j) up to a constant in each row. f is computed from differences to the
+ * row's diagonal, which have no such constant: f(k) = mean over i of b(i, i - k) - b(i, i). */
 static double explained_by_distance(const float *b, int64_t T, const double *c, double *f)
 {
     double left = 0.0, all = 0.0;

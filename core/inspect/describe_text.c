@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* describe_text.c: the description of a table for people and for programs. */
+/* describe_text.c: describes a table for people and for programs. */
 
 #include "inspect/describe.h"
 
-/* One head of a table, or all of one without heads. */
+/* One head of a table, or the whole table if it has no heads. */
 struct sheet {
     const float *value;
     int64_t rows, columns;
-    bool angles; /* value holds the cosines and sines of the table */
+    bool angles; /* value has the cosines and sines of a table of angles */
 };
 
-/* Angles turn pairs of dimensions: what they stand for are cosines and sines. */
+/* Angles rotate pairs of dimensions, so their cosines and sines are described. */
 static peat_status make_sheet(const struct scheme_table *t, int64_t head, struct sheet *s,
                               struct arena *a, struct error *err)
 {
@@ -43,7 +43,7 @@ static void add_percent(struct strbuf *out, const char *before, double share)
         strbuf_addf(out, "%s%.1f %%", before, 100.0 * share);
 }
 
-/* Two lines: k above, values below. */
+/* Adds two lines: k above, values below. */
 static void add_series(struct strbuf *out, const char *title, int n, const int64_t *k,
                        const double *value)
 {

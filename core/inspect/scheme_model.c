@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scheme_model.c: one forward pass of a small model around a scheme, and tables out of it. */
+/* scheme_model.c: runs one forward pass of a small model around a scheme, and makes tables. */
 #include "scheme_model.h"
 
 #include "model/transformer.h"
@@ -27,7 +27,7 @@ struct scheme_model {
 
 /* ---- set-up ---- */
 
-/* Words for the combination are "combine.KEY=value". */
+/* Words for the combination are written "combine.KEY=value". */
 static struct value *settings_of(struct scheme_model *m, bool combine)
 {
     static const char prefix[] = "combine.";
@@ -125,14 +125,14 @@ static void on_attention(void *ctx, const struct attention_seen *seen)
     m->seen = *seen;
 }
 
-/* Tokens that nobody gave: a sentence, again and again. */
+/* The tokens where none are given: a sentence, repeated. */
 static int32_t token_at(const struct scheme_request *q, int64_t t)
 {
     static const char text[] = "The quick brown fox, 42 of 7, jumps over the lazy dog.\n";
     return q->n_token ? q->token[t] : (unsigned char)text[t % (int64_t)(sizeof(text) - 1)];
 }
 
-/* Rows are equal but for the ids of their sequences, which is what random numbers are drawn by. */
+/* Rows are equal except for the ids of their sequences, by which random numbers are drawn. */
 static struct model_input input_of(struct scheme_model *m)
 {
     const struct scheme_request *q = m->request;
@@ -171,7 +171,7 @@ static void run(struct scheme_model *m)
 
 /* ---- tables ---- */
 
-/* Rows and columns are the last two axes, a vector is one row. The others are heads, but for the
+/* The last two axes are rows and columns; a vector is one row. Other axes are heads, except the
  * first where it has the rows of the batch. */
 static void add_table(struct scheme_model *m, const char *what, const struct tensor *v)
 {
@@ -186,7 +186,7 @@ static void add_table(struct scheme_model *m, const char *what, const struct ten
     m->table[m->n++].batch = batch ? m->request->rows : 0;
 }
 
-/* One for all heads, or rows, stays one. */
+/* A table for all heads, or for all rows, stays single. */
 static void add_terms(struct scheme_model *m, const char *what, const peat_node *x)
 {
     int64_t T = places(m);

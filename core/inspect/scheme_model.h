@@ -5,7 +5,7 @@
 #include "inspect/scheme_table.h"
 #include "plugin/registry.h"
 
-/* Every hook runs, those of the combination too. The first table, or the one that is asked for:
+/* Runs every hook, also those of the combination. Returns the requested table, or the first:
  * streams before biases before terms of the scores before nodes named for inspection. */
 peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
                                struct registry *r, const struct plugin *scheme, struct arena *a,

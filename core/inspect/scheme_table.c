@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scheme_table.c: one scheme without a model around it. */
+/* scheme_table.c: runs one scheme without a model around it. */
 #include "inspect/scheme_table.h"
 
 #include "nn/differences.h"
@@ -11,7 +11,7 @@
 
 enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
 
-/* A scheme that is being looked at. */
+/* A scheme that is being inspected. */
 struct view {
     const struct scheme_request *request;
     const struct plugin *plugin;
@@ -67,7 +67,7 @@ static bool check_sizes(struct view *v, const void *config)
                      (long long)width, (long long)q->d) == PEAT_OK;
 }
 
-/* The model around the scheme is one layer of the size that was asked for. */
+/* The model around the scheme has one layer of the requested size. */
 static void fill_positional(struct view *v, const void *config)
 {
     const struct scheme_request *q = v->request;
@@ -164,7 +164,7 @@ struct scheme_table scheme_table_try(const char *what, int64_t heads, int64_t ro
     return t;
 }
 
-/* A row for each position in the last two axes, the others as heads. */
+/* Makes a table with a row for each position from the last two axes; the others are heads. */
 static struct scheme_table copy_table(struct view *v, const char *what, const struct tensor *x)
 {
     int64_t T = v->request->T, columns = x->dim[x->rank - 1];
@@ -185,7 +185,7 @@ static void table_of_stream(struct view *v, struct scheme_table *t)
 
 /* ---- bias ---- */
 
-/* Element [0, h, i, j] of what broadcasts to [1, H, T, T]. */
+/* Element [0, h, i, j] of a tensor that broadcasts to [1, H, T, T]. */
 static double bias_at(const struct tensor *x, int64_t h, int64_t i, int64_t j)
 {
     const int64_t at[] = {0, h, i, j};
@@ -244,7 +244,7 @@ static void table_of_bias(struct view *v, struct scheme_table *t)
 
 /* ---- probes ---- */
 
-/* Named nodes that prepare has not shown may come from qkv, of queries and keys that are 0. */
+/* Nodes that prepare did not name may come from qkv, which runs on queries and keys of zeros. */
 static void run_qkv(struct view *v)
 {
     struct pass *pass = &v->pass;
@@ -263,7 +263,7 @@ static void run_qkv(struct view *v)
     hook_status(pass, v->hooks->qkv(&c.base, &io));
 }
 
-/* A row per position in the last two axes. */
+/* Makes a table with a row for each position from the last two axes. */
 static const peat_node *find_probe(const struct view *v)
 {
     for (int i = 0; i < v->pass.n_probe; i++) {
@@ -293,7 +293,8 @@ static bool table_of_probe(struct view *v, struct scheme_table *t)
     if (!probe && !v->request->alone)
         return model_table(v, t);
     if (!probe)
-        return error_set(v->err, PEAT_REFUSED, "scheme '%s' shows nothing of positions alone",
+        return error_set(v->err, PEAT_REFUSED,
+                         "scheme '%s' has no table that depends only on positions",
                          v->plugin->name) == PEAT_OK;
     *t = copy_table(v, probe->name, &probe->value);
     return true;
@@ -312,7 +313,7 @@ static bool make_table(struct view *v, struct scheme_table *t)
     return true;
 }
 
-/* Positions alone do not show what was asked for. */
+/* True where positions by themselves do not determine the requested table. */
 static bool takes_tokens(const struct view *v)
 {
     const struct scheme_request *q = v->request;

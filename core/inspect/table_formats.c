@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* table_formats.c: a scheme's table as numbers: for people, as CSV, for NumPy. */
+/* table_formats.c: writes a scheme's table for people, as CSV and for NumPy. */
 
 #include "inspect/table_formats.h"
 
-/* Heads of each row of a batch; 0: the rows have none. */
+/* Number of heads of each row of a batch; 0: the rows have no heads. */
 static int64_t heads_of_row(const struct scheme_table *t)
 {
     return t->batch > 1 && t->heads > t->batch ? t->heads / t->batch : 0;
@@ -61,7 +61,7 @@ void scheme_table_csv(const struct scheme_table *t, struct strbuf *out)
 
 /* ---- table ---- */
 
-/* To the right of `width` columns. */
+/* True for columns beyond `width`. */
 static void add_row_name(const struct scheme_table *t, int64_t row, int width, struct strbuf *out)
 {
     if (!t->row_label) {
@@ -73,7 +73,7 @@ static void add_row_name(const struct scheme_table *t, int64_t row, int width, s
     strbuf_add(out, t->row_label[row]);
 }
 
-/* Columns that do not fit are left out; the last one says so. */
+/* Leaves out columns that do not fit; the last column says so. */
 static void add_head(const struct scheme_table *t, int64_t head, int width, struct strbuf *out)
 {
     enum { LABEL = 6, CELL = 11, MORE = 4 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tensor_list.c: a plugin is set up in a model whose sizes all differ. */
+/* tensor_list.c: sets a plugin up in a model whose sizes all differ, and lists its tensors. */
 #include "inspect/tensor_list.h"
 
 #include "nn/hooks.h"
 #include "nn/host.h"
 #include "nn/setup.h"
 
-/* No two of these, and no small multiples of them, are equal or likely as a preset. */
+/* No two of these sizes, and no small multiples of them, are equal, and none is a likely preset. */
 enum { HEADS = 13, HEAD = 24, WIDTH = HEADS * HEAD, VOCAB = 1009, TRAINED = 211, LONGEST = 401 };
 
 static const struct letter {
@@ -53,7 +53,7 @@ static const char *shape_text(const struct tensor *t, struct arena *a)
     return strbuf_keep(&out, a);
 }
 
-/* A number that follows from a width is written so: "0.1/sqrt(2 D)". */
+/* Writes a number that follows from a width as a formula: "0.1/sqrt(2 D)". */
 static const char *by_width(double x, struct arena *a)
 {
     static const double share[] = {1.0, 0.1};
@@ -114,7 +114,7 @@ static const char *note_text(const struct weight *w, struct arena *a)
 
 /* ---- set-up ---- */
 
-/* One plugin in a model without data. */
+/* Sets up one plugin in a model without data. */
 struct trial {
     struct part part;
     struct where where;

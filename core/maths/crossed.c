@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* crossed.c: crossed random effects of seeds and stretches; crossed.h has the formulas. */
+/* crossed.c: estimates crossed random effects of seeds and stretches; formulas: crossed.h. */
 #include "maths/crossed.h"
 
 #include "maths/statistics.h"
 
 struct table {
     const double *d, *weight;
-    int S, J;            /* J: of the columns of d */
-    double total;        /* of the weights */
+    int S, J;            /* J: columns of d      */
+    double total;        /* sum of the weights */
     double *seed, *text; /* means: A [S], B [J] */
     double mean;
 };
@@ -28,7 +28,7 @@ static void fill_means(struct table *t)
     t->mean = stats_mean(t->seed, t->S);
 }
 
-/* The three sums of squares of the header, divided; `used` stretches have a weight. */
+/* Computes the three sums of squares of the header, divided; `used` stretches have a weight. */
 static void fill_variances(const struct table *t, int used, double *a, double *b, double *e)
 {
     const double S = t->S, factor = (double)used / (used - 1);

@@ -8,7 +8,7 @@
 
 enum { EXACT_MAX = 20, HALF_MAX = EXACT_MAX / 2, DRAWS = 100000 };
 
-/* All 2^n sums of d with signs; returns how many. */
+/* Lists all 2^n sums of d with signs; returns their number. */
 static int signed_sums(const double *d, int n, double *sum)
 {
     int count = 1;
@@ -26,7 +26,7 @@ static bool reaches(double sum, double limit, bool both)
     return (both ? fabs(sum) : sum) >= limit;
 }
 
-/* Two halves: every sum is made of at most n additions, so that ties stay ties. */
+/* Splits d into two halves, so every sum is made of at most n additions and ties stay equal. */
 static double exact_p(const double *d, int n, double limit, bool both)
 {
     double left[1 << HALF_MAX], right[1 << HALF_MAX];
@@ -55,8 +55,8 @@ static double drawn_p(const double *d, int n, double limit, bool both)
     return (1.0 + (double)as_large) / (1.0 + DRAWS);
 }
 
-/* p = share of sign patterns s with sum s_i d_i >= sum d_i, of both with sizes; sums that differ by
- * rounding count as equal. */
+/* p = share of sign patterns s with sum s_i d_i >= sum d_i (two-sided: of absolute values). Sums
+ * that differ only by rounding count as equal. */
 static double signflip_tail(const double *d, int n, bool both)
 {
     if (n < 1)
@@ -74,7 +74,8 @@ static double signflip_tail(const double *d, int n, bool both)
 
 enum { COUNTED_MAX = 200 };
 
-/* P(S <= s) over all sign patterns, with S and s sums of doubled ranks, which are whole. */
+/* P(S <= s) over all sign patterns, where S and s are sums of doubled ranks, which are whole
+ * numbers. */
 static double counted_tail(const double *rank, int n, int s)
 {
     int top = n * (n + 1);
@@ -92,7 +93,7 @@ static double counted_tail(const double *rank, int n, int s)
     return tail;
 }
 
-/* P(S <= s) by a normal with ties and continuity correction. */
+/* P(S <= s) by the normal approximation with ties and continuity correction. */
 static double normal_tail(const double *rank, int n, double s)
 {
     double squares = 0.0;
@@ -102,8 +103,8 @@ static double normal_tail(const double *rank, int n, double s)
     return 0.5 * erfc(z / sqrt(2.0));
 }
 
-/* Sizes of the differences that are not 0, and the sum of ranks of the negative ones; sizes that
- * differ by rounding share their rank. */
+/* Ranks the sizes of the differences that are not 0, and sums the ranks of the negative ones. Sizes
+ * that differ only by rounding share their rank. */
 static double ranks_of(const double *d, int n, double *rank, int *kept)
 {
     double *size = mem_array((size_t)n, sizeof(*size), "statistics"), negative = 0.0, largest = 0.0;
@@ -122,7 +123,7 @@ static double ranks_of(const double *d, int n, double *rank, int *kept)
     return negative;
 }
 
-/* P(sum of ranks of the negative ones <= that of d), of both twice the smaller tail. */
+/* P(sum of ranks of the negative ones <= that of d); two-sided, twice the smaller tail. */
 static double wilcoxon_tail(const double *d, int n, bool both)
 {
     if (n < 1)
@@ -142,7 +143,7 @@ static double wilcoxon_tail(const double *d, int n, bool both)
 
 /* ---- Student's t and effect sizes ---- */
 
-/* NaN when the spread is nothing, or nothing but rounding. */
+/* NaN when the spread is 0, or only rounding. */
 static double standardised(const double *d, int n)
 {
     double mean = stats_mean(d, n), sd = stats_sd(d, n), size = 0.0;
@@ -172,11 +173,11 @@ double effect_gz(const double *d, int n)
     return j * standardised(d, n);
 }
 
-/* ---- by name ---- */
+/* ---- tests by name ---- */
 
 static const struct {
     const char *word, *name;
-    double (*p)(const double *d, int n, bool both); /* of both tails, or of greater */
+    double (*p)(const double *d, int n, bool both); /* p two-sided, or for "greater" */
 } tests[PAIRED_TESTS] = {
     [TEST_SIGN_FLIP] = {"sign-flip", "exact sign-flip test", signflip_tail},
     [TEST_WILCOXON] = {"wilcoxon", "exact Wilcoxon signed-rank test", wilcoxon_tail},
@@ -209,7 +210,7 @@ double paired_p_below(enum paired_test test, const double *d, int n, double limi
     return shifted_p(test, d, n, -1.0, limit);
 }
 
-/* The larger of the two, and NaN when either is. */
+/* The larger of the two; NaN when either is. */
 double equivalence_p(enum paired_test test, const double *d, int n, double margin)
 {
     double above = paired_p_above(test, d, n, -margin), below = paired_p_below(test, d, n, margin);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* power.c: the chance that paired tests reach a level. */
+/* power.c: computes the power of paired tests. */
 #include "maths/power.h"
 
 #include "maths/statistics.h"
 
 /* ---- given the sample's spread ---- */
 
-/* The integrand over s, the sample's standard deviation over the true one. */
+/* The integrand over s, the sample's standard deviation divided by the true one. */
 struct sample {
     const struct paired_design *d;
     double root_n, df, critical;
-    double log_front; /* of the density of s */
+    double log_front; /* log of the constant of the density of s */
 };
 
-/* The chance that the mean lies where the test rejects, for this s. */
+/* The chance that the mean lies in the region of rejection, for this s. */
 static double rejects(const struct sample *x, double s)
 {
     const struct paired_design *d = x->d;
@@ -32,9 +32,9 @@ static double density(const struct sample *x, double s)
     return exp(x->log_front + (x->df - 1.0) * log(s) - 0.5 * x->df * s * s);
 }
 
-/* ---- over it ---- */
+/* ---- integrated over the sample's spread ---- */
 
-/* Simpson's rule over all s that have weight; of equivalence, over those that can reject. */
+/* Simpson's rule over all s with noticeable weight; for equivalence, over those that can reject. */
 static double integrate(const struct sample *x)
 {
     enum { STEPS = 20000 };
@@ -65,7 +65,7 @@ double paired_power(const struct paired_design *d, int n)
     return fmin(1.0, fmax(0.0, integrate(&x)));
 }
 
-/* Power rises with n. */
+/* Searches by bisection, because power rises with n. */
 int paired_power_pairs(const struct paired_design *d, double power)
 {
     int low = 1, high = 2;

@@ -21,7 +21,7 @@ void mean_ranks(const double *x, int64_t n, double *rank)
 /* ---- Nemenyi ---- */
 
 /* P(range of k standard normals <= q): k times the integral of phi(z) [Phi(z) - Phi(z - q)]^(k-1)
- * over where the largest stands, by Simpson's rule. */
+ * over the position of the largest, by Simpson's rule. */
 static double range_below(double q, int k)
 {
     enum { STEPS = 2000 };

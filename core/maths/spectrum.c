@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spectrum.c: LAPACK behind row-major matrices.
+ * spectrum.c: LAPACK for row-major matrices.
  *
  * LAPACK counts columns first: our rows are its columns, our lower triangle its upper one. Each
  * call asks for the size of its workspace first (a length of -1).
@@ -11,7 +11,7 @@
 
 static const int ask = -1;
 
-/* info < 0 is our mistake. */
+/* info < 0 would be a mistake of ours */
 static peat_status converged(int info, const char *what, int64_t rows, int64_t columns,
                              struct error *err)
 {
@@ -22,7 +22,7 @@ static peat_status converged(int info, const char *what, int64_t rows, int64_t c
     return PEAT_OK;
 }
 
-/* triangle: only the lower one is looked at. */
+/* triangle: only the lower triangle is checked. */
 static peat_status check_finite(const double *x, int64_t rows, int64_t columns, bool triangle,
                                 struct error *err)
 {
@@ -36,7 +36,7 @@ static peat_status check_finite(const double *x, int64_t rows, int64_t columns, 
     return PEAT_OK;
 }
 
-/* Checks x and finds the functions for it. PEAT_FAILED: the provider has none. */
+/* Checks x and finds LAPACK's functions for it. PEAT_FAILED: the provider has no LAPACK. */
 static peat_status prepare(const struct team *team, const double *x, int64_t rows, int64_t columns,
                            bool triangle, const peat_gemm_lapack **lapack, struct error *err)
 {

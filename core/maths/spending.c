@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spending.c: levels of the looks of a group sequential test. */
+/* spending.c: computes levels of the looks of a group sequential test. */
 #include "maths/spending.h"
 
 #include "maths/statistics.h"
@@ -28,18 +28,19 @@ double spending_until(enum spending how, double alpha, double t)
     return 2.0 * normal_below(-upper_quantile(alpha / 2.0) / sqrt(t));
 }
 
-/* ---- the density of the score that no look has rejected yet ---- */
+/* ---- the density of the score while no look has rejected ---- */
 
-/* The score S = Z sqrt(t) is a Brownian motion. Its density among those that went on, times
- * Simpson's weight, at equal steps up to the boundary. */
+/* The score S = Z sqrt(t) is a Brownian motion. The array has its density among paths that were not
+ * rejected, times Simpson's weights, at equal steps up to the boundary. */
 enum { POINTS = 601 };
-static const double far = 9.0; /* standard deviations below 0 at which the density is taken as 0 */
+static const double far = 9.0; /* standard deviations below 0, beyond which the density counts as
+                                * 0 */
 
 struct density {
     double t, s[POINTS], mass[POINTS];
 };
 
-/* P(S at t > edge) of those that went on; the first look starts from S = 0 at 0. */
+/* P(S at t > edge) among those paths; the first look starts from S = 0 at 0. */
 static double above(const struct density *d, double t, double edge)
 {
     double sum = 0.0, step = sqrt(t - d->t);
@@ -72,7 +73,7 @@ static void go_on(const struct density *from, double t, double edge, struct dens
     }
 }
 
-/* The edge that this share of all passes at t. */
+/* The edge that is passed at t with this probability. */
 static double edge_of(const struct density *d, double t, double share)
 {
     double low = -far * sqrt(t), high = 40.0 * sqrt(t);

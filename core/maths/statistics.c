@@ -17,7 +17,7 @@ double stats_mean(const double *x, int64_t n)
     return n > 0 ? stats_sum(x, n) / (double)n : (double)NAN;
 }
 
-/* Two passes: values of a table differ in their last digits. */
+/* Two passes, because the values of a table differ only in their last digits. */
 double stats_sd(const double *x, int n)
 {
     if (n < 2)
@@ -76,7 +76,7 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* I_x(a, b) with y = 1 - x given apart, so that neither end loses digits. */
+/* I_x(a, b), with y = 1 - x as a separate argument, so that neither end loses digits. */
 static double incomplete_beta(double a, double b, double x, double y)
 {
     if (x <= 0.0 || y <= 0.0)
@@ -98,8 +98,8 @@ static double t_mass(double t, double df, bool inside)
     return inside ? incomplete_beta(0.5, df / 2.0, y, x) : incomplete_beta(df / 2.0, 0.5, x, y);
 }
 
-/* Bisection on the ratio hi/lo: the error is relative, and t spans many orders for few degrees of
- * freedom. */
+/* Bisection on the ratio hi/lo, so that the error is relative: t spans many orders for few degrees
+ * of freedom. */
 double student_t_quantile(double p, double df)
 {
     if (!(df > 0.0) || !(p >= 0.0 && p <= 1.0))
@@ -109,7 +109,7 @@ double student_t_quantile(double p, double df)
     double tail = 2.0 * fmin(p, 1.0 - p), middle = fabs(2.0 * p - 1.0);
     if (middle == 0.0)
         return 0.0;
-    /* Whichever mass is smaller is known to more digits. */
+    /* Uses the smaller of the two masses, which has more correct digits. */
     bool inside = middle < tail;
     double target = inside ? middle : tail, lo = 1e-300, hi = 1e300;
     for (int i = 0; i < 200 && hi / lo > 1.0 + 1e-15; i++) {

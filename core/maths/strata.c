@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strata.c: a difference in several strata at the same seeds: its mean, and whether it varies. */
+/* strata.c: the mean of a difference over strata at the same seeds, and whether it varies. */
 #include "maths/strata.h"
 
 #include "maths/statistics.h"
@@ -25,7 +25,7 @@ int strata_means(const double *d, int n_seed, int k, const bool *in, double *mea
 
 /* ---- interaction ---- */
 
-/* The complete seeds alone: x [n, k]; n. */
+/* Copies the complete seeds into x [n, k]; returns n. */
 static int complete_seeds(const double *d, int n_seed, int k, double *x)
 {
     int n = 0;
@@ -40,7 +40,7 @@ static int complete_seeds(const double *d, int n_seed, int k, double *x)
     return n;
 }
 
-/* Covariance of strata over seeds, cov [k, k]; level [k] their means. */
+/* Covariance of the strata over seeds, cov [k, k], and their means, level [k]. */
 static void covary(const double *x, int n, int k, double *level, double *cov)
 {
     for (int j = 0; j < k; j++) {
@@ -79,7 +79,7 @@ static void fill(struct interaction *out, const double *level, const double *cen
     for (int i = 0; i < k * k; i++)
         squares += centred[i] * centred[i];
     if (!(trace > 1e-26 * size * size))
-        return; /* nothing but rounding */
+        return; /* the rest is only rounding */
     out->f = n * sd * sd / (trace / (k - 1));
     out->df1 = k - 1;
     out->df2 = (k - 1.0) * (n - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* subspace.c: effective ranks and principal angles. */
+/* subspace.c: computes effective ranks and principal angles. */
 #include "maths/subspace.h"
 
 #include "tensor/gemm.h"
@@ -28,7 +28,7 @@ struct effective_rank effective_rank(const double *value, int64_t n, double shar
 
 /* ---- subspace ---- */
 
-/* The last k rows of `vector` [d, d], in descending order of their values. */
+/* Copies the last k rows of `vector` [d, d], in descending order of their values. */
 static void take_basis(struct subspace *s, const double *vector)
 {
     for (int64_t i = 0; i < s->k; i++)
@@ -94,7 +94,7 @@ static void find_angles(const double *cosine, const double *sine, int64_t n, dou
     }
 }
 
-/* rest [n, d] less cross [n, k] times the basis. */
+/* rest [n, d] -= cross [n, k] times the basis. */
 static void take_away(const struct team *team, const double *cross, const struct subspace *s,
                       int64_t n, double *rest)
 {
@@ -107,7 +107,7 @@ static void take_away(const struct team *team, const double *cross, const struct
     gemm_one(team, &p);
 }
 
-/* `large` has at least as many dimensions as `small`. cross = small large', rest = small - cross
+/* `large` has at least as many dimensions as `small`. cross = small large' and rest = small - cross
  * large: their singular values are the cosines and the sines. */
 static peat_status measure(const struct team *team, const struct subspace *large,
                            const struct subspace *small, double *angle, struct arena *a,
@@ -165,8 +165,8 @@ struct quantiles quantiles_of(double *x, int64_t n)
     return s;
 }
 
-/* Only how the two lie to each other matters, so one of them may be the first `large` axes: the
- * cosines are the singular values of the other's basis cut to these columns. */
+/* Only the relative position of the subspaces matters, so one of them may be the first `large`
+ * axes: the cosines are then the singular values of the other's basis, cut to these columns. */
 static peat_status draw_angles(const struct team *team, int64_t large, int64_t small, int64_t d,
                                uint64_t stream, double *basis, double *angle, struct arena *a,
                                struct error *err)

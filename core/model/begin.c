@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* begin.c: a pass is begun: its rows, and their positions. */
+/* begin.c: begins a pass: its rows, and their positions. */
 #include "begin.h"
 
 #include "input.h"
@@ -46,8 +46,8 @@ static bool leading_pad(const struct model_input *in)
     return false;
 }
 
-/* Counted from the start of each document, padding in front not counted: row b's T places from
- * pos on. */
+/* Counts places from the start of each document, without padding in front: row b's T places, into
+ * pos. */
 static void count_places(const struct model_input *in, int64_t b, double from, double *pos)
 {
     int64_t start = 0;
@@ -61,7 +61,7 @@ static void count_places(const struct model_input *in, int64_t b, double from, d
     }
 }
 
-/* Whether a hook changes the positions in the data's grid, or those on one axis. */
+/* Whether a hook changes the positions in the data's grid, or the positions on one axis. */
 static bool any_hook(const struct positional *p, const struct model_input *in, bool in_grid)
 {
     for (int i = 0; i < p->n_scheme; i++) {
@@ -72,7 +72,7 @@ static bool any_hook(const struct positional *p, const struct model_input *in, b
     return false;
 }
 
-/* Places on one axis: in each row, or the same in all. */
+/* Sets places on one axis: for each row, or the same for all rows. */
 static double *line_fill(struct pass *pass, const struct model_input *in, int64_t lead)
 {
     bool rows = any_hook(pass->positional, in, false) || in->document || leading_pad(in);
@@ -90,7 +90,7 @@ static double *line_fill(struct pass *pass, const struct model_input *in, int64_
     return pos;
 }
 
-/* Whether all rows of in->pos are alike. */
+/* Whether all rows of in->pos are equal. */
 static bool rows_alike(const struct model_input *in)
 {
     for (int64_t a = 0; a < in->n_axes; a++)
@@ -101,7 +101,7 @@ static bool rows_alike(const struct model_input *in)
     return true;
 }
 
-/* The data's own positions. */
+/* Sets the positions that the data have. */
 static double *grid_fill(struct pass *pass, const struct model_input *in, int64_t lead)
 {
     bool rows = any_hook(pass->positional, in, true) || !rows_alike(in);

@@ -26,7 +26,7 @@ peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node
     return op_layernorm(&g->base, x, w, weight_node(g, n->b), NORM_EPS);
 }
 
-/* For the declarations of the weights of one layer. */
+/* State for declaring the weights of one layer. */
 struct place_of_layer {
     struct weights *w;
     const struct block_stack *stack;
@@ -86,7 +86,7 @@ static struct norm_weights layer_norm_declare(const struct place_of_layer *p, co
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
                    const struct block_stack *stack, int64_t layer)
 {
-    /* Outputs onto the residual stream are smaller, so that its variance stays near 1 at any
+    /* Outputs to the residual stream have smaller weights, so that its variance stays near 1 at any
      * depth: Radford et al. 2019, section 2.3. */
     double residual = 1.0 / sqrt((stack->crosses ? 3.0 : 2.0) * (double)stack->n_layer);
     int64_t F = c->d_ff > 0 ? c->d_ff : 4 * c->d_model, D = stack->D;
@@ -144,7 +144,7 @@ static peat_node *run_residual(struct pass *pass, int64_t layer, peat_node *x)
     return x;
 }
 
-/* Whether a layer behind this one sees the scheme's nodes. */
+/* Whether a later layer sees the nodes of the scheme's state. */
 static bool is_carried_on(const struct pass *pass, const struct scheme_part *s, int64_t layer)
 {
     while (++layer < pass->dims.L)
@@ -197,14 +197,14 @@ void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x)
         o->residual(o->ctx, layer, x);
 }
 
-/* The input of a part: norm(x) before the part, or x. */
+/* The input of a part: norm(x) if norms are before parts, otherwise x. */
 static peat_node *part_input(struct graph *g, const struct model_config *c,
                              const struct norm_weights *n, peat_node *x)
 {
     return c->norm_place == NORM_BEFORE ? norm_forward(g, n, x) : x;
 }
 
-/* x plus the output y of a part, normed after the sum or not. */
+/* x plus the output y of a part, normed if norms are after parts. */
 static peat_node *part_added(struct pass *pass, const struct model_config *c,
                              const struct norm_weights *n, peat_node *x, peat_node *y,
                              const char *place, int64_t layer)

@@ -12,8 +12,8 @@ static struct weight *rows_declare(struct model *m, const char *name, int64_t ro
 }
 
 /* The factor of a factored tie: logits = x W^T E^T with E [V, d_t] the token table (Baevski and
- * Auli 2019; Lan et al. 2020, section 3.1). Where x and E have variances 1 and 1 / D, so have the
- * logits 1. */
+ * Auli 2019; Lan et al. 2020, section 3.1). Where x and E have variances 1 and 1 / D, the logits
+ * have variance 1. */
 static void tie_declare(struct model *m)
 {
     int64_t D = m->dims.D, width = m->positional->width[0];
@@ -34,7 +34,7 @@ void head_declare(struct model *m)
         m->class_head = rows_declare(m, "head.class.weight", c->n_class);
 }
 
-/* The share of each place in the mean of its row, [B,1,T]: 0 for padding. */
+/* The weight of each place in the mean of its row, [B,1,T]: 0 for padding. */
 static peat_node *shares(struct graph *g, const struct model_input *in)
 {
     peat_node *share = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, 1, in->T}, NULL);

@@ -12,7 +12,7 @@ static struct weight *table_declare(struct model *m, const char *name, int64_t r
     return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
 }
 
-/* Projects numbers of deviation 1 to the same deviation as that of the rows of a table. */
+/* Weights that project numbers of deviation 1 to the same deviation as the rows of a table. */
 static void projection_declare(struct model *m, const char *name, int64_t width, int64_t numbers,
                                struct weight **w, struct weight **b)
 {
@@ -62,7 +62,7 @@ static void class_token_declare(struct model *m)
                 m, arena_printf(m->arena, "class.%s", p->scheme[i].part.prefix), 1, p->scheme[i].d);
 }
 
-/* [B,T] with `first` before each row; NULL: with the row's own first element. */
+/* [B,T] with `first` before each row; NULL: with the row's own first element before it. */
 static void *led(struct graph *g, const void *array, size_t each, int64_t B, int64_t T,
                  const void *first)
 {
@@ -135,7 +135,7 @@ static peat_node *scaled_row(struct model *m, struct pass *pass, struct weight *
     return input_scaled(m, pass->g, x);
 }
 
-/* The class token's row of a table of its own or of segments, [B,1,width]. */
+/* The class token's row of its own table or of the segments', [B,1,width]. */
 static peat_node *class_token_stream(struct model *m, struct pass *pass, struct weight *table)
 {
     peat_node *x = scaled_row(m, pass, table);
@@ -193,14 +193,14 @@ static peat_node *encode(struct pass *pass, int index)
                                         (int64_t[]){pass->B, c.base.q->T, s->d}, 1));
 }
 
-/* The stream, or its replacement by an observer. */
+/* The stream, or the observer's replacement. */
 static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme, peat_node *x)
 {
     const struct observer *o = pass->observer;
     return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
 }
 
-/* Merges streams of the rows, or of the front: combinations that read positions see it at 0. */
+/* Merges streams of the rows, or of the front. For combinations the front is at position 0. */
 static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *x)
 {
     static const double zero[] = {0.0};
@@ -215,7 +215,7 @@ static peat_node *merge(struct pass *pass, bool front, int n, peat_node *const *
                     0);
 }
 
-/* Without a combine the others are segments and streams of the task, which are added. */
+/* Without a combine the other streams are segments and streams of the task; they are added. */
 static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *stream)
 {
     const struct positional *p = pass->positional;
@@ -227,8 +227,8 @@ static peat_node *join(struct pass *pass, bool front, int n, peat_node *const *s
     return sum;
 }
 
-/* Merges a stream that enters in a layer with x alone. The input was merged before, so if the
- * combination fails here, it has tensors for more streams. */
+/* Merges x and a stream that enters in a layer. The input was merged before, so if the combination
+ * fails here, it has tensors for more streams. */
 static peat_node *merge_two(struct pass *pass, bool front, int index, peat_node *x, peat_node *late)
 {
     const struct positional *p = pass->positional;
@@ -254,14 +254,13 @@ peat_node *input_merge(struct pass *pass, int index, peat_node *x)
     return op_concat(g, 2, (peat_node *[]){front, rest}, 1);
 }
 
-/* Streams in the order in which they are merged: of the rows, and of the front. */
+/* Streams in the order in which they are merged, for the rows and for the front. */
 struct streams {
     int n;
     peat_node *side[POSITIONAL_STREAMS], *front[POSITIONAL_STREAMS];
 };
 
-/* Adds a stream of tokens, and that of the class token, if there is one: before them or in the
- * front. */
+/* Adds a stream for tokens and, if there is a class token, its row: before them or in the front. */
 static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind,
                        peat_node *tokens, peat_node *class)
 {
@@ -289,7 +288,7 @@ static void add_positions(struct streams *s, struct model *m, struct pass *pass)
     }
 }
 
-/* Adds a stream of the task's own. Diagnoses count it as one of segments. */
+/* Adds a stream of the task's own. Diagnoses count it as segments. */
 static void add_own(struct streams *s, struct model *m, struct pass *pass,
                     const struct model_input *in, int i)
 {

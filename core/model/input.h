@@ -5,17 +5,17 @@
 
 #include "model/transformer.h"
 
-/* Declares the tables of the streams, whose widths are settled, and of the class token. */
+/* Declares the tables of the streams, whose widths are known, and of the class token. */
 void input_declare(struct model *m);
-/* x times the factor by which rows of tokens enter. */
+/* x times the factor of the token table. */
 peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x);
 /* -> [B,T,D] */
 peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in);
-/* Merges the stream of a scheme that enters elsewhere into x [B,T,D]: pass->merge. */
+/* Merges the stream of a scheme that enters after the input into x [B,T,D]: pass->merge. */
 peat_node *input_merge(struct pass *pass, int index, peat_node *x);
-/* Places of a class token that no scheme sees: 0 or 1. */
+/* Number of places of a class token that no scheme sees: 0 or 1. */
 int64_t class_token_front(const struct model_config *c);
-/* The input with a class token before each row: its id is one beyond the vocabulary, and it is
- * special and not padding. False: the graph failed. */
+/* The input with a class token before each row. Its id is V, and it is special and not padding.
+ * False: the graph failed. */
 bool class_token_place(struct graph *g, const struct model *m, const struct model_input *in,
                        struct model_input *out);

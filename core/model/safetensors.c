@@ -54,7 +54,7 @@ static void put_metadata(struct json header, const struct value *metadata)
     }
 }
 
-/* The header's text, and the number of bytes of data that it describes. */
+/* The header's text, and the number of bytes of data for it. */
 static const char *header_text(const struct named_tensor *const *order, int n,
                                const struct value *metadata, struct arena *a, size_t *data_bytes)
 {
@@ -72,7 +72,7 @@ static const char *header_text(const struct named_tensor *const *order, int n,
     return json_to_text(header.v, JSON_DENSE, a);
 }
 
-/* The whole file in memory, freed by the caller; NULL: no memory. */
+/* The whole file in memory, freed by the caller; NULL: out of memory. */
 static unsigned char *file_image(const struct named_tensor *const *order, int n, const char *header,
                                  size_t data_bytes, size_t *size)
 {
@@ -127,10 +127,10 @@ struct entry {
     struct range range;
 };
 
-/* A file that is being read. The first error sticks; results after it are not used. */
+/* A file that is being read. The first error is kept; results after it are not used. */
 struct reader {
     const char *path;
-    const unsigned char *data; /* behind the header */
+    const unsigned char *data; /* the data after the header */
     size_t data_bytes;
     struct arena *arena;
     struct error *err;
@@ -154,14 +154,14 @@ static void damaged(struct reader *r, const char *fmt, ...)
     error_prefix(r->err, "%s", r->path);
 }
 
-/* The dtypes of the format. PEAT writes and reads its own; of the others, a foreign file may have
- * any, and those with a kind of number can be read as weights. */
+/* The dtypes of the format. A PEAT file has some of them. A foreign file may have any; those with a
+ * number_kind can be read as weights. */
 static const struct dtype_word {
     const char *name;
     size_t bytes;
     bool own;
-    peat_dtype dtype; /* of PEAT's own */
-    int numbers;      /* enum number_kind; -1: none that a weight could have */
+    peat_dtype dtype; /* its dtype in PEAT files    */
+    int numbers;      /* enum number_kind; -1: not a type for weights */
 } dtype_words[] = {
     {"F32", 4, true, PEAT_F32, NUMBERS_F32},
     {"F64", 8, true, PEAT_F64, NUMBERS_F64},
@@ -249,7 +249,7 @@ static int by_range(const void *a, const void *b)
     return (x->end > y->end) - (x->end < y->end);
 }
 
-/* The ranges follow each other from the first byte of data to the last. */
+/* Checks that the ranges follow each other from the first byte of data to the last. */
 static void check_ranges(struct reader *r)
 {
     struct range *range = mem_array((size_t)r->n, sizeof(*range), "tensors");
@@ -285,7 +285,7 @@ static void read_metadata(struct reader *r, const struct value *entry)
             damaged(r, "metadata '%s' is not a text", entry->key[i]);
 }
 
-/* Everything is checked before a tensor is handed out. */
+/* All checks come before any tensor is returned. */
 static void read_header(struct reader *r, const struct value *header)
 {
     if (header->n > TENSOR_LIMIT + 1) {
@@ -311,7 +311,7 @@ static void read_header(struct reader *r, const struct value *header)
         check_ranges(r);
 }
 
-/* The header's text; the data follow it. NULL: there is none. */
+/* The header's text, which the data follow. NULL: the file is refused. */
 static const char *find_header(struct reader *r, const char *bytes, size_t size, size_t *length)
 {
     uint64_t n = 0;
@@ -335,7 +335,7 @@ static const char *find_header(struct reader *r, const char *bytes, size_t size,
     return text;
 }
 
-/* r->path, arena, err and foreign are given; `tree` holds the header. */
+/* r->path, arena, err and foreign are set; `tree` gets the header. */
 static void read_file(struct reader *r, const void *bytes, size_t size, struct arena *tree)
 {
     size_t length;
@@ -416,7 +416,7 @@ const char *safetensors_only(const struct safetensors *f)
     return f->n == 1 ? f->entry[0].range.name : NULL;
 }
 
-/* f->n: no tensor has this name. */
+/* returns f->n where no tensor has this name */
 static int index_of(const struct safetensors *f, const char *name)
 {
     int i = 0;

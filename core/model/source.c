@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* source.c: an encoder beside the decoder. */
+/* source.c: the encoder of a model of two sequences. */
 #include "source.h"
 
 #include "autograd/ops.h"
 #include "begin.h"
 #include "input.h"
 
-/* The scheme again, with weights of its own. One that acts in cross-attention only does nothing in
- * an encoder, but keeps its number. */
+/* A copy of the scheme with weights of its own. A scheme that acts only in cross-attention does
+ * nothing in an encoder, but keeps its number. */
 static struct scheme_part scheme_again(const struct model *m, const struct scheme_part *s)
 {
     static const peat_scheme nothing = {.size = sizeof(nothing)};
@@ -17,7 +17,7 @@ static struct scheme_part scheme_again(const struct model *m, const struct schem
                                 .where = only ? (struct where){0} : s->where};
 }
 
-/* The same plugins again. */
+/* Copies of all plugins. */
 static void copy_positional(struct model *m, struct positional *to)
 {
     const struct positional *from = m->positional;
@@ -32,7 +32,7 @@ static void copy_positional(struct model *m, struct positional *to)
         to->combine_part = part_again(&from->combine_part, SOURCE_PREFIX, m->arena);
 }
 
-/* Names the decoder's part whose copy failed. */
+/* Makes a failure in the copy name the decoder's part. */
 static void name_failing(struct positional *of, const struct positional *copy)
 {
     of->failing = copy->failing ? &of->combine_part : NULL;
@@ -87,7 +87,7 @@ static struct model_input source_input(const struct model_input *in)
                                 .step = in->step};
 }
 
-/* Runs the encoder over the sources of `in`, in the pass *from. */
+/* Runs the encoder over the sources of `in`, as *from. */
 static peat_node *run_encoder(struct model *m, struct graph *g, const struct model_input *in,
                               struct pass *from)
 {
@@ -101,8 +101,8 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
     return memory;
 }
 
-/* The pass across, from the decoder's rows to all places of the source but its padding, whatever
- * the window. */
+/* The pass across, from the decoder's rows to all places of the source except padding, whatever the
+ * window. */
 static struct pass *pass_across(struct model *m, const struct pass *pass,
                                 const struct model_input *in, const peat_side *source)
 {

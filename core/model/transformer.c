@@ -86,19 +86,19 @@ peat_status model_build(struct model *m, const struct model_config *config,
     if (status != PEAT_OK)
         return status;
     if (config->tie_embeddings && !config->tie_factored && positional->width[0] != m->dims.D)
-        return error_set(err, PEAT_REFUSED,
-                         "model.tie_embeddings needs tokens as wide as the model, but combine '%s' "
-                         "makes them %lld wide in a model of %lld; with model.tie_factored: true a "
-                         "matrix stands between them",
-                         positional->combine_part.id, (long long)positional->width[0],
-                         (long long)m->dims.D);
+        return error_set(
+            err, PEAT_REFUSED,
+            "model.tie_embeddings needs tokens as wide as the model, but combine '%s' makes them "
+            "%lld wide in a model of %lld; model.tie_factored: true puts a matrix between them",
+            positional->combine_part.id, (long long)positional->width[0], (long long)m->dims.D);
     status = declare(m, err);
     if (status == PEAT_OK)
         status = freeze(m, err);
     return status == PEAT_OK ? weights_build(&m->weights, seed, shape_only, err) : status;
 }
 
-/* No weight of a block, of the last norm, of the head and of another stack has such a name. */
+/* True for weights of the input: names of blocks, of the last norm, of the head and of an encoder
+ * begin otherwise. */
 static bool is_of_input(const char *name)
 {
     return strncmp(name, "block.", 6) != 0 && strncmp(name, "norm", 4) != 0 &&
@@ -129,7 +129,7 @@ static void begin(struct model *m, struct graph *g)
     weights_begin(&m->weights);
 }
 
-/* Up to the first block. The mask is for the input as attention works on it. */
+/* The pass up to the first block. The mask is for the input of attention, with the class token. */
 static peat_node *enter(struct model *m, struct graph *g, const struct model_input *in,
                         struct pass *pass, struct attention_mask *mask)
 {
@@ -189,13 +189,13 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     return leave(m, g, in, pass, x);
 }
 
-/* ---- the newest rows alone ---- */
+/* ---- passes over only the newest rows ---- */
 
 const char *model_not_storable(const struct model *m, const char **id)
 {
     *id = NULL;
     if (!m->dims.causal)
-        return "its rows see what follows";
+        return "its rows depend on the tokens that follow";
     if (model_has_class_token(&m->config))
         return "it has a class token";
     if (m->config.n_stream > 0)
@@ -268,7 +268,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
 
 /* ---- plan ---- */
 
-/* Makes the input of the task's own streams; false: no memory. */
+/* Makes an input with the task's own streams; false: out of memory. */
 static bool empty_streams(const struct model *m, struct arena *a, struct model_input *in)
 {
     bool ok = true;
@@ -283,7 +283,7 @@ static bool empty_streams(const struct model *m, struct arena *a, struct model_i
     return ok;
 }
 
-/* A pass that fails is refused, as by a set-up: this model cannot make it. */
+/* A pass that fails is refused like a set-up, because this model cannot make it. */
 static peat_status refuse_pass(const struct graph *g, struct error *err)
 {
     if (!graph_failed(g) || g->err.status == PEAT_NOMEM)

@@ -41,8 +41,8 @@ static void run_hidden(struct pass *pass, int i, int64_t layer, peat_node *in[3]
             in[w] = front_join(pass, in[w], newest[w], 1);
 }
 
-/* The inputs of q, k and v: x, changed by the streams that enter here and by hidden hooks, in YAML
- * order. Across two sequences neither acts. */
+/* The inputs of q, k and v: x, changed in YAML order by the streams that enter here and by hidden
+ * hooks. In a pass across two sequences neither acts. */
 static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_node *memory,
                         peat_node *in[3])
 {
@@ -67,7 +67,7 @@ static void split_input(struct pass *pass, int64_t layer, peat_node *x, peat_nod
 
 /* ---- projections ---- */
 
-/* qkv [B,T,n*D] -> the which-th D columns as [B,H,T,C], a view. */
+/* The which-th D columns of qkv [B,T,n*D] as [B,H,T,C], a view. */
 static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64_t which)
 {
     if (!qkv)
@@ -78,15 +78,15 @@ static peat_node *heads_view(struct pass *pass, peat_node *qkv, int64_t n, int64
                       which * D);
 }
 
-/* Keys or values of a source, which are the same for every row of the decoder: kept by the first
- * pass over stored rows. NULL: nothing is kept. */
+/* Keys or values of a source, which are the same for every row of the decoder. With stored rows the
+ * first pass keeps them. NULL: nothing is kept. */
 static struct tensor *kept_projection(struct pass *pass, int64_t layer, int which)
 {
     bool kept = which > 0 && pass->span.source && pass->stored;
     return kept ? &pass->stored->layer[layer].across[which - 1] : NULL;
 }
 
-/* One of the three inputs, projected: [B,T,D]. */
+/* Projects one of the three inputs: [B,T,D]. */
 static peat_node *project_one(struct pass *pass, const struct attention_weights *w, int64_t layer,
                               peat_node *x, int which)
 {

@@ -4,7 +4,7 @@
 #include "autograd/stretch.h"
 #include "nn/stored.h"
 
-/* o [B,H,T,C] through the context hooks, last scheme first. W: NULL on the fused path. */
+/* Passes o [B,H,T,C] through the context hooks, last scheme first. W: NULL on the fused path. */
 static peat_node *run_context(struct group_attention *a, peat_node *o, peat_node *W)
 {
     struct pass *pass = a->pass;
@@ -45,7 +45,7 @@ static peat_node *mask_of(struct pass *pass)
     return pass->mask_node;
 }
 
-/* Logits [B,H,Tq,Tk], and a bias that is still to be added to them, or NULL. */
+/* Logits [B,H,Tq,Tk], and a bias that is not added to them yet, or NULL. */
 struct scores {
     peat_node *S, *bias;
 };
@@ -55,13 +55,13 @@ static struct scores summed(struct pass *pass, struct scores x)
     return (struct scores){plus(pass, x.S, x.bias), NULL};
 }
 
-/* As a scheme sees them: the bias is apart if it declares PEAT_NEED_BIAS. */
+/* The logits as a scheme sees them: without the bias if it declares PEAT_NEED_BIAS. */
 static struct scores seen_scores(struct pass *pass, const peat_scheme *h, struct scores x)
 {
     return h->needs & PEAT_NEED_BIAS ? x : summed(pass, x);
 }
 
-/* The first logits hook may see the bias apart; the logits that it returns include the bias. */
+/* The first logits hook may see the bias separately; the logits it returns include the bias. */
 static struct scores run_logits(struct group_attention *a, struct scores x)
 {
     struct pass *pass = a->pass;
@@ -83,7 +83,7 @@ static struct scores run_logits(struct group_attention *a, struct scores x)
     return x;
 }
 
-/* The scheme that replaces the softmax; -1: none does. */
+/* The scheme that replaces the softmax; -1: no scheme does. */
 static int softmax_scheme(const struct group_attention *a)
 {
     int found = -1;
@@ -100,7 +100,7 @@ static int softmax_scheme(const struct group_attention *a)
     return found;
 }
 
-/* A softmax hook sees all places, the front too. Its weights are not yet masked. */
+/* A softmax hook sees all places, the front included. Its weights are not yet masked. */
 static peat_node *run_softmax(struct group_attention *a, int i, struct scores x)
 {
     const peat_scheme *h = scheme_at(a->pass, i)->hooks;
@@ -151,7 +151,7 @@ static peat_node *composed_weights(struct group_attention *a, struct scores x, p
                                 : op_mul(g, *replaced, mask_of(a->pass)));
 }
 
-/* Keeps the weights until the carry of a scheme, all of whose heads are in the group. */
+/* Keeps the weights until the carry hook of a scheme whose heads are all in the group. */
 static void keep_weights(const struct group_attention *a, peat_node *W)
 {
     for (int i = 0; i < a->pass->positional->n_scheme; i++) {
@@ -200,7 +200,7 @@ static const char *who_changes_scores(const struct group_attention *a)
     return NULL;
 }
 
-/* Logits and weights are made for the observer alone: the pass goes on without them. */
+/* Computes logits and weights only for the observer; the pass does not use them. */
 static void show(struct group_attention *a)
 {
     const struct observer *o = a->pass->observer;
@@ -226,7 +226,7 @@ static void show(struct group_attention *a)
 
 /* ---- stored rows ---- */
 
-/* Whether a hook of the group may see projections of all rows. */
+/* True where a hook of the group may see projections of all rows. */
 static bool projections_are_seen(const struct group_attention *a)
 {
     for (int i = 0; i < a->pass->positional->n_scheme; i++)
@@ -253,7 +253,7 @@ static void add_stored(struct group_attention *a)
 
 /* ---- a layer ---- */
 
-/* Lets the graph drop the nodes since `begin`, but not `o`, terms that other layers share, and
+/* Lets the graph drop the nodes since `begin`, except `o`, terms that other layers share, and
  * weights for carry. */
 static void end_pairs(struct pass *pass, int begin, peat_node *o)
 {

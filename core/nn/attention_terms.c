@@ -7,7 +7,7 @@
 
 /* ---- calls ---- */
 
-/* The call of a hook on the heads of the group: one on rows, or on pairs. */
+/* The call of a hook on the heads of the group, for a hook on rows or on pairs. */
 static void group_call(const struct group_attention *a, int i, bool pairs, struct call *c)
 {
     const struct scheme_part *s = scheme_at(a->pass, i);
@@ -48,7 +48,7 @@ const peat_qkv *seen_qkv(struct pass *pass, const peat_scheme *h, const peat_qkv
 
 /* ---- qkv ---- */
 
-/* `whole` with its dims [dim_begin, dim_end) replaced; dims that a scheme before added stay. */
+/* `whole` with its dims [dim_begin, dim_end) replaced; dims that earlier schemes added stay. */
 static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct where *w,
                             peat_node *part)
 {
@@ -63,7 +63,7 @@ static peat_node *with_dims(struct pass *pass, peat_node *whole, const struct wh
     return op_concat(g, n, x, -1);
 }
 
-/* Runs the hook on *io, whose q and k it sees in where.dims alone. */
+/* Runs the hook on *io; the hook sees only where.dims of its q and k. */
 static bool call_qkv(struct pass *pass, const struct scheme_part *s, const struct call *c,
                      peat_qkv *io)
 {
@@ -120,7 +120,8 @@ void group_qkv(struct group_attention *a)
 
 /* ---- terms ---- */
 
-/* The values of bias_rel: as they are where the fused kernel can read them, else for all pairs. */
+/* The values of bias_rel: unchanged if the fused kernel can read them, else spread over all
+ * pairs. */
 static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const struct call *c,
                          struct bias_terms *out)
 {
@@ -151,7 +152,7 @@ static peat_node *rel_as_bias(struct pass *pass, peat_node *rel, int64_t Tq, int
     return op_reshape(&pass->g->base, bias, 4, (int64_t[]){1, H, Tq, Tk});
 }
 
-/* Terms of pairs of rows as terms of all places, with the front. */
+/* Extends terms of pairs of rows to all places, with 0 at the front. */
 static struct bias_terms behind_front(struct pass *pass, struct bias_terms t)
 {
     if (pass->span.front == 0)
@@ -165,7 +166,7 @@ static struct bias_terms behind_front(struct pass *pass, struct bias_terms t)
     return t;
 }
 
-/* The terms of one scheme for the heads of its call. */
+/* Computes the terms of one scheme for the heads of its call. */
 static struct bias_terms scheme_terms(struct pass *pass, const struct scheme_part *s,
                                       const struct call *c, const peat_qkv *projected)
 {
@@ -196,8 +197,8 @@ static peat_node *term_heads(struct pass *pass, peat_node *t, int32_t axis, int6
     return !t || H == 1 || (begin == 0 && end == H) ? t : op_slice(g, t, axis, begin, end);
 }
 
-/* Terms that depend on neither content nor layer are made once, for all heads of the scheme, and
- * used by all layers: their gradients are summed over the layers by the tape. */
+/* Terms that depend on neither content nor layer are computed once, for all heads of the scheme,
+ * and used by all layers; the tape sums their gradients over the layers. */
 static struct bias_terms shared_terms(struct group_attention *a, int i)
 {
     const struct scheme_part *s = scheme_at(a->pass, i);

@@ -18,7 +18,7 @@ struct range {
     double min, max;
 };
 
-/* Widens the range by the positions of a side; false: not all are whole. */
+/* Widens the range by the positions of a side; false: some are not whole numbers. */
 static bool whole(const peat_side *s, struct range *r)
 {
     for (int64_t i = 0; i < s->pos_B * s->T; i++) {
@@ -120,7 +120,7 @@ peat_node *differences_spread(struct pass *pass, const struct differences *d, pe
     peat_graph *g = &pass->g->base;
     int64_t H = node_dim(value, 0);
     if (d->index) {
-        /* [1|H, n] -> [1, 1|H, n], taken at [pos_B, 1, Tq*Tk] -> [pos_B, 1|H, Tq*Tk] */
+        /* [1|H, n] -> [1, 1|H, n], read at [pos_B, 1, Tq*Tk] -> [pos_B, 1|H, Tq*Tk] */
         value = op_reshape(g, value, 3, (int64_t[]){1, H, d->rel.n});
         value = op_take_last(g, value, d->index);
         return op_reshape(g, value, 4, (int64_t[]){d->pos_B, H, d->Tq, d->Tk});

@@ -57,7 +57,7 @@ bool scheme_has(const peat_scheme *s, enum hook_id id)
     return hook_is_in(&table[id], s);
 }
 
-/* The first hook from `h` on that an interface has in these places; NULL: none. */
+/* The first hook from `h` on that an interface has in these places; NULL: it has no such hook. */
 static const struct hook *next_hook(const struct hook *h, peat_kind kind, const void *interface,
                                     uint32_t places)
 {
@@ -84,7 +84,7 @@ const char *scheme_needs_composed(const peat_scheme *s)
                       : NULL;
 }
 
-/* Whether this hook is given arguments for the need. */
+/* Whether this hook gets arguments for the need. */
 static bool hands_over(const struct hook *h, uint32_t need)
 {
     switch (need) {

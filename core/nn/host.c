@@ -10,7 +10,7 @@
 #include "nn/attention.h"
 #include "services.h"
 
-/* base is the first member. */
+/* base is the first member */
 static const struct call *call_of(const peat_call *c)
 {
     return (const struct call *)c;
@@ -53,7 +53,7 @@ static peat_node *service_project(const peat_call *c, peat_node *x, int32_t whic
     return op_permute(&g->base, y, 4, (int32_t[]){0, 2, 1, 3});
 }
 
-/* Checks guard the arena; NaN then shows which elements a plugin leaves unwritten. */
+/* Checks guard the arena. NaN then shows the elements that a plugin does not write. */
 static double *service_scratch(const peat_call *c, int64_t n)
 {
     struct arena *arena = graph_of(c)->arena;
@@ -131,7 +131,8 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     return t;
 }
 
-/* Positions that a table can hold: one axis, whole, from 0 to a sensible length. */
+/* Whether a table can hold these positions: whole numbers on one axis, from 0 to a sensible
+ * length. */
 static bool table_positions(const peat_side *side, double *max)
 {
     enum { TABLE_MAX = 1 << 16 };
@@ -188,7 +189,7 @@ static peat_node *service_delta(const peat_call *c, int32_t axis)
     return op_sub(c->g, k, q);
 }
 
-/* Keyed by seed, scheme and name; by layer inside the layers; by step in training. */
+/* The key has the seed, scheme and name; in layers also the layer; in training also the step. */
 static uint64_t random_stream(const peat_call *c, const char *name)
 {
     const struct call *call = call_of(c);
@@ -266,7 +267,7 @@ static const void *host_extension(const peat_host *h, const char *name)
 
 /* ---- the table ---- */
 
-/* stderr of a cell is its log.txt. */
+/* the stderr of a cell's process is its log.txt */
 static void host_log(const peat_host *h, const char *fmt, ...)
 {
     (void)h;

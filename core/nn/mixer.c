@@ -25,7 +25,7 @@ static peat_node *columns(struct pass *pass, peat_node *x, int64_t which)
 
 /* ---- the rows of a pass ---- */
 
-/* The mask of rows [begin, ...) of the sequence so far. */
+/* The mask for rows [begin, ...) of the sequence so far. */
 static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *mask)
 {
     peat_side side;
@@ -39,7 +39,7 @@ static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *m
     return true;
 }
 
-/* With stored rows: taps reach the last few products of keys and values. */
+/* Only with stored rows: taps reach back to the last few products of keys and values. */
 static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *taps, peat_node *kv)
 {
     peat_graph *g = &pass->g->base;
@@ -53,8 +53,8 @@ static peat_node *convolved_rows(struct pass *pass, int64_t layer, peat_node *ta
     return stored_newest(pass, op_convolution(g, rows, taps, &mask));
 }
 
-/* The mask with a first row for all earlier rows: it is not padding, and its document is that of
- * the last earlier row that is not padding. */
+/* The mask with one row in front for all earlier rows: it is not padding, and its document is that
+ * of the last earlier row that is not padding. */
 static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
 {
     int64_t B = pass->B, T = pass->span.rows.T + 1, last = span_first(&pass->span) - 1;
@@ -75,7 +75,7 @@ static bool stand_for_earlier(struct pass *pass, struct attention_mask *mask)
     return true;
 }
 
-/* With stored rows: a first row that forgets everything and adds h, then the new rows. */
+/* Only with stored rows: a first row that forgets everything and adds h, then the new rows. */
 static peat_node *states(struct pass *pass, int64_t layer, peat_node *x, peat_node *f)
 {
     peat_graph *g = &pass->g->base;

@@ -43,7 +43,7 @@ static uint32_t needs_of(const struct call *c)
     return s ? s->hooks->needs : c->pass->positional->combine->needs;
 }
 
-/* A side as the call's plugin sees it, in the grid if there is one. */
+/* A side as the call's plugin sees it: in the data's grid, if the data have one. */
 static peat_side declared(const struct call *c, const peat_side *side)
 {
     const struct scheme_part *s = scheme_of(c);
@@ -61,7 +61,7 @@ static peat_side declared(const struct call *c, const peat_side *side)
     return own;
 }
 
-/* Puts the scheme's own positions into a side of the call: those of its last places. */
+/* Sets the scheme's own positions in a side of the call: those of its last places. */
 static void place_own(struct call *c, peat_side *side, bool keys)
 {
     const struct own_positions *own = c->index < 0 ? NULL : &c->pass->own[c->index];
@@ -143,7 +143,7 @@ void call_pairs(struct call *c)
     c->base.shared = c->pass->shared_pairs[c->index];
 }
 
-/* Notes what this hook finds NULL, for messages about a missing operand and for crashes. */
+/* Records the arguments that are NULL for this hook, for messages and for crashes. */
 static void note_missing(const struct call *c, enum hook_id hook)
 {
     struct graph *g = c->pass->g;
@@ -167,7 +167,7 @@ bool call_has_tokens(const struct call *c)
     const struct scheme_part *s = &c->pass->positional->scheme[c->index];
     if (!(s->hooks->needs & PEAT_NEED_TOKENS) || c->base.q->token)
         return true;
-    graph_fail(c->pass->g, "positions are made of token ids, and there are none");
+    graph_fail(c->pass->g, "positions are computed from token ids, and the batch has none");
     return false;
 }
 
@@ -218,7 +218,7 @@ peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t 
 
 /* ---- own_positions ---- */
 
-/* The model's positions on the axes that they have, 0 on others. */
+/* The model's positions on the axes that the model has, 0 on other axes. */
 static void preset(const peat_side *side, int64_t B, int32_t n_axes, double *pos)
 {
     int64_t T = side->T;

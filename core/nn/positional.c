@@ -49,7 +49,7 @@ static peat_status check_mixer(const struct scheme_part *s, const char *mixer, s
     return PEAT_REFUSED;
 }
 
-/* Refuses a place or a model that the scheme is not for. */
+/* Refuses `where`, `at` or a model that does not suit the scheme. */
 static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
                                struct error *err)
 {
@@ -64,10 +64,10 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
         {some_heads && scheme_acts_on(h, ACTS_ON_INPUT | ACTS_ON_RESIDUAL | ACTS_ON_HIDDEN),
          "acts before the heads are split: where.heads means nothing for it"},
         {some_heads && h->needs & PEAT_MIXES_HEADS, "mixes all heads: where.heads is refused"},
-        {w->dim_end > 0 && !h->qkv, "does not change q and k, which where.dims is for"},
+        {w->dim_end > 0 && !h->qkv, "does not change q and k: where.dims means nothing for it"},
         {w->n_layer > 0 && once, "acts once, at the input: where.layers means nothing for it "
                                  "(at: residual re-adds it in layers)"},
-        {w->at != SITE_INPUT && !h->encode, "has no stream that `at` could place"},
+        {w->at != SITE_INPUT && !h->encode, "has no stream: `at` means nothing for it"},
         {w->across != ACROSS_NOT && !(h->traits & PEAT_ACROSS),
          "is not defined across two sequences: where.across is refused"},
         {w->across == ACROSS_ONLY && scheme_acts_on(h, ACTS_ON_MODEL & ~ACTS_ON_HEADS),
@@ -75,7 +75,7 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
         {h->needs & PEAT_NEED_TOKENS && dims->V == 0,
          "reads the ids of tokens, and patches have none"},
         {h->traits & PEAT_NEEDS_CAUSAL && !dims->causal,
-         "is defined for a causal model alone (model.arch: decoder)"},
+         "is defined only for a causal model (model.arch: decoder)"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].wrong)
@@ -97,7 +97,8 @@ static int64_t own_width(struct positional *p, const struct scheme_part *s)
     return width;
 }
 
-/* Stream names and the widths that schemes insist on. Returns how many the combine merges. */
+/* Sets stream names and the widths that schemes require. Returns the number of streams that the
+ * combine merges. */
 static int list_streams(struct positional *p, int64_t n_segment)
 {
     static const char *const name[] = {"position",   "position.2", "position.3", "position.4",
@@ -124,7 +125,7 @@ static int list_streams(struct positional *p, int64_t n_segment)
     return n;
 }
 
-/* Without a combine there is no stream of positions, and all others are added to the token's. */
+/* Without a combine no positional stream is merged, and all others are added to the token's. */
 static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)
@@ -135,7 +136,7 @@ static peat_status no_combine(struct positional *p, int64_t D, bool segment, str
         return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
     for (int i = 0; i < p->n_stream; i++)
         p->width[i] = D;
-    p->width[1] = D; /* of a stream that enters elsewhere */
+    p->width[1] = D; /* the width of a stream that enters elsewhere */
     return PEAT_OK;
 }
 

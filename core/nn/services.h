@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* services.h: the engine functions that a setup may call (setup.c), for the table of host.c. */
+/* services.h: functions of setup.c that a plugin's setup may call, for the table in host.c. */
 #pragma once
 
 #include <peat/host.h>

@@ -29,7 +29,7 @@ peat_status setup_end(const struct setup *s, peat_status status)
                      status_text(status));
 }
 
-/* base is the first member. */
+/* base is the first member */
 static struct setup *setup_of(peat_setup *s)
 {
     return (struct setup *)s;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* stored.c: rows that hooks do not make: those of earlier passes, and the front. */
+/* stored.c: rows that a pass does not compute by hooks: those of earlier passes, and the front. */
 #include "nn/stored.h"
 
 #include "autograd/ops.h"
 
 #define ARRAY(field) offsetof(peat_side, field), sizeof(*((peat_side *)0)->field)
 
-/* ---- which plugins can ---- */
+/* ---- plugins whose rows can be stored ---- */
 
 const char *scheme_not_storable(const peat_scheme *s)
 {
     bool rows = s->reach && (s->residual || s->hidden);
     if (!(s->traits & PEAT_STORABLE))
-        return "it does not say that it can";
+        return "it does not declare PEAT_STORABLE";
     if (s->positions && s->needs & PEAT_NEED_TOKENS)
         return "its positions depend on the tokens";
     if (s->prepare && (rows || (s->encode && s->needs & PEAT_NEED_TOKENS)))
@@ -22,7 +22,7 @@ const char *scheme_not_storable(const peat_scheme *s)
 
 const char *combine_not_storable(const peat_combine *c)
 {
-    return c->traits & PEAT_STORABLE ? NULL : "it does not say that it can";
+    return c->traits & PEAT_STORABLE ? NULL : "it does not declare PEAT_STORABLE";
 }
 
 const char *positional_not_storable(const struct positional *p, const char **id)
@@ -40,7 +40,7 @@ const char *positional_not_storable(const struct positional *p, const char **id)
 
 /* ---- sides ---- */
 
-/* The arrays of a side. All are [B,T] but the first, [n_axes, pos_B, T]. */
+/* The arrays of a side. All are [B,T] except the first, [n_axes, pos_B, T]. */
 static const struct {
     size_t at, bytes;
 } arrays[] = {{ARRAY(pos)},      {ARRAY(token)}, {ARRAY(segment)},
@@ -80,7 +80,7 @@ bool side_cut(struct arena *a, const peat_side *whole, int64_t B, int64_t begin,
 
 /* ---- rows ---- */
 
-/* rows into kept at row `at` of `axis`. */
+/* Copies rows into kept at row `at` of `axis`. */
 static void keep(struct tensor *kept, const struct tensor *rows, int axis, int64_t at)
 {
     struct tensor to = *kept;
@@ -107,7 +107,7 @@ peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, i
     return op_slice(&g->base, all, axis, 0, span_so_far(&pass->span)->T);
 }
 
-/* The first row that a hook with this reach is given. */
+/* The index of the first row that a hook with this reach gets. */
 static int64_t reach_begin(const struct span *s, int64_t reach)
 {
     return span_first(s) > reach ? span_first(s) - reach : 0;

@@ -20,7 +20,7 @@ static double *copied_values(struct arena *a, const double *value, int64_t n)
     return copy;
 }
 
-/* NULL: the name is taken, or there is no memory. */
+/* NULL: the name is taken, or memory ran out. */
 static struct weight *weight_new(const struct weights *w, const char *name, int rank,
                                  const int64_t *dim, peat_init init, uint32_t use)
 {
@@ -251,7 +251,7 @@ static void add_shape(struct strbuf *out, const struct weight *w)
     strbuf_addf(out, "%s\n", w->name);
 }
 
-/* The hash of the texts that `add` writes of the tensors to keep, in name order. */
+/* The hash of the texts that `add` writes for the kept tensors, in name order. */
 static void hash_by_name(const struct weights *w, bool (*keep)(const char *name),
                          void (*add)(struct strbuf *out, const struct weight *w), char hex[65])
 {

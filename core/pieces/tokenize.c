@@ -83,7 +83,7 @@ static peat_status publish(struct tokenize *t, const char *made, struct error *e
     return dir_sync_parent(t->dir, err);
 }
 
-/* Without the slashes at its end, which a name beside it cannot have. */
+/* The path without slashes at its end, so that a name beside it can be made. */
 static const char *folder_name(const char *dir, struct arena *a)
 {
     char *name = arena_strdup(a, dir);

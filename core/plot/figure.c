@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* figure.c: writing a gnuplot script with its data, and running it. */
+/* figure.c: writes a gnuplot script with its data, and runs it. */
 #include "plot/figure.h"
 
 #include "process/child.h"
@@ -48,8 +48,8 @@ void figure_text(struct strbuf *out, const char *text)
     strbuf_release(&shown);
 }
 
-/* gnuplot reads escapes and commands inside double quotes, so all but a few characters are
- * escaped. */
+/* Escapes all but a few characters, because gnuplot reads escapes and commands inside double
+ * quotes. */
 static void add_escaped(struct strbuf *out, const char *text)
 {
     for (; *text; text++) {
@@ -128,7 +128,7 @@ static void add_terminals(struct strbuf *out, const struct figure *f, enum figur
     strbuf_release(&line);
 }
 
-/* A name that begins with '<' would be a command: ./ stands before it. */
+/* A name that begins with '<' would be a command, so ./ is put before it. */
 static void add_head(struct strbuf *out, const struct figure *f, const struct target *t,
                      enum figure_format format, bool paper)
 {
@@ -217,8 +217,8 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
     return status;
 }
 
-/* Draws in a directory of its own, so that the figure is whole or absent and gnuplot opens no
- * file of others. */
+/* Draws in a separate directory, so that the figure is whole or absent and gnuplot opens no other
+ * files. */
 static peat_status draw_apart(const struct figure *f, const char *name, enum figure_format format,
                               bool paper, struct strbuf *out, struct error *err)
 {
@@ -234,8 +234,8 @@ static peat_status draw_apart(const struct figure *f, const char *name, enum fig
     return status;
 }
 
-/* What gnuplot's own script would show on hover: its handler is gnuplot_svg.showHypertext(evt,'the
- * text'), in the tag before the title, from `tag` on. */
+/* The text that gnuplot's own script would show on hover. Its handler is
+ * gnuplot_svg.showHypertext(evt,'the text'), in the tag before the title, from `tag` on. */
 static const char *said_before(const char *tag, const char *title, int *n)
 {
     const char *from = memmem(tag, (size_t)(title - tag), "(evt,'", 6);
@@ -244,7 +244,7 @@ static const char *said_before(const char *tag, const char *title, int *n)
     return *n ? from + 6 : NULL;
 }
 
-/* gnuplot's titles, "data index 0 using 1:2", make place for the figure's and for what it says of
+/* Replaces gnuplot's titles, "data index 0 using 1:2", by the figure's title and by the texts of
  * its points, which browsers show without a script. */
 static void add_titles(struct strbuf *out, const char *svg, const char *title)
 {
@@ -335,7 +335,7 @@ int figure_dash(int i)
     return 1 + i / COLOURS % DASHES;
 }
 
-/* Filled circle, square, triangles and diamond, then the open ones. */
+/* Filled circle, square, triangles and diamond, then the same open. */
 int figure_point(int i)
 {
     static const int points[] = {7, 5, 9, 13, 11, 6, 4, 8, 12, 10};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* heatmap.c: the figure of a table: a panel for each sheet, with axes and one scale of colours. */
+/* heatmap.c: makes the figure of a table: a panel for each sheet, one colour scale. */
 #include "plot/heatmap.h"
 
 #include "inspect/table_formats.h"
 
-/* Cosines are easier to read than angles that turn many times. */
+/* Cosines are easier to read than angles of many turns. */
 static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
 {
     int64_t n = sheets * t->rows * t->columns;
@@ -14,7 +14,7 @@ static const float *cosines_of(const struct scheme_table *t, int64_t sheets, str
     return value;
 }
 
-/* NULL: sheets are called by the number of the head. */
+/* NULL: the name of a sheet is the number of its head */
 static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
 {
     if (t->batch <= 1)
@@ -137,7 +137,7 @@ void heatmap_palette(struct strbuf *out, double low, double high)
 
 /* ---- axes ---- */
 
-/* A block of the data file for each sheet, a line for each row. */
+/* Writes a block of the data file for each sheet, with a line for each row. */
 static void add_values(const struct heatmap *h, struct strbuf *out)
 {
     for (int64_t i = 0; i < h->sheets * h->rows; i++) {
@@ -158,7 +158,7 @@ static int64_t tic_step(int64_t n)
     return step;
 }
 
-/* The first position stands on top. */
+/* The first position is at the top. */
 static void set_axes(const struct heatmap *h, struct strbuf *out)
 {
     strbuf_addf(out, "set xrange [-0.5:%" PRId64 ".5]\nset yrange [%" PRId64 ".5:-0.5]\n",
@@ -177,7 +177,7 @@ static void label_axes(struct strbuf *out, const char *row_name, const char *col
 
 /* ---- panels ---- */
 
-/* Panels of one size, in px: only the outer ones are labelled, and one scale serves all. */
+/* Panels of one size, in px. Only the outer ones are labelled, and one scale is for all. */
 struct panels {
     int64_t across, down;
     int width, height;
@@ -212,7 +212,7 @@ static void add_row_tics(const struct heatmap *h, struct strbuf *out)
     strbuf_add(out, ")\n");
 }
 
-/* gnuplot's coordinates are shares of the page, from the lower left corner. */
+/* gnuplot's coordinates are fractions of the page, from the lower left corner. */
 static void begin_multiplot(const struct heatmap *h, const struct panels *p, struct strbuf *out)
 {
     double w = p->width, height = p->height;

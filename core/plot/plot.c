@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot.c: the kinds of plots by name. */
+/* plot.c: chooses the kind of plot. */
 #include "plot/plot.h"
 
 #include "plotter.h"
@@ -57,7 +57,7 @@ peat_status plot_make(struct figure *f, const struct results *r, const struct pl
     struct plotter p = {f, r, o, .a = a, .err = err, .low = (double)NAN, .high = (double)NAN};
     figure_init(f, 0, 0);
     peat_status status = find_length(&p);
-    /* A grid that is under way has curves already. */
+    /* A grid that is still running has curves already. */
     if (status != PEAT_OK && !(o->kind == PLOT_CURVES && r->n_length == 0))
         return status;
     status = plot_find_roles(&p);

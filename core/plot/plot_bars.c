@@ -27,7 +27,7 @@ static struct points points_of(struct plotter *p)
     return x;
 }
 
-/* Why rows have no point. */
+/* Says in the plot why rows have no point. */
 static void add_states(const struct plotter *p, struct strbuf *out)
 {
     const struct results *r = p->r;
@@ -44,7 +44,7 @@ static void add_states(const struct plotter *p, struct strbuf *out)
     }
 }
 
-/* The row that all are compared with; -1: there is none, or it has no value. */
+/* The row with which all are compared; -1: no such row, or it has no value. */
 static int common_baseline(const struct results *r, int length)
 {
     int baseline = r->n_row ? r->row[0].baseline : -1;
@@ -71,7 +71,7 @@ static void add_baseline(const struct plotter *p, struct strbuf *out)
                 mean, mean);
 }
 
-/* The range of means and seeds, and that of intervals. */
+/* The range of means and seeds, and the range of intervals. */
 struct reach {
     double low, high, ci_low, ci_high;
 };
@@ -92,8 +92,8 @@ static struct reach find_reach(const struct plotter *p)
     return x;
 }
 
-/* The interval of two seeds is twelve times as wide as their distance, and may go beyond any
- * accuracy: such intervals run out of the figure rather than squeeze the rest. */
+/* The interval of two seeds is twelve times as wide as their distance, and may reach beyond any
+ * accuracy. Such intervals are cut off at the frame, so they do not compress everything else. */
 static void add_range(const struct plotter *p, struct strbuf *out)
 {
     struct reach x = find_reach(p);

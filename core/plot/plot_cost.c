@@ -41,8 +41,8 @@ static int add_data(struct plotter *p)
     return n;
 }
 
-/* How points and their legend look: a colour for each series, a shape for each panel; where there
- * are no panels, both change from row to row. */
+/* The look of points and their legend: a colour for each series, a shape for each panel; without
+ * panels both change from row to row. */
 struct look {
     const char **colour; /* [n_row] "#0072B2"                          */
     const char **row;    /* [n_row] " lc rgb '#0072B2' pt 7"           */
@@ -65,7 +65,7 @@ static void find_look(struct plotter *p, struct look *l)
 {
     struct series_set s;
     int n = p->r->n_row;
-    bool shared = false; /* some row stands in others' panels */
+    bool shared = false; /* some row is shown in panels of others */
     series_find(p, &s);
     *l = (struct look){.colour = ARENA_ARRAY(p->a, n, const char *),
                        .row = ARENA_ARRAY(p->a, n, const char *),
@@ -85,7 +85,8 @@ static void find_look(struct plotter *p, struct look *l)
         add_entry(l, "nothing to combine", point_style(p, "#888888", s.n_panel));
 }
 
-/* Intervals are plain lines: behind the open points of its error bars gnuplot would paint white. */
+/* Intervals are drawn as plain lines, because gnuplot's error bars would paint white behind open
+ * points. */
 static void add_rows(struct plotter *p, const struct look *l, struct strbuf *out)
 {
     for (int i = 0; i < p->r->n_row; i++) {

@@ -5,26 +5,26 @@
 #include "maths/statistics.h"
 #include "plotter.h"
 
-/* Steps are drawn in at most BINS places: a seed's values in one of them are averaged. */
+/* Steps are drawn at no more than BINS places: a seed's values at one place are averaged. */
 enum { BINS = 120, STEPS_MIN = 3 };
 
-/* The curves of metrics.jsonl. */
+/* The curves in metrics.jsonl. */
 struct wanted {
     const char *metric, *split;
-    int64_t length; /* -1: any */
+    int64_t length; /* -1: any length */
 };
 
-/* One cell's values by place. */
+/* The values of one cell by place. */
 struct history {
     int n[BINS];
-    double step[BINS], value[BINS]; /* sums */
+    double step[BINS], value[BINS]; /* sums of values */
 };
 
 struct curve {
-    double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: none */
+    double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: no value */
 };
 
-/* Cells under way have curves too. */
+/* Cells that still run have curves too. */
 static bool is_drawn(const struct result_cell *c)
 {
     return c->dir &&
@@ -67,7 +67,7 @@ static void read_cell(const struct result_cell *c, const struct wanted *w, point
 
 struct extent {
     int64_t last;
-    int points; /* of the cell that has most */
+    int points; /* number of steps of the cell with the most */
     int own;
 };
 
@@ -144,7 +144,7 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
 
 /* ---- drawing ---- */
 
-/* A row without any point is one gap. */
+/* A row without any point is drawn as one gap. */
 static void add_curve(struct plotter *p, const char *label, const struct curve *c)
 {
     int n = 0;
@@ -181,7 +181,7 @@ static void add_range(const struct plotter *p, double later, struct strbuf *out)
     plot_set_y_range(p, top, out);
 }
 
-/* Chooses the evaluations, or the training loss where there are too few. */
+/* Chooses evaluations, or the training loss where there are too few of them. */
 static peat_status choose_metric(const struct plotter *p, struct wanted *w, struct extent *e)
 {
     const struct results *r = p->r;
@@ -194,7 +194,7 @@ static peat_status choose_metric(const struct plotter *p, struct wanted *w, stru
                    ? PEAT_OK
                    : error_set(p->err, PEAT_INVALID,
                                "%s was evaluated at fewer than %d steps: set eval.every, or leave "
-                               "--metric away for the training loss",
+                               "--metric out for the training loss",
                                r->metric, STEPS_MIN);
     }
     *w = (struct wanted){"loss", "train", -1};

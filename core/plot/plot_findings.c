@@ -10,12 +10,12 @@ enum { PLACES_MAX = MEASURE_PARTS, LABEL_MAX = 44 };
 
 struct drawing {
     struct plotter p;
-    struct results shown; /* the diagnosed rows alone */
+    struct results shown; /* only the diagnosed rows */
     const struct findings *found;
     const struct found_row **row; /* [shown.n_row] */
-    int *index;                   /* [shown.n_row] of the row among all results */
+    int *index;                   /* [shown.n_row] index of the row among all results */
     const struct measure *measure;
-    int64_t part; /* that was asked for; -1: the measure has none, or all are */
+    int64_t part; /* the part that was asked for; -1: the measure has no parts, or all are drawn */
     bool by_part;
 };
 
@@ -35,7 +35,7 @@ static peat_status find_measure(struct drawing *d, const char *name)
     return PEAT_OK;
 }
 
-/* The number that is drawn of a row; NULL: none. */
+/* The number that is drawn for a row; NULL: none. */
 static const struct finding *number_of(struct drawing *d, int row, struct finding *room)
 {
     int n = findings_of(d->found, d->row[row], d->measure, room);
@@ -45,7 +45,7 @@ static const struct finding *number_of(struct drawing *d, int row, struct findin
     return NULL;
 }
 
-/* The diagnosed rows that have a number. */
+/* Lists the diagnosed rows that have a number. */
 static void take_rows(struct drawing *d)
 {
     const struct findings *f = d->found;
@@ -102,7 +102,7 @@ struct places {
     const char *label[PLACES_MAX];
 };
 
-/* Places stand in ascending order. */
+/* Places are in ascending order. */
 static int place_at(struct places *at, double x, const char *label)
 {
     int i = 0;
@@ -214,7 +214,7 @@ static void draw_parts(struct drawing *d)
 
 /* ---- over an axis ---- */
 
-/* The label as a number, where all labels of the axis are numbers, else its index. */
+/* The place of a label: its number where all labels of the axis are numbers, else its index. */
 static double place_of(const struct results *r, int axis, const char *label)
 {
     const char **seen = mem_array((size_t)r->n_row, sizeof(*seen), "labels");
@@ -233,7 +233,7 @@ static double place_of(const struct results *r, int axis, const char *label)
     return numbers ? strtod(label, NULL) : (double)at;
 }
 
-/* Draws a line for the rows that differ only on this axis. */
+/* Draws a line for rows that differ only on this axis. */
 static peat_status draw_over(struct drawing *d, const char *over)
 {
     struct plotter *p = &d->p;
@@ -245,7 +245,7 @@ static peat_status draw_over(struct drawing *d, const char *over)
     struct finding room[MEASURE_PARTS];
     const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);
     int *line_of = ARENA_ARRAY(p->a, r->n_row, int), *self = ARENA_ARRAY(p->a, r->n_row, int);
-    int *none = ARENA_ARRAY(p->a, r->n_row, int); /* a line of several rows */
+    int *none = ARENA_ARRAY(p->a, r->n_row, int); /* a line shows several rows */
     for (int i = 0; i < r->n_row; i++)
         line_of[i] = plot_number_of(line, &n, plot_other_labels(p, &r->row[i], axis));
     for (int k = 0; k < n; k++) {

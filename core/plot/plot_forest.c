@@ -33,7 +33,8 @@ static void add_contrast(struct plotter *p, struct forest *f, const struct effec
         add_effect(f, x->spec.name, &x->pooled, p->a);
 }
 
-/* Contrasts of another metric or length have another scale: those of the first are drawn. */
+/* Contrasts with another metric or length have another scale: only those like the first are
+ * drawn. */
 static peat_status collect(struct plotter *p, struct forest *f)
 {
     int n = effects_count(p->r);

@@ -8,9 +8,9 @@
 
 enum { RIGHT = 96, TOP = 40, SIDE_X = 108, SIDE_Y = 30, LABEL_MAX = 30 };
 
-/* Rows are labels of one axis, columns those of the other axes together, or lengths. */
+/* Rows are labels of one axis; columns are labels of the other axes together, or lengths. */
 struct grid {
-    struct series_set s; /* its lines are the rows, its panels the columns */
+    struct series_set s; /* the axes of `lines` make rows, those of `panels` make columns */
     int n_row, n_column;
     const char **row, **column;
     double *mean; /* [n_row, n_column] */
@@ -27,7 +27,7 @@ static const char *column_title(struct plotter *p, const struct grid *g)
     return names ? names : "";
 }
 
-/* A row without a combination fills every column that it goes with. */
+/* A row without a combination fills every column that it matches. */
 static void fill_means(struct plotter *p, struct grid *g)
 {
     const struct results *r = p->r;
@@ -43,7 +43,7 @@ static void fill_means(struct plotter *p, struct grid *g)
     }
 }
 
-/* Without options a row for each scheme. */
+/* Without options the heat map has a row for each scheme. */
 static void choose_axes(struct plotter *p, struct series_set *s)
 {
     const struct results *r = p->r;
@@ -93,8 +93,8 @@ static void find_grid_range(const struct grid *g, double *low, double *high)
         *high += fmax(1e-6, 1e-6 * fabs(*low));
 }
 
-/* Block 0 for colours, 1 and 2 for the numbers on pale and on dark, 3 for what is not there, 4 for
- * what a page says on hover. Blue is good. */
+/* Block 0 has colours, 1 and 2 the numbers on pale and on dark, 3 missing values, 4 the texts that
+ * a page shows on hover. Blue is good. */
 static void add_data(struct plotter *p, const struct grid *g, double low, double high)
 {
     struct strbuf *out = &p->f->data;
@@ -129,7 +129,7 @@ static void add_data(struct plotter *p, const struct grid *g, double low, double
     }
 }
 
-/* The palette of one sign, darker is better. */
+/* The palette for values of one sign; darker is better. */
 static void add_palette(struct plotter *p, double low, double high)
 {
     struct strbuf *out = &p->f->script;
@@ -158,7 +158,7 @@ peat_status plot_heatmap(struct plotter *p)
     bool slanted = wide > SIDE_X - 8;
     int bottom = slanted ? 64 + wide / 2 : 64;
     int columns = g.n_column < 3 ? 3 : g.n_column, rows = g.n_row < 4 ? 4 : g.n_row;
-    int beyond = slanted ? wide - SIDE_X / 2 : 0; /* of the last slanted label */
+    int beyond = slanted ? wide - SIDE_X / 2 : 0; /* room for the last slanted label */
     int right = beyond > RIGHT ? beyond : RIGHT;
     p->f->width = left + right + columns * SIDE_X;
     p->f->height = TOP + bottom + rows * SIDE_Y;
@@ -175,7 +175,7 @@ peat_status plot_heatmap(struct plotter *p)
     /* Missing values are hatched, because pale means a bad value. */
     strbuf_add(out, "\nset object 1 rectangle from graph 0, graph 0 to graph 1, graph 1 behind "
                     "fc rgb '#bbbbbb' fs pattern 4 noborder");
-    /* Not quite black: a page in dark colours turns black text white. */
+    /* Not quite black, because a page in dark colours turns black text white. */
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"
                     "  data index 1 using 1:2:3 with labels tc rgb '#000001', \\\n"
                     "  data index 2 using 1:2:3 with labels tc rgb '#fffffe', \\\n"

@@ -3,7 +3,7 @@
 
 #include "plotter.h"
 
-/* The training length of all rows; 0: they differ, it is unknown, or lengths are not in tokens. */
+/* The training length of all rows; 0: rows differ, unknown, or lengths are not in tokens. */
 static int64_t training_length(const struct results *r)
 {
     int64_t length = 0;

@@ -82,7 +82,7 @@ static int row_of(const struct lines *l, int line)
     return l->row ? l->row[line] : line;
 }
 
-/* Bands come first, so that they hide no line; what is said on hover comes last. */
+/* Bands are drawn first, so that they hide no line; texts for hover are last. */
 static void draw_rows(struct plotter *p, const struct series_set *s, const struct lines *l,
                       int panel)
 {
@@ -117,7 +117,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
     strbuf_addf(out, "  %s\n", l->also ? l->also : "NaN");
 }
 
-/* gnuplot refuses axes without a value. */
+/* gnuplot refuses axes without a value, so this panel gets a range. */
 static void draw_nothing(struct plotter *p, const struct lines *l)
 {
     struct strbuf *out = &p->f->script;

@@ -19,7 +19,7 @@ struct points points_new(struct plotter *p, int n)
     return x;
 }
 
-/* One value of a row, without an interval. */
+/* Writes one value of a row, without an interval. */
 static void add_value(struct plotter *p, const struct points *x, int i, double y, double value,
                       const char *kind)
 {
@@ -27,7 +27,7 @@ static void add_value(struct plotter *p, const struct points *x, int i, double y
     lines_add(p, y, value, nan, nan, plot_said(p, x->label[i], kind, value, nan, nan));
 }
 
-/* A gap ends the blocks that may be empty, which gnuplot refuses. */
+/* Ends a block that may be empty with a gap, because gnuplot refuses empty blocks. */
 static void add_data(struct plotter *p, const struct points *x)
 {
     const double below = 0.27;
@@ -47,8 +47,8 @@ static void add_data(struct plotter *p, const struct points *x)
     lines_end(p);
 }
 
-/* An element for the points of each row, so that a page can hide them: the first column tells
- * them by its whole part. */
+/* Draws the points of each row as an element of its own, so that a page can hide them. The integer
+ * part of the first column is the row. */
 static void add_rows(struct plotter *p, const struct points *x, enum block block,
                      const char *columns, const char *style, bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_series.c: which rows share a colour, and which stand in a panel. */
+/* plot_series.c: chooses the rows that share a colour, and the rows of a panel. */
 
 #include "plotter.h"
 #include "report/selector.h"
@@ -13,7 +13,7 @@ static int count_labels(struct plotter *p, int axis)
     return n;
 }
 
-/* The scheme, else the axis with most labels. */
+/* The axis for colours: the scheme, or else the axis with the most labels. */
 static int choose_axis(struct plotter *p)
 {
     const struct results *r = p->r;
@@ -35,8 +35,8 @@ static bool any_axis(const struct plotter *p, enum axis_role role)
     return false;
 }
 
-/* Axes that the options do not name make panels if only lines are named, else lines. Without
- * options few rows have no panels, and many have a line for each scheme. */
+/* Axes without an option make panels if only lines are given, otherwise lines. Without any option
+ * few rows have no panels, and many rows have a line for each scheme. */
 static void choose_panels(struct plotter *p, struct series_set *s)
 {
     enum { ROWS_TOGETHER = 7 };
@@ -65,7 +65,7 @@ static void find_series(struct plotter *p, struct series_set *s)
     }
 }
 
-/* Rows agree on the axes that make panels; loosely: "-" as a combine goes with any. */
+/* Whether rows agree on the axes that make panels; loosely: "-" as a combine matches any. */
 static bool same_panel(const struct results *r, const struct series_set *s,
                        const struct result_row *x, const struct result_row *y, bool loosely)
 {
@@ -88,7 +88,7 @@ static int count_dashes(const struct results *r, const struct series_set *s,
     return n;
 }
 
-/* A more definite panel shows the row too, so it needs none of its own. */
+/* Whether a more specific panel shows the row too, so that the row needs none of its own. */
 static bool has_host(const struct results *r, const struct series_set *s, int row)
 {
     for (int i = 0; i < r->n_row; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plotter.c: texts, tics, frame and legend of a plot. */
+/* plotter.c: texts, tics, frame and legend of plots. */
 #include "plotter.h"
 
 #include "report/numbers.h"
@@ -67,8 +67,7 @@ int plot_number_of(const char **label, int *n, const char *text)
     return (*n)++;
 }
 
-/* gnuplot takes the label of a tic for a format where it holds '%', and then keeps so many bytes.
- */
+/* gnuplot reads the label of a tic with '%' as a format, and then keeps only so many bytes. */
 static const char *tic_label(struct plotter *p, const char *label, int most)
 {
     enum { FORMAT_BYTES = 48 };
@@ -95,7 +94,8 @@ void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label
 
 int plot_label_width(struct plotter *p, int n, const char *const *label, int most)
 {
-    const double em = 7.4; /* of the 13 px font; capitals are wider, most letters narrower */
+    const double em = 7.4; /* px of a letter in the 13 px font; capitals are wider, most letters
+                            * narrower */
     int widest = 0;
     for (int i = 0; i < n; i++) {
         int width = (int)(em * (double)text_columns(plot_short(p, label[i], most)));
@@ -120,7 +120,7 @@ void plot_set_y_range(const struct plotter *p, double high, struct strbuf *out)
         strbuf_addf(out, "set yrange [%.10g:%.10g]\n", p->low - margin, high + margin);
 }
 
-/* ---- what a page says on hover ---- */
+/* ---- texts that a page shows on hover ---- */
 
 const char *plot_said(struct plotter *p, const char *who, const char *where, double mean,
                       double low, double high)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* plotter.h: the kinds of plots, and what they draw with. */
+/* plotter.h: the kinds of plots, and functions that they share. */
 #pragma once
 
 #include "plot/plot.h"
 
-/* What an axis does in panels and lines. */
+/* What an axis makes in a plot: panels, lines, or neither. */
 enum axis_role { AXIS_FREE, AXIS_LINES, AXIS_PANELS };
 
-/* The input of a plot. `length` is an index. */
+/* The input of a plot. `length` is an index of a length. */
 struct plotter {
     struct figure *f;
     const struct results *r;
     const struct plot_options *o;
     int length;
-    enum axis_role role[EXPERIMENT_MAX_AXES]; /* as the options have it */
+    enum axis_role role[EXPERIMENT_MAX_AXES]; /* from the options */
     struct arena *a;
     struct error *err;
     int n_block, block_room; /* of the data so far */
@@ -35,7 +35,7 @@ peat_status plot_forest(struct plotter *p);
 
 /* "bpb at 64 tokens (lower is better)" */
 const char *plot_metric_label(const struct plotter *p, bool with_length);
-/* The same of another split than the table's. */
+/* The same for another split than the table's. */
 const char *plot_split_label(const struct plotter *p, const char *split, bool with_length);
 /* A row's labels of all axes but one: "sum, 4". */
 const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
@@ -48,9 +48,9 @@ int plot_number_of(const char **label, int *n, const char *text);
 const char *plot_short(struct plotter *p, const char *text, int columns);
 /* "set ytics ('learned' 0, 'rotary' 1)", labels cut to `most` characters. */
 void plot_add_tics(struct plotter *p, char axis, int n, const char *const *label, int most);
-/* The approximate width of the widest label, in px. */
+/* The approximate width of the widest of these labels, in px. */
 int plot_label_width(struct plotter *p, int n, const char *const *label, int most);
-/* Where the axes of the one panel are, in px from the edges. */
+/* The position of the axes of a single panel, in px from the edges. */
 struct plot_frame {
     int left, right, top, bottom;
 };
@@ -64,37 +64,37 @@ void plot_set_y_range(const struct plotter *p, double high, struct strbuf *out);
  * plot of a multiplot. */
 void plot_legend(struct plotter *p, const char *with, int n, const char *const *label,
                  const char *const *style);
-/* The size of a legend of these labels, in px. */
+/* The size of a legend with these labels, in px. */
 int plot_legend_width(struct plotter *p, int n, const char *const *label);
 int plot_legend_height(int n);
-/* "rotary.sum, step 300: 2.143 ± 0.012": what a page says of a point on hover; where: "" says no
- * place, and low is NaN where there is no interval. */
+/* "rotary.sum, step 300: 2.143 ± 0.012": the text of a point on hover. where: "" for no place; low
+ * is NaN where there is no interval. */
 const char *plot_said(struct plotter *p, const char *who, const char *where, double mean,
                       double low, double high);
-/* Draws points that cannot be seen, and whose texts, a third column, an SVG keeps. */
+/* The style of invisible points whose texts, a third column, an SVG keeps. */
 #define PLOT_SAID "labels hypertext point pt 7 ps 1.5 lc rgb '#ff000000'"
-/* Adds an element with these points for a data block of plot_lines.c. */
+/* Adds an element of such points for a data block of plot_lines.c. */
 void plot_add_said(struct plotter *p, int block, int row);
 /* " lc rgb '#0072B2' dt 1 pt 7" */
 void plot_add_style(struct strbuf *out, int series);
 
-/* ---- plot_series.c: which rows share a colour, which a panel ---- */
+/* ---- plot_series.c: rows that share a colour, and rows of a panel ---- */
 
 struct series_set {
     int n_series;
-    const char **series; /* labels */
-    int *series_of;      /* by row */
-    bool panelled;       /* otherwise every row has its own colour and there is one panel */
+    const char **series; /* labels of the series */
+    int *series_of;      /* number of the series by row */
+    bool panelled;       /* false: every row has its own colour, and there is one panel */
     bool makes_panel[EXPERIMENT_MAX_AXES];
     int n_panel;
-    const char **panel;   /* titles; "" for a single one                             */
-    const int *panel_row; /* a row that has the panel's labels                       */
+    const char **panel;   /* titles of panels; "" for a single one                   */
+    const int *panel_row; /* a row with the panel's labels                           */
 };
 
 void series_find(struct plotter *p, struct series_set *s);
-/* The same with panels made of the axes in s->makes_panel, as s->panelled says. */
+/* The same, with panels made of the axes in s->makes_panel, as s->panelled requires. */
 void series_make(struct plotter *p, struct series_set *s);
-/* The panel whose labels are the row's own; -1: it stands in others' panels alone. */
+/* The panel with exactly the row's labels; -1: the row is only in panels of others. */
 int series_own_panel(const struct plotter *p, const struct series_set *s, int row);
 bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel);
 
@@ -104,12 +104,13 @@ struct lines {
     const char *x_label, *y_label;
     const char *setting; /* lines of script for every panel: ranges, tics */
     int point_every;
-    double x_low, x_high; /* of a panel without values */
-    const char *also;     /* one more element of every panel; NULL: none */
-    const int *row;       /* of the results, by line; NULL: line i is row i; -1: no row */
+    double x_low, x_high; /* axis of a panel without values */
+    const char *also;     /* one more element of every panel; NULL: no more */
+    const int *row;       /* index of the results' row, by line; NULL: line i is row i; -1: no
+                           * row */
 };
 
-/* Adds a line of data; NaN makes a gap. said: as plot_said; NULL: nothing is. */
+/* Adds a line of data; NaN makes a gap. said: from plot_said; NULL: no text. */
 void lines_add(struct plotter *p, double x, double mean, double low, double high, const char *said);
 /* The same, said as by plot_said; where there is no interval (low is NaN), low and high are the
  * mean. */
@@ -117,16 +118,16 @@ void lines_add_interval(struct plotter *p, double x, double mean, double low, do
                         const char *who, const char *where);
 /* The line of a gap. */
 void lines_add_gap(struct plotter *p);
-/* Ends row's block, which must not be empty: a gap will do. */
+/* Ends the row's block, which must not be empty; a gap is enough. */
 void lines_end(struct plotter *p);
-/* Something is drawn in some block. */
+/* True where some block has something to draw. */
 bool lines_have_value(const struct plotter *p);
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
 
 /* ---- plot_points.c ---- */
 
 struct seeds_point {
-    double mean, low, high; /* NaN: none */
+    double mean, low, high; /* NaN: no interval */
     int n;
     const double *seed; /* [n] */
     double chance;
@@ -135,13 +136,13 @@ struct seeds_point {
 struct points {
     int n;
     const char **label;        /* [n] */
-    int *row;                  /* [n] of the results; -1: none */
-    struct seeds_point *point; /* [n], from the top */
-    int label_most;            /* characters of a label */
-    const char *title;         /* above the axes; NULL: none */
+    int *row;                  /* [n] index of the results' row; -1: none */
+    struct seeds_point *point; /* [n], from the top down */
+    int label_most;            /* most characters of a label */
+    const char *title;         /* title above the axes; NULL: no title */
     const char *x_label;
-    const char *setting; /* lines of script before the plot; NULL: none */
-    int shape;           /* gnuplot's number of a point */
+    const char *setting; /* lines of script before the plot; NULL: no lines */
+    int shape;           /* gnuplot's number for the shape of a point */
     bool has_chance;
 };
 

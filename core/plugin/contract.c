@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* contract.c: is this descriptor one that can be used? Reads it and runs nothing of it. */
+/* contract.c: checks whether a descriptor can be used. It reads the descriptor and runs none of its
+ * functions. */
 
 #include "nn/hooks.h"
 #include "plugin/params.h"
@@ -15,7 +16,7 @@ static const uint32_t known_traits = PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING
                                      PEAT_NEEDS_CAUSAL | PEAT_PERMUTATION_EQUIVARIANT |
                                      PEAT_NO_TRAINABLE | PEAT_ACROSS | PEAT_STORABLE;
 
-/* A step of a check: false, with the message, unless the rule is kept. */
+/* One rule of a check: false, with the message, where the rule is broken. */
 static bool rule(struct error *err, bool kept, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -29,7 +30,7 @@ static bool rule(struct error *err, bool kept, const char *fmt, ...)
     return kept;
 }
 
-/* Non-empty, lower case, digits, underscore. */
+/* Whether it is non-empty and of lower case, digits, underscore. */
 static bool is_name(const char *text)
 {
     size_t n = text ? strlen(text) : 0;
@@ -47,13 +48,13 @@ static bool bits_are_known(const char *field, uint32_t bits, uint32_t known, str
     return rule(err, !(bits & ~known), "%s has unknown bits 0x%" PRIx32, field, bits & ~known);
 }
 
-/* Any 1.x, and 0.1, from which 1.0 only grew. */
+/* Accepts any 1.x, and 0.1, to which 1.0 only added fields. */
 static bool abi_fits(const peat_plugin *desc)
 {
     return desc->abi_major == PEAT_ABI_MAJOR || (desc->abi_major == 0 && desc->abi_minor == 1);
 }
 
-/* The fields that never change. Nothing after them is read before they fit. */
+/* Checks the fields that never change. No later field is read before these are right. */
 static bool check_header(const peat_plugin *desc, struct error *err)
 {
     if (!rule(err, desc, "peat_entry returned no descriptor") ||
@@ -85,7 +86,7 @@ static bool check_texts(const peat_plugin *desc, struct error *err)
 
 /* ---- the interface ---- */
 
-/* Whether the interface has a hook that this bit is for. */
+/* Whether the interface has a hook to which this bit applies. */
 static bool need_has_hook(const peat_scheme *s, uint32_t need)
 {
     for (const struct hook *h = hook_table(); h->name; h++)
@@ -181,7 +182,7 @@ static bool check_task(const peat_task *t, struct error *err)
 
 /* ---- a copy of this program's size ---- */
 
-/* `first`: up to the last field that ABI 0.1 began with. Later fields stand behind it. */
+/* `first`: the size up to the last field that ABI 0.1 began with. Later fields are after it. */
 struct layout {
     const char *kind, *type;
     size_t first, now;
@@ -207,8 +208,8 @@ static bool all_zero(const unsigned char *byte, size_t n)
     return true;
 }
 
-/* Of a combination and a task of ABI 0.1, which have one size: where a task has a function, a
- * combination has the bits of its traits. */
+/* A combination and a task of ABI 0.1 have the same size. They differ in one place: a function of a
+ * task, bits of traits in a combination. */
 static const struct layout *combine_or_task(const void *given)
 {
     uintptr_t last;
@@ -216,7 +217,7 @@ static const struct layout *combine_or_task(const void *given)
     return &layouts[last > UINT16_MAX ? PEAT_TASK : PEAT_COMBINE];
 }
 
-/* The kind that the interface is like by its bytes, where it is not like the declared one. */
+/* The kind that the interface resembles by its bytes, if it is not the declared one. */
 static const struct layout *other_kind(const struct layout *l, const void *given, uint32_t size)
 {
     const struct layout *fits = NULL;
@@ -244,14 +245,14 @@ static bool check_size(const struct layout *l, const void *given, uint32_t size,
     if (size <= l->now || all_zero((const unsigned char *)given + l->now, size - l->now))
         return true;
     error_set(err, PEAT_MISMATCH,
-              "its %s sets what this program does not know: it has %" PRIu32
+              "its %s sets fields that this program does not know: it has %" PRIu32
               " bytes, here %zu; a newer PEAT is needed",
               l->type, size, l->now);
     return false;
 }
 
-/* An interface grows only at its end: fields that the plugin's headers lack are zero, and those
- * that these headers lack must be. */
+/* An interface grows only at its end. Fields that the plugin's headers lack become zero, and those
+ * that these headers lack must be zero. */
 static bool copy_interface(struct arena *a, peat_plugin *whole, struct error *err)
 {
     const struct layout *l = &layouts[whole->kind];
@@ -267,7 +268,7 @@ static bool copy_interface(struct arena *a, peat_plugin *whole, struct error *er
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole descriptor ---- */
 
 static bool check_interface(const peat_plugin *desc, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loader.c: opens one plugin. Nothing of it is used before its contract has been checked. */
+/* loader.c: opens one plugin, and checks its contract before any of it is used. */
 
 #include "plugin/registry.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramcheck.c: whether a parameter table keeps its own rules. */
+/* paramcheck.c: checks the rows of a parameter table. */
 #include "plugin/paramrow.h"
 
 /* NULL when the key is legal. */
@@ -63,9 +63,9 @@ static const char *flags_fault(const peat_param *row)
     if (!row->automatic || !row->automatic[0])
         return "PEAT_AUTO needs `automatic`";
     if (type->number && !type->item && row_in_bounds(row, 0))
-        return "0 stands for auto, so the bounds must leave it out";
+        return "0 means auto, so the bounds must exclude it";
     if (row->type == PEAT_ENUM && strcmp(row->labels[0], "auto") != 0)
-        return "0 stands for auto, so the first label must be 'auto'";
+        return "0 means auto, so the first label must be 'auto'";
     return row->type == PEAT_BOOL ? "PEAT_AUTO is not for BOOL" : NULL;
 }
 

@@ -2,7 +2,7 @@
 /* paramread.c: reads parameters of each type from the user's settings. */
 #include "paramrefuse.h"
 
-/* `item`: v stands in a list. */
+/* `item`: v is in a list. */
 typedef peat_status reader(const struct filling *f, const peat_param *row, bool item,
                            const struct value *v, void *field);
 
@@ -36,7 +36,7 @@ static peat_status read_real(const struct filling *f, const peat_param *row, boo
     return PEAT_OK;
 }
 
-/* Labels are compared with what was written: a label may look like a number. */
+/* Labels are compared with the text as written, because a label may look like a number. */
 static peat_status read_label(const struct filling *f, const peat_param *row, bool item,
                               const struct value *v, void *field)
 {
@@ -48,7 +48,7 @@ static peat_status read_label(const struct filling *f, const peat_param *row, bo
     return PEAT_OK;
 }
 
-/* The absolute path of an existing file: a config means the same wherever it is read again. */
+/* The absolute path of an existing file, so a config means the same wherever it is read again. */
 static peat_status read_path(const struct filling *f, const peat_param *row, const struct value *v,
                              const char **path)
 {
@@ -65,7 +65,7 @@ static peat_status read_path(const struct filling *f, const peat_param *row, con
     return status;
 }
 
-/* "" means not given: it is refused for a required parameter and for a path in a list. */
+/* "" means not given, so it is refused for a required parameter and for a path in a list. */
 static peat_status read_text(const struct filling *f, const peat_param *row, bool item,
                              const struct value *v, void *field)
 {
@@ -79,7 +79,7 @@ static peat_status read_text(const struct filling *f, const peat_param *row, boo
 
 /* ---- lists ---- */
 
-/* One value stands for a list of one. */
+/* A single value is a list of one. */
 static peat_status read_list(const struct filling *f, const peat_param *row, reader *read_item,
                              const struct value *v, void *field)
 {

@@ -11,7 +11,7 @@ const char *value_written(const struct value *v)
     return v->kind == VALUE_LIST || v->kind == VALUE_MAP ? NULL : v->text;
 }
 
-/* One line at most, however long the text is. */
+/* Shortens the text to at most one line. */
 static void add_shown(struct strbuf *out, const char *text)
 {
     size_t n = strlen(text);
@@ -78,7 +78,7 @@ peat_status refuse(const struct filling *f, struct place at, struct strbuf *out)
     return status;
 }
 
-/* The words that YAML 1.1 took for booleans. */
+/* The words that YAML 1.1 read as booleans. */
 static bool is_old_boolean(const char *text)
 {
     static const char *const old[] = {"yes", "no", "on", "off", "y", "n"};

@@ -4,9 +4,9 @@
 
 #include "plugin/paramrow.h"
 
-/* What one call of params_fill works on. */
+/* The state of one call of params_fill. */
 struct filling {
-    const peat_param *row; /* the table */
+    const peat_param *row; /* the table of rows */
     char *config;
     const char *what;
     const char *const *reserved;
@@ -14,11 +14,11 @@ struct filling {
     struct error *err;
 };
 
-/* Plugins are named with their kind, sections of the file are not: "scheme 'rotary'", "train". */
+/* "scheme 'rotary'" or "train": plugins are named with their kind, sections of the file are not. */
 bool is_plugin(const char *what);
-/* A scalar as the user wrote it, NULL for lists and maps. */
+/* A scalar as the user wrote it; NULL for lists and maps. */
 const char *value_written(const struct value *v);
-/* The nearest name; else the only one that begins with the same three letters. */
+/* The nearest name, or else the only one that begins with the same three letters. */
 const char *suggest_name(const char *word, const char *const *name, int n);
 void add_quoted(struct strbuf *out, const char *text);
 void add_found(struct strbuf *out, const struct value *v);
@@ -29,9 +29,9 @@ peat_status param_read(const struct filling *f, const peat_param *row, const str
 
 /* Places the text in out, which it releases. */
 peat_status refuse(const struct filling *f, struct place at, struct strbuf *out);
-/* `item`: v stands in a list, and each item of it is meant. */
+/* `item`: v is in a list, and the message is about each item of it. */
 peat_status refuse_value(const struct filling *f, const peat_param *row, bool item,
                          const struct value *v);
-/* `error`: why the path cannot be reached. */
+/* `error`: why the path cannot be reached */
 peat_status refuse_path(const struct filling *f, const peat_param *row, const struct value *v,
                         const char *looked_for, int error);

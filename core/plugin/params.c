@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* params.c: from a map of settings to a config, key by key. */
+/* params.c: reads a map of settings into a config, key by key. */
 #include "paramrefuse.h"
 
-/* Every name a key could have been meant as; *n of them. */
+/* Every name that a key could have been meant to be; *n of them. */
 static const char **known_keys(const struct filling *f, int *n)
 {
     int n_row = rows_count(f->row), n_reserved = names_count(f->reserved);
@@ -28,7 +28,7 @@ static peat_status refuse_key(const struct filling *f, const char *key, struct p
         strbuf_addf(&out, "; did you mean '%s'?", near);
     } else if (n > 0) {
         strbuf_add(&out, "; allowed: ");
-        /* The engine's keys are not listed beside those of a plugin. */
+        /* The engine's keys are left out of the list for a plugin. */
         bool own = is_plugin(f->what) && rows_count(f->row) > 0;
         strbuf_join(&out, name, own ? rows_count(f->row) : n);
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramtext.c: a config and the bounds of its rows in the user's words. */
+/* paramtext.c: a config and the bounds of its rows as users write them. */
 #include <strings.h>
 
 #include "plugin/paramrow.h"
@@ -51,7 +51,7 @@ void params_allowed(const peat_param *row, struct strbuf *out)
         strbuf_add(out, ", or auto");
 }
 
-/* A row that may be automatic is so at 0; a label there says "auto" itself. */
+/* Whether the value is 0, which means auto with PEAT_AUTO; a label at 0 is called "auto" itself. */
 static bool is_zero(const struct value *v)
 {
     return v->kind == VALUE_TEXT ? !v->text[0] : v->kind == VALUE_LIST ? v->n == 0 : v->real == 0;
@@ -71,7 +71,7 @@ struct value *params_value(const peat_param *row, const void *config, struct are
     return map.v;
 }
 
-/* Text that reads back as text without quotes, in a list too. */
+/* Whether text reads back as the same text without quotes, in a list too. */
 static bool is_bare(const char *text)
 {
     static const char *const word[] = {"null", "true", "false", NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* paramtype.c: the types of parameters: what each holds, its presets, and how it is shown. */
+/* paramtype.c: the table of types: the field of each, its preset, and how it is shown. */
 #include "plugin/paramrow.h"
 
 /* ---- from a number: presets ---- */

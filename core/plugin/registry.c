@@ -89,12 +89,12 @@ static peat_status expect_kind(const struct plugin *plugin, peat_kind kind, stru
 
 /* ---- names ---- */
 
-/* The user's name for a plugin, in its parts. */
+/* The parts of a name for a plugin as the user wrote it. */
 struct request {
     bool is_path;
     bool has_kind; /* "scheme/rotary" */
     peat_kind kind;
-    const char *name; /* or the path */
+    const char *name; /* or it is a path */
 };
 
 static struct request request_parse(const char *text)
@@ -117,8 +117,8 @@ bool registry_is_path(const char *name)
     return request_parse(name).is_path;
 }
 
-/* <dir>/<kind>/NAME.so, then <dir>/NAME.so when that is of this kind. *plugin stays NULL when the
- * directory has neither. */
+/* Looks for <dir>/<kind>/NAME.so, then <dir>/NAME.so if that is of this kind. *plugin stays NULL
+ * when the directory has neither. */
 static peat_status search_directory(struct registry *r, const char *dir, peat_kind kind,
                                     const char *name, const struct plugin **plugin,
                                     struct error *err)
@@ -151,7 +151,7 @@ static peat_status search(struct registry *r, peat_kind kind, const char *name,
     return PEAT_OK;
 }
 
-/* ---- names that are not there ---- */
+/* ---- unknown names ---- */
 
 struct names {
     struct arena *arena;
@@ -185,7 +185,7 @@ static bool lists_word(const char *list, const char *word)
     return false;
 }
 
-/* Adds the plugins of a folder that say of themselves that people call them so. */
+/* Adds the plugins of a folder whose note of other names has this word. */
 static void synonyms_collect(struct names *names, const char *dir, const char *word)
 {
     struct names all = {.arena = names->arena};
@@ -200,7 +200,7 @@ static void synonyms_collect(struct names *names, const char *dir, const char *w
     }
 }
 
-/* "concat_split', 'concat_wide' or 'concat_project", for quotes around it; NULL: none. */
+/* "concat_split', 'concat_wide' or 'concat_project", to be put in quotes; NULL: no plugin. */
 static const char *synonyms(struct registry *r, peat_kind kind, const char *word)
 {
     struct names names = {.arena = r->arena};
@@ -226,7 +226,7 @@ int registry_names(struct registry *r, peat_kind kind, const char *const **name)
     return names.n;
 }
 
-/* By what people call it, else by its letters. */
+/* Finds it by other names that people use, or else by its letters. */
 static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
 {
     const char *known = synonyms(r, kind, word);
@@ -243,8 +243,8 @@ static bool exists_as(struct registry *r, peat_kind kind, const char *name)
     return search(r, kind, name, &plugin, NULL) == PEAT_OK && plugin;
 }
 
-/* `other`: a kind that has the name; `near`: the nearest name; NULL: none. With neither, what was
- * searched is said. */
+/* `other`: a kind that has the name; `near`: the nearest name; either may be NULL. With neither,
+ * the message says what was searched. */
 static peat_status not_found(const struct registry *r, const char *kind, const char *name,
                              const char *other, const char *near, struct error *err)
 {
@@ -385,7 +385,7 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 
 /* ---- all plugins ---- */
 
-/* A walk over the directories. The first file to claim a kind and name has it, good or bad. */
+/* A walk over the directories. The first file with a kind and name counts, loadable or not. */
 struct walk {
     struct registry *r;
     struct strbuf claimed; /* "|scheme/rotary|combine/sum|" */
@@ -393,7 +393,7 @@ struct walk {
     void *ctx;
 };
 
-/* False when it was claimed before. */
+/* Takes the kind and name for a file; false when an earlier file has them. */
 static bool claim(struct walk *w, peat_kind kind, const char *file)
 {
     struct strbuf key = STRBUF_NEW;
@@ -405,7 +405,7 @@ static bool claim(struct walk *w, peat_kind kind, const char *file)
     return fresh;
 }
 
-/* kind NULL: a file that stands beside the kinds' folders. */
+/* kind NULL: a file beside the folders of the kinds */
 static void walk_file(struct walk *w, const char *path, const char *file, const peat_kind *kind)
 {
     if (kind && !claim(w, *kind, file))
@@ -417,7 +417,7 @@ static void walk_file(struct walk *w, const char *path, const char *file, const 
     const struct plugin *plugin;
     peat_status status = load_noted(w->r, path, OBJECT_UNHASHED, &plugin, &why);
     if (status == PEAT_OK && with_path(w->r, plugin->path))
-        return; /* a link to one that is there */
+        return; /* an existing file, also through a link */
     if (status == PEAT_OK && kind)
         status = expect_kind(plugin, *kind, &why);
     if (status != PEAT_OK)

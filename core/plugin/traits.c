@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.c: the hooks and traits of a plugin, in words for listings. */
+/* traits.c: lists the hooks and traits of a plugin in words. */
 #include "nn/hooks.h"
 #include "plugin/registry.h"
 

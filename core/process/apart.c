@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* apart.c: both sides of work in a child process. */
+/* apart.c: runs work in a child process: the child's and the parent's side. */
 #include "process/apart.h"
 
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include "process/child.h"
 #include "process/state.h"
 
-/* The head of the child's answer: its length shows whether all of it has come. */
+/* The head of the child's answer. Its length shows whether the whole answer has come. */
 struct head {
     uint64_t magic, n;
 };
@@ -19,7 +19,7 @@ struct job_apart {
     enum apart_prints prints;
 };
 
-/* One line: which plugin did `what`, where it is named, and for which cell. */
+/* A line that says which plugin did `what`, where it is named, and for which cell. */
 static peat_status blame(const struct trail_page *page, const char *where, const char *what,
                          struct trail_plugin *plugin, struct error *err)
 {
@@ -39,14 +39,14 @@ static peat_status blame(const struct trail_page *page, const char *where, const
 
 /* ---- the child ---- */
 
-/* What looks after the plugins in the child. */
+/* The child's guard, which checks the process after plugin functions. */
 struct watchman {
     struct guard guard;
     const struct trail_page *page;
     struct error found;
 };
 
-/* At once, while the page still names these plugins. */
+/* Reports at once, while the page still names these plugins. */
 static void look(void *ctx, const char *hook)
 {
     struct watchman *w = ctx;
@@ -56,8 +56,7 @@ static void look(void *ctx, const char *hook)
         blame(w->page, w->guard.where, w->guard.what, &plugin, &w->found);
 }
 
-/* A sanitizer reports leaks when a process ends in the ordinary way, which libFuzzer takes for a
- * failure. */
+/* An ordinary exit lets a sanitizer report leaks, which libFuzzer would treat as a failure. */
 #if defined(PEAT_SANITIZED) && !defined(PEAT_FUZZ)
 enum { ENDS_IN_ORDINARY_WAY = 1 };
 #else
@@ -80,7 +79,7 @@ static void send(int fd, const struct strbuf *out, struct trail *trail)
         trail_say(trail, &err);
 }
 
-/* Where the work and its plugins print. */
+/* Sets where the work and its plugins print. */
 static void direct_output(enum apart_prints prints)
 {
     int null = prints == APART_SILENT ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
@@ -113,16 +112,17 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 
 /* ---- the parent ---- */
 
-/* Work under way in a child. */
+/* The state of work in a child. */
 struct inquiry {
     struct child child;
-    int fd;                  /* of its answer */
-    double seconds, outside; /* without progress: in a plugin's function, outside; 0: any time */
+    int fd;                  /* descriptor of its answer */
+    double seconds, outside; /* limits without progress: in a plugin's function, and outside; 0:
+                              * no limit */
     uint64_t beats;
-    double cpu;          /* seconds of processors that it had used at the last look */
-    double idle, looked; /* seconds without progress; of the clock                  */
+    double cpu;          /* processor seconds that it had used at the last check */
+    double idle, looked; /* seconds without progress; time of the clock             */
     bool stuck, stopped, sent;
-    char doing[CHILD_DOING]; /* while it stood still outside of plugins; "": in one */
+    char doing[CHILD_DOING]; /* what it waited for outside of plugins; "": it is in one */
 };
 
 static peat_status start_work(struct inquiry *q, const struct job_apart *job, struct error *err)
@@ -142,8 +142,9 @@ static peat_status start_work(struct inquiry *q, const struct job_apart *job, st
     return status;
 }
 
-/* A plugin function gets on when it ends. The engine may read data as long as it takes: it stands
- * still when it waits, as for a lock that nobody will give back, and no processor works for it. */
+/* A plugin function makes progress only by ending. The engine may read data for any time, so it
+ * makes no progress only when it waits without using the processor, as for a lock that is never
+ * released. */
 static bool gets_on(struct inquiry *q, bool in_plugin)
 {
     double cpu = child_cpu(&q->child);
@@ -153,7 +154,7 @@ static bool gets_on(struct inquiry *q, bool in_plugin)
     return beats || (works && !in_plugin);
 }
 
-/* Time in which this process itself stood still counts for one look. */
+/* The time in which this process itself did not run counts as one check. */
 static void watch(struct inquiry *q)
 {
     const double longest_look = 1;
@@ -168,7 +169,7 @@ static void watch(struct inquiry *q)
         child_doing(&q->child, q->doing);
 }
 
-/* One read of what has come; false at the end. */
+/* Reads once; false at the end. */
 static bool read_some(struct inquiry *q, struct strbuf *got)
 {
     char buf[1 << 16];
@@ -188,8 +189,8 @@ static bool is_whole(const struct strbuf *got)
     return head.magic == magic && head.n == got->n - sizeof(head);
 }
 
-/* Until all has come, the child has ended, or it stands still. A process that a plugin started may
- * hold the pipe open for ever. */
+/* Reads until the answer is complete, the child has ended, or it makes no progress. A process that
+ * a plugin started may hold the pipe open for ever. */
 static void receive(struct inquiry *q, struct strbuf *got)
 {
     enum { LOOK_MS = 50 };
@@ -208,8 +209,8 @@ static void receive(struct inquiry *q, struct strbuf *got)
     q->sent = is_whole(got);
 }
 
-/* It has nothing left to do; a sanitizer looks for leaks. One that is stopped may end a file that
- * it is writing. */
+/* Lets the child end. It has no more work except a sanitizer's search for leaks. A stopped child
+ * may still finish a file that it is writing. */
 static void end_work(struct inquiry *q)
 {
     const double patience = 20, last_write = 2;
@@ -223,7 +224,7 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
 {
     char name[SIGNAL_NAME];
     if (q->doing[0])
-        strbuf_addf(out, "stood still outside of plugins for %g s, %s", q->outside, q->doing);
+        strbuf_addf(out, "made no progress outside of plugins for %g s, %s", q->outside, q->doing);
     else if (q->stuck)
         strbuf_addf(out, "did not return within %g s", q->seconds);
     else if (q->child.signal)
@@ -247,8 +248,8 @@ static peat_status explain(const struct inquiry *q, struct trail_plugin *died, s
     return status;
 }
 
-/* A plugin that takes the process down after all was sent has done no harm, but a sanitizer's
- * report is not to be lost. */
+/* A plugin that ends the process after the answer was sent has done no harm, but a sanitizer's
+ * report must not be lost. */
 static bool has_answered(const struct inquiry *q)
 {
     return q->sent && (!ENDS_IN_ORDINARY_WAY || q->child.code == 0);
@@ -283,7 +284,7 @@ peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_print
                       struct strbuf *out, struct trail_plugin *died, struct error *err)
 {
     const struct job_apart job = {work, ctx, prints};
-    /* Who prints waits for its reader. */
+    /* While work prints, it may have to wait for its reader. */
     struct inquiry q = {.seconds = seconds,
                         .outside = prints == APART_PRINTS ? 0 : seconds * APART_WAITS};
     struct trail_plugin plugin = {.id = ""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.c: posix_spawn and fork, and waiting for what they started. */
+/* child.c: posix_spawn and fork, and waiting for the processes that they started. */
 #include "process/child.h"
 
 #include <spawn.h>
@@ -17,7 +17,7 @@ static void close_open(int fd)
         close(fd);
 }
 
-/* Where SIGCHLD is ignored by inheritance, children vanish without a status. */
+/* If this process inherited an ignored SIGCHLD, children would end without a status. */
 static void keep_statuses(void)
 {
     signal(SIGCHLD, SIG_DFL);
@@ -34,7 +34,7 @@ static int add_files(posix_spawn_file_actions_t *files, const struct child *c, i
     return bad || !c->dir ? bad : posix_spawn_file_actions_addchdir_np(files, c->dir);
 }
 
-/* A terminal that goes away ends nothing that nohup was meant to keep. */
+/* The signals that stay ignored: SIGHUP, so that a process under nohup outlives its terminal. */
 static void inherited_signals(sigset_t *preset)
 {
     sigset_t stops;
@@ -76,8 +76,8 @@ static int spawn(struct child *c, int trail)
     return bad;
 }
 
-/* What fails in the new process before exec comes back as its errno too: the log is opened here
- * first, so that a full or unwritable directory is not blamed on the program. */
+/* A failure in the new process before exec is reported by its errno too. The log is opened here
+ * first, so that a full or unwritable directory is not reported as a failure of the program. */
 peat_status child_start(struct child *c, struct error *err)
 {
     int log = -1, trail = -1;
@@ -166,7 +166,7 @@ static int wait_id(const struct child *c, int options, siginfo_t *info)
     return bad;
 }
 
-/* Until a process is waited for, its number is its group's alone. */
+/* Until a process is waited for, its number cannot belong to another group. */
 static bool reap(struct child *c, int options)
 {
     siginfo_t info;
@@ -203,7 +203,7 @@ double child_cpu(const struct child *c)
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* A file of /proc; freed by the caller, NULL: there is none. */
+/* A file of /proc; freed by the caller, NULL: no such file. */
 static char *read_proc(pid_t pid, const char *name)
 {
     char path[64], *text = NULL;
@@ -226,7 +226,7 @@ void child_doing(const struct child *c, char text[CHILD_DOING])
     free(waits);
 }
 
-/* One millisecond at first, for children that are soon done. */
+/* Waits one millisecond at first, for children that end soon. */
 static void take_nap(struct timespec *nap)
 {
     enum { LONGEST_NS = 20 * 1000 * 1000 };
@@ -258,7 +258,7 @@ static void read_back(int fd, struct strbuf *out)
         strbuf_add_bytes(out, part, (size_t)n);
 }
 
-/* Into memory, which never keeps it waiting. */
+/* Copies output into memory, so that the child never waits for a reader. */
 peat_status child_run(struct child *c, struct strbuf *out, struct strbuf *said, struct error *err)
 {
     peat_status status = PEAT_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* childlog.c: reading the end of a log. */
+/* childlog.c: reads the end of a log. */
 #include "process/childlog.h"
 
 enum { LOG_TAIL = 1 << 16 };
 
-/* At most the last LOG_TAIL bytes after `from`, terminated. */
+/* The last LOG_TAIL bytes at most after `from`, terminated. */
 static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
 {
     int fd;

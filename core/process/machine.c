@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.c: cores and memory, from files of Linux. */
+/* machine.c: finds cores and memory in files of Linux. */
 #include "process/machine.h"
 
 #include <sched.h>
 
 enum { PATH_BYTES = 512, SMALL = 1 << 16 };
 
-/* The text of root/path; NULL: it is not there. The caller frees. */
+/* The text of root/path; NULL: no such file. The caller frees it. */
 static char *read_small(const char *root, const char *path)
 {
     char full[2 * PATH_BYTES], *text;
@@ -17,8 +17,8 @@ static char *read_small(const char *root, const char *path)
 
 /* ---- cores ---- */
 
-/* Whether the processor is the first that the process may use of its core. "0,4" or "0-1" names all
- * of a core. */
+/* Whether the processor is the first one of its core that the process may use. "0,4" or "0-1" lists
+ * all processors of a core. */
 static bool leads_core(const char *root, int cpu, const cpu_set_t *mine)
 {
     char path[PATH_BYTES];
@@ -83,7 +83,7 @@ static void apply_cgroup(struct machine *m, const char *root, const char *group)
         free(text[i]);
 }
 
-/* Limits hold for a group and all in it, so those of every group above count: "0::/a/b". */
+/* A limit holds for a group and all below it, so those of every group above count: "0::/a/b". */
 static void apply_cgroups(struct machine *m, const char *root)
 {
     char *text = read_small(root, "/proc/self/cgroup"), group[PATH_BYTES / 2];

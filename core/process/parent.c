@@ -19,13 +19,13 @@ static void nap(void)
     nanosleep(&(struct timespec){0, 1000 * 1000 * 1000 / LOOKS_PER_SECOND}, NULL);
 }
 
-/* Written by another thread, which has nothing to say about when. */
+/* Progress is written by another thread, without any order of memory. */
 __attribute__((no_sanitize("thread"))) static uint64_t read_beats(const struct trail_page *page)
 {
     return page ? *(const volatile uint64_t *)&page->beats : 0;
 }
 
-/* Looks are counted, not seconds: a process that was suspended gets its whole time. */
+/* Checks are counted instead of seconds, so a process that was suspended gets its whole time. */
 static void wait_for_standstill(const struct parent_watch *w)
 {
     uint64_t beats = read_beats(w->page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* program.c: where this program is, and the environment of a cell. */
+/* program.c: the path of this program, and the environment of a cell. */
 #include "process/program.h"
 
 peat_status own_program(char *path, size_t n, struct error *err)
@@ -12,15 +12,15 @@ peat_status own_program(char *path, size_t n, struct error *err)
     return PEAT_OK;
 }
 
-/* One thread for BLAS: the engine divides its products itself. One malloc arena for each of few
- * threads keeps peak memory comparable between cells. Threads that wait spin for microseconds, not
- * for milliseconds: where cells share cores, long spins were seen to cost ten times the work. */
+/* One thread for BLAS, since the engine divides its products itself. One malloc arena for each of
+ * few threads, so peak memory can be compared between cells. Waiting threads spin for microseconds
+ * instead of milliseconds: where cells share cores, long spins took ten times as long. */
 char **cell_environment(struct arena *a, int64_t threads)
 {
     char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),
                    arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
                    arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
-    /* The last one is the user's to overrule. */
+    /* The user may override the last one. */
     const size_t all = sizeof(set) / sizeof(*set);
     const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
     size_t n = 0, out = 0;

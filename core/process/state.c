@@ -14,10 +14,11 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 #ifdef BASE_THREAD_SANITIZER
-size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has the function and no header */
+size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has the function but no header for
+                                                       * it */
 #endif
 
-/* The low six bits of MXCSR only record what happened. */
+/* The low six bits of MXCSR only record past exceptions. */
 static uint32_t read_rounding(void)
 {
     uint32_t mode = (uint32_t)fegetround() << 16;
@@ -90,7 +91,7 @@ static void read_handler(struct state *s, int signal)
     s->handler[signal] = sigaction(signal, NULL, &action) == 0 ? action.sa_handler : SIG_DFL;
 }
 
-/* All that a few system calls give. */
+/* Reads the part of the state that takes only a few system calls. */
 static void read_quickly(struct state *s)
 {
     static const int usual[] = {SIGINT,  SIGTERM, SIGCHLD, SIGPIPE,
@@ -220,7 +221,7 @@ peat_status guard_verdict(struct guard *g, struct error *err)
         return PEAT_OK;
     restore_rounding(g->was.rounding);
     if (g->was.directory[0] && chdir(g->was.directory) < 0)
-        return error_set(err, PEAT_FAILED, "%s %s, and '%s' cannot be gone back to: %s", g->where,
+        return error_set(err, PEAT_FAILED, "%s %s, and the way back to '%s' failed: %s", g->where,
                          g->what, g->was.directory, strerror(errno));
     return error_set(err, PEAT_FAILED, "%s %s", g->where, g->what);
 }
@@ -240,7 +241,7 @@ size_t state_memory_kept(size_t before)
 #else
 size_t state_memory(void)
 {
-#ifdef BASE_THREAD_SANITIZER /* has an allocator of its own */
+#ifdef BASE_THREAD_SANITIZER /* the sanitizer has its own allocator */
     return __sanitizer_get_current_allocated_bytes();
 #else
     return mallinfo2().uordblks;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* trail.c: texts in a shared page. */
+/* trail.c: writes and reads texts in a shared page. */
 #include "process/trail.h"
 
 #include <sys/mman.h>
 
 /* ---- the page ---- */
 
-/* fd -1: a page of its own, that forks share. */
+/* fd -1: an anonymous page, which forks share. */
 static struct trail_page *map(int fd)
 {
     int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* best_rows.c: from a row for each value to the row of the value that was chosen. */
+/* best_rows.c: replaces the rows of all values by the row of the value that was chosen. */
 #include "report/results.h"
 
 /* ---- choosing ---- */
@@ -56,7 +56,7 @@ static struct result_cell *stand_in(const struct result_cell *c, enum cell_state
     return copy;
 }
 
-/* Keeps the cells of the reported seeds. false: the row is not that of the shown value. */
+/* Keeps the cells of the reported seeds. False: the row has another value than the shown one. */
 static bool keep_cells(const struct results *r, struct result_row *row, struct arena *a)
 {
     const struct best *b = &r->best;
@@ -103,7 +103,7 @@ static void drop_seeds(struct results *r)
     r->n_seed = kept;
 }
 
-/* The first row that differs from row i on the axes of best_over alone, or row i. */
+/* The first row that differs from row i only on the axes of best_over, or row i. */
 static int first_like(const struct results *r, int i)
 {
     for (int j = 0; j < i; j++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* best_text.c: what best_over has chosen, in words and as JSON. */
+/* best_text.c: the choices of best_over, in words and as JSON. */
 #include "table_builder.h"
 
 #include "report/lists.h"

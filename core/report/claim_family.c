@@ -48,7 +48,7 @@ peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
 
 /* ---- shared rows ---- */
 
-/* A row of the claims, and how many of them compare it. */
+/* A row of the claims, and the number of claims that compare it. */
 struct used {
     const struct result_row *row;
     const struct results *r;
@@ -62,7 +62,7 @@ struct uses {
     struct used *item;
 };
 
-/* One cell of both is the same configuration, seed included. */
+/* If the rows share one cell, they are the same configuration, seed included. */
 static bool have_common_cell(const struct result_row *x, const struct result_row *y)
 {
     if (x == y)

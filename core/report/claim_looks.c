@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* claim_looks.c: a claim that is judged at several numbers of seeds until it is decided. */
+/* claim_looks.c: judges a claim at several numbers of seeds until it is decided. */
 
 #include "maths/spending.h"
 #include "report/claim_verdict.h"
@@ -9,7 +9,7 @@ struct levels {
     double p[EXPERIMENT_MAX_LOOKS], against[EXPERIMENT_MAX_LOOKS];
 };
 
-/* Levels of all looks for this alpha. */
+/* The levels of all looks for this alpha. */
 static void look_levels(const struct claim *c, double alpha, double *level)
 {
     double t[EXPERIMENT_MAX_LOOKS];
@@ -25,7 +25,7 @@ double claim_last_level(const struct claim *c)
     return level[c->n_look - 1];
 }
 
-/* Each of the tests that the opposite is made of has an equal part of its alpha. */
+/* Sets the levels. The opposite consists of several tests; each gets an equal part of its alpha. */
 static void fill_levels(struct levels *l, const struct claim_verdict *v)
 {
     const struct claim *c = &v->claim;
@@ -74,7 +74,7 @@ static void judge_look(struct claim_verdict *v, int k, const struct levels *l, s
         say_where(v, a);
 }
 
-/* Look k waits for cells: the verdict is that of the look before, of which v is. */
+/* Look k waits for cells: v has the verdict of the look before. */
 static void say_open(struct claim_verdict *v, int k, int open, struct arena *a)
 {
     v->why = arena_printf(a, "%s%slook %d has %d cell%s that %s not finished", k ? v->why : "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* claim_verdict.c: whether claims hold. */
+/* claim_verdict.c: judges claims. */
 #include "report/claim_verdict.h"
 
 #include "maths/power.h"
@@ -22,8 +22,8 @@ static double larger(double a, double b)
     return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
 }
 
-/* One-sided p that the mean is above the limit, or below it. With text, no smaller than over seeds
- * alone: few seeds can make the interval with text the narrower one. */
+/* One-sided p that the mean is above the limit, or below it. With text it is at least the p over
+ * seeds alone, because with few seeds the interval with text can be the narrower one. */
 static double p_beyond(const struct claim_verdict *v, const struct effect *e, double limit,
                        bool above)
 {
@@ -36,7 +36,7 @@ static double p_beyond(const struct claim_verdict *v, const struct effect *e, do
     return larger(p, isnan(t) ? t : student_t_below(above ? -t : t, d->text_df));
 }
 
-/* p of the claim and of its opposite, for one of the effects that it is about. */
+/* The p of the claim and of its opposite, for one of its effects. */
 static void test_effect(const struct claim_verdict *v, const struct effect *e, double *p,
                         double *against)
 {
@@ -112,13 +112,13 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
 
 /* ---- verdicts ---- */
 
-/* Seeds that speak against `verdict` but are not in the mean, because one of the two cells
- * diverged. */
+/* Number of seeds that speak against `verdict` but are not in the mean, because one of the two
+ * cells diverged. */
 static int diverged_against(const struct claim_verdict *v, enum claim_end verdict)
 {
     const struct effect *e = v->shown;
     bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
-    if (v->claim.change.kind != CHANGE_NONE) /* either way, whichever side diverged */
+    if (v->claim.change.kind != CHANGE_NONE) /* counts either way, whichever cell diverged */
         return e->a_diverged + e->b_diverged;
     if (v->claim.direction == CLAIM_EQUAL)
         return verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0;
@@ -137,7 +137,7 @@ const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, 
         o->seeds_for_p);
 }
 
-/* Why there is no difference at any seed. */
+/* Why no seed has a difference. */
 static const char *nothing_paired(const struct pairs *p, struct arena *a)
 {
     for (int i = 0; i < REFUSALS; i++)
@@ -147,7 +147,7 @@ static const char *nothing_paired(const struct pairs *p, struct arena *a)
     return "no seed has a value in every row that it compares";
 }
 
-/* Why no verdict is possible; NULL: one is. */
+/* Why no verdict is possible; NULL: a verdict is possible. */
 static const char *no_evidence(const struct claim_verdict *v, struct arena *a)
 {
     const struct effects *x = &v->effects;
@@ -292,7 +292,7 @@ peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
     return status;
 }
 
-/* The last claims written before any result, else the first ones. */
+/* The last claims that were written before any result, or else the first ones. */
 static const struct claims_version *first_claims(const struct claims_kept *kept)
 {
     int first = 0;
@@ -321,7 +321,7 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
 
 /* ---- words ---- */
 
-/* "combine: concat_split - sum", and how it changes. */
+/* "combine: concat_split - sum", and how the effect changes. */
 static const char *effect_words(const struct claim_verdict *v, struct arena *a)
 {
     const struct change *c = &v->claim.change;
@@ -390,7 +390,7 @@ struct claim_outlook claim_look_ahead(const struct claim *c, int n, int m, doubl
         return o;
     struct paired_design d = design_of(c, m, effect, sd);
     bool wrong_side = !d.equivalence && d.effect <= 0.0;
-    /* paired_power takes the effect to have the claimed sign. */
+    /* paired_power expects an effect with the claimed sign. */
     o.power = wrong_side ? 0.0 : paired_power(&d, n);
     o.seeds_for_power = wrong_side ? 0 : paired_power_pairs(&d, CLAIM_POWER);
     if (o.seeds_for_power && o.seeds_for_power < o.seeds_for_p)

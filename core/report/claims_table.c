@@ -6,7 +6,7 @@
 
 /* ---- the table ---- */
 
-/* "before the first result", or what is wrong with it. */
+/* "before the first result", or why it is later. */
 static const char *state_of(const struct claim_history *h)
 {
     return h->first.version ? "changed after the first result"
@@ -251,7 +251,7 @@ static void put_version(struct json m, const struct claim_verdicts *v)
         put_claim(json_add_map(list), &v->item[i]);
 }
 
-/* When each run's claims were written, and the claims of all with their run. */
+/* The time at which each run's claims were written, and all claims with their run. */
 static void put_family(const struct claim_history *h, struct json map)
 {
     struct json runs = json_put_list(map, "runs"), claims = json_put_list(map, "claims");

@@ -7,7 +7,7 @@
 
 /* ---- baseline ---- */
 
-/* `other` equals `row` on every axis that the selector does not name. */
+/* True where `other` equals `row` on every axis that the selector does not name. */
 static bool is_baseline_of(const struct results *r, const struct selector *s,
                            const struct result_row *row, const struct result_row *other)
 {
@@ -25,7 +25,7 @@ static peat_status no_baseline(const struct results *r, const struct result_row 
                      strcmp(which, "no baseline") == 0 ? "other" : "more");
 }
 
-/* The row has the labels of the selector themselves, not "-" in the place of one. */
+/* True where the row has the labels of the selector themselves, and not "-" instead of one. */
 static bool names_it(const struct results *r, const struct selector *s,
                      const struct result_row *row)
 {
@@ -45,8 +45,8 @@ static bool is_baseline_of_another(const struct results *r, const struct selecto
     return false;
 }
 
-/* A row that is "-" on a named axis is one model for all its labels: a baseline when another row
- * is compared with it, else without a baseline. */
+/* A row with "-" on a named axis is the same model for all its labels. It is a baseline when
+ * another row is compared with it, otherwise it has no baseline. */
 static peat_status find_baseline(struct results *r, const struct selector *s, int index,
                                  struct arena *a, struct error *err)
 {
@@ -148,7 +148,7 @@ static void summarise(const struct result_row *row, int length, double *x, struc
             s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
 }
 
-/* A text that an older engine did not record counts as the same. */
+/* A text that an older engine did not record counts as equal. */
 static bool differ(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) != 0;
@@ -187,8 +187,8 @@ static bool same_data(const struct result_cell *a, const struct result_cell *b)
     return same;
 }
 
-/* Batches are a function of task, data, seed and step: the cell with fewer steps saw the first ones
- * of the other. Their hash, of the first and the last batch, differs. */
+/* Batches are a function of task, data, seed and step, so a cell with fewer steps saw the first
+ * batches of the other. Their hashes, over the first and the last batch, differ. */
 static bool one_goes_on(const struct result_cell *a, const struct result_cell *b)
 {
     const struct value *x = value_get(a->config, "train"), *y = value_get(b->config, "train");
@@ -223,7 +223,7 @@ double pair_difference(const struct result_cell *a, const struct result_cell *b,
     return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
 }
 
-/* x - y over the seeds that are paired; d holds x->n_cell numbers. */
+/* x - y over the paired seeds; d has x->n_cell numbers. */
 static struct pairs row_differences(const struct result_row *x, const struct result_row *y,
                                     int length, double *d)
 {
@@ -319,7 +319,8 @@ const struct result_row *results_best(const struct results *r, int task, int len
     return best;
 }
 
-/* By the interval of the paired differences, or Welch's where the seeds are not pairs. */
+/* Whether the row is worse than the best by the interval of the paired differences, or by Welch's
+ * interval where the seeds are not paired. */
 static bool is_separable(const struct result_row *row, const struct result_row *best, int length,
                          double *d)
 {

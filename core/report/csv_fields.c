@@ -9,7 +9,7 @@ static bool is_number(const char *text)
     return end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
 }
 
-/* A spreadsheet would read it as a formula. */
+/* A spreadsheet would interpret it as a formula. */
 static bool is_formula(const char *text)
 {
     return *text && strchr("=+-@", *text) && text[1] && !is_number(text);

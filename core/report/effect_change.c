@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* effect_change.c: how an effect changes along an axis. */
+/* effect_change.c: computes how an effect changes along an axis. */
 #include "report/effect_change.h"
 
 /* ---- labels ---- */
@@ -10,10 +10,10 @@ struct levels {
     struct arena *a;
     int n;
     const char **label;
-    bool *in; /* strata of all labels */
+    bool *in; /* all strata with one of the labels */
 };
 
-/* Those of an interaction, or of a trend all that have pairs, in their order. */
+/* The labels of an interaction, or all labels of a trend that have pairs, in their order. */
 static struct levels list_levels(const struct effects *x, const struct change *c, struct arena *a)
 {
     struct levels l = {
@@ -25,7 +25,7 @@ static struct levels list_levels(const struct effects *x, const struct change *c
     return l;
 }
 
-/* The strata that have the label; how many. */
+/* Marks the strata that have the label; returns their number. */
 static int strata_at(const struct levels *l, int level, bool *in)
 {
     int n = 0;
@@ -36,7 +36,7 @@ static int strata_at(const struct levels *l, int level, bool *in)
     return n;
 }
 
-/* Of each seed the mean effect at the label. */
+/* The mean effect at the label, for each seed. */
 static const double *effect_at(const struct levels *l, int level)
 {
     const struct effects *x = l->x;
@@ -49,8 +49,8 @@ static const double *effect_at(const struct levels *l, int level)
 
 /* ---- changes ---- */
 
-/* The sum of weight[k] times the effect at label k, of each seed that has all; NaN: the label has
- * no part in it. */
+/* The sum of weight[k] times the effect at label k, for each seed that has all labels; NaN weight:
+ * the label is left out. */
 static struct effect weighted(const struct levels *l, const double *weight, const char *name)
 {
     const struct effects *x = l->x;
@@ -72,7 +72,7 @@ static struct effect weighted(const struct levels *l, const double *weight, cons
     return effect_of_seeds(x, all, of_pair, sum, name, l->a);
 }
 
-/* The effect at one label less that at another. */
+/* The effect at one label minus the effect at another. */
 static struct effect step(const struct levels *l, int from, int to, const char *name)
 {
     double *weight = ARENA_ARRAY(l->a, l->n, double);

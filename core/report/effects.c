@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* effects.c: a contrast in numbers. */
+/* effects.c: computes a contrast. */
 #include "report/effects.h"
 
 #include "report/stretches.h"
@@ -118,7 +118,7 @@ static bool is_unfinished(const struct result_cell *c)
     return !cell_has_ended(c->state) && !cell_has_failed(c->state) && c->state != CELL_DECIDED;
 }
 
-/* Its seed is one of those that are looked at. */
+/* True where its seed is one of those in question. */
 static bool is_looked_at(const struct results *r, const struct result_cell *c)
 {
     for (int i = 0; i < r->n_seed; i++)
@@ -223,7 +223,7 @@ static void adjust_lines(struct effects *x, struct arena *a)
     differences_adjust(line, x->n_line, a);
 }
 
-/* ---- over what ---- */
+/* ---- effects over axes ---- */
 
 static bool same_setting(const struct effects *x, int i, int j, const bool *axes)
 {
@@ -246,7 +246,7 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
     return name ? name : "all";
 }
 
-/* One effect for each setting of these axes, in the order of the rows; how many. */
+/* Computes one effect for each setting of these axes, in row order; returns their number. */
 static int split(const struct effects *x, const bool *axes, struct effect *out, struct arena *a)
 {
     bool *in = ARENA_ARRAY(a, x->pairs.n, bool);

@@ -7,10 +7,10 @@
 struct listed {
     const struct effect *e;
     const char *kind; /* "line", "margin", "pooled" */
-    int m;            /* comparisons that its p is adjusted for */
+    int m;            /* number of comparisons that its p is adjusted for */
 };
 
-/* A single line is the pooled effect. */
+/* A single line would repeat the pooled effect. */
 static int list_effects(const struct effects *x, struct listed *out)
 {
     int n = 0, tested = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format_csv.c: tidy data, one number a line, with what it cost and where it comes from.
+ * format_csv.c: tidy data, one number a line, with its cost and origin.
  *
- * `cell` names the cell's directory and is unique; labels need not be. Cells with the status
- * `done` have values. Other cells that ended have the same lines with an empty value, so that they
- * are counted; unfinished ones have none.
+ * `cell` names the cell's directory and is unique; labels need not be. Cells with the status `done`
+ * have values. Other cells that ended have the same lines with an empty value, so that readers can
+ * count them; unfinished cells have no lines.
  */
 
 #include "cell/cellmetrics.h"
@@ -15,27 +15,27 @@ struct number {
     const char *metric, *split;
     bool has_length, has_step;
     int64_t length, step;
-    double value; /* NaN: none */
+    double value; /* NaN: no value */
 };
 
-/* Where the field of a column comes from. */
+/* The source of a column's fields. */
 enum origin {
     EXPERIMENT,
     PLANNED, /* a text of plan.json */
     AXIS,    /* the label on an axis */
-    LABEL,   /* the same; where it is not an axis, in the plan or in the configuration */
-    TASK,    /* the same; or the task's plugin */
+    LABEL,   /* the label on an axis, or of the setting in the plan or configuration */
+    TASK,    /* the same, or the task's plugin */
     SEED,
     STATUS,
     MEASURED,   /* base/quantity.h */
-    META_WHOLE, /* of meta.json */
+    META_WHOLE, /* a value of meta.json */
     META_TEXT,
-    PLUGINS, /* kind and id of each */
-    PLUGIN,  /* a text of each */
+    PLUGINS, /* kind and id of each plugin */
+    PLUGIN,  /* a text of each plugin */
     DATA,
     DRIFT,
     ROLE,
-    METRIC, /* this and the rest: another field in each line of a cell */
+    METRIC, /* from here on the field differs between lines of a cell */
     SPLIT,
     LENGTH,
     STEP,
@@ -46,25 +46,25 @@ enum origin {
 struct column {
     const char *name;
     enum origin from;
-    const char *key; /* of the axis, or in the file; NULL: the name */
+    const char *key; /* key of the axis, or in the file; NULL: the name */
     int quantity;    /* enum quantity_name */
 };
 
 struct csv {
     const struct results *r;
-    struct arena *kept, *passing; /* what lives to the end; what one line or cell needs */
+    struct arena *kept, *passing; /* memory until the end; memory for one line or cell */
     int n_column, room;
     struct column *column;
-    const char **name;  /* of the columns */
-    const char **field; /* of the line at hand, by column */
+    const char **name;  /* names of the columns */
+    const char **field; /* fields of the present line, by column */
     const struct result_cell *cell;
     const struct number *number;
     int n_chosen;
-    int *chosen;        /* the columns to write, in the order asked for */
-    struct strbuf *out; /* NULL: looking for what changes */
-    int n_line;         /* then how many there were, the first, */
+    int *chosen;        /* the columns to write, in the requested order */
+    struct strbuf *out; /* NULL: a pass that only finds columns that change */
+    int n_line;         /* in that pass: the number of lines so far, the first line, */
     const char **first;
-    bool *changes; /* and the columns in which another one differs */
+    bool *changes; /* and the columns in which another line differed */
 };
 
 /* ---- fields ---- */
@@ -108,7 +108,7 @@ static const char *quantity_of(const struct csv *csv, const struct quantity *row
     return number_field(csv, row->flags & QUANTITY_SPARSE && isnan(x) ? 0.0 : x);
 }
 
-/* One member of all items of a list of meta.json, joined by ';'. */
+/* One member of all items of a list in meta.json, joined by ';'. */
 static const char *joined(const struct csv *csv, const char *list, const char *kind,
                           const char *member)
 {
@@ -356,7 +356,7 @@ static bool same_place(const struct number *a, const struct number *b)
            a->length == b->length;
 }
 
-/* Each metric, split and length that some cell measured; at least the table's metric. */
+/* Lists each metric, split and length that some cell measured; at least the table's metric. */
 struct places {
     int n;
     struct number item[4 * RESULTS_MAX_METRICS];
@@ -405,7 +405,7 @@ static void add_last(struct csv *csv, const struct result_cell *c, const struct 
 
 struct steps {
     struct csv *csv;
-    int damaged; /* the first line that is; 0: none */
+    int damaged; /* number of the first damaged line; 0: none */
 };
 
 static bool add_step(void *ctx, int line, const struct value *v)
@@ -418,7 +418,7 @@ static bool add_step(void *ctx, int line, const struct value *v)
     return v != NULL;
 }
 
-/* A damaged line is an error, because leaving it out would be unnoticed. */
+/* A damaged line is an error, because nobody would notice if it were left out. */
 static peat_status read_steps(struct csv *csv, const struct result_cell *c, struct error *err)
 {
     struct steps s = {csv, 0};
@@ -455,7 +455,7 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
     return status;
 }
 
-/* ---- the columns asked for ---- */
+/* ---- requested columns ---- */
 
 static int find_column(const struct csv *csv, const char *name)
 {
@@ -486,7 +486,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
     return PEAT_OK;
 }
 
-/* A single line keeps all columns. */
+/* With a single line all columns are kept. */
 static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error *err)
 {
     int kept = 0;

@@ -26,8 +26,8 @@ static void put_values(struct json row, const struct result_row *from, int lengt
     }
 }
 
-/* The losses of each seed in stretches of the test text, as result.json has them; no key without.
- */
+/* The losses of each seed in stretches of the test text, as in result.json; without losses there is
+ * no key. */
 static void put_stretches(struct json m, const struct result_row *row, int64_t length)
 {
     struct json all = json_map(m.a);

@@ -7,7 +7,7 @@
  * or quotes, and '?' or '!' before a quote, become one character. */
 struct escape {
     const char *text, *tex;
-    size_t ahead; /* bytes of the text that are only looked at */
+    size_t ahead; /* bytes of the text that are only context */
 };
 static const struct escape escapes[] = {
     {"&", "\\&", 0},

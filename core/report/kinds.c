@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kinds.c: kinds of machines, from the meta.json of cells. */
+/* kinds.c: finds kinds of machines from the meta.json of cells. */
 #include "report/kinds.h"
 
 #include "cell/cellmeta.h"
@@ -10,18 +10,18 @@ struct search {
     struct kinds *k;
     struct arena *a;
     int n;
-    const struct result_cell **cell; /* those that count and whose meta.json is there */
-    bool differs[KEYS_MAX];          /* between these cells */
+    const struct result_cell **cell; /* cells that count and have a meta.json */
+    bool differs[KEYS_MAX];          /* between two of these cells */
 };
 
-/* The end of a name of kernels from which gemm_identify names a precision, which is the cell's and
- * not the machine's; NULL: none. */
+/* The ending in a name of kernels that gemm_identify adds for precision, which belongs to the cell
+ * and not to the machine; NULL: no such ending. */
 static const char *rounding(const char *value)
 {
     return strstr(value, " + bf16 ");
 }
 
-/* The program that trained the cell is its engine here. */
+/* For a cell that another program trained, that program is its engine. */
 static const char *value_of(const struct result_cell *c, int key)
 {
     const char *value = json_get_text(c->meta, deciding_keys[key]);
@@ -31,7 +31,7 @@ static const char *value_of(const struct result_cell *c, int key)
     return value ? value : "";
 }
 
-/* Precision, where one cell rounds and the other does not, is left out of the comparison. */
+/* Leaves precision out of the comparison, where one cell rounds and the other does not. */
 static bool same(const struct result_cell *x, const struct result_cell *y, int key)
 {
     const char *a = value_of(x, key), *b = value_of(y, key);
@@ -70,8 +70,8 @@ static void add_cells(struct search *f, const struct results *r, int n_row,
         }
 }
 
-/* Each cell is compared with the first; cells that round come first, because they have most keys to
- * compare. */
+/* Lists the cells to be compared with the first one. Cells that round come first, because they have
+ * most keys to compare. */
 static void list_cells(struct search *f, const struct results *r, int n_row,
                        const struct result_row *row)
 {

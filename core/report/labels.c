@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels.c: rows by the labels of their axes: their names, and which are alike. */
+/* labels.c: names rows by the labels of their axes, and compares rows by them. */
 #include "labels.h"
 
 #include "report/lists.h"

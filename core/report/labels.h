@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* labels.h: rows by a group of their axes: group[axis] says whether an axis is one of it. */
+/* labels.h: compares rows on a group of axes: group[axis] says whether an axis belongs to it. */
 #pragma once
 
 #include "report/results.h"
 
-/* The row's labels of the axes in the group, or of the others; of all with NULL. "-" for none. */
+/* The row's labels on the axes in the group, or on the others; NULL: on all axes. "-" for
+ * no label. */
 const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
                         bool in, const char *between, struct arena *a);
-/* Equal on the axes in the group, or on the others. */
+/* True where rows are equal on the axes in the group, or on the others. */
 bool labels_alike(const struct results *r, const struct result_row *x, const struct result_row *y,
                   const bool *group, bool in);
-/* The row joins list [n] unless one that is alike stands there; how many there are then. */
+/* Adds the row to the list [n] unless a row that is equal in this sense is there; returns the
+ * number of rows then. */
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n);
-/* The row with the labels of `in` on the group and of `out` on the other axes; NULL: none. */
+/* The row with the labels of `in` on the group and of `out` on the other axes; NULL: no row. */
 const struct result_row *labels_crossing(const struct results *r, const bool *group,
                                          const struct result_row *in, const struct result_row *out);

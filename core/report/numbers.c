@@ -29,7 +29,7 @@ const char *number_half(struct arena *a, double half)
     return isfinite(half) ? strstr(number_interval(a, 0.0, half, false), "±") : "-";
 }
 
-/* The digits would fill a line. */
+/* True where the digits would be too long for a line. */
 static bool is_long(double x)
 {
     return fabs(x) >= 1e9 || (x != 0.0 && fabs(x) < 1e-9);
@@ -54,8 +54,8 @@ const char *number_spread(struct arena *a, double x, double half, int digits, bo
 {
     if (!isfinite(x))
         return "-";
-    x = x == 0.0 ? 0.0 : x;     /* no sign */
-    if (half < 1e-13 * fabs(x)) /* nothing but rounding */
+    x = x == 0.0 ? 0.0 : x;     /* without a sign */
+    if (half < 1e-13 * fabs(x)) /* the half-width is only rounding */
         half = 0.0;
     bool exact = !isfinite(half) || half == 0.0, sign = with_sign && x != 0.0;
     const char *number, *spread = half == 0.0 ? " ± 0" : "";

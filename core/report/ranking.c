@@ -24,7 +24,7 @@ static bool is_task_axis(const struct results *r, int axis)
     return strcmp(r->axis[axis], "task") == 0;
 }
 
-/* The first length at which the task has values; -1: none. */
+/* The first length at which the task has values; -1: no length. */
 static int first_length(const struct ranking *k, const struct result_row *task)
 {
     for (int l = 0; l < k->r->n_length; l++)
@@ -171,7 +171,7 @@ static void test_ranks(struct ranking *k, struct arena *a)
         k->method[j].best = k->method[j].mean_rank - best < k->test.critical;
 }
 
-/* Best first; equals stay in plan order. */
+/* Best first; equal ones stay in the order of the plan. */
 static void sort_methods(struct ranking *k, struct arena *a)
 {
     const struct ranking was = *k;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* results_read.c: from run directories to rows of cells. */
+/* results_read.c: reads run directories into rows of cells. */
 #include "report/results.h"
 
 #include "report/lists.h"
@@ -12,7 +12,7 @@ struct reader {
     struct rundir *run;
     struct arena *a;
     struct error *err;
-    peat_status status; /* of the first step that failed */
+    peat_status status; /* status of the first step that failed */
 };
 
 static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
@@ -231,8 +231,8 @@ static bool has_test_part(const struct result_cell *c)
     return json_get_number(value_get(c->config, "eval"), "test") > 0;
 }
 
-/* The split that is reported: the test part; without one all held-out data, or the half that is not
- * used for choosing. False: some cells have a test part and others do not. */
+/* The split that is reported: the test part; without a test part all held-out data, or the half
+ * that is not used for choosing. False: some cells have a test part and others do not. */
 static bool choose_split(struct reader *x)
 {
     const struct results *r = x->r;
@@ -253,7 +253,7 @@ static bool choose_split(struct reader *x)
                 with->dir, without->dir);
 }
 
-/* The task's metrics in its order, then what else was measured: the training loss. */
+/* The task's metrics in its order, then other measures: the training loss. */
 static void list_metrics(struct results *r, const char *wanted)
 {
     const struct value *v;
@@ -309,7 +309,7 @@ static bool is_chosen(const struct results *r, const struct value *measure)
            same_text(json_get_text(measure, "split"), r->split);
 }
 
-/* Keeps the list ascending and distinct; false: there is no room. */
+/* Adds to the list, which stays ascending and distinct; false: the list is full. */
 static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
 {
     int at = 0;
@@ -379,7 +379,7 @@ static struct result_row *find_row(const struct results *r, const char *const *l
     return NULL;
 }
 
-/* Two directories may have one row if its settings are equal, wherever its data is. */
+/* Two directories may have the same row if its settings are equal; its data may be elsewhere. */
 static bool check_same_setting(struct reader *x, const struct result_row *row,
                                const struct result_cell *c)
 {
@@ -406,7 +406,7 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
     return true;
 }
 
-/* The same weights, and equal values of what both measured. */
+/* True where the weights are the same and all values that both measured are equal. */
 static bool same_bits(const struct value *x, const struct value *y)
 {
     const struct value *m, *k;
@@ -480,7 +480,7 @@ static const struct value *any_result(const struct result_row *row)
     return NULL;
 }
 
-/* Rows without results count as the same. */
+/* Rows without results count as equal. */
 static bool same_measures(const struct result_row *x, const struct result_row *y)
 {
     const struct value *a = any_result(x), *b = any_result(y);
@@ -497,9 +497,9 @@ static bool leaves_something_open(const struct value *task)
     return false;
 }
 
-/* Without a configuration the plugins' names in the plan are compared. Tasks with `auto`
- * settings (text: the objective) differ between values of model.arch, and rows that stop early
- * are not ranked with rows that do not. */
+/* Without a configuration only the plugins' names in the plan are compared. Tasks with `auto`
+ * settings (text: the objective) differ between values of model.arch, and rows that stop early are
+ * not ranked with rows that do not. */
 static bool same_task(const struct result_row *x, const struct result_row *y)
 {
     const struct value *p = x->cell[0]->config, *q = y->cell[0]->config;
@@ -596,7 +596,7 @@ static void fill_rows(struct reader *x)
     }
 }
 
-/* ---- everything ---- */
+/* ---- reading everything ---- */
 
 static bool read_report(struct reader *x)
 {

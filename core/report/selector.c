@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* selector.c: from the user's words to axes and rows. */
+/* selector.c: finds axes and rows from the user's words. */
 #include "report/selector.h"
 
 #include "report/lists.h"
 
-/* Length of the first part of text up to `stop` outside of brackets: labels hold commas and '='
- * inside theirs, as "rotary(base=500,layout=halves)". */
+/* Length of the first part of text up to `stop` outside brackets, because labels may contain commas
+ * and '=' in brackets, as "rotary(base=500,layout=halves)". */
 static size_t part_length(const char *text, char stop)
 {
     int depth = 0;
@@ -43,7 +43,7 @@ static const char *label_meant(const struct results *r, int axis, const char *wo
     return NULL;
 }
 
-/* The labels of an axis, each once, in row order; they also go into `all` [*n], for suggestions. */
+/* The labels of an axis, each once, in row order; adds them to `all` [*n] too, for suggestions. */
 static const char *list_labels(const struct results *r, int axis, const char **all, int *n,
                                struct arena *a)
 {
@@ -212,7 +212,8 @@ static bool starts_as(const struct result_row *row, int n, const struct wording 
     return !*text;
 }
 
-/* How text may name a row, strictest first: all labels, the first n, the label of axis n. */
+/* The ways in which text may name a row, strictest first: all labels, the first n, or that of axis
+ * n. */
 static bool is_named(const struct results *r, const struct result_row *row, int way,
                      const struct wording *w)
 {
@@ -240,7 +241,7 @@ static const char *list_rows(const struct results *r, const struct result_row *c
     return n > SHOWN ? arena_printf(a, "%s and %d more", list, n - SHOWN) : list ? list : "none";
 }
 
-/* The row's name or label nearest to the word, else a row's name that contains it. */
+/* The row's name or label that is nearest to the word, or else a row's name that contains it. */
 static const char *nearest_row(const struct results *r, const char *word, struct arena *a)
 {
     const char **name = ARENA_ARRAY(a, (int64_t)r->n_row * (r->n_axis + 1) + 1, const char *);

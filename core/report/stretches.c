@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* stretches.c: the table of seeds and stretches of a sum of differences. */
+/* stretches.c: computes the table of seeds and stretches for a sum of differences. */
 #include "report/stretches.h"
 
 #include "maths/crossed.h"
 
 enum { STRETCHES_MOST = 1024 };
-/* Values of a metric that is a multiple of the loss are sums in another order. */
+/* Tolerance: values of a metric that is a multiple of the loss are summed in another order. */
 #define SAME_FACTOR 1e-9
 
 struct table {
@@ -29,12 +29,12 @@ static double item(const struct value *list, int j)
     return v->kind == VALUE_INT || v->kind == VALUE_REAL ? v->real : (double)NAN;
 }
 
-/* What the mean loss is multiplied by; false: it is another than that of the cells before. */
+/* The factor from the mean loss to the metric; false: it differs from that of the cells before. */
 static bool same_factor(struct table *t, double factor)
 {
     if (isnan(t->factor))
         t->factor = factor;
-    return fabs(factor - t->factor) <= SAME_FACTOR * fabs(t->factor); /* false for NaN */
+    return fabs(factor - t->factor) <= SAME_FACTOR * fabs(t->factor); /* also false for NaN */
 }
 
 /* Adds weight times the cell's loss in each stretch to row d [J]. */
@@ -60,7 +60,7 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
     return same_factor(t, value * n / sum);
 }
 
-/* Stretches of the first cell that takes part. */
+/* The stretches of the first cell with a weight. */
 static int count_stretches(const struct results *r, const struct weighted_pairs *p, int n_seed,
                            const int64_t *seed, int64_t length)
 {

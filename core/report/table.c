@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c: which rows and columns a table of results has, and in which order. */
+/* table.c: chooses and orders the rows and columns of a table of results. */
 
 #include "table_builder.h"
 
@@ -42,7 +42,7 @@ static int label_rank(const struct results *r, int axis, const char *label)
     return i;
 }
 
-/* Stable: rows of equal rank keep their order. axis -1: by the metric, best first. */
+/* Sorts stably: rows of equal rank keep their order. axis -1: by the metric, best first. */
 static void sort_rows(struct builder *b, int axis, int *order)
 {
     const struct results *r = b->r;
@@ -98,7 +98,7 @@ peat_status table_order(const struct results *r, const struct table_options *o, 
     return status;
 }
 
-/* ---- what is the same everywhere ---- */
+/* ---- columns with one value ---- */
 
 static bool is_same_in_all(const struct table *t, int column)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table_builder.c: what the parts of a table share: axes by name, cells, notes. */
+/* table_builder.c: helpers that the parts of a table share: axes by name, cells, notes. */
 #include "table_builder.h"
 
 #include "report/numbers.h"

@@ -7,17 +7,17 @@
 
 /* ---- kinds ---- */
 
-/* COMPARED: a number of the difference to the baseline. */
+/* COMPARED: a number of the difference to the baseline */
 enum group { COMPARED, COUNTED, COST };
 
 struct kind {
-    const char *word, *head; /* as --columns has it, and as the table has */
+    const char *word, *head; /* its word in --columns, and its head in the table */
     enum group group;
     struct table_cell (*cell)(struct builder *b, const struct kind *k,
                               const struct result_row *row);
-    size_t at;               /* in the summary when compared, else in the row */
-    bool left;               /* aligned */
-    enum quantity_form form; /* of a quantity */
+    size_t at;               /* offset in the summary when compared, otherwise in the row */
+    bool left;               /* align left  */
+    enum quantity_form form; /* form of a quantity */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -47,7 +47,7 @@ static struct table_cell p_cell(struct builder *b, const struct kind *k,
     return table_number(b->a, p < 0.001 ? "%.0e" : "%.3f", p);
 }
 
-/* A p of the chosen test, where the seeds can show one. */
+/* Adds p of the chosen test, if the seeds can reach significance. */
 static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
@@ -175,7 +175,7 @@ struct chosen {
 
 struct choice {
     int n_kind;
-    struct kind kind[KINDS]; /* to choose from */
+    struct kind kind[KINDS]; /* kinds to choose from   */
     int n;
     struct chosen item[RESULTS_MAX_LENGTHS + KINDS];
 };
@@ -346,7 +346,7 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
-/* Costs that stand behind all else are a block of their own; their number. */
+/* The number of costs after all other columns; they get a block of their own. */
 static int count_last_costs(const struct choice *c)
 {
     int n = 0;

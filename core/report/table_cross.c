@@ -5,9 +5,9 @@
 #include "table_builder.h"
 
 struct crossing {
-    bool is_column[EXPERIMENT_MAX_AXES]; /* axes */
+    bool is_column[EXPERIMENT_MAX_AXES]; /* axes that become columns */
     int n_column, n_row;
-    const struct result_row **column, **row; /* one that has the labels */
+    const struct result_row **column, **row; /* a row with the labels */
 };
 
 static peat_status read_cols(struct builder *b, struct crossing *c)

@@ -56,7 +56,7 @@ static void note_marks(struct builder *b)
         note_drift(b);
 }
 
-/* Notes refused pairs, and pairs that share only their data. */
+/* Adds notes on refused pairs, and on pairs that share only their data. */
 static void note_pairs(struct builder *b)
 {
     struct pairs all = {0};
@@ -77,7 +77,7 @@ static void note_pairs(struct builder *b)
                    all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
-/* Notes that the seeds are too few for the test. */
+/* Adds a note where the seeds are too few for the test. */
 static void note_power(struct builder *b, int m)
 {
     const struct results *r = b->r;
@@ -205,7 +205,7 @@ static void note_damage(struct builder *b)
         table_note(b->t, "and %d more damaged: peat status names them", n - SHOWN);
 }
 
-/* A measured value that is not finite is not in the mean. */
+/* Adds a note on measured values that are not finite, which are not in the mean. */
 static void note_not_finite(struct builder *b)
 {
     const struct results *r = b->r;
@@ -230,7 +230,7 @@ static void note_injection(struct builder *b)
     }
 }
 
-/* Cells that count and that another program trained. */
+/* Adds a note on cells that count and that another program trained. */
 static void note_trained_by(struct builder *b)
 {
     int n = 0, all = 0;

@@ -14,7 +14,7 @@ void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-/* By the CPU's own conversion, with the same results. */
+/* Rounds by the CPU's own conversion, with the same results. */
 __attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16"))) static void
 round_at_once(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols, int64_t step)
 {

@@ -10,14 +10,14 @@
 #define DOTS_CPU    __attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16")))
 #define DOTS_INLINE static inline __attribute__((always_inline)) DOTS_CPU
 
-/* The first n of 16 lanes, n of any size. */
+/* A mask of the first n of 16 lanes, for any n. */
 DOTS_INLINE __mmask16 first_lanes(int64_t n)
 {
     const unsigned of_part = n <= 0 ? 0 : (1u << n % LANES) - 1;
     return (__mmask16)(n >= LANES ? 0xffff : of_part);
 }
 
-/* x [16, 16] of 32 bits becomes x'. */
+/* Transposes x [16, 16] of 32 bits. */
 DOTS_INLINE void turn(__m512i x[LANES])
 {
     __m512i t[LANES];
@@ -58,7 +58,7 @@ _Static_assert((int)LANES == (int)DOTS_COLUMNS, "columns are packed by whole vec
 
 /* ---- packing ---- */
 
-/* Sixteen of row `row` from column j on; 0 outside of x [rows, cols]. */
+/* Sixteen numbers of row `row` from column j on; 0 outside of x [rows, cols]. */
 DOTS_INLINE __m512 sixteen(const float *x, int64_t row, int64_t j, int64_t rows, int64_t cols,
                            int64_t step)
 {
@@ -66,7 +66,7 @@ DOTS_INLINE __m512 sixteen(const float *x, int64_t row, int64_t j, int64_t rows,
     return lanes != 0 ? _mm512_maskz_loadu_ps(lanes, x + row * step + j) : _mm512_setzero_ps();
 }
 
-/* Neighbours in a row as pairs: 32 columns. */
+/* Pairs of neighbours in a row: 32 columns. */
 DOTS_INLINE __m512i pairs_along(const float *x, int64_t row, int64_t j, int64_t rows, int64_t cols,
                                 int64_t step)
 {
@@ -74,7 +74,7 @@ DOTS_INLINE __m512i pairs_along(const float *x, int64_t row, int64_t j, int64_t 
                                         sixteen(x, row, j, rows, cols, step));
 }
 
-/* Neighbours in a column as pairs: 16 columns of rows `row` and the next. */
+/* Pairs of neighbours in a column: 16 columns of rows `row` and the next. */
 DOTS_INLINE __m512i pairs_down(const float *x, int64_t row, int64_t j, int64_t rows, int64_t cols,
                                int64_t step)
 {
@@ -133,7 +133,7 @@ DOTS_CPU void dots_pairs_across(bf16 *to, int64_t width, const float *x, int64_t
 
 enum { ROWS_MOST = 8, VECTORS_MOST = 4 };
 
-/* A pair of a left operand in all lanes. */
+/* A pair of a left operand, copied into all lanes. */
 DOTS_INLINE __m512bh spread(const bf16 *pair)
 {
     int32_t both;
@@ -141,7 +141,7 @@ DOTS_INLINE __m512bh spread(const bf16 *pair)
     return (__m512bh)_mm512_set1_epi32(both);
 }
 
-/* Rows [i, i + rows) and `vectors` times 16 columns from j on, the last of them in part. */
+/* Computes rows [i, i + rows) and `vectors` times 16 columns from j on, the last 16 in part. */
 DOTS_INLINE void tile(const struct dots *p, int64_t i, int64_t j, __mmask16 last, const int rows,
                       const int vectors)
 {
@@ -172,7 +172,7 @@ DOTS_INLINE void tile(const struct dots *p, int64_t i, int64_t j, __mmask16 last
         }
 }
 
-/* All rows of some columns; wide tiles are low, for want of registers. */
+/* Computes all rows of some columns. Wide tiles have few rows, because registers are few. */
 #define STRIPE(name, rows, vectors)                                                                \
     DOTS_CPU static void name(const struct dots *p, int64_t j, __mmask16 last)                     \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm.c: how a product is cut into blocks, and who multiplies a block. */
+/* gemm.c: cuts products into blocks, and chooses the library or kernel that multiplies a block. */
 #include "tensor/gemm.h"
 
 #include "gemm_bf16.h"
@@ -36,7 +36,7 @@ void gemm_round(const struct team *team, void *to, const void *from, int64_t n)
     parallel_ranges(team, n, GRAIN, round_range, &(struct rounding){to, from});
 }
 
-/* With B rounded once for all blocks. */
+/* The product with one rounded copy of B for all blocks. */
 static struct gemm with_rounded_b(const struct team *team, const struct gemm *p)
 {
     struct gemm q = *p;
@@ -57,7 +57,7 @@ static void scale_rows(const struct gemm *p)
         tensor_set(&c, i, p->beta == 0.0 ? 0.0 : p->beta * tensor_get(&c, i));
 }
 
-/* Every row of C becomes the bias, for a library that adds the product to it. */
+/* Fills every row of C with the bias, to which a library then adds the product. */
 static void fill_bias(const struct gemm *p)
 {
     size_t size = dtype_bytes(p->dtype);
@@ -65,7 +65,7 @@ static void fill_bias(const struct gemm *p)
         memcpy((char *)p->c + (size_t)(i * p->ldc) * size, p->bias, (size_t)p->n * size);
 }
 
-/* With valid sizes only memory can fail. */
+/* Sizes are valid here, so the only error is lack of memory. */
 static void must_be_done(peat_status status, const char *provider)
 {
     if (status == PEAT_NOMEM)
@@ -112,7 +112,7 @@ static void multiply(const struct team *team, const struct gemm *p)
         multiply_by_library(team, &product);
 }
 
-/* False: it is to be done without bias, or in F32. */
+/* False: the product must be computed without bias, or in F32. */
 static bool multiply_rounded(const struct team *team, const struct gemm *p)
 {
     if (!rounds(team, p) || (p->bias && !bf16_products_add_bias(team->bf16)))
@@ -146,9 +146,9 @@ void gemm_one(const struct team *team, const struct gemm *p)
 }
 
 /*
- * The library packs the whole other operand once per block, so blocks are as long as they can be
- * while there are four, enough for the threads a cell gets: 128 to 512, multiples of what the
- * kernels work on.
+ * The library packs the whole other operand once per block, so blocks are as long as possible while
+ * there are at least four, enough for the threads of a cell: 128 to 512, multiples of the kernels'
+ * tiles.
  */
 static int64_t block_length(int64_t n)
 {
@@ -163,7 +163,7 @@ static const void *element(const struct gemm *p, const void *base, int64_t offse
     return (const char *)base + offset * (int64_t)dtype_bytes(p->dtype);
 }
 
-/* An operand, as it is and rounded, from row `row` and column `column` of its op on. */
+/* Moves an operand, plain and rounded, to row `row` and column `column` of its op. */
 static void move(const struct gemm *p, bool trans, const void **wide, int64_t ld,
                  const void **rounded, int64_t ld16, int64_t row, int64_t column)
 {
@@ -184,7 +184,7 @@ static void move_b(struct gemm *p, int64_t row, int64_t column)
     move(p, p->trans_b, &p->b, p->ldb, &p->b16, p->ldb16, row, column);
 }
 
-/* A product and who computes it. */
+/* A product and the team that computes it. */
 struct blocked {
     const struct team *team;
     struct gemm whole;
@@ -226,12 +226,12 @@ void gemm_run(const struct team *team, const struct gemm *p)
         parallel_ranges(team, p->n, block_length(p->n), run_columns, &b);
 }
 
-/* A product in tiles of rows and pieces of k. */
+/* A product in tiles of rows and pieces along k. */
 struct long_product {
     const struct team *team;
     struct gemm whole;
-    int64_t row_blocks, rows; /* number, length of one */
-    int64_t pieces, depth;    /* the same along k      */
+    int64_t row_blocks, rows; /* number of tiles, rows of one */
+    int64_t pieces, depth;    /* the same for pieces along k */
     char *scratch;            /* [pieces - 1, m, n]    */
 };
 

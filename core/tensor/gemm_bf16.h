@@ -6,19 +6,19 @@
 
 #include "tensor/gemm.h"
 
-/* One team's: the provider's state, and memory for operands, apart for each thread. */
+/* State of one team: the provider's, and memory for operands, separate for each thread. */
 struct bf16_products;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 struct bf16_products *bf16_products_open(const peat_gemm_bf16 *provider, int threads);
 void bf16_products_close(struct bf16_products *all);
-/* op(B)'s operand rounded, without gaps between rows, until the thread's next call. */
+/* The operand op(B), rounded, without gaps between rows; valid until the thread's next call. */
 const void *bf16_products_round_b(struct bf16_products *all, const struct gemm *p);
 /* Whether products may have a bias. */
 bool bf16_products_add_bias(const struct bf16_products *all);
-/* As gemm_one, for F32; alpha is in what of A is rounded. PEAT_REFUSED: the library has no fast
- * kernel for this shape. */
+/* As gemm_one, for F32; alpha is multiplied into the rounded A. PEAT_REFUSED: the library has no
+ * fast kernel for this shape. */
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p);
-/* The same product in F32, where A or B is NULL of what was rounded: until the thread's next call.
- */
+/* The same product in F32, from the rounded operands where A or B is NULL; valid until the thread's
+ * next call. */
 struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm_library.c: which libraries multiply for a team. */
+/* gemm_library.c: opens the libraries that multiply for a team. */
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -8,7 +8,7 @@
 #include "tensor/gemm.h"
 #include "tensor/provider.h"
 
-/* The provider that gets the products that team->gemm refuses. */
+/* Opens the provider for the products that team->gemm refuses. */
 static peat_status open_rest(const struct providers *p, struct team *team, struct error *err)
 {
     const peat_gemm_provider *gemm = team->gemm;
@@ -17,16 +17,16 @@ static peat_status open_rest(const struct providers *p, struct team *team, struc
         return PEAT_OK;
     peat_status status = provider_open(p, gemm->rest, &team->rest, err);
     if (status == PEAT_OK && team->rest->rest)
-        status = error_set(err, PEAT_INVALID, "'%s' leaves products to another provider too",
+        status = error_set(err, PEAT_INVALID, "'%s' itself leaves products to another provider",
                            team->rest->name);
     if (status != PEAT_OK)
         error_prefix(err, "gemm '%s' leaves some products to '%s'", gemm->name, gemm->rest);
     return status;
 }
 
-/* OpenBLAS tries for ever, and oneDNN crashes, where a limit leaves too few addresses (ulimit -v)
- * or too little memory to write to (ulimit -d): two buffers and the libraries themselves, and a
- * buffer for each thread. */
+/* Checks the address space that a library needs. Without it OpenBLAS tries for ever and oneDNN
+ * crashes, under a limit on addresses (ulimit -v) or on memory to write to (ulimit -d): two buffers
+ * and the libraries themselves, and a buffer for each thread. */
 static peat_status check_addresses(const char *name, int threads, struct error *err)
 {
     struct rlimit data;
@@ -79,8 +79,8 @@ const char *gemm_name(const struct team *team)
     return team->gemm->name;
 }
 
-/* Which operands are rounded, where and by which products of our own: raised when the bits of a
- * bf16 cell change with it. 1: operands of products by weights. */
+/* Version of the rounding of operands: raised when the bits of a bf16 cell change with it. 1:
+ * operands of products by weights. */
 enum { BF16_WAY = 3 };
 
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
@@ -113,7 +113,7 @@ static peat_status check_bf16(const peat_gemm_provider *provider, struct error *
     if (!missing)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID, "gemm '%s': %s%s", provider->name, missing,
-                     provider->bf16 ? "" : "; 'onednn' has, where the CPU has");
+                     provider->bf16 ? "" : "; 'onednn' has them, on a CPU with bf16 instructions");
 }
 
 peat_status gemm_check_bf16(const char *name, struct error *err)

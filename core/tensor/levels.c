@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* levels.c: which level of the processor's instructions is here. */
+/* levels.c: finds the level of this processor's instructions. */
 #include "tensor/levels.h"
 
 #if PEAT_VECTOR_LEVELS
-/* The instructions that cmake/PeatRoom.cmake compiles with. The compiler's library asks the
- * processor once, when the process starts. */
+/* The instructions with which cmake/PeatRoom.cmake compiles a level. The compiler's library asks
+ * the processor once, when the process starts. */
 enum cpu_level level_here(void)
 {
     if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

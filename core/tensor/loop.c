@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* loop.c: merging axes, cutting tiles, and the two loops everybody needs: copy and axpy. */
+/* loop.c: merges axes, cuts tiles, and has the two most common loops: copy and axpy. */
 #include "tensor/loop.h"
 
 #include "rows/loop_rows.h"
 
 enum {
     LOOP_GRAIN = 16384, /* elements of a tile  */
-    BLOCK = 32          /* of a row, see cross */
+    BLOCK = 32          /* elements of a row; see cross */
 };
 
-/* Stepping over an axis with these strides is going on along the axis already there. */
+/* True where an axis with these strides continues the axis already there, so that both merge. */
 static bool continues(const struct loop *l, int axis, const int64_t *stride)
 {
     for (int k = 0; k < l->n; k++)
@@ -101,7 +101,7 @@ static void run(const struct team *team, const struct loop *l, loop_fn fn, const
     parallel_ranges(team, l->count, LOOP_GRAIN, run_tile, &r);
 }
 
-/* The axis along which a tensor is contiguous that is not so along the last one; -1: none. */
+/* An axis along which a tensor is contiguous that is not so along the last; -1: no such axis. */
 static int crossed(const struct loop *l)
 {
     const int last = l->rank - 1;
@@ -124,8 +124,8 @@ static struct loop part_of_rows(const struct loop *l, int64_t from, int64_t n)
     return part;
 }
 
-/* The axes in another order: ..., blocks of the last, `axis`, BLOCK of the last. A line of the
- * cache that a column needs is then there for the columns after it. */
+/* Reorders the axes: ..., blocks of the last, `axis`, BLOCK of the last. A cache line that one
+ * column needs is then still in the cache for the next columns. */
 static struct loop cross(const struct loop *l, int axis)
 {
     const int last = l->rank - 1;

@@ -4,7 +4,7 @@
 
 /*
  * libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
- * libgomp; from a pragma clang would make calls of libomp, and the process would have two runtimes
+ * libgomp; a pragma compiled by clang would call libomp, and the process would have two runtimes
  * with threads and settings of their own.
  */
 void GOMP_parallel(void (*fn)(void *), void *ctx, unsigned threads, unsigned flags);
@@ -14,8 +14,9 @@ int omp_in_parallel(void);
 void omp_set_dynamic(int dynamic);
 void omp_set_num_threads(int threads);
 
-/* ThreadSanitizer cannot see into the OpenMP runtime, so it is told: what came before a region
- * happens before each thread's part, and each part before what follows. */
+/* ThreadSanitizer cannot see into the OpenMP runtime, so these calls announce the order: everything
+ * before a region comes before each thread's part, and each part before everything after the
+ * region. */
 #ifdef BASE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #define REGION_GIVES(token) __tsan_release(token)
@@ -38,7 +39,7 @@ struct region {
     char begin, end;
 };
 
-/* Thread t of T takes tiles [n t / T, n (t + 1) / T). */
+/* Thread t of T runs tiles [n t / T, n (t + 1) / T). */
 static void run_part(void *ctx)
 {
     struct region *r = ctx;
@@ -60,7 +61,8 @@ static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
 
 void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx)
 {
-    /* A tile may itself call parallel_for: no second team, and parallel_thread stays unique. */
+    /* A tile may itself call parallel_for, without a second team, so parallel_thread stays
+     * unique. */
     if (team && team->threads > 1 && n > 1 && !omp_in_parallel()) {
         run_region(team->threads, n, fn, ctx);
         return;

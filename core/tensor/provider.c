@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* provider.c: from a name to a started library. */
+/* provider.c: finds a provider by its name and starts it. */
 #include "tensor/provider.h"
 
-/* ---- which there are ---- */
+/* ---- installed providers ---- */
 
-/* Of those that `auto` knows the fastest comes first: see docs/performance.md. */
+/* Providers that `auto` knows, the fastest first: see docs/performance.md. */
 static const char *const preferred[] = {"onednn", "openblas"};
 enum { PREFERRED = sizeof(preferred) / sizeof(*preferred) };
 
@@ -76,7 +76,7 @@ const char *providers_missing(const struct providers *p)
     return text;
 }
 
-/* ---- which is meant ---- */
+/* ---- checking a name ---- */
 
 static peat_status refuse_empty(const struct providers *p, struct error *err)
 {
@@ -103,7 +103,7 @@ peat_status provider_check(const struct providers *p, const char *name, struct e
 
 /* ---- its descriptor ---- */
 
-/* From its first version on it grew by `adds_bias`. */
+/* The size in its first version, which later got `adds_bias`. */
 static bool fits_bf16(const peat_gemm_bf16 *b)
 {
     return b->size == offsetof(peat_gemm_bf16, adds_bias) || b->size == sizeof(*b);

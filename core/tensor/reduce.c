@@ -2,9 +2,9 @@
 /*
  * reduce.c: the gradient of broadcasting, and sums over axes.
  *
- * One axis is cut into tiles, chosen by the shapes alone. Along an axis that dst has, tiles write
- * apart. Along one that is summed away, every tile adds into a partial sum of its own, and these
- * are added to dst in tile order.
+ * One axis is cut into tiles, chosen only by the shapes. Along an axis that dst has, tiles write to
+ * different parts of dst. Along an axis that is summed, every tile adds into its own partial sum,
+ * and these are added to dst in tile order.
  */
 #include "tensor/reduce.h"
 
@@ -15,13 +15,13 @@ enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };
 
 struct reduction {
     struct loop l; /* dst or a partial sum, then src */
-    int axis;      /* the one that is cut            */
+    int axis;      /* the axis that is cut           */
     int64_t block;
     int64_t tiles;
-    size_t partial_bytes; /* from one tile's dst to the next's; 0: they share dst */
+    size_t partial_bytes; /* bytes from one tile's dst to the next's; 0: tiles share dst */
 };
 
-/* The longest axis, one that dst has where two are equal. */
+/* The longest axis; of two equal ones, one that dst has. */
 static int longest_axis(const struct loop *l)
 {
     int axis = 0;
@@ -31,7 +31,7 @@ static int longest_axis(const struct loop *l)
     return axis;
 }
 
-/* Of those that dst has the first that gives so many tiles, whose memory then lies together; else
+/* The axis of dst to cut: the first with so many tiles, because its tiles are contiguous, or else
  * the longest. -1: dst is one number. */
 static int axis_apart(const struct loop *l, int64_t tiles)
 {
@@ -47,7 +47,7 @@ static int axis_apart(const struct loop *l, int64_t tiles)
     return axis;
 }
 
-/* With `apart`, no two tiles have the same part of dst. */
+/* Cuts the sum into tiles. With `apart`, no two tiles write to the same part of dst. */
 static void plan(struct reduction *r, bool apart)
 {
     const struct loop *l = &r->l;

@@ -28,7 +28,7 @@ struct tensor tensor_shape(peat_dtype t, int rank, const int64_t *dim)
     for (int i = rank - 1; i >= 0; i--) {
         x.dim[i] = dim[i];
         x.stride[i] = stride;
-        /* An overflow shows in tensor_count before any stride is used. */
+        /* tensor_count reports an overflow before any stride is used. */
         if (__builtin_mul_overflow(stride, dim[i] > 0 ? dim[i] : 1, &stride))
             stride = INT64_MAX;
     }
@@ -52,7 +52,7 @@ int64_t tensor_count(const struct tensor *t)
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] < 0 || __builtin_mul_overflow(n, t->dim[i], &n))
             return -1;
-    /* The bytes have to fit as well. */
+    /* The number of bytes must not overflow either. */
     return n <= INT64_MAX / (int64_t)sizeof(double) ? n : -1;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c: every array of a batch, and the walks over them. */
+/* batch.c: the table of all arrays of a batch, and loops over it. */
 #include "batch.h"
 
 /* One array of a batch: [planes, B, columns] items. */
 struct array {
-    size_t at, bytes; /* of its pointer in peat_batch; of one item */
+    size_t at, bytes; /* offset of its pointer in peat_batch; bytes of one item */
     int64_t planes, columns;
-    int empty; /* each byte of it in an empty batch */
+    int empty; /* value of each byte in an empty batch */
 };
 
 enum { ARRAYS = 13 + PEAT_MAX_STREAMS };
@@ -23,7 +23,7 @@ static struct array stream_array(const peat_batch *b, int64_t i)
     return a;
 }
 
-/* Those that a batch of these sizes has; returns how many. */
+/* The arrays that a batch of these sizes has; returns their number. */
 static int arrays_of(const peat_batch *b, struct array out[ARRAYS])
 {
     const int64_t T = b->T, S = b->S, if_source = S > 0, if_patch = b->patch_width > 0;
@@ -58,7 +58,7 @@ static unsigned char *data_of(const peat_batch *b, const struct array *array)
     return data;
 }
 
-/* Memory for an array of a batch; NULL: none is left. */
+/* Memory for an array of a batch; NULL: out of memory. */
 static unsigned char *make(struct arena *arena, peat_batch *b, const struct array *array)
 {
     unsigned char *data =

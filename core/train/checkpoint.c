@@ -6,9 +6,9 @@
 #include "model/safetensors.h"
 #include "train/generation.h"
 
-/* A checkpoint that is being written. The first error sticks. */
+/* A checkpoint that is being written. The first error is kept. */
 struct writing {
-    const char *dir; /* of all generations */
+    const char *dir; /* the directory of all generations */
     struct arena a;
     struct error err;
 };
@@ -81,7 +81,7 @@ peat_status generation_remove(const char *dir, const char *name, struct error *e
 }
 
 /* Keeps the generation of `step` and, unless that is final, the one before it and those of kept.h.
- * Later ones belong to a future that was given up when the run fell back. Names are sorted. */
+ * Generations of later steps are removed: the run went back before them. Names are sorted. */
 static bool remove_others(struct writing *c, int64_t step, bool final)
 {
     char **name;
@@ -115,7 +115,7 @@ peat_status generation_publish(const char *dir, const char *name, const char *te
     return status;
 }
 
-/* Processes that reach a step at the same time have the same bits: whose stays does not matter. */
+/* Processes that reach a step at the same time have the same bits, so either state may stay. */
 static bool publish_shared(struct writing *c, const char *name, const char *temporary)
 {
     if (generation_publish(c->dir, name, temporary, &c->err) == PEAT_OK)

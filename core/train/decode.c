@@ -10,8 +10,8 @@ static peat_status no_memory(struct error *err)
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
 }
 
-/* The input of some rows and columns of a batch. T_total is that of the whole batch: a scheme that
- * depends on the length does the same as when the loss is taken. */
+/* The input of some rows and columns of a batch. T_total is that of the whole batch, so that a
+ * scheme that depends on the length does the same as in training. */
 static struct model_input part_input(const peat_batch *part, const peat_batch *whole)
 {
     struct model_input in = forward_input(part, PEAT_EVAL);
@@ -19,8 +19,8 @@ static struct model_input part_input(const peat_batch *part, const peat_batch *w
     return in;
 }
 
-/* The id with the highest logit of a row (of equal ones the lowest id), and how far the second and
- * the lowest logits are below it. */
+/* The id with the highest logit of a row (the lowest id among equals), and the distances from it to
+ * the second and to the lowest logit. */
 struct choice {
     int32_t id;
     double gap, spread;
@@ -85,13 +85,13 @@ peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *mad
 
 /* ---- by fixed point ---- */
 
-/* Rows whose answers are not final yet: the first `done` tokens of row[i] are. */
+/* The rows whose answers are not final yet; in row[i] the first `done` tokens are final. */
 struct drafts {
     int64_t n;
     int64_t *row, *done;
 };
 
-/* Replaces a draft by the model's choices after the prompt and the draft. True: it is final. */
+/* Replaces a draft by the model's choices after prompt and draft. True: the answer is final. */
 static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int32_t *draft,
                          int64_t *done)
 {
@@ -126,7 +126,7 @@ static peat_status run_drafts(struct trainer *t, const peat_batch *b, int64_t n,
     return run_rows(t, b, n, row, made, b->answer - 1, false, logits, err);
 }
 
-/* One pass over the rows that are left; those that became final leave. */
+/* One pass over the remaining rows; rows that became final are removed. */
 static peat_status refine(struct trainer *t, const peat_batch *b, struct drafts *left,
                           int32_t *made, struct error *err)
 {
@@ -173,9 +173,9 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
 
 /* ---- with stored rows ---- */
 
-/* Two logits nearer than this share of the distance from the lowest to the highest could change
- * their order by rounding: products are summed in another order, of operands rounded to 24 bits or,
- * in bf16, to 8. */
+/* Rounding could change the order of two logits that are nearer than this share of the distance
+ * from the lowest to the highest: products are summed in another order, and their operands are
+ * rounded to 24 bits or, in bf16, to 8. */
 static double nearness(const struct trainer *t)
 {
     return t->team->bf16 ? 0.05 : 2e-5;
@@ -186,14 +186,14 @@ struct answering {
     struct trainer *t;
     const peat_batch *b;
     struct stored stored;
-    int32_t *token; /* [B, room] prompts, and the answers as far as they are made */
-    int64_t *near;  /* [B] rows that a whole pass decides                         */
+    int32_t *token; /* [B, room] prompts, and the part of the answers that exists */
+    int64_t *near;  /* [B] rows for which a whole pass chooses                    */
     int32_t *made;  /* [B, answer] drafts, replaced by the answers                */
 };
 
-/* Token i of the n rows in `near`. All columns go through the pass, and not those before the token
- * alone, so that its products have one shape for every i: a library that generates kernels takes
- * longer for a new shape than for the columns. */
+/* Chooses token i of the n rows in `near`. The pass has all columns, not only those before the
+ * token, so that its products have one shape for every i. A library that generates kernels needs
+ * more time for a new shape than for the columns. */
 static peat_status answer_near(struct answering *s, int64_t i, int64_t n, struct error *err)
 {
     const peat_batch *b = s->b;
@@ -205,7 +205,7 @@ static peat_status answer_near(struct answering *s, int64_t i, int64_t n, struct
     return status;
 }
 
-/* Token i of every answer. */
+/* Chooses token i of every answer. */
 static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
 {
     const peat_batch *b = s->b;
@@ -230,7 +230,7 @@ static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
     return status;
 }
 
-/* `a` holds the memory that outlives a token. */
+/* `a` holds memory that lives longer than a token. */
 static peat_status start_answers(struct answering *s, struct arena *a, struct error *err)
 {
     peat_batch whole;
@@ -257,7 +257,7 @@ peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made,
     return status;
 }
 
-/* ---- the fastest ---- */
+/* ---- the fastest way ---- */
 
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
 {

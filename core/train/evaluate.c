@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* evaluate.c: sums over one evaluation length, and the metrics made of them. */
+/* evaluate.c: sums over one evaluation length, and the metrics computed from them. */
 
 #include "autograd/ops.h"
 #include "train/decode.h"
@@ -37,7 +37,8 @@ static void score_classes(const struct trainer *t, const peat_batch *b, const pe
     count_classes(&ce, sums);
 }
 
-/* Adds the batch's sequences, which are those from number `first` of the test part's `of` on. */
+/* Adds the batch's sequences to the stretches. They are those from number `first` on of the test
+ * part's `of` sequences. */
 static void score_stretches(const struct trainer *t, const struct tensor *logits,
                             const int32_t *target, int64_t sequences, int64_t first, int64_t of,
                             struct test_stretches *s)
@@ -55,13 +56,13 @@ static void score_stretches(const struct trainer *t, const struct tensor *logits
     }
 }
 
-/* A walk over a part, and the losses of its stretches. */
+/* A loop over a part's batches, and the losses of its stretches. */
 struct walk {
-    int64_t seen, of;                 /* sequences: so far, in all                     */
-    struct test_stretches *stretches; /* NULL: they are not asked for                  */
+    int64_t seen, of;                 /* number of sequences: so far, in all           */
+    struct test_stretches *stretches; /* NULL: not needed                              */
 };
 
-/* nll and accuracy of every target, given the truth before it. */
+/* Adds nll and accuracy of every target, with the correct tokens before it as input. */
 static peat_status score_truth(struct trainer *t, const peat_batch *b, struct walk *walk,
                                peat_sums *sums, struct error *err)
 {
@@ -132,11 +133,11 @@ static void add_sums(peat_sums *to, const peat_sums *one)
     to->class_nll += one->class_nll;
 }
 
-/* task_eval_batch or task_test_batch. */
+/* task_eval_batch or task_test_batch */
 typedef peat_status (*batch_of_part)(const struct task *t, int64_t which, int64_t index,
                                      struct batch *batch, struct error *err);
 
-/* half: NULL, or room for the even batches and the odd ones. */
+/* half: NULL, or memory for the sums of even and of odd batches. */
 static peat_status sum_batches(struct trainer *t, batch_of_part next, int64_t which,
                                struct batch *batch, struct walk *walk, peat_sums *sums,
                                peat_sums *half, struct error *err)

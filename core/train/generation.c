@@ -23,8 +23,8 @@ static const struct field patience_fields[] = {
 };
 enum { PATIENCE_FIELDS = 3 };
 
-/* Seconds are negative where the clock was set back while they were counted. Checkpoints of earlier
- * programs lack eval_seconds. */
+/* Seconds are negative where the clock was set back meanwhile. Checkpoints of earlier programs lack
+ * eval_seconds. */
 static const struct field state_fields[] = {
     {"step", FIELD_INT | NEEDED, MEMBER(struct trainer, step)},
     {"first_loss", NUMBER | NEEDED, MEMBER(struct trainer, first_loss)},
@@ -126,7 +126,7 @@ static void put_divergence(struct json state, const struct divergence *d)
     json_put_text(map, "what", d->what);
 }
 
-/* Only with train.patience, so that other checkpoints stay as they were. */
+/* Written only with train.patience, so that other checkpoints do not change. */
 static void put_patience(struct json state, const struct trainer *t)
 {
     if (t->train->patience)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* input_sizes.c: how much each kind of stream contributes to the model's input. */
+/* input_sizes.c: the size of each kind of stream in the model's input. */
 #include "train/input_sizes.h"
 
 #include "train/forward.h"
 
-/* Streams of the kinds in the mask pass, others are zero. */
+/* Keeps streams of the kinds in the mask and replaces others by zero. */
 static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                             peat_node *x)
 {

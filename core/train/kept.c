@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kept.c: giving generations other names, and their own names back. */
+/* kept.c: renames generations to keep them, and restores their names. */
 #include "kept.h"
 
 #include "train/checkpoint.h"
@@ -30,7 +30,8 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
 
 /* ---- keeping ---- */
 
-/* A copy that is there was made with this generation, and the run's own file may be another's. */
+/* An existing copy was made with this generation, and the run's own file may belong to another one
+ * by now. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
     const struct file_path copy = path_in(generation, path_name(curve));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.h: generations that the run does not continue from, kept beside the others until it is done.
+ * kept.h: generations from which the run does not continue, kept beside the others until the run is
+ * done.
  *
  * step-00000500.kept-1a2b3c4d: a generation, by its step and the start of its state's SHA-256, with
  * a copy of the curve as it was, and in `why` one line for the user.
@@ -9,14 +10,14 @@
 
 #include "base/base.h"
 
-/* The step of such a name; -1: another name. */
+/* The step in such a name; -1: another name. */
 int64_t kept_step(const char *name);
-/* Keeps generation `name` of dir. curve: a file of the run's that belongs to it (NULL: none). from:
- * the step that the run goes on from instead. */
+/* Keeps generation `name` of dir. curve: a file of the run that belongs to it (NULL: no file).
+ * from: the step from which the run continues instead. */
 peat_status kept_put(const char *dir, const char *name, const char *curve, int64_t from,
                      const char *why, struct error *err);
-/* Copies the curve into a generation, unless it is there; and from there back into its place. */
+/* The first copies the curve into a generation that has no copy; the second copies it back. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err);
 peat_status kept_take_curve(const char *generation, const char *curve, struct error *err);
-/* Makes it the generation of its step again, and restores the curve. */
+/* Renames it to a usable generation of its step, and restores the curve. */
 peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);

@@ -22,8 +22,8 @@ int64_t schedule_flat_until(const struct train_config *c)
     return c->steps - at_least(decay, 1);
 }
 
-/* The rate between lr_min (0) and lr (1) when x of the descent, in (0, 1], is done. Cosine:
- * Loshchilov and Hutter 2017, eq. 5, one cycle. */
+/* The rate, from lr_min (0) to lr (1), at a share x in (0, 1] of the descent. Cosine: Loshchilov
+ * and Hutter 2017, eq. 5, one cycle. */
 static double height(const struct train_config *c, double x)
 {
     return c->schedule == SCHEDULE_COSINE ? 0.5 * (1.0 + cos(M_PI * x)) : 1.0 - x;
@@ -47,7 +47,7 @@ struct slice {
     int64_t begin, end;
 };
 
-/* The part of a trained weight inside elements [begin, end) of the block; false: nothing. */
+/* The part of a trained weight inside elements [begin, end) of the block; false: no part. */
 static bool slice_of(const struct weight *w, int64_t begin, int64_t end, struct slice *s)
 {
     if (w->frozen || !w->grad.data)
@@ -60,7 +60,7 @@ static bool slice_of(const struct weight *w, int64_t begin, int64_t end, struct 
 
 /* ---- the norm ---- */
 
-/* The block is cut into this many tiles whatever its size: their sums need no memory. */
+/* The block is cut into this many tiles, whatever its size, so their sums need no allocation. */
 enum { NORM_TILES = 256 };
 
 struct norm_job {

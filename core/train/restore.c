@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* restore.c: reading generations back; nothing is changed before everything was verified. */
+/* restore.c: reads generations back; changes nothing before everything is verified. */
 
 #include "kept.h"
 #include "model/safetensors.h"
@@ -19,7 +19,7 @@ static bool read_tensors(const char *dir, const char *file, struct arena *a, str
                             err) == PEAT_OK;
 }
 
-/* The file has the names, dtypes and shapes of the model, and no others. */
+/* Checks that the file has exactly the names, dtypes and shapes of the model. */
 static bool check_tensors(const struct tensors *t, struct error *err)
 {
     for (int i = 0; i < t->n_to; i++) {
@@ -58,7 +58,7 @@ static bool pass_gate(const struct checkpoint_gate *gate, const struct value *st
     return !gate || gate->accept(gate->ctx, value_get(state, "identity"), kept, err) == PEAT_OK;
 }
 
-/* Into a copy of the trainer, whose arrays are written to after everything was checked. */
+/* Reads into a copy of the trainer, whose arrays are written only after all checks. */
 static bool restore_tensors(const char *dir, struct arena *a, const struct value *state,
                             const struct trainer *t, struct error *err)
 {
@@ -67,7 +67,7 @@ static bool restore_tensors(const char *dir, struct arena *a, const struct value
     model.to = generation_tensors(&t->model->weights, NULL, a, &model.n_to);
     if (has_moments)
         moments.to = generation_tensors(&t->model->weights, &t->adamw, a, &moments.n_to);
-    /* When a run has ended only its weights are kept. */
+    /* A run that has ended keeps only its weights. */
     if (!has_moments && !trainer_has_ended(t))
         return error_set(err, PEAT_INVALID, "it has no optimiser state to go on from") == PEAT_OK;
     if (!read_tensors(dir, GENERATION_MODEL, a, &model, err) || !check_tensors(&model, err))
@@ -110,11 +110,11 @@ struct generations {
     const char *dir;
     char **name;
     int n;
-    struct error *why; /* [n] why each is not used */
-    int used;          /* -1: none */
+    struct error *why; /* [n] why each generation is not used */
+    int used;          /* -1: no generation */
 };
 
-/* Restores the newest that is usable, the run's own or a kept one. */
+/* Restores the newest usable generation, the run's own or a kept one. */
 static peat_status find_usable(struct generations *g, const struct checkpoint_gate *gate,
                                struct trainer *t, const struct log *log, struct error *err)
 {
@@ -135,7 +135,7 @@ static peat_status find_usable(struct generations *g, const struct checkpoint_ga
     return PEAT_OK;
 }
 
-/* Of the generations that the gate refused, keeps the newest and removes the one before it. */
+/* Keeps the newest of the generations that the gate refused, and removes the one before it. */
 static peat_status keep_newest(const struct generations *g, const char *curve, int64_t step,
                                const struct log *log, struct error *err)
 {
@@ -155,7 +155,7 @@ static peat_status keep_newest(const struct generations *g, const char *curve, i
     return status;
 }
 
-/* Keeps the newest refused one with its curve before the used one takes their places. */
+/* Keeps the newest refused generation with its curve before the used one replaces them. */
 static peat_status put_in_order(const struct generations *g, const char *curve, int64_t step,
                                 const struct log *log, struct error *err)
 {
@@ -184,7 +184,7 @@ peat_status checkpoint_load(const char *dir, struct trainer *t, const struct che
     return status;
 }
 
-/* The folder of one state. A program of another version may have left it: it is then not used. */
+/* The folder of one state. A state from a program of another version is not used. */
 static peat_status branch_from(const char *dir, struct trainer *t,
                                const struct checkpoint_gate *gate, const struct log *log,
                                bool *found, struct error *err)

@@ -21,12 +21,12 @@ static bool check_stream_name(const struct task *t, int64_t i, struct error *err
     for (int64_t j = 0; fit && j < i; j++)
         fit = strcmp(s[i].name, s[j].name) != 0;
     return fit || error_set(err, PEAT_FAILED,
-                            "task '%s' names a stream '%s': a name is 1 to 32 of a-z, 0-9 and _, "
-                            "and of no other stream",
+                            "task '%s' names a stream '%s': each stream has a name of its own, 1 "
+                            "to 32 of a-z, 0-9 and _",
                             t->part.id, s[i].name ? s[i].name : "") == PEAT_OK;
 }
 
-/* Refuses the model that the cell asks for, if the task cannot serve it. */
+/* Refuses the cell's model if the task cannot serve it. */
 static bool check_asked(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
@@ -39,7 +39,7 @@ static bool check_asked(const struct task *t, struct error *err)
          "has no patches; use model.input: tokens"},
         {two && p->source_T < 1, "has no source sequences, which model.arch: seq2seq needs"},
         {two && p->n_segment > 0, "has segments, which model.arch: seq2seq does not read"},
-        {two && p->n_stream > 0, "adds streams, and model.arch: seq2seq reads tokens alone"},
+        {two && p->n_stream > 0, "adds streams, and model.arch: seq2seq reads only tokens"},
         {p->head != PEAT_HEAD_TOKENS && p->n_class < 2, "has no classes; use model.head: tokens"},
         {both && !p->tells_both, "has no token targets; use model.head: class"},
     };
@@ -49,7 +49,7 @@ static bool check_asked(const struct task *t, struct error *err)
     return true;
 }
 
-/* A number of the answer, and its bounds. */
+/* A number of the task's answer, and its bounds. */
 struct number {
     int64_t value, least, most;
     const char *name;
@@ -134,7 +134,7 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
     return check_plan(t, &own) ? PEAT_OK : error_set(err, own.status, "%s", own.text);
 }
 
-/* A batch that a task made, while it is checked. The first error sticks. */
+/* A batch from a task while it is checked. The first error is kept. */
 struct made {
     const struct task *task;
     const char *kind; /* "training", "evaluation", "test" */
@@ -145,7 +145,7 @@ struct made {
 
 static void wrong(struct made *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* fmt completes "the batch has ...". */
+/* fmt completes "the batch has ..." */
 static void wrong(struct made *m, const char *fmt, ...)
 {
     char what[160];
@@ -166,7 +166,7 @@ static void check_limit(struct made *m, const char *what, int64_t value, int64_t
         wrong(m, "%s %" PRId64 ", the limit is %" PRId64, what, value, limit);
 }
 
-/* Every id is in [least, limit). */
+/* Checks that every id is in [least, limit). */
 static void check_ids(struct made *m, const char *what, const int32_t *id, int64_t n, int32_t least,
                       int64_t limit)
 {
@@ -199,7 +199,7 @@ static void check_answer(struct made *m, const peat_batch *b)
                 wrong(m, "an answer without a target at place %" PRId64, i);
 }
 
-/* A batch for a model that predicts a class for each row. */
+/* Checks a batch for a model that predicts a class for each row. */
 static void check_classes(struct made *m, const peat_batch *b)
 {
     if (b->prompt > 0 || b->has_document)
@@ -210,7 +210,7 @@ static void check_classes(struct made *m, const peat_batch *b)
     check_ids(m, "label", b->label, b->B, 0, m->task->plan.n_class);
 }
 
-/* The input of an encoder beside the decoder. */
+/* Checks the input of an encoder beside the decoder. */
 static void check_sources(struct made *m, const struct batch *batch)
 {
     const peat_batch *b = &batch->b;
@@ -275,7 +275,7 @@ const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *
     return class ? b->label : b->target;
 }
 
-/* After the task's function returned `status`. */
+/* Checks the batch after the task's function returned `status`. */
 static peat_status end_batch(const struct task *t, const char *kind, int64_t number,
                              const struct batch *batch, peat_status status, struct error *err)
 {
@@ -286,7 +286,7 @@ static peat_status end_batch(const struct task *t, const char *kind, int64_t num
     return check_batch(&made, batch);
 }
 
-/* The same of a batch that may be the empty one behind the last. */
+/* The same for a batch that may be the empty one after the last. */
 static peat_status end_held_out(const struct task *t, const char *kind, int64_t index,
                                 const struct batch *batch, peat_status status, struct error *err)
 {

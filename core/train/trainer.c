@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trainer.c: the loop. */
+/* trainer.c: the training loop. */
 #include "train/trainer.h"
 
 #include "autograd/ops.h"
@@ -31,7 +31,7 @@ void trainer_release(struct trainer *t)
     arena_release(&t->answer_arena);
 }
 
-/* Durations of the last steps of this process; the first ones warm caches and arenas. */
+/* Durations of the last steps of this process, since the first ones warm caches and arenas. */
 struct step_times {
     double ms[TIMES_KEPT];
     int64_t seen;
@@ -128,7 +128,7 @@ peat_status trainer_differentiate(struct trainer *t, struct graph *g, int64_t st
     return status;
 }
 
-/* Scales gradients of a norm above `clip` down to it; 1e-6 as in PyTorch's clip_grad_norm_. */
+/* Scales gradients whose norm is above `clip` down to it; 1e-6 as in PyTorch's clip_grad_norm_. */
 static double clip_scale(double clip, double norm)
 {
     double scale = clip / (norm + 1e-6);
@@ -152,7 +152,7 @@ static peat_status train_step(struct trainer *t, struct outcome *out, struct err
     out->lr = schedule_lr(t->train, step);
     out->grad_norm = gradient_norm(w, t->team);
     if (!isfinite(out->loss) || !isfinite(out->grad_norm)) {
-        /* Runs the step again with all its values, to name the first that is not finite. */
+        /* Runs the step again keeping all values, to name the first that is not finite. */
         arena_reset(&t->step_arena);
         status = trainer_differentiate(t, &g, step, true, &values, err);
         if (status != PEAT_OK)
@@ -195,7 +195,7 @@ static bool every(int64_t step, int64_t period)
     return period > 0 && step % period == 0;
 }
 
-/* After an evaluation. A value that is not finite is not better. */
+/* Call after an evaluation. A value that is not finite is not better. */
 static void watch_patience(struct trainer *t)
 {
     struct patience *p = &t->patience;
@@ -214,7 +214,7 @@ bool trainer_has_ended(const struct trainer *t)
     return t->diverged.step != 0 || t->patience.stopped || t->step >= t->train->steps;
 }
 
-/* The test part waits for the end, which patience may bring. */
+/* The test part is evaluated only at the end, also when patience ends the run. */
 static peat_status evaluate_step(struct trainer *t, struct error *err)
 {
     if (t->diverged.step || !(trainer_has_ended(t) || every(t->step, t->eval->every)))
@@ -227,7 +227,7 @@ static peat_status evaluate_step(struct trainer *t, struct error *err)
     return status == PEAT_OK ? check(t, err) : status;
 }
 
-/* Evaluation comes before the checkpoint, so that a run that resumes there has done it. */
+/* Evaluation comes before the checkpoint, so a run that resumes from it does not evaluate again. */
 static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
                                struct error *err)
 {

@@ -25,17 +25,17 @@ extern "C" {
 typedef struct peat_call_facts {
     uint32_t size;
     /* [graph] True in attention across two sequences, and in `prepare` and `own_positions` that run
-     * for it: queries are places of the decoder, keys places of the source. Schemes with
-     * PEAT_ACROSS alone see true. */
+     * for it: queries are places of the decoder, keys places of the source. Only schemes with
+     * PEAT_ACROSS see true. */
     bool (*across)(const peat_call *c);
-    /* [graph] The places of row b of a side, one of c->q and c->k or a copy, that are not padding:
-     * T where nothing is padded. For the keys of a call across this is the length of the row's
-     * source, whatever it is batched with. For a decoder's own side it is the number of places that
-     * this call knows: a result that depends on it needs PEAT_NEED_LENGTH. */
+    /* [graph] The number of places of row b of a side that are not padding: T where nothing is
+     * padded. `side` is c->q, c->k or a copy of one. For the keys of a call across two sequences
+     * this is the length of the row's source, in any batch. For a decoder's own side it is the
+     * number of places that this call knows: a result that depends on it needs PEAT_NEED_LENGTH. */
     int64_t (*n_valid)(const peat_call *c, const peat_side *side, int64_t b);
-    /* [graph] The last step of training that changed the weights: in evaluation, of which c->step
-     * says nothing, their number so far; in training c->step. 0: the weights are as they began, or
-     * come from elsewhere. */
+    /* [graph] The last step of training that changed the weights. In training it is c->step; in
+     * evaluation, where c->step is 0, the number of steps so far. 0: the weights have their initial
+     * values, or come from elsewhere. */
     int64_t (*trained_step)(const peat_call *c);
 } peat_call_facts;
 

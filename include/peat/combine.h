@@ -31,7 +31,8 @@ typedef struct peat_combine {
     peat_status (*setup)(peat_setup *s, const void *config, int32_t n, const char *const *stream,
                          int64_t *width, int64_t *D, void **self);
     peat_node *(*merge)(const peat_call *c, int32_t n, peat_node *const *x);
-    uint32_t traits; /* PEAT_STORABLE: merge makes a row from its own streams and position */
+    uint32_t traits; /* PEAT_STORABLE: merge computes a row from the row's own streams and
+                      * position */
 } peat_combine;
 
 #ifdef __cplusplus

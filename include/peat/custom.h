@@ -2,9 +2,9 @@
 /*
  * custom.h: elements of a custom operation's operands and results, whatever their type.
  *
- * Kernels run in F32 when a model trains, also in a run of bf16, where products of matrices alone
- * round; and in F64 when gradients are checked. Written with these functions, one source computes
- * in double and serves both: numbers are rounded once, when they are stored.
+ * Kernels run in F32 when a model trains (with precision bf16 too, which rounds only products of
+ * matrices) and in F64 when gradients are checked. Written with these functions, one source
+ * computes in double and serves both: numbers are rounded once, when they are stored.
  */
 #ifndef PEAT_CUSTOM_H
 #define PEAT_CUSTOM_H
@@ -72,15 +72,15 @@ static inline void peat_store_row(const peat_view *v, int64_t i, int64_t n, cons
 /*
  * PEAT_VECTORS(f) defines f_vectors, the kernel f as it is compiled for wider vectors (x86-64-v4
  * and v3) where the CPU has them, and f elsewhere. Functions that f calls in its own file are
- * compiled anew with it: by gcc at any depth, by clang where it inlines them. For kernels whose
- * innermost loops go over numbers that lie side by side:
+ * compiled anew with it: by gcc at any depth, by clang where it inlines them. It speeds up kernels
+ * whose innermost loops go over adjacent numbers:
  *
  *   static void forward(const peat_op_call *c, int64_t begin, int64_t end) { ... }
  *   PEAT_VECTORS(forward)
  *   static const peat_op op = {..., .forward = forward_vectors};
  *
- * All of them compute the same bits, given -ffp-contract=off, as the templates have it, since no
- * order of additions changes.
+ * All versions compute the same bits, since no order of additions changes. This needs
+ * -ffp-contract=off, which the templates of plugins set.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define PEAT_VECTORS(f)                                                                            \

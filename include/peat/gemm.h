@@ -32,10 +32,11 @@ extern "C" {
  * beta == 0 does not read C, which may hold NaN. */
 typedef struct peat_gemm_product {
     uint32_t size;    /* bytes of this struct */
-    peat_dtype dtype; /* PEAT_F32 or PEAT_F64: of C, alpha, beta and, except for bf16, A and B */
+    peat_dtype dtype; /* PEAT_F32 or PEAT_F64: the type of C, alpha, beta and, except for bf16, A
+                       * and B */
     bool trans_a, trans_b;
     int64_t m, n, k;
-    double alpha, beta; /* with PEAT_F32: exactly floats */
+    double alpha, beta; /* with PEAT_F32: values that a float holds exactly */
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
@@ -60,8 +61,9 @@ typedef struct peat_gemm_bf16 {
     bool adds_bias; /* `multiply` adds a product's bias; otherwise products have none */
 } peat_gemm_bf16;
 
-/* Eigenvalues and singular values for diagnoses: LAPACK's functions, on one thread, by its Fortran
- * interface: everything by address, integers of 32 bits, lengths of texts last. */
+/* LAPACK's functions for eigenvalues and singular values, for diagnoses, on one thread. They have
+ * LAPACK's Fortran interface: every argument by address, integers of 32 bits, lengths of texts
+ * last. */
 typedef struct peat_gemm_lapack {
     uint32_t size;
     void (*dsyevd)(const char *job, const char *triangle, const int *n, double *x, const int *ld,
@@ -83,12 +85,12 @@ typedef struct peat_gemm_provider {
     uint32_t abi;        /* PEAT_GEMM_ABI */
     const char *name;    /* run.gemm's word and the file's name: lower case, digits, underscore */
     const char *summary; /* one line */
-    const char *licence; /* of the provider: "MIT" */
+    const char *licence; /* licence of the provider: "MIT" */
     /* The name of the provider that computes the products which this one refuses and, where
-     * `lapack` is NULL, LAPACK's functions; NULL: there is none, and `multiply` refuses nothing.
-     * That provider has no `rest` of its own. */
+     * `lapack` is NULL, provides LAPACK's functions. NULL: no such provider, and `multiply` refuses
+     * nothing. The provider named has no `rest` of its own. */
     const char *rest;
-    /* Called before the first product, perhaps more than once, on one thread at a time: sets the
+    /* Called before the first product, perhaps more than once, by one thread at a time: sets the
      * library to one thread for each product, and checks that the right library was loaded. On
      * failure writes one line into `why` [n], with the reason and the remedy, and returns
      * PEAT_FAILED. */

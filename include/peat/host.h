@@ -23,7 +23,7 @@ extern "C" {
 
 typedef enum peat_init_kind {
     PEAT_INIT_ZERO = 0,
-    PEAT_INIT_CONSTANT = 1, /* a everywhere              */
+    PEAT_INIT_CONSTANT = 1, /* a in every element        */
     PEAT_INIT_NORMAL = 2,   /* mean a, standard deviation b */
     PEAT_INIT_UNIFORM = 3,  /* in [a, b)                 */
     PEAT_INIT_EYE = 4,      /* a times the identity, last two axes */
@@ -66,17 +66,17 @@ struct peat_host {
     uint32_t size;
     uint32_t abi_major, abi_minor;
 
-    /* [setup] A trainable tensor of shape dim [rank], where PEAT_HEADS stands for the number of
-     * heads; use: peat_param_use bits. Returns a handle: 0, 1, 2, ... in the order of the calls; -1
-     * after a mistake in the arguments, with which the set-up ends. The host owns the tensor,
-     * initialises it from a stream of draws of its own, saves, decays and updates it. */
+    /* [setup] Registers a trainable tensor of shape dim [rank], where PEAT_HEADS means the number
+     * of heads; use: peat_param_use bits. Returns a handle: 0, 1, 2, ... in the order of the calls;
+     * -1 after a mistake in the arguments, which ends the set-up with an error. The host owns the
+     * tensor, initialises it from a stream of draws of its own, saves, decays and updates it. */
     int32_t (*param)(peat_setup *s, const char *name, int32_t rank, const int64_t *dim,
                      peat_init init, peat_scope scope, uint32_t use);
     /* [setup] Clamps the tensor of this handle to [lo, hi] after each update. */
     void (*bound)(peat_setup *s, int32_t handle, double lo, double hi);
     /* [setup] Refuses this configuration with a reason for the user; returns PEAT_REFUSED. */
     peat_status (*refuse)(peat_setup *s, const char *fmt, ...);
-    /* [setup] Zeroed memory that lives as long as the model; NULL when there is none (then return
+    /* [setup] Zeroed memory that lives as long as the model; NULL when memory runs out (then return
      * PEAT_NOMEM). */
     void *(*alloc)(peat_setup *s, size_t bytes);
     /* [setup] Records with the results the value that the plugin chose for an automatic parameter.
@@ -92,7 +92,7 @@ struct peat_host {
      * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */
     peat_node *(*project)(const peat_call *c, peat_node *x, int32_t which);
     /* [graph] Memory for n doubles that lives as long as the graph, to be written before it is
-     * read; NULL when there is none (fill given NULL returns NULL). */
+     * read; NULL when memory runs out (fill given NULL returns NULL). */
     double *(*scratch)(const peat_call *c, int64_t n);
     /* [graph] A constant of shape dim [rank] and of the graph's dtype, F32 or F64. value: its
      * elements in row-major order, copied, doubles for either dtype. */
@@ -113,7 +113,7 @@ struct peat_host {
      * layer, and in training by the step. Equal calls get equal numbers, so in evaluation every
      * batch gets the same. */
     peat_node *(*random)(const peat_call *c, const char *name, int32_t rank, const int64_t *dim);
-    /* [graph] n random numbers like those of `random` for row b, into out [n]. The key has the
+    /* [graph] n random numbers like those of `random` for row b, into out [n]. Their key has the
      * row's sequence id too, so a row has the same numbers in any batch. For hooks that write
      * positions and for scratch memory, since it makes no node. */
     void (*random_row)(const peat_call *c, const char *name, int64_t b, int64_t n, double *out);
@@ -142,8 +142,8 @@ struct peat_host {
      * after an error, already reported. */
     const int32_t *(*npy_ids)(peat_setup *s, const char *path, const unsigned char *byte,
                               int64_t bytes, int64_t *n);
-    /* [setup] A parameter with PEAT_PATH names a folder, as `peat tokenize` makes it: read_file
-     * reads the files in it by their paths. */
+    /* [setup] True where a parameter with PEAT_PATH names a folder, as `peat tokenize` makes it:
+     * read_file reads the files in it by their paths. */
     bool (*is_folder)(peat_setup *s, const char *path);
 };
 

@@ -41,18 +41,19 @@ typedef struct peat_op_trial {
     const peat_op *op;
     int32_t n_src;
     const peat_shape *shape; /* [n_src] shapes of the operands */
-    /* [n_src] or NULL: values of the operands; where it is NULL, different numbers in (-1, 1). */
+    /* [n_src] or NULL: values of the operands. For an entry that is NULL the check makes different
+     * numbers in (-1, 1). */
     const double *const *value;
     const void *arg;
     uint32_t index; /* bit i: operand i is I32, and its values must be given */
-    uint32_t kept;  /* bit i: result i is kept for backward alone: nothing else depends on it */
-    double limit;   /* of |gradient - difference| / max(1, |difference|); 0: 1e-6 */
+    uint32_t kept;  /* bit i: only backward reads result i, and the loss does not depend on it */
+    double limit;   /* limit of |gradient - difference| / max(1, |difference|); 0: 1e-6 */
 } peat_op_trial;
 
 enum { PEAT_TRIAL_MAX = 16, PEAT_TRIAL_ZONE = 512, PEAT_TRIAL_BYTE = 0x03 };
 
-/* A view with zones around its data that are filled with PEAT_TRIAL_BYTE: tiny numbers, which
- * change whatever is added to them. */
+/* A view with guard zones around its data. The zones are filled with PEAT_TRIAL_BYTE, tiny numbers
+ * that change when anything is added to them. */
 typedef struct peat_trial_block {
     peat_view view;
     unsigned char *memory;
@@ -167,7 +168,7 @@ static inline void peat_trial_show(peat_trial *t)
     t->call.arg = t->of->arg;
 }
 
-/* Operands, results and their gradients of this type; false: infer refuses. */
+/* Makes operands, results and their gradients of this type; false: infer refuses. */
 static inline bool peat_trial_open(peat_trial *t, peat_dtype dtype)
 {
     const peat_op_trial *of = t->of;
@@ -179,7 +180,8 @@ static inline bool peat_trial_open(peat_trial *t, peat_dtype dtype)
         for (int64_t e = 0; e < peat_count(&t->src[i].view); e++)
             if (peat_trial_is_index(t, i))
                 ((int32_t *)t->src[i].view.data)[e] = (int32_t)peat_trial_value(t, i, e);
-            else /* F64 starts from what F32 can hold, so that both have the same operands */
+            else /* F64 starts from values that F32 can hold, so that both types have the same
+                  * operands */
                 peat_store(&t->src[i].view, e, (double)(float)peat_trial_value(t, i, e));
     }
     peat_trial_show(t);
@@ -214,7 +216,7 @@ static inline void peat_trial_spoil(peat_trial *t)
         ((double *)t->scratch.view.data)[i] = (double)NAN;
 }
 
-/* All units in ranges of `grain`, the last range first if `turned`. */
+/* Runs all units in ranges of `grain`, the last range first if `turned`. */
 static inline void peat_trial_run(peat_trial *t, bool back, int64_t grain, bool turned)
 {
     int64_t units = peat_trial_units(t), n = (units + grain - 1) / grain;
@@ -266,10 +268,11 @@ static inline void peat_trial_part(peat_trial *t, int64_t begin, int64_t end, un
             wrote[i][k] = wrote[i][k] || ((unsigned char *)t->result[i].view.data)[k] != fill;
 }
 
-/* A unit writes its own part of every result, and all of it. */
+/* Checks that each unit writes its own part of every result, and all of it. */
 static inline void peat_trial_parts(peat_trial *t)
 {
-    static const unsigned char fill[2] = {0x35, 0xca}; /* a byte may be equal to one of them */
+    static const unsigned char fill[2] = {0x35, 0xca}; /* two values, because a result's own byte
+                                                        * may be equal to one of them */
     bool *first[PEAT_MAX_RESULTS], *rest[PEAT_MAX_RESULTS];
     int64_t units = peat_trial_units(t);
     int32_t n = peat_trial_results(t);
@@ -295,7 +298,7 @@ static inline void peat_trial_parts(peat_trial *t)
     }
 }
 
-/* Results are the same in parts and whole. */
+/* Checks that results are the same whole and in parts. */
 static inline bool peat_trial_forward(peat_trial *t, const char *type)
 {
     unsigned char *kept[PEAT_MAX_RESULTS];
@@ -322,7 +325,7 @@ static inline bool peat_trial_forward(peat_trial *t, const char *type)
     return !t->failed;
 }
 
-/* Gradients on top of what is there, of the operands in `wanted`. */
+/* Adds the gradients of the operands in `wanted` to `before`. */
 static inline void peat_trial_backward(peat_trial *t, uint32_t wanted, int64_t grain, double before)
 {
     for (int32_t i = 0; i < t->of->n_src; i++) {
@@ -336,7 +339,7 @@ static inline void peat_trial_backward(peat_trial *t, uint32_t wanted, int64_t g
     peat_trial_run(t, true, grain, grain == 1);
 }
 
-/* L = sum of w y over all results, with element e of operand i moved by `by`. */
+/* L = sum of w y over all results, computed with element e of operand i moved by `by`. */
 static inline double peat_trial_loss(peat_trial *t, int32_t i, int64_t e, double by)
 {
     double *x = (double *)t->src[i].view.data + e, kept = *x, loss = 0;
@@ -349,7 +352,7 @@ static inline double peat_trial_loss(peat_trial *t, int32_t i, int64_t e, double
     return loss;
 }
 
-/* grad [n_src]: the gradients, in F64. */
+/* Compares grad [n_src], the gradients in F64, with central differences. */
 static inline bool peat_trial_differences(peat_trial *t, double *const *grad)
 {
     double limit = t->of->limit > 0 ? t->of->limit : 1e-6, h = 1e-5;
@@ -365,7 +368,7 @@ static inline bool peat_trial_differences(peat_trial *t, double *const *grad)
     return true;
 }
 
-/* The elements of n blocks as doubles, which peat_trial_forget releases. */
+/* Copies the elements of n blocks into doubles, which peat_trial_forget releases. */
 static inline void peat_trial_keep(const peat_trial_block *block, int32_t n, double **kept)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -383,7 +386,8 @@ static inline void peat_trial_forget(double **kept, int32_t n)
         free(kept[i]);
 }
 
-/* grad [n_src] are made; the same whole and in parts, added to anything, and with some unwanted. */
+/* Allocates and computes grad [n_src]; checks that gradients are the same whole and in parts, added
+ * to any numbers, and with some unwanted. */
 static inline bool peat_trial_gradients(peat_trial *t, double **grad)
 {
     int32_t n = t->of->n_src;
@@ -406,7 +410,8 @@ static inline bool peat_trial_gradients(peat_trial *t, double **grad)
     return !t->failed && peat_trial_differences(t, grad);
 }
 
-/* n blocks in F32 against `expected`, those in F64: "result", "the gradient of operand". */
+/* Compares n blocks in F32 with `expected`, those in F64. `what` names them in the message:
+ * "result", "the gradient of operand". */
 static inline bool peat_trial_agrees(peat_trial *t, const peat_trial_block *block, int32_t n,
                                      double *const *expected, const char *what)
 {
@@ -420,7 +425,7 @@ static inline bool peat_trial_agrees(peat_trial *t, const peat_trial_block *bloc
     return true;
 }
 
-/* y and grad: room for what F64 gives. */
+/* Runs all checks; y and grad are room for the results and gradients of F64. */
 static inline bool peat_trial_all(peat_trial *t, double **y, double **grad)
 {
     int32_t n = peat_trial_results(t);

@@ -54,7 +54,8 @@ typedef struct peat_op_call {
 enum { PEAT_MAX_RESULTS = 8 };
 
 /*
- * A custom operation, for what cannot be composed. F64 must work (gradient checks run in it).
+ * A custom operation, for functions that cannot be composed of the operations below. F64 must work
+ * (gradient checks run in it).
  *   infer    [graph]  shapes of the results from those of the operands, out[n_out]; false refuses.
  *   forward  [kernel] writes all results for units [begin, end), from operands and argument alone:
  *                     a step may run it twice, to compute again results whose memory it reused.
@@ -251,17 +252,17 @@ static inline peat_node *peat_matmul(peat_graph *g, peat_node *a, peat_node *b, 
 {
     return g->ops->matmul(g, a, b, flags);
 }
-/* Axis i of the result is axis[i] of a. A view: no copy. */
+/* Axis i of the result is axis[i] of a. A view: nothing is copied. */
 static inline peat_node *peat_permute(peat_graph *g, peat_node *a, int32_t n, const int32_t *axis)
 {
     return g->ops->permute(g, a, n, axis);
 }
-/* The same elements in order under another shape; one dim may be -1. */
+/* The same elements in the same order under another shape; one dim may be -1. */
 static inline peat_node *peat_reshape(peat_graph *g, peat_node *a, int32_t n, const int64_t *dim)
 {
     return g->ops->reshape(g, a, n, dim);
 }
-/* Elements [begin, end) of one axis. A view: no copy. */
+/* Elements [begin, end) of one axis. A view: nothing is copied. */
 static inline peat_node *peat_slice(peat_graph *g, peat_node *a, int32_t axis, int64_t begin,
                                     int64_t end)
 {
@@ -330,9 +331,9 @@ static inline peat_node *peat_take_last(peat_graph *g, peat_node *a, peat_node *
 {
     return g->ops->take_last(g, a, index);
 }
-/* take_last(matmul(a, b, flags), index) with the same bits; the product is never in memory as a
- * whole. For scores against a table with a row for each distance, [..., T, R], of which the result
- * has [..., T, T]. */
+/* take_last(matmul(a, b, flags), index) with the same bits, without the whole product in memory.
+ * For scores against a table with one row for each distance: the product is [..., T, R], the result
+ * [..., T, T]. */
 static inline peat_node *peat_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
                                           peat_node *index)
 {
@@ -366,7 +367,7 @@ static inline void peat_custom_all(peat_graph *g, const peat_op *op, int32_t n,
 {
     g->ops->custom_all(g, op, n, src, arg, arg_size, out);
 }
-/* Ends the graph with an error and this message; NULL, for the hook to return. */
+/* Ends the graph with an error and this message. The value is NULL, for the hook to return. */
 #define peat_fail(g, ...) ((g)->ops->give_up((g), __VA_ARGS__))
 /* The shape of a node; rank 0 for NULL. */
 static inline peat_shape peat_shape_of(peat_graph *g, const peat_node *a)

@@ -38,12 +38,13 @@ typedef struct peat_reals {
 
 typedef enum peat_param_flag {
     PEAT_REQUIRED = 1, /* the user must give it                                                   */
-    PEAT_AUTO = 2,     /* if not given or `auto`: 0; the plugin chooses, `automatic` says what    */
+    PEAT_AUTO = 2,     /* not given or `auto` gives 0: the plugin chooses, and `automatic`
+                        * describes its choice */
     PEAT_PATH = 4,     /* names files: resolved against the experiment file, must exist, content
                           hashed into the cell's identity                                         */
     PEAT_OPEN_MIN = 8, /* the lower bound itself is not allowed                                   */
-    PEAT_LATER = 16    /* a list that was added to a plugin with trained cells: where it is empty, a
-                          cell has the identity that it had without it                           */
+    PEAT_LATER = 16    /* a list that was added after cells were trained with the plugin: a cell
+                        * where it is empty keeps the identity that it had without the list */
 } peat_param_flag;
 
 /*

@@ -48,7 +48,7 @@ typedef struct peat_plugin {
     const void *interface;
 } peat_plugin;
 
-/* Seen from outside, by its C name in C++ too. */
+/* The entry is visible outside the shared object, under its C name in C++ too. */
 #if defined(__cplusplus)
 #define PEAT_C_NAME extern "C"
 #else
@@ -102,8 +102,8 @@ typedef struct peat_plugin {
         return &peat_plugin_descriptor;                                                            \
     }
 
-/* Optional: what people call the plugin besides its name, "rope, roformer", a literal. Who writes
- * such a word is told the plugin's name. It is a note in the file, read without loading it. */
+/* Optional: other names that people use for the plugin, "rope, roformer", a literal. An error about
+ * such a name suggests the plugin. The names are a note in the file, read without loading it. */
 #define PEAT_ALSO_NOTE           "ALSO"
 #define PEAT_ALSO_CALLED(names_) PEAT_NOTE(peat_also_note, PEAT_ALSO_NOTE, names_)
 

@@ -39,9 +39,9 @@ static inline peat_node *peat_pos_index(const peat_call *c, const peat_side *sid
 }
 
 /* [setup] Marks token ids for a scheme with PEAT_NEED_TOKENS: *out [V + 1] is true at the ids in
- * `given`, or at preset [n] where `given` is empty; the id V, of the model's class token, stays
- * false. *out lives as long as the model. PEAT_REFUSED: "`what` 7 is not one of the 5 token ids of
- * the task: name `ask`". PEAT_NOMEM. */
+ * `given`, or at preset [n] where `given` is empty. The id V of the model's class token stays
+ * false. *out lives as long as the model. Errors: PEAT_REFUSED with "`what` 7 is not one of the 5
+ * token ids of the task: name `ask`"; PEAT_NOMEM. */
 static inline peat_status peat_mark_ids(peat_setup *s, const char *what, const char *ask,
                                         peat_reals given, int64_t n, const double *preset,
                                         const bool **out)
@@ -69,7 +69,7 @@ static inline peat_node *peat_by_head(peat_graph *g, peat_node *x, int64_t n)
     return peat_permute(g, peat_reshape(g, x, 4, dim), 4, axis);
 }
 
-/* Lays numbers of keys p [1|B, Tk, H|1] out as a term of the logits: [1|B, H|1, 1, Tk] */
+/* Lays one number for each key, p [1|B, Tk, H|1], out as a term of the logits: [1|B, H|1, 1, Tk] */
 static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
 {
     static const int32_t axis[4] = {0, 3, 1, 2};
@@ -78,7 +78,7 @@ static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
     return peat_permute(g, peat_reshape(g, p, 4, dim), 4, axis);
 }
 
-/* Lays numbers of queries p [1|B, Tq, H|1] out as a term of the logits: [1|B, H|1, Tq, 1] */
+/* Lays a number for each query, p [1|B, Tq, H|1], out as a term of the logits: [1|B, H|1, Tq, 1] */
 static inline peat_node *peat_of_queries(peat_graph *g, peat_node *p)
 {
     return peat_by_head(g, p, 1);

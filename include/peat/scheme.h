@@ -37,7 +37,7 @@ typedef struct peat_dims {
 typedef struct peat_side {
     uint32_t size;
     int64_t T;
-    int64_t T_total; /* T of the whole row, on which the loss is computed; NEED_LENGTH    */
+    int64_t T_total; /* T of the whole row, over which the loss is computed; NEED_LENGTH  */
     int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
     int32_t n_axes;
     const double *pos;       /* [A, pos_B, T]                                            */
@@ -59,7 +59,7 @@ struct peat_call {
     const peat_host *host;
     peat_graph *g;
     const void *config;
-    const void *self; /* what setup returned */
+    const void *self; /* the state that setup returned */
     peat_dims dims;
     peat_phase phase;
     int32_t layer; /* -1 outside the layers                                            */
@@ -70,7 +70,7 @@ struct peat_call {
     const peat_side *q, *k;
     peat_node *mask;          /* [1|B,1,Tq,Tk] 0/1; given to logits, softmax and weights      */
     peat_node *x_q, *x_k;     /* [B,T,D] inputs of this layer's projections; NEED_X           */
-    peat_node *const *shared; /* what prepare filled, and carry changed                   */
+    peat_node *const *shared; /* the nodes that prepare filled in and carry changed       */
 };
 
 /* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. The hook qkv replaces members, and C may change for q
@@ -96,8 +96,8 @@ typedef enum peat_need {
     PEAT_NEED_W = 4,       /* attention weights in context                                */
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
-    PEAT_NEED_BIAS = 32,   /* other schemes' bias apart from the logits, in logits and in
-                              softmax                                                     */
+    PEAT_NEED_BIAS = 32,   /* the sum of other schemes' bias, separate from the logits, in logits
+                            * and in softmax */
     PEAT_NEED_LENGTH = 64, /* T_total: rows that depend on it cannot be stored in decoding */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
@@ -116,12 +116,13 @@ typedef enum peat_trait {
      * of the decoder and k that of the encoder. Without this trait, or unasked, a scheme does
      * nothing in cross-attention: encoder and decoder each have the scheme for themselves. */
     PEAT_ACROSS = 128,
-    PEAT_STORABLE = 256 /* can compute the newest rows alone, see "Stored rows"; combines too */
+    PEAT_STORABLE = 256 /* can compute the newest rows alone, see "Stored rows"; also for
+                         * combinations */
 } peat_trait;
 
 /* The factor on q.k where model.attention.scale is auto. C is the model's head width: it stays the
- * same where `qkv` returns q and k of another width and under `where.dims`. A scheme that wants the
- * root of the width that it returns asks for PEAT_SCALE_OWN, or multiplies q itself. */
+ * same under `where.dims` and where `qkv` returns q and k of another width. A scheme that divides
+ * by the root of the width it returns asks for PEAT_SCALE_OWN, or multiplies q itself. */
 typedef enum peat_score_scale {
     PEAT_SCALE_SQRT = 0, /* 1 / sqrt((1 + sum of score_terms) C)                          */
     PEAT_SCALE_ONE = 1,  /* 1; score_terms must be 0                                      */
@@ -190,9 +191,9 @@ typedef struct peat_scheme {
     uint32_t size;
     uint32_t needs;   /* peat_need bits                                                     */
     uint32_t traits;  /* peat_trait bits                                                    */
-    int32_t max_axes; /* position axes understood; 0 means 1                                */
+    int32_t max_axes; /* number of position axes that the scheme understands; 0 means 1     */
     peat_score_scale scale;
-    int32_t score_terms; /* how many terms like q.k score_add contributes                    */
+    int32_t score_terms; /* number of terms like q.k that score_add contributes              */
     int64_t (*width)(const void *config);
     peat_status (*setup)(peat_setup *s, const void *config, void **self);
     peat_status (*positions)(const peat_call *c, double *pos);
@@ -209,7 +210,7 @@ typedef struct peat_scheme {
     peat_node *(*context)(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W);
     int64_t (*reach)(const void *config); /* [any] see "Stored rows"; NULL: 0                 */
     peat_node *(*softmax)(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias);
-    int32_t own_axes; /* of own_positions, at most PEAT_MAX_AXES; 0 means 1                   */
+    int32_t own_axes; /* axes of own_positions, at most PEAT_MAX_AXES; 0 means 1              */
     peat_status (*own_positions)(const peat_call *c, double *pos);
     peat_status (*carry)(const peat_call *c, peat_node *x, peat_node *W,
                          peat_node *state[PEAT_MAX_SHARED]);

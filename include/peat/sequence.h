@@ -37,7 +37,7 @@ enum { PEAT_QUESTIONS_MAX = 256, PEAT_QUESTIONS_BATCH = 64 };
 #define PEAT_QUESTIONS_STREAM      UINT64_C(0x5345515f4556414c)
 #define PEAT_QUESTIONS_TEST_STREAM UINT64_C(0x5345515f54455354)
 
-/* Draws from here on are a question's for its shape; those below for its tokens. */
+/* A question draws its shape with indices from here on, and its tokens with lower ones. */
 #define PEAT_SHAPE_DRAWS (INT64_C(1) << 31)
 
 typedef enum peat_answer_kind { PEAT_SPOKEN = 0, PEAT_NAMED = 1 } peat_answer_kind;
@@ -47,7 +47,8 @@ typedef struct peat_lengths {
     int64_t min_len, max_len;
 } peat_lengths;
 
-/* The rows that fill it: shortest length by default and at least; a text of what fits. */
+/* The rows of that member: shortest length by default and at least; a text on the lengths
+ * that fit. */
 #define PEAT_LENGTH_ROWS(config_, preset_, least_, fits_)                                          \
     {"min_len", PEAT_INT,  offsetof(config_, length.min_len), (preset_), (least_), 1 << 20, NULL,  \
      NULL,      "symbols", "shortest sequence trained",       0},                                  \
@@ -62,9 +63,10 @@ typedef struct peat_question {
     const peat_host *host;
     const void *config;
     uint64_t stream, first; /* its draws are first, first + 1, ... of stream               */
-    int64_t n;              /* its length in symbols                                       */
-    int64_t longest;        /* in training the longest that n can be                       */
-    int64_t number, of; /* in evaluation number 0 ... of - 1 of its length; in training of = 0 */
+    int64_t n;              /* its length n in symbols                                     */
+    int64_t longest;        /* in training the largest possible n                          */
+    int64_t number, of;     /* in evaluation number 0 ... of - 1 among the questions of its length;
+                             * in training of = 0 */
     int64_t n_asked, n_answer;
     int32_t *asked;  /* [n_asked] between BOS and SEP  */
     int32_t *answer; /* [n_answer], without EOS        */
@@ -75,7 +77,7 @@ typedef struct peat_question {
  *   check  [setup] refuses parameters that do not go together, or NULL.
  *   ids    [any] how many ids the task has besides those of the frame.
  *   least  [any] the shortest length there can be, or NULL: 1.
- *   size   [any] sets n_asked and n_answer to the most that length n has; both grow with n.
+ *   size   [any] sets n_asked and n_answer to their maximum for length n; both grow with n.
  *   shape  [any] sets n_asked and n_answer of this question, at most those of size, from draws
  *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of. NULL: as size says.
  *          Questions of one shape should follow each other: a batch has one shape.
@@ -90,24 +92,27 @@ typedef struct peat_sequence {
     void (*size)(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer);
     void (*shape)(peat_question *q);
     void (*fill)(peat_question *q);
-    const char *stream; /* the name of a stream of the task's own, which fill writes; NULL: none;
-                           it is 0 at the frame and in the answer */
+    const char *stream; /* the name of a stream of the task's own, which fill writes; NULL: no
+                         * stream; the stream is 0 at the frame and in the answer */
     int64_t (*stream_ids)(const void *config);
 } peat_sequence;
 
 /* The state that setup keeps for batches. */
 typedef struct peat_sequence_self {
     int64_t max_len;
-    int64_t questions[PEAT_MAX_LENGTHS]; /* evaluated, of validation and of test */
+    int64_t questions[PEAT_MAX_LENGTHS]; /* number of questions evaluated, of validation and of
+                                          * test */
     int64_t length[PEAT_MAX_LENGTHS];
     bool classes;                    /* answers are classes of rows */
-    bool apart;                      /* questions are read by an encoder */
-    int64_t S[PEAT_MAX_LENGTHS + 1]; /* apart: tokens of sources evaluated; the last: in training */
+    bool apart;                      /* questions are read by an encoder, separate from the
+                                      * decoder */
+    int64_t S[PEAT_MAX_LENGTHS + 1]; /* with `apart`: tokens of the sources that are evaluated;
+                                      * the last entry: in training */
 } peat_sequence_self;
 
 /* ---- sizes that many tasks have ---- */
 
-/* n symbols, answered by as many. */
+/* Size of a task with n symbols in the question and as many in the answer. */
 static inline void peat_size_equal(const void *config, int64_t n, int64_t *n_asked,
                                    int64_t *n_answer)
 {
@@ -115,7 +120,7 @@ static inline void peat_size_equal(const void *config, int64_t n, int64_t *n_ask
     *n_asked = *n_answer = n;
 }
 
-/* n symbols, answered by one. */
+/* Size of a task with n symbols in the question and one in the answer. */
 static inline void peat_size_one(const void *config, int64_t n, int64_t *n_asked, int64_t *n_answer)
 {
     (void)config;
@@ -171,7 +176,7 @@ static inline double peat_answer_loss(const peat_sums *s)
     return s->nll / (double)s->targets;
 }
 
-/* The share of targets predicted right, given true inputs; with head CLASS, of rows. */
+/* The share of targets predicted right, given true inputs; with head CLASS, the share of rows. */
 static inline double peat_accuracy(const peat_sums *s)
 {
     return (double)s->correct / (double)s->targets;
@@ -188,8 +193,8 @@ static const peat_metric peat_sequence_metrics[] = {
 
 /* ---- rows ---- */
 
-/* Tokens that the model is fed: the whole row except its last target. Where questions are apart:
- * tokens that the decoder is fed. */
+/* The number of tokens that the model is fed: the whole row except its last target. Where questions
+ * are apart, the tokens that the decoder is fed. */
 static inline int64_t peat_row_fed(const peat_sequence *s, bool apart, int64_t n_asked,
                                    int64_t n_answer)
 {
@@ -206,7 +211,8 @@ static inline int64_t peat_length_fed(const peat_sequence *s, bool apart, const 
     return peat_row_fed(s, apart, n_asked, n_answer);
 }
 
-/* The tokens of a row of length n, its last target included; apart: of the longer side. */
+/* The number of tokens in a row of length n, its last target included; `apart`: of the
+ * longer side. */
 static inline int64_t peat_length_taken(const peat_sequence *s, bool apart, const void *config,
                                         int64_t n)
 {
@@ -223,7 +229,7 @@ static inline void peat_question_shape(const peat_sequence *s, peat_question *q)
         s->shape(q);
 }
 
-/* Row b: the frame, the task's tokens, targets from SEP on, and padding up to batch->T. */
+/* Fills row b: the frame, the task's tokens, targets from SEP on, and padding up to batch->T. */
 static inline void peat_question_row(const peat_sequence *s, peat_question *q, peat_batch *batch,
                                      int64_t b)
 {
@@ -250,7 +256,7 @@ static inline void peat_question_row(const peat_sequence *s, peat_question *q, p
     batch->units += fed - sep;
 }
 
-/* Row b of two sides: the source with padding up to batch->S, the answer from BOS on. */
+/* Fills row b of two sides: the source with padding up to batch->S, the answer from BOS on. */
 static inline void peat_question_sides(const peat_sequence *s, peat_question *q, peat_batch *batch,
                                        int64_t b)
 {
@@ -279,7 +285,7 @@ static inline void peat_question_sides(const peat_sequence *s, peat_question *q,
     batch->units += fed;
 }
 
-/* The answer of row b, which is at SEP, as the row's class. */
+/* Sets the answer of row b, which is at SEP, as the row's class. */
 static inline void peat_question_class(const peat_question *q, peat_batch *batch, int64_t b)
 {
     int32_t *target = batch->target + b * batch->T + q->n_asked + 1;
@@ -288,7 +294,7 @@ static inline void peat_question_class(const peat_question *q, peat_batch *batch
     batch->prompt = batch->answer = 0;
 }
 
-/* Fills row b as the architecture and its head want it. */
+/* Fills row b as the architecture and its head need it. */
 static inline void peat_question_fill(const peat_sequence *s, const peat_sequence_self *t,
                                       peat_question *q, peat_batch *batch, int64_t b)
 {
@@ -336,7 +342,7 @@ static inline peat_question peat_question_evaluated(const peat_sequence *s, cons
     return q;
 }
 
-/* How many questions from `first` on have one shape, at most `room`. */
+/* The number of questions from `first` on that have one shape, at most `room`. */
 static inline int64_t peat_same_shape(const peat_sequence *s, const peat_host *host,
                                       const void *config, uint64_t key, int64_t n, int64_t first,
                                       int64_t of, int64_t room)
@@ -398,8 +404,8 @@ static inline peat_status peat_sequence_test(const peat_sequence *s, const peat_
 
 /* ---- set-up ---- */
 
-/* [setup] Sets plan->n_eval and returns as many lengths: the plan's, which eval.lengths gave, or
- * preset [n]. NULL: there are too many, already refused. For tasks of other kinds, too. */
+/* [setup] Sets plan->n_eval and returns as many lengths: those of the plan, given by eval.lengths,
+ * or preset [n]. NULL: too many lengths, already refused. Tasks of other kinds may use it too. */
 static inline const int64_t *peat_evaluated(peat_setup *setup, peat_task_plan *plan,
                                             const int64_t *preset, int64_t n)
 {
@@ -445,7 +451,8 @@ static inline peat_status peat_sequence_plan_lengths(const peat_sequence *s, pea
     return PEAT_OK;
 }
 
-/* The longest length whose whole row, its last target included, fits seq_len; 0: none. */
+/* The largest length whose whole row, its last target included, fits seq_len; 0: even the shortest
+ * does not fit. */
 static inline int64_t peat_longest_that_fits(const peat_sequence *s, bool apart, const void *config,
                                              int64_t seq_len)
 {

@@ -2,8 +2,8 @@
 /*
  * task.h: a task makes batches of token ids and turns sums over an evaluation into metrics.
  *
- * A task knows nothing of models or schemes. Its batches depend only on the seed, the step and the
- * row, so every scheme trained with one seed sees the same data in the same order.
+ * A task does not know the model or the scheme. Its batches depend only on the seed, the step and
+ * the row, so every scheme trained with one seed sees the same data in the same order.
  */
 #ifndef PEAT_TASK_H
 #define PEAT_TASK_H
@@ -16,7 +16,7 @@ extern "C" {
 
 typedef enum peat_arch { PEAT_DECODER = 0, PEAT_ENCODER = 1, PEAT_SEQ2SEQ = 2 } peat_arch;
 
-/* model.input: a place of the input is a token or a vector of numbers. model.head: the model
+/* model.input: each place of the input is a token or a vector of numbers. model.head: the model
  * predicts a token at every place, a class for every row, or both. */
 typedef enum peat_input { PEAT_INPUT_TOKENS = 0, PEAT_INPUT_PATCHES = 1 } peat_input;
 typedef enum peat_head { PEAT_HEAD_TOKENS = 0, PEAT_HEAD_CLASS = 1, PEAT_HEAD_BOTH = 2 } peat_head;
@@ -74,10 +74,10 @@ typedef struct peat_task_plan {
     int64_t n_first; /* first tokens of the training data, at most PEAT_FIRST_TOKENS; 0: none */
     int32_t first[PEAT_FIRST_TOKENS];
     /* asked */
-    double test; /* eval.test: share of the held-out data that is the test part, below 1; 0: none.
-                    A task that generates its data has, for any share, as much of both parts.
-                    eval_tokens is for each part; eval_T, eval_prompt, eval_answer and source_T are
-                    the most of both                                                            */
+    double test; /* eval.test: share of the held-out data that is the test part, below 1; 0: no
+                  * test part. A task that generates its data has equally much of both parts for
+                  * any share. eval_tokens is for each part; eval_T, eval_prompt, eval_answer and
+                  * source_T are the larger value of the two parts */
     /* answered, where test is asked for */
     int64_t test_sequences[32]; /* sequences of the test part at that length; a task that leaves
                                    one 0 is refused                                             */
@@ -91,7 +91,7 @@ typedef struct peat_task_plan {
  *
  *   token   [B,T] input ids.
  *   target  [B,T] the id to be predicted at this place; -1 where there is no loss.
- *   segment, document [B,T]; pad, special [B,T] 0/1. Used only when the has_ flag is set.
+ *   segment, document [B,T]; pad, special [B,T] 0/1. Read only when the has_ flag is set.
  *   sequence [B] stable ids.
  *   units   a divisor for metrics: bytes that the targets represent.
  *   prompt  > 0: score by greedy generation. Tokens [0, prompt) are given to the model, the next
@@ -120,16 +120,16 @@ typedef struct peat_batch {
     int64_t units;
     int64_t prompt, answer;
     int32_t *label;
-    int64_t patch_width, n_axes; /* as the plan has them; 0: NULL */
+    int64_t patch_width, n_axes; /* as in the plan; 0: NULL */
     float *patch;
     double *pos;
-    int64_t S; /* 0: NULL */
+    int64_t S; /* 0: `source` and its flags are NULL */
     int32_t *source;
     uint8_t *source_pad, *source_special;
-    int64_t n_stream; /* as the plan has it */
+    int64_t n_stream; /* as in the plan */
     int32_t *stream_id[PEAT_MAX_STREAMS];
     float *stream_number[PEAT_MAX_STREAMS];
-    int64_t stream_numbers[PEAT_MAX_STREAMS]; /* of each place, as the plan has them */
+    int64_t stream_numbers[PEAT_MAX_STREAMS]; /* numbers of each place, as in the plan */
 } peat_batch;
 
 /* Sums over one evaluation at one length. */
@@ -150,7 +150,7 @@ typedef struct peat_sums {
     double class_nll; /* nats, over these rows */
 } peat_sums;
 
-/* One metric; `goal_max`: more is better. The first of a task is its main metric. */
+/* One metric; `goal_max`: higher is better. The first metric of a task is its main metric. */
 typedef struct peat_metric {
     const char *name; /* "bpb", "exact_match" */
     bool goal_max;
@@ -158,10 +158,10 @@ typedef struct peat_metric {
     double (*value)(const peat_sums *s);
 } peat_metric;
 
-/* A sample file for a PEAT_PATH parameter, for checks that have no data of their own: its content
+/* Sample data for a PEAT_PATH parameter, for checks, which have no data of their own: the content
  * is byte [n], repeated `times` times. */
 typedef struct peat_sample {
-    const char *key; /* the parameter's */
+    const char *key; /* the parameter's key */
     const void *byte;
     size_t n;
     int32_t times;

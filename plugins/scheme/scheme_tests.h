@@ -59,7 +59,7 @@ static inline void scheme_refuses_encoders(const char *name)
     modelcheck_scheme(&m, name, h.scheme)->part.config = h.config;
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     snprintf(text, sizeof(text),
-             "scheme '%s' is defined for a causal model alone (model.arch: decoder)", name);
+             "scheme '%s' is defined only for a causal model (model.arch: decoder)", name);
     ck_assert_str_eq(m.err.text, text);
     modelcheck_release(&m);
     harness_close(&h);

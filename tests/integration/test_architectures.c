@@ -224,7 +224,7 @@ START_TEST(a_task_adds_a_stream_of_its_own)
     shell_expect(0, "peat export run sinusoidal.sum.s0 -o m.safetensors && "
                     "grep -aq '\"stream.mark.weight\"' m.safetensors");
     shell_expect(0, "peat diagnose run sinusoidal.sum.s0 --json | grep -q segment.segment");
-    shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads tokens alone",
+    shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads only tokens",
                "peat plan arch.yaml model.arch=seq2seq");
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
     write_grid("{plugin: copy}", 32,
                "  model: {arch: seq2seq}\n"
                "  position: {scheme: xpos}\n");
-    shell_says(2, "in the encoder: scheme 'xpos' is defined for a causal model alone",
+    shell_says(2, "in the encoder: scheme 'xpos' is defined only for a causal model",
                "peat plan arch.yaml");
 }
 END_TEST

@@ -113,7 +113,8 @@ START_TEST(other_words_are_refused)
 {
     static char out[1 << 12];
     ck_assert_int_eq(run("stop", out, sizeof(out)), 2);
-    ck_assert_msg(strstr(out, "there is 'step', not 'stop'") != NULL, "%s", out);
+    ck_assert_msg(strstr(out, "there is no benchmark 'stop'; the only one is 'step'") != NULL, "%s",
+                  out);
 }
 END_TEST
 

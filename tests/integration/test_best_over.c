@@ -71,7 +71,7 @@ START_TEST(the_plan_counts_what_will_be_run)
     shell_says(0, "16 cells: 2 rows x 2 seeds + 12 for choosing; ", "peat plan x.yaml");
     assert_printed("12 todo, 12 waiting");
     assert_printed("best_over: 12 cells of seeds 0, 1 choose train.lr for each of 2 rows; then 4 "
-                   "cells of what was chosen are run, and 8 of other values never");
+                   "cells of the chosen values are run, and 8 of other values are not");
     assert_printed("claim first: 2 seeds can decide it");
     shell_says(0, "16 cells, 4 seeds", "peat validate x.yaml");
     shell_expect(0, "peat run x.yaml");
@@ -196,8 +196,9 @@ START_TEST(one_value_is_chosen_for_all_lengths_at_one_of_them)
     "'train.steps=[24, 12]' seeds=3 "                                                              \
     "'report.best_over={axes: train.lr, choose: [0], at: {train.steps: 12}}'"
     shell_says(0, "14 cells: 4 rows x 2 seeds + 6 for choosing; ", "peat plan x.yaml " AT);
-    assert_printed("best_over: 6 cells of seed 0 choose train.lr at train.steps=12 for each of 2 "
-                   "rows; then 8 cells of what was chosen are run, and 22 of other values never");
+    assert_printed(
+        "best_over: 6 cells of seed 0 choose train.lr at train.steps=12 for each of 2 "
+        "rows; then 8 cells of the chosen values are run, and 22 of other values are not");
     shell_says(0, "14 cells: 14 done", "peat run x.yaml -j 2 " AT);
     assert_printed("none: train.lr = 1e-2 is the best of 3 (loss ");
     assert_printed("chosen: the best lr of each row at train.steps=12 by loss at 6 symbols");

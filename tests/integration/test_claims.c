@@ -185,7 +185,7 @@ START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
     shell_says(0, "power 1.00 for an effect of -10 ", "peat plan x.yaml seeds=4 --pilot pilot");
     assert_printed(": 80 % needs 2 seeds");
     shell_expect(0, "sed -i 's/expect: -10/expect: 10/' x.yaml");
-    shell_says(0, "the claim would be wrong by it", "peat plan x.yaml --pilot pilot");
+    shell_says(0, "with this effect the claim is wrong", "peat plan x.yaml --pilot pilot");
     shell_says(2, "nowhere", "peat plan x.yaml --pilot nowhere");
 }
 END_TEST

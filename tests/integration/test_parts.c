@@ -163,7 +163,7 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     if (system("/usr/bin/python3 -c 'import scipy' 2>/dev/null") == 0)
         shell_expect(0, "/usr/bin/python3 recompute.py \"$PEAT\"");
     shell_says(
-        2, "'sampled: seeds_and_text' has a t test alone: leave 'test' out",
+        2, "'sampled: seeds_and_text' has only a t test: leave 'test' out",
         "sed 's/sampled: s/test: sign-flip, sampled: s/' x.yaml > y.yaml; peat validate y.yaml");
     shell_says(2, "'sampled: seeds_and_text' needs a test part, and row '",
                "peat validate x.yaml version=1");

@@ -52,7 +52,7 @@ START_TEST(ids_say_the_text_byte_for_byte)
         shell_expect(0, "cat odd.txt g.txt crlf.txt >all && python3 decode.py d | cmp - all");
         shell_expect(0, "ls d | tr '\\n' ' ' | grep -x 'ids.npy pieces.tsv sentencepiece.model '");
     }
-    shell_says(0, "pieces say 400 bytes", "peat tokenize crlf.txt --vocab 265 -o e");
+    shell_says(0, "pieces are 400 bytes of text", "peat tokenize crlf.txt --vocab 265 -o e");
     shell_expect(0, "python3 decode.py e | cmp - crlf.txt");
 }
 END_TEST
@@ -80,7 +80,7 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
         {"--vocab 260 is too small: ", "peat tokenize g.txt --vocab 260 -o d"},
         {"name the folder to write: -o DIR", "peat tokenize g.txt --vocab 600"},
         {"how many pieces? give --vocab N", "peat tokenize g.txt -o d"},
-        {"'there' is there already", "peat tokenize g.txt --vocab 600 -o there"},
+        {"'there' exists already", "peat tokenize g.txt --vocab 600 -o there"},
         {"spm_train is not installed, which pieces of words need (Debian: apt-get install "
          "sentencepiece)",
          "PATH=$PWD/python:$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},

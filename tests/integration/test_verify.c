@@ -43,20 +43,22 @@ START_TEST(each_damage_is_a_line_with_its_cell)
          "problem: none.-.s0: ckpt/step-00000010/model.safetensors is not the one"},
         {"rm -r none*s0*/ckpt",
          "problem: none.-.s0: ckpt/step-00000010/model.safetensors is missing"},
-        {"cp -r rotary*s0*/ckpt none*s0*", "problem: none.-.s0: its checkpoint is of another cell"},
+        {"cp -r rotary*s0*/ckpt none*s0*",
+         "problem: none.-.s0: its checkpoint belongs to another cell"},
         {"truncate -s -9 none*s0*/metrics.jsonl", "metrics.jsonl is not the one"},
         {"rm none*s0*/meta.json", "meta.json is missing"},
         {FORGE "\"d_ff\": 8/\"d_ff\": 16/' none*s0*/config.json",
          "problem: none.-.s0: the settings in config.json are not those of its hash"},
         {FORGE "\"label\": \"[^\"]*/\"label\": \"x/' none*s0*/config.json",
-         "plan.json and config.json are not of one cell: their label differs"},
+         "plan.json and config.json do not belong to one cell: their label differs"},
         {FORGE "\"params\": [0-9]*/\"params\": 7/' none*s0*/result.json",
-         "config.json and result.json are not of one cell: their params differs"},
+         "config.json and result.json do not belong to one cell: their params differs"},
         {"seq 999 >../../text.txt", "text.txt' differs from the file that it was made with"},
         {"sed -i 's/steps: 10/steps: 11/' ../resolved.yaml",
-         "problem: resolved.yaml is not the one that plan.json was written with"},
+         "problem: resolved.yaml has changed since plan.json was written"},
         {"rm ../resolved.yaml", "problem: resolved.yaml is missing"},
-        {"echo >>../experiment.yaml", "problem: experiment.yaml is not the one"},
+        {"echo >>../experiment.yaml",
+         "problem: experiment.yaml has changed since plan.json was written"},
         {FORGE "x/x/' ../plan.json", "problem: plan.json has no check: it was made or changed"},
         {FORGE "x/x/' none*s0*/meta.json", "problem: none.-.s0: meta.json has no check"},
         {FORGE "x/x/' none*s0*/result.json", "problem: none.-.s0: result.json has no check"},
@@ -268,7 +270,7 @@ START_TEST(data_may_have_moved_and_may_not_have_changed)
                "peat verify r --retrain 4 --seed 7 task.path=moved.txt");
     shell_says(1, "; retrained with seed 7: 0 the same, 4 not",
                "peat verify r --retrain 4 --seed 7 task.path=other.txt");
-    shell_says(2, "task.path is where data lie: a path", "peat verify r --retrain 1 task.path=no");
+    shell_says(2, "task.path must be the path of data", "peat verify r --retrain 1 task.path=no");
     shell_says(2, "give --retrain N", "peat verify r task.path=moved.txt");
 }
 END_TEST

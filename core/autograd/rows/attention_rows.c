@@ -38,8 +38,8 @@ VEC_INLINE void add_plane(real *s, const struct plane *p, real factor,
     add_row(s, x, p->stride[3], factor, n);
 }
 
-/* s[a] = -inf for a < n where the condition in a holds. The last group of lanes goes back to end at
- * n: to hide twice does no harm. */
+/* s[a] = -inf for a < n where the condition in a holds. The last group of lanes is moved back so
+ * that it ends at n: masking an element twice is harmless. */
 #define HIDE_WHERE(condition)                                                                      \
     for (int64_t first = 0; n >= LANES && first < n; first += LANES) {                             \
         const int64_t at = first + LANES <= n ? first : n - LANES;                                 \
@@ -51,7 +51,7 @@ VEC_INLINE void add_plane(real *s, const struct plane *p, real factor,
     for (int64_t a = 0; n < LANES && a < n; a++)                                                   \
     s[a] = (condition) ? (real)-INFINITY : s[a]
 
-/* Padding keys and those of another document get -inf; s[0] is key j of n. */
+/* Sets padding keys and those of another document to -inf; s[0] is key j of n. */
 VEC_INLINE void hide_keys(real *s, const struct attention_tile *t, int64_t i, int64_t j, int64_t n)
 {
     const struct attention_mask *mask = &t->call->mask;
@@ -67,7 +67,7 @@ VEC_INLINE void hide_keys(real *s, const struct attention_tile *t, int64_t i, in
 }
 #undef HIDE_WHERE
 
-/* Whole groups of lanes in [begin, end) become 0. */
+/* Clears whole groups of lanes in [begin, end). */
 VEC_INLINE void clear_lanes(real *s, int64_t begin, int64_t end)
 {
     for (int64_t first = begin; first < end; first += LANES)
@@ -75,15 +75,15 @@ VEC_INLINE void clear_lanes(real *s, int64_t begin, int64_t end)
             s[first + j] = 0;
 }
 
-/* One group of lanes gets -inf outside of [lo, hi). */
+/* Sets one group of lanes to -inf outside of [lo, hi). */
 VEC_INLINE void hide_lanes(real *s, int64_t lo, int64_t hi)
 {
     VEC_LANES(j, LANES)
         s[j] = j >= lo && j < hi ? s[j] : (real)-INFINITY;
 }
 
-/* Turns scale * q k' into the logits of row r, -inf where a key is not seen. Returns the lanes that
- * hold the seen keys; lanes outside of them become 0, which is their weight. */
+/* Turns scale * q k' into the logits of row r, -inf where a key is not seen. Returns the groups of
+ * lanes that hold the seen keys; lanes outside of them become 0, which is their weight. */
 VEC_INLINE struct exp_row finish_logits(const struct attention_tile *t, int64_t r)
 {
     const struct attention *c = t->call;

@@ -14,13 +14,13 @@ struct plane {
     int64_t stride[4];
 };
 
-/* Gradient sums of one wave: [slot, rows, columns]; sums NULL: not wanted. */
+/* Gradient sums of one wave: [slot, rows, columns]; sums NULL: not needed. */
 struct partial {
     void *sums;
     int64_t rows, columns;
 };
 
-/* One call, the same for all its tasks. */
+/* The arguments of one call, the same for all its tasks. */
 struct attention {
     const struct attention_products *by; /* attention_walk.h */
     const struct team *team;
@@ -30,16 +30,16 @@ struct attention {
     int64_t width; /* elements of a row of scores, whole lanes */
     double scale;
     struct attention_mask mask;
-    bool scores;              /* backward: gradients of the scores are wanted */
+    bool scores;              /* backward: gradients of score_add, bias or rel are needed */
     struct tensor q, k, v;    /* [B,H,T,C]                                    */
-    struct tensor dq, dk, dv; /* the same; data NULL: not wanted              */
-    bool fresh[3];            /* dq, dk, dv hold nothing yet                  */
+    struct tensor dq, dk, dv; /* the same; data NULL: not needed              */
+    bool fresh[3];            /* dq, dk, dv are not cleared yet               */
     struct tensor out, dout;  /* [B,Tq,H,Cv]; dout: data NULL in forward      */
     struct plane score_add, bias, rel;
     struct partial score_add_sums, bias_sums, rel_sums;
     void *lse;                      /* [B,H,Tq]                   */
-    char *scratch;                  /* of all threads             */
-    size_t thread_bytes, packed_at; /* of one; where in it packed operands stand */
+    char *scratch;                  /* scratch memory of all threads */
+    size_t thread_bytes, packed_at; /* bytes for one thread; offset of packed operands in it */
     bool rounds;                    /* products are of bf16, and tiles begin at even keys */
     int64_t first;                  /* task of this wave's slot 0 */
 };
@@ -48,18 +48,18 @@ struct attention {
 struct attention_tile {
     const struct attention *call;
     int64_t b, h, slot;
-    int64_t i0, rows; /* queries */
-    int64_t j0, cols; /* keys that any of the rows may see */
-    int64_t padded;   /* cols in whole lanes */
+    int64_t i0, rows; /* number of queries */
+    int64_t j0, cols; /* number of keys that any of the rows may see */
+    int64_t padded;   /* cols rounded up to whole lanes */
     void *p;          /* [rows, width] logits, then weights */
     void *ds;         /* [rows, width] their gradients      */
     void *row;        /* [rows]                             */
     void *lse, *out, *dout;
-    int64_t out_step; /* between rows of out and dout */
+    int64_t out_step; /* strides between rows of out and dout */
     void *packed;     /* operands that `begin` packed for the task */
 };
 
-/* Keys [lo, hi) that some query in [first, last] may see, padding and documents apart. */
+/* Keys [lo, hi) that some query in [first, last] may see, apart from padding and documents. */
 static inline void key_range(const struct attention *c, int64_t first, int64_t last, int64_t *lo,
                              int64_t *hi)
 {

@@ -2,7 +2,7 @@
 /* convolution_rows.c: a block of channels of one row. */
 #include "rows/convolution_rows.h"
 
-/* y_t = sum over k of w_k x_(t - k + ahead), over what t may read */
+/* y_t = sum over k of w_k x_(t - k + ahead), over the places that t may read */
 static void convolve(void *ctx, int64_t tile)
 {
     const struct convolution *c = ctx;

@@ -7,8 +7,8 @@
 
 enum binary { ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM, BINARIES };
 
-/* z = F(a, b);  da += dz F_a and db += dz F_b, or = where the context, a bool, says that it is
- * fresh. Rows of gradients are those of da or db, dz, a and b. */
+/* z = F(a, b); da += dz F_a and db += dz F_b, or = where the context, a bool, is true. Rows of
+ * gradients are those of da or db, dz, a and b. */
 struct elementwise_rows {
     struct {
         loop_fn forward, grad[2];

@@ -7,7 +7,7 @@
 
 enum { LOSS_PIECE = 512 };
 
-/* log(sum(exp(x))) of a row; the exponentials of a piece at a time live on the stack. */
+/* log(sum(exp(x))) of a row; exponentials are on the stack, a piece of the row at a time. */
 VEC_INLINE double log_sum_exp(const real *x, int64_t n)
 {
     real piece[LOSS_PIECE];
@@ -50,7 +50,7 @@ static void loss_grad_rows(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-/* Whether the target has the highest value of its row, and the lowest index among such. */
+/* Whether the target has the highest value of its row, and the lowest index among equal values. */
 VEC_INLINE bool is_highest(const real *x, int64_t n, int32_t target)
 {
     for (int64_t j = 0; j < n; j++)

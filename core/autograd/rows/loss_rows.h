@@ -9,7 +9,7 @@ struct loss {
     int64_t n; /* classes */
     const void *x;
     const int32_t *target;
-    double *lse; /* of each row that has a target */
+    double *lse; /* log-sum-exp of each row that has a target */
     void *dx;
     bool fresh; /* dx is written, not added to */
     double scale;
@@ -25,7 +25,7 @@ struct scores {
 };
 
 struct loss_rows {
-    range_fn loss, grad; /* of a struct loss   */
-    range_fn scores;     /* of a struct scores */
+    range_fn loss, grad; /* the context is a struct loss */
+    range_fn scores;     /* the context is a struct scores */
 };
 LEVEL_TABLES(loss_rows)

@@ -22,7 +22,7 @@ struct mlp_rows {
                             int64_t n);
     /* sum [n] += the rows of x [rows, n], in order */
     void (*sum_rows)(void *sum, const void *x, int64_t rows, int64_t n);
-    /* of a struct strip_sums: own [count] += apart [n, count], one after another */
+    /* own [count] += apart [n, count], one after another; the context is a struct strip_sums */
     void (*add_strips)(void *ctx, int64_t begin, int64_t end);
 };
 LEVEL_TABLES(mlp_rows)

@@ -4,7 +4,7 @@
 
 #include "tensor/lanes.h"
 
-/* y = (x - mean) rate * w + b, each step rounded; w and b where they are there. */
+/* y = (x - mean) rate * w + b, each step rounded; w and b may be NULL. */
 VEC_INLINE void norm_row(real *y, const real *x, real mean, real rate, const real *w, bool gain,
                          const real *b, bool offset, int64_t n)
 {

@@ -7,14 +7,14 @@
 
 enum { COLUMNS = 64 }; /* channels of a tile */
 
-/* The step of a channel at a place: on from the last one, from zero, or none. */
+/* How a channel continues at a place: from the last place, from zero, or not at all (padding). */
 enum step { STEP_NEXT, STEP_FIRST, STEP_OVER };
 
 struct recurrence {
     int64_t B, T, D, from_left, left_blocks, blocks;
     const uint8_t *step; /* [2,B,T]: read from the left, and from the right */
     const void *x, *f, *dy;
-    void *h, *dx, *df; /* dx, df NULL: not wanted */
+    void *h, *dx, *df; /* dx, df NULL: not needed */
 };
 
 /* Channels [first, first + n) of one row. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rotate_rows.c: rows of rotate and its gradients. Operands are seen as pairs: a row walks over the
- * first components, and the second ones lie a fixed distance away.
+ * first components, and the second ones are at a fixed distance.
  */
 #include "rows/rotate_rows.h"
 
@@ -21,7 +21,7 @@ VEC_INLINE void turn_pairs(const struct loop_row *row, const struct rotate *c, b
     }
 }
 
-/* The strides that occur are made constants, so that these loops vectorise. */
+/* The strides that occur are passed as constants, so that these loops vectorise. */
 VEC_INLINE void turn_row(const struct loop_row *row, const struct rotate *c, bool back)
 {
     const int64_t *s = row->stride;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rotate_rows.h: rows of rotate and its gradients, seen as pairs. */
+/* rotate_rows.h: rows of rotate and its gradients, as pairs. */
 #pragma once
 
 #include "tensor/levels.h"

@@ -4,7 +4,7 @@
 
 #include "fetch.h"
 
-/* Inner elements [start, start + columns) of one outer one. */
+/* Inner elements [start, start + columns) of one outer element. */
 static void scan_block(const struct scan *s, int64_t start, int64_t columns)
 {
     real sum[SCAN_COLUMNS] = {0};
@@ -27,11 +27,11 @@ static void scan_columns(void *ctx, int64_t tile)
     scan_block(s, outer * s->length * s->inner + first, columns);
 }
 
-/* Elements of SCAN_ROWS rows that are walked before more of the next rows is asked for: such short
- * rows end before the processor foresees what comes. */
+/* Elements of SCAN_ROWS rows that are read before the next rows are prefetched: such short rows end
+ * before the processor prefetches by itself. */
 enum { SCAN_FETCHED = 16 };
 
-/* SCAN_ROWS rows of dense elements, side by side; `after`: as many come behind them. */
+/* SCAN_ROWS rows of dense elements, side by side; `after`: whether as many rows follow. */
 static void scan_side_by_side(const struct scan *s, int64_t first, bool after)
 {
     const int64_t n = s->length, step = s->reverse ? -1 : 1;

@@ -6,7 +6,7 @@
 #include "tensor/parallel.h"
 
 enum { SCAN_COLUMNS = 64 }; /* inner elements of a tile */
-enum { SCAN_ROWS = 4 };     /* along the last axis: their sums do not wait for each other */
+enum { SCAN_ROWS = 4 };     /* along the last axis: rows whose sums run side by side */
 
 /* One pass over contiguous [outer, length, inner]. */
 struct scan {

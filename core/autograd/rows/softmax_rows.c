@@ -26,7 +26,7 @@ static void softmax_rows(void *ctx, int64_t begin, int64_t end)
             x = y;
         }
         real top = lane_max(x, n);
-        if (top == (real)-INFINITY) { /* nothing admitted: zeros, but NaN is kept */
+        if (top == (real)-INFINITY) { /* no key admitted: zeros, but NaN is kept */
             for (int64_t j = 0; j < n; j++)
                 y[j] = x[j] == x[j] ? 0 : x[j];
             continue;

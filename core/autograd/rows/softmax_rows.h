@@ -11,7 +11,7 @@ struct softmax {
     void *y;
     const void *dy;
     void *dx;
-    struct tensor mask; /* seen with the shape of x; data NULL: none */
+    struct tensor mask; /* broadcast to the shape of x; data NULL: no mask */
     struct axes lead;   /* all axes but the last */
 };
 

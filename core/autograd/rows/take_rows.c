@@ -4,11 +4,11 @@
 
 #include "fetch.h"
 
-/* Indices of distances count up or down by 1, or stay where they are clipped: such stretches are
- * moved by vectors. */
+/* Indices of distances count up or down by 1, or stay constant where they are clipped. Vectors move
+ * such stretches. */
 enum { STRETCH = 32, UNEVEN = 2 };
 
-/* The step from each index of a stretch to the next; UNEVEN: it is not 1, -1 or 0 all along. */
+/* The step from each index of a stretch to the next; UNEVEN: it is not 1, -1 or 0 throughout. */
 static int step_of(const int32_t *index)
 {
     int64_t step = (int64_t)index[1] - index[0];
@@ -85,7 +85,7 @@ static void scatter(void *to, const void *from, const int32_t *index, int64_t n)
         da[index[j]] += dy[j];
 }
 
-/* Elements [j, j + n) of those rows that are in `of`: each waits for its own row alone. */
+/* Elements [j, j + n) of the rows in `of`: each row waits only for its own sums. */
 static void scatter_in_turn(const struct taken_rows *t, uint32_t of, int64_t j, int64_t n)
 {
     for (int64_t k = j; k < j + n; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unary_rows.c: y = f(x) and dx += dy f'(x), or dx = dy f'(x) where it is fresh; dx may be dy. */
+/* unary_rows.c: y = f(x) and dx += dy f'(x), or dx = dy f'(x) with `fresh`; dx may be dy. */
 #include "rows/unary_rows.h"
 
 #include <tgmath.h>

@@ -4,9 +4,10 @@
 
 #include "tensor/levels.h"
 
-/* Adding all but one half of the last kept bit's unit, and the bit itself, carries exactly where
- * the rest is more than half, or half and the bit odd. A carry out of the significand belongs to
- * the exponent, up to inf. In NaN it could carry to inf or 0: there a bit that is kept is set. */
+/* Rounds to nearest, ties to even, by an addition: half a unit of the last kept bit, less one, plus
+ * that bit carries exactly where the rest is more than half, or half and the bit odd. A carry out
+ * of the significand raises the exponent, up to inf. A NaN could become inf or 0 by a carry, so one
+ * of its kept bits is set instead. */
 VEC_INLINE bf16 rounded(uint32_t x)
 {
     const uint32_t infinite = 0x7f800000, magnitude = 0x7fffffff, normal = 0x00800000;

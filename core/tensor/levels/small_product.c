@@ -8,7 +8,7 @@
 #include <immintrin.h>
 enum { WIDE = 16, VECTORS_MOST = 4 };
 typedef __m512 vec;
-typedef __mmask16 part; /* the first of the lanes */
+typedef __mmask16 part; /* a mask of the first lanes */
 #define vec_all(x)             _mm512_set1_ps(x)
 #define vec_get(x)             _mm512_loadu_ps(x)
 #define vec_get_part(x, of)    _mm512_maskz_loadu_ps(of, x)
@@ -66,13 +66,13 @@ VEC_INLINE vec vec_fma(vec a, vec b, vec c)
 
 enum { ROWS_MOST = 8 };
 
-/* Some columns of a product, at most VECTORS_MOST vectors. */
+/* Some columns of a product, at most VECTORS_MOST vectors wide. */
 struct stripe {
     const peat_gemm_product *p;
     const float *b; /* [k, whole vectors], rows b_step apart */
     int64_t b_step;
     int64_t j; /* the first column */
-    part last; /* lanes of the last vector */
+    part last; /* lanes used in the last vector */
 };
 
 VEC_INLINE vec scaled_sum(const peat_gemm_product *p, const float *c, part of, vec sum)
@@ -83,7 +83,7 @@ VEC_INLINE vec scaled_sum(const peat_gemm_product *p, const float *c, part of, v
     return y;
 }
 
-/* Rows [i, i + rows). across: A is transposed. */
+/* Computes rows [i, i + rows). across: A is transposed. */
 VEC_INLINE void tile(const struct stripe *s, int64_t i, const bool across, const int rows,
                      const int vectors)
 {
@@ -113,7 +113,7 @@ VEC_INLINE void tile(const struct stripe *s, int64_t i, const bool across, const
         }
 }
 
-/* All rows of a stripe: as many at once as registers hold. */
+/* Computes all rows of a stripe, as many at once as registers hold. */
 #define STRIPE(name, across, rows, vectors)                                                        \
     static void name(const struct stripe *s)                                                       \
     {                                                                                              \
@@ -178,7 +178,7 @@ static void transpose(float *to, int64_t width, const float *b, int64_t step, in
 
 /* ---- products ---- */
 
-/* Columns of a stripe that begins at j, if its panel holds `room` numbers. */
+/* Number of columns of the stripe that begins at j, if its panel holds `room` numbers. */
 static int64_t vectors_of(const peat_gemm_product *p, int64_t j, int64_t room)
 {
     const int64_t left = (p->n - j + WIDE - 1) / WIDE, fit = room / (p->k * WIDE);

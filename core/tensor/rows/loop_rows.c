@@ -2,7 +2,7 @@
 /* loop_rows.c: sums over rows. */
 #include "rows/loop_rows.h"
 
-/* Eight lanes, combined in a fixed tree: vectorised without reordering anything at run time. */
+/* Eight lanes, combined in a fixed tree, so the loop vectorises in a fixed order of additions. */
 VEC_INLINE real sum_dense(const real *x, int64_t n)
 {
     real lane[8] = {0};
@@ -16,7 +16,7 @@ VEC_INLINE real sum_dense(const real *x, int64_t n)
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* y[i] += x[i]; where y repeats, its one element takes the row's sum. */
+/* y[i] += x[i]; where y repeats, the row's sum is added to its one element. */
 static void add_row(const void *ctx, const struct loop_row *row)
 {
     real *restrict y = row->p[0];

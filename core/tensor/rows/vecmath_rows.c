@@ -9,8 +9,9 @@
 #if PEAT_REAL == 32
 /*
  * Polynomials are Chebyshev interpolants. Both sides of a choice are always computed: a branch
- * would keep the loop from vectorising. Where a product is added to something it is rounded once,
- * everywhere: an instruction from x86-64-v3 on, a library call with the same result below.
+ * would keep the loop from vectorising. A product and the addition after it are rounded once on
+ * every processor: by an instruction from x86-64-v3 on, by a library call with the same result
+ * below.
  */
 VEC_INLINE float fma_of(float a, float b, float c)
 {
@@ -59,8 +60,8 @@ VEC_INLINE float tanh_one(float x)
     return copysignf(a < 0.625f ? near : far, x);
 }
 
-/* log(1 + u) = 2 artanh(s), s = u / (2 + u), for 0 <= u <= 1: of its series in s^2 <= 1/9 what is
- * left is below 2e-8 of it. */
+/* log(1 + u) = 2 artanh(s), s = u / (2 + u), for 0 <= u <= 1: the omitted terms of the series in
+ * s^2 <= 1/9 are below 2e-8 of it. */
 VEC_INLINE float log1p_one(float u)
 {
     float s = u / (2.0f + u), z = s * s;
@@ -101,8 +102,8 @@ VEC_INLINE float erf_one(float x)
     return copysignf(a < 0.5f ? a * p : far, x);
 }
 
-/* The normal distribution function, from the tail on the side of x: no cancellation. gauss is
- * exp(-x^2 / 2). */
+/* The normal distribution function, computed from the tail on the side of x, without cancellation.
+ * gauss is exp(-x^2 / 2). */
 VEC_INLINE float normal_cdf(float x, float gauss)
 {
     float tail = 0.5f * gauss * erfc_scaled(fabsf(x) * 0.707106781f);
@@ -224,8 +225,8 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
                 dx[i] += dy[i] * slope(x[i]);                                                      \
     }
 
-/* x was last seen in the forward pass: it is asked for ahead of time, which halves the time where
- * it has left the nearer caches. */
+/* Prefetches x, which the forward pass read last: this halves the time where x has left the nearer
+ * caches. */
 #define BOTH(name)                                                                                 \
     static void name##_both(void *to, void *slopes, const void *from, int64_t n)                   \
     {                                                                                              \
@@ -258,7 +259,7 @@ MAP(gelu_tanh)
 GRAD(gelu_tanh, gelu_tanh_slope)
 BOTH(gelu_tanh)
 
-/* y = exp(x - shift) for whole groups of lanes, added to those of lane_sum. */
+/* y = exp(x - shift) for whole groups of lanes, which are added to the lanes of lane_sum. */
 VEC_INLINE void exp_lanes(real *y, const real *x, real shift, int64_t n, real lane[LANES])
 {
     for (int64_t first = 0; first < n; first += LANES)

@@ -6,8 +6,8 @@
 
 enum { NORM_LANES = 8 };
 
-/* Lane j sums elements j, j + 8, ...; lanes are added in order. A fixed order of summation that
- * leaves room for vectors. */
+/* Lane j sums elements j, j + 8, ...; lanes are added in order. The order is fixed and can be
+ * vectorised. */
 static double squares(const void *numbers, int64_t n)
 {
     const real *x = numbers;
@@ -28,8 +28,8 @@ static double squares(const void *numbers, int64_t n)
  *   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
  *   p = p - lr (m_scale m / (sqrt(v_scale v) + eps) + decay p)
  *
- * Square root and division are rounded correctly by IEEE 754, so that a vector of any width gives
- * the bits of a scalar.
+ * IEEE 754 rounds square root and division correctly, so vectors of any width give the bits of
+ * scalars.
  */
 static void update(const struct update *u, int64_t n, const void *grads, void *firsts,
                    void *seconds, void *values)

@@ -4,7 +4,7 @@
 
 #include "tensor/levels.h"
 
-/* The same for all elements of one weight. */
+/* Values that are the same for all elements of one weight. */
 struct update {
     double grad_scale, beta1, beta2;
     double m_scale, v_scale; /* 1 / (1 - beta^t): Kingma and Ba 2015, algorithm 1 */
@@ -12,9 +12,9 @@ struct update {
 };
 
 struct optimiser_rows {
-    double (*squares)(const void *x, int64_t n); /* their sum */
+    double (*squares)(const void *x, int64_t n); /* sum of the squares */
     void (*update)(const struct update *u, int64_t n, const void *grad, void *m, void *v, void *p);
-    /* p in [lo, hi]; NaN stays, so that divergence is seen. */
+    /* Clamps p to [lo, hi]. NaN stays, so that divergence is noticed. */
     void (*bound)(void *p, int64_t n, double lo, double hi);
 };
 LEVEL_TABLES(optimiser_rows)

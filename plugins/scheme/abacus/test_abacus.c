@@ -106,7 +106,8 @@ START_TEST(without_token_ids_it_gives_up)
     scheme_open(&h, "abacus", three, 1, 2, T, true);
     harness_call(&h, 1, T, 1, NULL);
     ck_assert(!harness_again(&h));
-    scheme_says(&h, "abacus.own_positions: positions are made of token ids, and there are none");
+    scheme_says(
+        &h, "abacus.own_positions: positions are computed from token ids, and the batch has none");
     harness_close(&h);
 }
 END_TEST

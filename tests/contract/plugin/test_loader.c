@@ -145,7 +145,8 @@ static const struct crime crimes[] = {
      "plugin 'planted': PEAT_NEED_W is for the context hook, which is missing"},
     {"scheme", "width_without_encode", "plugin 'planted': width is set, but encode is not"},
     {"newer", "newer_field",
-     "plugin 'planted': its peat_scheme sets what this program does not know: it has 184 bytes, "
+     "plugin 'planted': its peat_scheme sets fields that this program does not know: it has 184 "
+     "bytes, "
      "here 176; a newer PEAT is needed"},
     {"combine", "combine_without_merge",
      "plugin 'planted': a combine needs merge, which is missing"},

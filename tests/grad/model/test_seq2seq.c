@@ -127,8 +127,9 @@ START_TEST(a_scheme_for_causal_models_is_refused_for_the_encoder)
     const peat_scheme causal = {.size = sizeof(causal), .traits = PEAT_NEEDS_CAUSAL};
     modelcheck_scheme(&m, "causal", &causal);
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
-    ck_assert_msg(strstr(m.err.text, "in the encoder: scheme 'causal' is defined for a causal"),
-                  "%s", m.err.text);
+    ck_assert_msg(
+        strstr(m.err.text, "in the encoder: scheme 'causal' is defined only for a causal"), "%s",
+        m.err.text);
     ck_assert_ptr_eq(m.positional.failing, &m.positional.scheme[0].part);
 }
 END_TEST

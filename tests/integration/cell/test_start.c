@@ -526,7 +526,7 @@ static const struct {
     {"", "embedding: {from: first, cell: lerned.sum.s0}",
      "has no cell 'lerned.sum.s0'; did you mean 'learned.sum.s0'?"},
     {"rm first/cells/*/result.json", "start: {from: first, cell: learned.sum.s0}",
-     "has not finished: only final weights are started from"},
+     "has not finished, and a start needs final weights"},
     {"printf x | dd of=$(ls first/cells/*/ckpt/*/model.safetensors) bs=1 seek=9000 conv=notrunc",
      "start: {from: first, cell: learned.sum.s0}",
      "model.safetensors is not the one that result.json was sealed with"},

@@ -436,7 +436,7 @@ START_TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full
     silent.traits &= ~(uint32_t)PEAT_STORABLE;
     ck_assert_ptr_null(model_not_storable(t.model, &id));
     part->hooks = &silent;
-    ck_assert_str_eq(model_not_storable(t.model, &id), "it does not say that it can");
+    ck_assert_str_eq(model_not_storable(t.model, &id), "it does not declare PEAT_STORABLE");
     ck_assert_str_eq(id, "sinusoidal");
     struct batch batch;
     ck_assert_int_eq(batch_init(&batch, &arena, 8, t.task->plan.eval_T[0]), PEAT_OK);

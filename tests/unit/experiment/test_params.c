@@ -589,7 +589,7 @@ START_TEST(faulty_flags_are_found)
     assert_faulty(row, "PEAT_AUTO and PEAT_REQUIRED exclude each other");
     row.flags = PEAT_AUTO;
     row.min = 0;
-    assert_faulty(row, "0 stands for auto, so the bounds must leave it out");
+    assert_faulty(row, "0 means auto, so the bounds must exclude it");
     row = (peat_param){"key", PEAT_REAL, FIELD(base), .doc = "x", .flags = PEAT_OPEN_MIN};
     assert_faulty(row, "PEAT_OPEN_MIN needs bounds");
 }

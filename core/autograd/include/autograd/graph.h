@@ -25,28 +25,29 @@ struct graph;
  * A file op_<family>.c has infer, forward and backward, and a function that calls graph_op.
  *
  * backward adds to the gradient of every operand that wants one (wants_grad of opkit.h). Most call
- * node_grad, whose memory is cleared before, and add to it. One that contributes to every element
- * of an operand calls node_grad_whole: where that sets `fresh`, the memory holds nothing yet, and
- * the contribution is written instead, which saves a pass over the memory. Row functions take
- * `fresh` as an argument and are written once for both.
+ * node_grad, whose memory is cleared before, and add to it. A backward that contributes to every
+ * element of an operand calls node_grad_whole. Where that call sets `fresh`, the memory is not
+ * cleared, and backward writes its contribution instead of adding it, which saves a pass over the
+ * memory. Row functions have `fresh` as an argument and serve both cases.
  *
  * Two flags of struct op let the graph reuse memory; leaving both out is always right.
  *
- * `unread` names values that backward does not read, so that they may be dropped when forward is
- * over (autograd/stretch.h). backward may still look at their shapes.
+ * `unread` names values that backward does not read, so that their memory may be reused after
+ * forward (autograd/stretch.h). backward may still look at their shapes.
  *
- * `grads` says whether the memory of the result's gradient, which nothing reads after backward, may
- * become that of an operand's. backward then finds both at the same address.
+ * `grads` says whether an operand's gradient may use the memory of the result's gradient, which
+ * nothing reads after backward. In backward both then have the same address.
  *
- * Five flags of a node are the graph's own: grad_fresh and grad_lent follow the memory of its
- * gradient, reached says that backward comes to it, read and stays that its value is not dropped.
+ * Only the graph sets these five flags of a node: grad_fresh and grad_lent describe the memory of
+ * its gradient, reached says that backward comes to the node, read and stays that its value is not
+ * dropped.
  */
 enum op_grads {
-    GRADS_APART = 0, /* no: backward writes an operand's while it reads the result's           */
-    GRAD_IN_PLACE,   /* the first operand's: backward reads an element of the result's gradient
-                      * before it writes the same element of the operand's                     */
-    GRADS_PASS       /* both operands': where the shapes are equal so are the gradients, and
-                      * backward does nothing for an operand whose gradient is the result's    */
+    GRADS_APART = 0, /* no: backward writes an operand's gradient while it reads the result's  */
+    GRAD_IN_PLACE,   /* yes, the first operand's: backward reads an element of the result's
+                      * gradient before it writes the same element of the operand's */
+    GRADS_PASS       /* yes, both operands': where shapes are equal the gradients are equal too,
+                      * and backward does nothing for an operand whose gradient is the result's */
 };
 
 /* Bit i: the value of operand i; bit 29: of every operand from number 29 on. */
@@ -74,7 +75,7 @@ struct peat_node {
     const struct op *op; /* NULL: a leaf                                              */
     struct tensor value;
     struct tensor grad; /* data NULL until something is added; then as large as value */
-    bool grad_fresh;    /* of a root: grad has memory, but holds nothing yet          */
+    bool grad_fresh;    /* of a root: grad has memory that is not cleared yet */
     bool grad_lent;     /* grad's memory is another node's, which gives it back       */
     bool needs_grad;
     int n_src;
@@ -83,105 +84,107 @@ struct peat_node {
     int64_t view_offset; /* in elements, from the root's data                         */
     const void *arg;     /* the operation's arguments                                  */
     void *saved;         /* what forward kept for backward                             */
-    void *rounded;       /* of a root: its value as bf16 (node_rounded); NULL: not yet */
-    const char *name;    /* of a leaf or probe; else NULL                              */
-    const char *hook;    /* the hook that built it, for messages; else NULL            */
+    void *rounded;       /* a root's value as bf16 (node_rounded); NULL: not computed yet */
+    const char *name;    /* name of a leaf or probe; otherwise NULL                    */
+    const char *hook;    /* the hook that built it, for messages; otherwise NULL       */
     int64_t id;          /* place on the tape                                          */
     bool reached;        /* the loss depends on it through nodes with gradients        */
-    bool stays;          /* it is not dropped: nodes outside its stretch read it       */
-    bool read;           /* a backward reads its value                                 */
+    bool stays;          /* its value is not dropped, because nodes outside its stretch read it */
+    bool read;           /* some backward reads its value                              */
 };
 
-/* Nodes [begin, end) of the tape, whose values may be dropped and made again: autograd/stretch.h */
+/* Nodes [begin, end) of the tape, whose values may be dropped and computed again:
+ * autograd/stretch.h */
 struct stretch {
     int begin, end;
-    size_t bytes; /* freed by dropping it */
+    size_t bytes; /* bytes that dropping the values frees */
     bool dropped;
 };
 
 struct graph {
-    peat_graph base; /* first: what plugins see */
+    peat_graph base; /* first member: the part that plugins see */
     struct arena *arena;
     const struct team *team;
     peat_dtype dtype; /* F32, or F64 for gradient checks                               */
     bool shape_only;  /* plan: no memory for values, nothing is computed               */
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
-    bool reuse;       /* memory of values and gradients that are not needed is reused  */
-    struct pool pool; /* memory that was given back                                    */
+    bool reuse;       /* reuse the memory of values and gradients that are no longer needed */
+    struct pool pool; /* memory to be used again                                       */
     struct stretch *stretch;
     int n_stretch, stretch_room;
     size_t keep; /* limit of the bytes of all stretches that are not dropped         */
     peat_node **node;
     int n_node, room;
-    int64_t flops;       /* forward, so far                                                 */
-    int64_t value_bytes; /* of all values (also when shape_only)                        */
-    int64_t given_back;  /* when shape_only and reuse: of those that stretches drop      */
-    const char *hook;    /* set around plugin calls                                        */
-    struct trail *trail; /* where kernels of plugins are noted; NULL: nowhere               */
-    struct error err;    /* the first error; operations pass NULL on after it               */
-    bool given_up;       /* a plugin set the first error, by peat_fail                      */
-    const char
-        *missing; /* operands that the hook is not given: "PEAT_NEED_X (x_q, x_k)"; or NULL */
+    int64_t flops;       /* floating-point operations of forward so far                     */
+    int64_t value_bytes; /* bytes of all values (also when shape_only)                  */
+    int64_t given_back;  /* when shape_only and reuse: bytes of the values that stretches drop */
+    const char *hook;    /* name of the hook that is running; set around plugin calls      */
+    struct trail *trail; /* records the kernels of plugins that run; NULL: they are not recorded */
+    struct error err;    /* the first error; after it every operation returns NULL          */
+    bool given_up;       /* a plugin set the first error by peat_fail                       */
+    const char *missing; /* the needs that the running hook did not declare, "PEAT_NEED_X (x_q,
+                          * x_k)"; or NULL */
 };
 
-/* An empty tape. The arena is not reset: the caller owns the step's life. */
+/* Makes an empty tape. Does not reset the arena: the caller decides when a step's memory ends. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
 bool graph_failed(const struct graph *g);
-/* "operand N is missing", with the needs that the hook did not declare. */
+/* Fails with "operand N is missing" and the needs that the hook did not declare. */
 void graph_fail_missing(struct graph *g, const char *op, int operand);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same with PEAT_NOMEM, "what: out of memory for ... bytes"; bytes 0: unknown. */
+/* The same as graph_fail with PEAT_NOMEM, "what: out of memory for ... bytes"; bytes 0: unknown. */
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
-/* Memory that lives as long as the graph; NULL (and a sticking error) when there is none, and when
- * shape_only. */
+/* Memory that lives as long as the graph. NULL when shape_only, and when memory runs out, which
+ * fails the graph. */
 void *graph_scratch(struct graph *g, size_t bytes);
-/* For a backward: memory from graph_scratch that nothing reads any more. */
+/* For a backward: gives back memory from graph_scratch that nothing reads any more. */
 void graph_done_with(struct graph *g, void *scratch, size_t bytes);
 
 /* Leaves. A constant borrows data (NULL: allocates, uncleared). A leaf with gradient accumulates
- * into `grad` when that is given (a parameter's own block), else into the arena. Both are
+ * into `grad` if that is given (a parameter's own block), otherwise into the arena. Both are
  * contiguous. */
 peat_node *graph_constant(struct graph *g, peat_dtype t, int rank, const int64_t *dim, void *data);
-/* A constant, all 0; and one of x's shape (NULL: NULL). */
+/* A constant of zeros: with this shape, or with x's shape (NULL: NULL). */
 peat_node *graph_zeros(struct graph *g, peat_dtype dtype, int rank, const int64_t *dim);
 peat_node *graph_zeros_like(struct graph *g, const peat_node *x);
 peat_node *graph_leaf(struct graph *g, const struct tensor *value, const struct tensor *grad,
                       const char *name);
 
-/* Records and runs op. src entries that are NULL are allowed only where `optional` has their bit;
- * any other NULL gives NULL. arg is copied into the arena. */
+/* Records and runs op. src entries may be NULL only where `optional` has their bit; any other NULL
+ * gives NULL. arg is copied into the arena. */
 peat_node *graph_op(struct graph *g, const struct op *op, int n_src, peat_node *const *src,
                     uint32_t optional, const void *arg, size_t arg_size);
 /* A view of src with the given shape and strides, offset in elements from src's own start. */
 peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *dim,
                       const int64_t *stride, int64_t offset);
 
-/* The node whose memory holds n's value: n itself unless it is a view. As strchr, it leaves const
- * to the caller. */
+/* The node whose memory holds n's value: n itself unless it is a view. Takes const and returns
+ * non-const, as strchr does. */
 peat_node *node_root(const peat_node *n);
 /* The length of an axis; 0 for NULL. */
 int64_t node_dim(const peat_node *n, int axis);
 
-/* The node's gradient to add to, made and zeroed at the first call; a view of the root's for
- * views. */
+/* The node's gradient to add to, allocated and cleared at the first call; for a view, a view of the
+ * root's gradient. */
 struct tensor node_grad(peat_node *n);
-/* The same for a contribution to every element. *fresh: nothing is there yet, and the contribution
- * must be written, not added. */
+/* The same for a contribution to every element. *fresh: the memory is not cleared, and the
+ * contribution must be written, not added. */
 struct tensor node_grad_whole(peat_node *n, bool *fresh);
 
-/* n's value as bf16 for products, made at the first call and kept for those of backward. NULL:
- * products do not round here, the graph has no backward, n is not the whole of its root in order,
- * or memory ran out. */
+/* n's value as bf16 for products, computed at the first call and kept for the products of backward.
+ * NULL: products do not round in this graph, the graph has no backward, n is not its whole root in
+ * order, or memory ran out. */
 const void *node_rounded(peat_node *n);
 
-/* Seeds d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
- * g->reuse only leaves keep a gradient and a value: the memory of the others is handed on as soon
+/* Sets d loss / d loss = 1 (loss has one element) and runs every backward once, last first. With
+ * g->reuse only leaves keep a gradient and a value: the memory of other nodes is used again as soon
  * as no backward needs it. */
 void graph_backward(struct graph *g, peat_node *loss);
-/* Marks `reached` on all nodes that graph_backward would reach: for plans, where nothing runs. */
+/* Marks `reached` on all nodes that graph_backward would reach. For plans, in which nothing
+ * runs. */
 void graph_reach(struct graph *g, peat_node *loss);
 
 /* The first node whose value is not finite, or with `grads` the first in the order of backward
- * whose gradient is not; NULL: none. */
+ * whose gradient is not; NULL: all are finite. */
 peat_node *graph_first_nonfinite(struct graph *g, bool grads);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops.h: the engine's operations beyond the SDK's (peat/ops.h documents those; each is op_NAME
- * here too and takes the same arguments).
+ * ops.h: operations of the engine that peat/ops.h does not have. Each operation of peat/ops.h is
+ * op_NAME here too, with the same arguments.
  */
 #pragma once
 
 #include "autograd/graph.h"
 
-/* x [..., in] by w [out, in] and b [out] (NULL: none) -> [..., out]; nn.Linear's convention. */
+/* x [..., in] by w [out, in], plus b [out] (may be NULL) -> [..., out]; nn.Linear's convention. */
 peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
 
 /*
  * The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
  * w2 [E, F], b2 [E] -> [..., E]. Equal to linear, activation, linear, but only x w1' + b1 is kept
- * for the backward pass; f of it and all gradients of width F live for a block of rows.
+ * for the backward pass: f of it and all gradients of width F are computed for one block of rows at
+ * a time.
  */
 enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU };
 peat_node *op_mlp(peat_graph *g, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
@@ -30,8 +31,9 @@ peat_node *op_dropout(peat_graph *g, peat_node *a, double p, uint64_t stream);
  * as many elements as logits has rows. Zero targets: 0. Result has shape [1]. */
 peat_node *op_cross_entropy(peat_graph *g, peat_node *logits, peat_node *target);
 
-/* Sum of nll, number of targets, number of targets with the highest logit (lowest id wins ties)
- * over rows; logits contiguous [rows, V]. No graph. Rows are added in order. */
+/* Over all rows: the sum of nll, the number of targets, and the number of targets with the highest
+ * logit (the lowest id wins ties). logits are contiguous [rows, V]. Makes no graph. Rows are added
+ * in order. */
 struct ce_sums {
     double nll;
     int64_t targets, correct;
@@ -40,9 +42,9 @@ void cross_entropy_sums(const struct team *team, const struct tensor *logits, co
                         struct ce_sums *sums);
 
 /*
- * Which keys a query may see. Query row i has index offset + i among the keys. Key j is seen when
- * all hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not padding;
- * same document. Arrays may be NULL.
+ * Which keys a query may see. Query row i has index offset + i among the keys. Query i sees key j
+ * when all of these hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not
+ * padding; same document. Arrays may be NULL.
  */
 struct attention_mask {
     bool causal;
@@ -61,7 +63,7 @@ struct attention_mask {
  *   rel  [1|H, Tq+Tk-1] or NULL: element j - i + Tq - 1 is added to logit (i, j)
  *   -> [B,H,Tq,Cv] with strides such that permute (0,2,1,3) of it is contiguous
  *
- * A row that sees no key gives zeros. Gradients to every operand; those of broadcast biases are
+ * A row that sees no key gives zeros. Every operand has a gradient; those of broadcast biases are
  * summed in fixed order. Dao et al. 2022, algorithm 1 and appendix B.2, one head at a time.
  */
 peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
@@ -73,10 +75,10 @@ peat_node *attention_mask_node(struct graph *g, const struct attention_mask *mas
                                int64_t Tq, int64_t Tk);
 
 /*
- * A gated linear recurrence over the places of each row, x and f [B,T,D] -> h [B,T,D]:
- * h_t = f_t h_(t-1) + (1 - f_t) x_t. The first `from_left` channels read from the left, the others
- * from the right. h starts at 0 in each document; padding is passed over and shows what was before
- * it. Of the mask only padding and documents count. Bradbury et al. 2017, section 2.1 (f-pooling).
+ * A gated linear recurrence over the places of each row, x and f [B,T,D] -> h [B,T,D]: h_t = f_t
+ * h_(t-1) + (1 - f_t) x_t. The first `from_left` channels read from the left, the others from the
+ * right. h starts at 0 in each document; at padding h keeps its value. The function reads only
+ * padding and documents of the mask. Bradbury et al. 2017, section 2.1 (f-pooling).
  */
 peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from_left,
                          const struct attention_mask *mask);
@@ -139,8 +141,9 @@ peat_node *op_custom(peat_graph *g, const peat_op *op, int32_t n, peat_node *con
                      const void *arg, size_t arg_size);
 void op_custom_all(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
                    const void *arg, size_t arg_size, peat_node **out);
-/* For checks of a plugin's own operation: its units, -1 of any other node; its forward over some of
- * them, into the node's value; and whether this byte of the value is one of a result. */
+/* For checks of a plugin's own operation: the number of its units (-1: another kind of node); its
+ * forward over some units, into the node's value; and whether this byte of the value belongs to a
+ * result. */
 int64_t custom_units(const peat_node *n);
 void custom_run(peat_node *n, int64_t begin, int64_t end);
 bool custom_writes(const peat_node *n, size_t byte);

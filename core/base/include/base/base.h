@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.h: what every room may use without naming it: the C library, files of POSIX, and the whole
- * room base. A header includes the headers of other rooms that it needs by name.
+ * base.h: the headers that every room may use without including them: the C library, files of
+ * POSIX, and the whole room base. A header includes the headers of other rooms that it needs.
  */
 #pragma once
 

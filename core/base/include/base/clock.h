@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-/* Seconds since some fixed point of this machine's uptime. */
+/* Seconds since a fixed point of this machine's uptime. */
 double clock_seconds(void);
-/* Seconds since clock_seconds() said `start`: never below 0, as where a machine was moved meanwhile
- * to another host with an earlier clock. */
+/* Seconds since clock_seconds() returned `start`. Never below 0, even after a move to another host
+ * with an earlier clock. */
 double clock_since(double start);
-/* Seconds since 1970, for files whose readers want a date. */
+/* Seconds since 1970, for files that contain a date. */
 double clock_wall(void);
 /* Seconds of all cores that this process has used. */
 double clock_cpu(void);

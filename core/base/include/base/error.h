@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.h: how a failure travels.
+ * error.h: how failures are reported.
  *
  * Three kinds, never mixed. A programmer's mistake is BUG: it prints and aborts. A mistake of the
- * user or the environment is a peat_status with a text in struct error, filled by the callee that
- * noticed and untouched on success. A numerical event is a result of the run, not an error.
- * Texts start in lower case, have no final stop, and quote the user's words with '.
+ * user or the environment is a peat_status with a text in struct error, which the function that
+ * notices it fills; success leaves it untouched. A numerical event is a result of the run, not an
+ * error. Texts start in lower case, have no final stop, and quote the user's words with '.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ struct error {
     char text[1024];
 };
 
-/* Fills err (may be NULL) and returns status. Of a text that does not fit, as with a very long
- * path, the middle is left out: its end says why. */
+/* Fills err (may be NULL) and returns status. A text that does not fit, as with a very long path,
+ * loses its middle, because the reason is at its end. */
 peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
-/* Puts "prefix: " before the text already there. */
+/* Puts "prefix: " before the present text. */
 void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "out of memory" and the like. */
 const char *status_text(peat_status status);
@@ -33,10 +33,10 @@ const char *status_text(peat_status status);
  * that is NULL has none, and a word that is NULL is none of them. */
 int names_count(const char *const *name);
 int names_find(const char *const *name, const char *word);
-/* Which of n names the word is; "a-b" and "a_b" are one name where not both are there. -1: none. */
+/* The index of the word among n names; "a-b" and "a_b" are the same name unless both exist. -1: it
+ * is not among them. */
 int name_index(const char *const *name, int n, const char *word);
-/* Of n names, the one nearest to word by edit distance, or NULL when none is near enough to
- * suggest. */
+/* The nearest to word of n names, by edit distance; NULL when none is near enough to suggest. */
 const char *nearest_name(const char *word, const char *const *name, int n);
 /* "; did you mean 'NAME'?" with that name, or "". */
 enum { SUGGESTION = 96 };
@@ -50,8 +50,8 @@ void error_add_names(struct error *err, const char *word, const char *const *nam
  * settings and others whose size follows from the user's words. */
 _Noreturn void out_of_memory(const char *what);
 
-/* Ends the process with status 1 and the line of err, likewise: for a failure of the environment in
- * the midst of a computation, from where it can't travel. */
+/* Ends the process in the same way with the line of err: for a failure of the environment inside a
+ * computation that cannot return it. */
 _Noreturn void give_up(const struct error *err);
 
 _Noreturn void bug(const char *file, int line, const char *fmt, ...)

@@ -2,8 +2,8 @@
 /*
  * file_kind.h: recognises the format of a file by its first bytes.
  *
- * Whoever reads text or plain numbers asks here first: the bytes of a picture or of a packed file
- * are numbers too.
+ * Readers of text or plain numbers call it first, because the bytes of a picture or of a packed
+ * file would pass as numbers.
  */
 #pragma once
 

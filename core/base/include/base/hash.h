@@ -9,6 +9,6 @@
 #define HASH_BASE64 45 /* 44 characters and the terminator */
 
 void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX]);
-/* The same in base64, as a page names the scripts that it may run. */
+/* The same in base64, in which a page's security policy names scripts. */
 void hash_base64(const void *bytes, size_t n, char text[HASH_BASE64]);
 peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h: JSON, the one way to write it and to read it.
+ * json.h: writing and reading JSON.
  *
  * A value (value.h) becomes text and text becomes a value; maps and lists are built member by
  * member; members of a map are read that may be missing or of another kind; and files are read and
@@ -14,21 +14,21 @@
 /* ---- text ---- */
 
 enum json_style {
-    JSON_CANONICAL, /* keys sorted, no spaces, whole numbers as integers: equal values, equal texts
-                     */
+    JSON_CANONICAL, /* keys sorted, no spaces, whole numbers as integers: equal values have equal
+                     * texts */
     JSON_DENSE,     /* keys in their order, no spaces */
     JSON_LINE,      /* one line with spaces */
     JSON_INDENTED,  /* a line for each key; lists of scalars on one line */
 };
 
-/* Numbers are in their shortest form that reads back, and a real stays a real ("1.0") in all styles
- * but the canonical. NaN and infinities become null, bytes that are not UTF-8 become U+FFFD. In all
- * styles but the canonical, control characters beyond ASCII and what shown.h names are \u escapes.
- */
+/* Numbers have the shortest form that reads back, and a real stays a real ("1.0") in all styles but
+ * the canonical. NaN and infinities become null, bytes that are not UTF-8 become U+FFFD. In all
+ * styles but the canonical, control characters beyond ASCII and the characters that shown.h names
+ * are \u escapes. */
 void json_print(const struct value *v, enum json_style style, struct strbuf *out);
 /* The same into the arena. */
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a);
-/* Of the canonical text. */
+/* SHA-256 of the canonical text. */
 void json_hash(const struct value *v, char hex[HASH_HEX]);
 /* NULL when the text is not JSON; a duplicate key is an error. `file` names it in messages and
  * places (line 0), and is borrowed. */
@@ -69,37 +69,37 @@ struct json json_add_map(struct json list);
 
 /* ---- reading ---- */
 
-/* The text under key; NULL, or `otherwise`, when there is none. */
+/* The text under key; NULL, or `otherwise`, when the map has none. */
 const char *json_get_text(const struct value *map, const char *key);
 const char *json_text_or(const struct value *map, const char *key, const char *otherwise);
-/* Under key is this text. */
+/* True where the text under key is this one. */
 bool json_text_is(const struct value *map, const char *key, const char *text);
 /* The whole number under key, or `otherwise`. */
 int64_t json_get_int(const struct value *map, const char *key, int64_t otherwise);
-/* The number under key; NaN when there is none. */
+/* The number under key; NaN when the map has none. */
 double json_get_number(const struct value *map, const char *key);
-/* Under key is true. */
+/* True where the value under key is true. */
 bool json_get_bool(const struct value *map, const char *key);
-/* Items of the list under key; 0 when there is none. */
+/* Number of items of the list under key; 0 when the map has no such list. */
 int json_get_count(const struct value *map, const char *key);
-/* The i-th item of the list under key; NULL behind the last, and without a list. */
+/* The i-th item of the list under key; NULL after the last, and without a list. */
 const struct value *json_get_item(const struct value *map, const char *key, int i);
-/* Both are there and equal. */
+/* True where both are not NULL and equal. */
 bool same_text(const char *a, const char *b);
 
 /* ---- files ---- */
 
-/* The file as a tree, its seal not looked at. `name` stands for it in messages about its content.
- * limit: bytes (0: none). PEAT_NOTFOUND when the file is missing, PEAT_CORRUPT when it is not
- * JSON. */
+/* The file as a tree; its seal is not checked. `name` replaces the path in messages about its
+ * content. limit: bytes (0: no limit). PEAT_NOTFOUND when the file is missing, PEAT_CORRUPT when it
+ * is not JSON. */
 peat_status json_read(const char *path, const char *name, size_t limit, struct arena *a,
                       struct value **v, struct error *err);
-/* <dir>/<name>, a sealed map: its seal is checked and taken off. PEAT_CORRUPT also when the seal is
- * broken. */
+/* Reads <dir>/<name>, a sealed map, checks its seal and removes it from the map. PEAT_CORRUPT also
+ * when the seal is broken. */
 peat_status json_read_file(const char *dir, const char *name, struct arena *a, struct value **v,
                            struct error *err);
-/* <dir>/<name> can be read and has no seal: it was made or changed by hand. */
+/* True where <dir>/<name> can be read and has no seal, because it was made or changed by hand. */
 bool json_lacks_seal(const char *dir, const char *name);
-/* Seals it. Leaves a file that holds the same bytes already as it is. */
+/* Writes the map with a seal. A file that has the same bytes already is not written. */
 peat_status json_write_file(const char *dir, const char *name, const struct value *map,
                             struct error *err);

@@ -10,7 +10,7 @@ struct log {
 };
 
 void log_line(const struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* `before`, the text as shown.h has it, and a newline in one write: lines of several processes stay
- * whole, and a newline in the text begins none. */
+/* Prints `before`, the text (with control characters as in shown.h) and a newline in one write, so
+ * that lines of several processes stay whole. */
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h: memory that is freed piece by piece, where an arena does not fit: what grows without
- * end, and for memory that is given back early. Everything here is freed with free().
+ * memory.h: memory that is freed piece by piece, where an arena does not fit: for data that grow
+ * without limit, or are freed early. Everything here is freed with free().
  *
- * As with arenas, running out of memory ends the process with one line.
+ * Running out of memory ends the process with one line, as with arenas.
  */
 #pragma once
 

@@ -15,11 +15,11 @@
 
 struct npy {
     const char *path; /* borrowed, as the bytes are */
-    char dtype[16];   /* "<f4": '<', '>' or '|', the kind of number, its bytes */
+    char dtype[16];   /* "<f4": '<', '>' or '|', the kind of number, and its bytes */
     size_t width;     /* bytes of a number; 0: dtype is not a number of 1, 2, 4 or 8 bytes */
     int rank;
     int64_t dim[PEAT_MAX_RANK];
-    int64_t n;                 /* elements */
+    int64_t n;                 /* number of elements */
     const unsigned char *data; /* [n * width], where width is not 0 */
 };
 
@@ -27,6 +27,6 @@ bool npy_is(const void *bytes, size_t size);
 /* PEAT_INVALID: the message begins with `path`. */
 peat_status npy_open(struct npy *f, const void *bytes, size_t size, const char *path,
                      struct error *err);
-/* Token ids: numbers of one axis, of any integer dtype, each from 0 to 2^31 - 1; *id [f->n] lives
- * as long as `a`. PEAT_INVALID names the first number that is not one. */
+/* Token ids: numbers on one axis, of any integer dtype, each from 0 to 2^31 - 1; *id [f->n] lives
+ * as long as `a`. PEAT_INVALID names the first number that is not a token id. */
 peat_status npy_ids(const struct npy *f, struct arena *a, const int32_t **id, struct error *err);

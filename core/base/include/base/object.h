@@ -9,23 +9,23 @@
 struct object {
     const char *path; /* absolute */
     void *handle;
-    char sha256[HASH_HEX]; /* empty: OBJECT_UNHASHED */
+    char sha256[HASH_HEX]; /* "" after OBJECT_UNHASHED */
 };
 
-/* To hash a file it is read whole; otherwise only its head and its table of segments. */
+/* Hashing reads the whole file; otherwise only its head and its table of segments are read. */
 enum object_hash { OBJECT_HASHED, OBJECT_UNHASHED };
 
-/* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. A file that is not a
- * whole shared object for this machine is refused before the dynamic linker sees it, and one that
- * changes how numbers are rounded is refused too, with the rounding put back. `what` is for
- * messages: "plugin". */
+/* Opens it with RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE; never closed. A file that is not a whole
+ * shared object for this machine is refused before the dynamic linker reads it. A file that changes
+ * how numbers are rounded is refused too, and the rounding is restored. `what` is for messages:
+ * "plugin". */
 peat_status object_open(struct object *o, const char *what, const char *path, enum object_hash hash,
                         struct arena *a, struct error *err);
-/* The text of its file's note of `owner` (base/elfcheck.h), without loading it, in *text; NULL: it
- * has none. Refuses what object_open does before the dynamic linker. */
+/* The text of the file's note of `owner` (base/elfcheck.h), without loading it, in *text; NULL: no
+ * such note. Makes the same checks as object_open does before the dynamic linker. */
 peat_status object_note(const char *what, const char *path, const char *owner, const char **text,
                         struct arena *a, struct error *err);
-/* NULL: it has no such symbol. */
+/* NULL: no such symbol. */
 void *object_symbol(const struct object *o, const char *name);
 /* The file's name without .so. */
 const char *object_stem(struct arena *a, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin_dirs.h: the directories in which plugins and providers are looked for. */
+/* plugin_dirs.h: the directories that are searched for plugins and providers. */
 #pragma once
 
 #include "base/arena.h"
@@ -11,8 +11,8 @@ struct plugin_dirs {
     const char *dir[34];
 };
 
-/* Those of PEAT_PLUGIN_PATH (colon-separated), ~/.local/lib/peat/plugins-<abi>, and <directory of
- * the program>/../<libdir>/peat/plugins-<abi>, each once. They need not exist. */
+/* The directories of PEAT_PLUGIN_PATH (colon-separated), ~/.local/lib/peat/plugins-<abi>, and
+ * <directory of the program>/../<libdir>/peat/plugins-<abi>, each once. They need not exist. */
 peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct error *err);
 /* " (searched in 'a', 'b')" */
 void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantity.h: the numbers that a cell has, by the rows of quantities.inc.
+ * quantity.h: the numbers of a cell, defined by the rows of quantities.inc.
  *
  * A number of plan.json is the same for all seeds of a setting; any other is reported by its median
  * over the seeds that count.
@@ -19,39 +19,39 @@ enum quantity_name {
 /* The files that have the number. */
 enum quantity_file { IN_PLAN = 1, IN_CONFIG = 2, IN_RESULT = 4 };
 
-/* Beside FIELD_NULL and FIELD_SIGNED of base/record.h. */
+/* Flags beside FIELD_NULL and FIELD_SIGNED of base/record.h. */
 enum quantity_flag {
     QUANTITY_WHOLE = 1 << 20,  /* written as a whole number */
-    QUANTITY_SPARSE = 1 << 21, /* a missing one is 0, 0 is not written, and a table has its column
-                                  only when a row has one */
-    QUANTITY_TIMED = 1 << 22,  /* another run of the same cell measures another one: left out of
-                                  hashes and comparisons of bits */
+    QUANTITY_SPARSE = 1 << 21, /* a missing number is 0, 0 is not written, and a table has the
+                                * column only when a row has the number */
+    QUANTITY_TIMED = 1 << 22,  /* differs when the same cell runs again: left out of hashes and
+                                * comparisons of bits */
 };
 
-/* How a table prints it: 12.3k; 16 : 1; 1.50; 3.2; KiB as MiB. */
+/* How a table prints a number: 12.3k; 16 : 1; 1.50; 3.2; KiB as MiB. */
 enum quantity_form { FORM_COUNT, FORM_RATIO, FORM_MILLISECONDS, FORM_SECONDS, FORM_KIB };
 
 struct quantity {
     unsigned files;     /* enum quantity_file */
-    const char *key;    /* in these files, and in `peat results --format json` */
+    const char *key;    /* key in these files, and in `peat results --format json` */
     unsigned flags;     /* enum quantity_flag, enum field_flag */
-    const char *csv;    /* the column of the csv; NULL: the key */
-    const char *column; /* the word of --columns; NULL: results do not show it */
-    const char *head;   /* of its column in tables */
+    const char *csv;    /* its column in the csv; NULL: the key */
+    const char *column; /* its word in --columns; NULL: results do not show it */
+    const char *head;   /* head of its column in tables */
     enum quantity_form form;
-    const char *unit, *meaning; /* as docs/formats.md has them */
+    const char *unit, *meaning; /* as in docs/formats.md */
 };
 extern const struct quantity quantities[QUANTITIES];
 
-/* The row of a record, without a key where the file does not have the number. A configuration and
- * a result may have null for any number that is not sparse. */
+/* The row of a record, without a key where the file does not have the number. In a configuration
+ * and a result any number that is not sparse may be null. */
 #define QUANTITY_FIELD(is_in_file, key, flags) {(is_in_file) ? (key) : "", FIELD_NUMBER | (flags)},
 #define QUANTITY_FIELD_OR_NULL(is_in_file, key, flags)                                             \
     QUANTITY_FIELD(is_in_file, key, (flags) | ((flags)&QUANTITY_SPARSE ? 0 : FIELD_NULL))
 
-/* The numbers of this file, as q[QUANTITIES] has them: NaN becomes null. */
+/* Writes the numbers of this file from q[QUANTITIES]; NaN becomes null. */
 void quantities_put(struct json map, enum quantity_file file, const double *q);
-/* Those of one file into q; NaN: none. The others keep their value. */
+/* Reads the numbers of one file into q; NaN: missing. Other numbers keep their value. */
 void quantities_read(const struct value *map, enum quantity_file file, double *q);
-/* Under this key is a timing. */
+/* True where the number under this key is a timing. */
 bool quantity_is_timed(const char *key);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* repeat.h: words for one and for many; a sentence about many rows is printed once. */
+/* repeat.h: singular and plural; a sentence about many rows is printed once. */
 #pragma once
 
 #include <stdint.h>
 
 #include "base/arena.h"
 
-/* How often text[i] stands among n texts when no earlier one is equal; else 0. NULL says nothing,
- * and counts 0. */
+/* The number of times that text[i] occurs among n texts, if no earlier one is equal; otherwise 0.
+ * NULL counts 0. */
 int times_said(const char *const *text, int n, int i);
 
 /* "name", or "name and 3 rows more" with kind "row" where 4 rows share a sentence. In `a`. */

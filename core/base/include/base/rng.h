@@ -3,8 +3,8 @@
  * rng.h: counter-based random numbers (Philox4x32-10; Salmon et al. 2011), from Random123.
  *
  * A stream is a 64-bit key made of the seed, a purpose and a name; the index-th number of a stream
- * is a function of both alone. Nothing is remembered, so any thread may draw any number, a resumed
- * run draws the same ones, and a new tensor never shifts another's.
+ * is a function of both alone. There is no state, so any thread may draw any number, a resumed run
+ * draws the same ones, and a new tensor does not change another's.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ uint64_t rng_stream(uint64_t seed, const char *purpose, const char *name);
 uint64_t rng_substream(uint64_t stream, uint64_t index);
 /* 64 random bits. */
 uint64_t rng_bits(uint64_t stream, uint64_t index);
-/* In [0, 1), 53 bits. */
+/* Uniform in [0, 1), 53 bits. */
 double rng_uniform(uint64_t stream, uint64_t index);
 /* Standard normal (Box-Muller over one Philox block). */
 double rng_normal(uint64_t stream, uint64_t index);

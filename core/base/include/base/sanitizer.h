@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sanitizer.h: which sanitizer this is built with, as gcc and clang say it. */
+/* sanitizer.h: the sanitizer of this build, as gcc and clang define it. */
 #pragma once
 
 #if defined(__has_feature)

@@ -3,7 +3,7 @@
  * seal.h: a checksum inside a JSON map, so that a flipped bit is damage and not another number.
  *
  * The last member, "check", is the SHA-256 of all the others in canonical form: order and spaces do
- * not count. A map without it was made by hand and is taken as it is.
+ * not count. A map without "check" was made by hand and is accepted.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define SEAL_KEY "check"
 
-/* Of every member of the map but the seal itself. */
+/* The seal: covers every member of the map but the seal itself. */
 void seal_of(const struct value *map, char hex[HASH_HEX]);
 /* A copy of the map with its seal. */
 struct value *sealed(struct arena *a, const struct value *map);
@@ -26,5 +26,5 @@ enum seal seal_check(const struct value *map);
  */
 /* line holds an object's text; the seal goes before its closing brace. */
 void seal_line(struct strbuf *line);
-/* n bytes without the line's end. */
+/* Checks n bytes, without the line's end. */
 enum seal seal_check_line(const char *line, size_t n);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shown.h: text of any origin on its way to a person.
+ * shown.h: makes text of any origin safe to print.
  *
- * Labels, names of plugins and files, logs and reasons are other people's words. A terminal obeys
- * control characters, and some others change the order in which a line is read or break it. Shown,
- * such a character is written out: \n, \r, \t; \x1b for another of ASCII; \u009b, \u202e beyond;
- * \xff for a byte that is not UTF-8. All other text stays as it is.
+ * Labels, names of plugins and files, logs and reasons may contain any characters. A terminal obeys
+ * control characters, and some others reverse or break a line. Such a character is written out: \n,
+ * \r, \t; \x1b for another of ASCII; \u009b, \u202e beyond; \xff for a byte that is not UTF-8. All
+ * other text stays as it is.
  */
 #pragma once
 
@@ -14,14 +14,15 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 
-/* C0, DEL, C1, what turns the direction of writing, and separators of lines. */
+/* C0, DEL, C1, characters that change the direction of writing, and line separators. */
 bool is_shown_as_code(uint32_t code);
 /* Adds n bytes; the characters of `keep` ("\n\t") stay as they are. */
 void shown_add_bytes(struct strbuf *out, const char *text, size_t n, const char *keep);
 void shown_add(struct strbuf *out, const char *text, const char *keep);
-/* With nothing kept, in the arena. */
+/* The same, keeping no character, in the arena. */
 const char *shown_text(struct arena *a, const char *text);
 
-/* Prints text with its line ends and tabs; all else as above. On a terminal wrapped (wrap.h). */
+/* Prints text with its line ends and tabs; other characters as above. Wrapped on a terminal
+ * (wrap.h). */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));

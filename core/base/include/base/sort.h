@@ -9,6 +9,6 @@ void sort_integers(int64_t *x, int64_t n);
 /* For qsort and bsearch. Items of compare_texts are texts, or structs that begin with one. */
 int compare_integers(const void *a, const void *b);
 int compare_texts(const void *a, const void *b);
-/* Where the numbers of x [n] stand, the smallest first, into place [n]; equal ones keep their
- * order. */
+/* The indices of the numbers of x [n], the smallest number first, into place [n]; equal numbers
+ * keep their order. */
 void sort_places(const double *x, int64_t n, int64_t *place);

@@ -3,7 +3,7 @@
  * value.h: a tree of settings in which every leaf knows where the user wrote it.
  *
  * The experiment file, the command line and a cell's config.json all become such trees; merging,
- * typing and error messages work on them alone. Trees live in an arena and are shared freely:
+ * typing and error messages work only on them. Trees live in an arena and are shared freely:
  * nothing is changed in place except by value_set on a map and value_append on a list the caller
  * made. Texts and keys are copied into the arena. Running out of memory ends the process.
  */
@@ -22,7 +22,7 @@ struct place {
     int line, column;
 };
 
-/* Of what nobody wrote. */
+/* The place of a value that no file contains. */
 static const struct place NOWHERE = {NULL, 0, 0};
 
 enum value_kind {
@@ -41,7 +41,7 @@ struct value {
     bool boolean;
     int64_t integer;
     double real;      /* set for INT too */
-    const char *text; /* TEXT: the text; other scalars: as the user wrote them */
+    const char *text; /* TEXT: the text; other scalars: the text that the user wrote */
     int n;            /* LIST, MAP */
     struct value **item;
     const char **key;     /* MAP */
@@ -55,30 +55,30 @@ struct value *value_real(struct arena *a, struct place at, double real);
 struct value *value_text(struct arena *a, struct place at, const char *text);
 struct value *value_list(struct arena *a, struct place at);
 struct value *value_map(struct arena *a, struct place at);
-/* A plain scalar by the YAML 1.2 core schema: null ~ true false, decimal, 0o 0x, floats, .inf .nan,
- * else text. */
+/* Reads a plain scalar by the YAML 1.2 core schema: null ~ true false, decimal, 0o 0x, floats, .inf
+ * .nan, otherwise text. */
 struct value *value_scalar(struct arena *a, struct place at, const char *text);
 
 void value_append(struct arena *a, struct value *list, struct value *item);
-/* Adds or replaces. */
+/* Adds or replaces a key. */
 void value_set(struct arena *a, struct value *map, const char *key, struct place key_at,
                struct value *item);
-/* Adds a key that the caller knows is not there: value_set has to look for it. */
+/* Adds a key that the map does not have; saves the search of value_set. */
 void value_set_new(struct arena *a, struct value *map, const char *key, struct place key_at,
                    struct value *item);
 /* NULL when absent or not a map. */
 struct value *value_get(const struct value *map, const char *key);
-/* Where the key stands, or the map's own place. */
+/* The key's place, or the map's own. */
 struct place value_key_place(const struct value *map, const char *key);
-/* "model.d_model" through nested maps. */
+/* The value of "model.d_model" in nested maps. */
 struct value *value_get_path(const struct value *map, const char *dotted);
-/* A copy of map in which the dotted path is item; maps on the way are made. */
+/* A copy of map in which the dotted path has the value item; missing maps on the way are made. */
 struct value *value_with_path(struct arena *a, const struct value *map, const char *dotted,
                               struct place key_at, struct value *item);
 /* Deep merge into a new tree: maps merge key by key, everything else is replaced by `over`.
  * Either may be NULL. Maps are new, lists and scalars are shared. */
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
-/* Equal content; places do not count, 1 and 1.0 are equal. */
+/* Equal content, without places; 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
 /* A list has an item that equals v, or is this text. */
 bool value_holds(const struct value *list, const struct value *v);

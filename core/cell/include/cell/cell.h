@@ -3,7 +3,7 @@
  * cell.h: one resolved configuration with one seed: typed, with every default filled in, hashed.
  *
  * The same code reads a point of the grid (places: the experiment file) and a cell's config.json
- * (places: that file), so a cell process sees exactly what the plan saw.
+ * (places: that file), so a cell process has exactly the configuration of the plan.
  */
 #pragma once
 
@@ -21,8 +21,8 @@ struct plugin_use {
     struct place at;
 };
 
-/* The order in which the engine adds and rounds: raised when cells get other bits. 1: a library
- * computes products of any size. */
+/* Version of the order in which the engine adds and rounds: raised when cells get other bits. 1: a
+ * library computes products of any size. */
 enum { CELL_ARITHMETIC = 2 };
 
 struct weight_start;
@@ -30,29 +30,29 @@ struct weight_start;
 struct cell_config {
     struct plugin_use task;
     struct model_config model;  /* without sizes that the task sets */
-    const struct value *freeze; /* model.freeze as written; NULL: it is not */
+    const struct value *freeze; /* model.freeze as written; NULL: not given */
     int n_start;
-    struct weight_start *start; /* cell/start.h: in order; later ones go over earlier ones */
+    struct weight_start *start; /* cell/start.h: in order; later ones override earlier ones */
     int n_scheme;
     struct plugin_use scheme[POSITIONAL_MAX];
     bool has_combine; /* false: no stream to merge; the table shows `-` */
     struct plugin_use combine;
     struct train_config train;
     struct eval_config eval;
-    int64_t arithmetic; /* that the cell is planned with; 1 is not written and not hashed */
+    int64_t arithmetic; /* CELL_ARITHMETIC of the plan; 1 is not written and not hashed */
     int64_t seed;
     struct value *resolved; /* map: task, model, position, train, eval, seed: all values explicit */
-    struct value *identity; /* the hash is of this and the seed */
-    char hash[HASH_HEX];  /* of task, model, position, train, seed; files by content, plugins by id
-                             (and by content hash when named by path) */
-    char trunk[HASH_HEX]; /* of the steps that it may share with longer cells (cell/trunk.h); "":
-                             it has none */
-    struct data_files *files; /* what its plugins read */
-    char setting[HASH_HEX];   /* the same without the seed: equal for the cells of one row */
+    struct value *identity; /* the part of `resolved` that is hashed, with the seed */
+    char hash[HASH_HEX];    /* hash of task, model, position, train, seed. Files count by content,
+                             * plugins by id (those named by path also by content) */
+    char trunk[HASH_HEX];   /* hash of the steps that it may share with longer cells
+                             * (cell/trunk.h); "": it shares none */
+    struct data_files *files; /* hashes of the files that its plugins read */
+    char setting[HASH_HEX];   /* `hash` without the seed: equal for the cells of one row */
 };
 
 /* The plugins of a cell in the order in which meta.json lists them: its task, schemes, combine.
- * NULL behind the last. */
+ * NULL after the last. */
 const struct plugin_use *cell_plugin(const struct cell_config *c, int i);
 
 /* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The
@@ -62,23 +62,22 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
                              struct registry *r, struct arena *a, bool *combine_dropped,
                              struct error *err);
 
-/* A flag of these rows beside enum peat_param_flag: the key was added after cells had been trained.
- * While its field is 0 it is left out of a cell's configuration, so that cells keep their hash. */
+/* A flag of these rows, beside those of enum peat_param_flag: the key was added after cells had
+ * been trained. While its field is 0 it is left out of a cell's configuration, so that old cells
+ * keep their hash. */
 enum { CELL_LATER = 1 << 16 };
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 
-/* cell_config_read for the cells of one grid, which share `files`, whose arena outlives them. */
+/* As cell_config_read, for the cells of one grid. They share `files`, whose arena outlives them. */
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
                                   struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err);
-/* The same from a cell's config.json; files NULL: of its own. Its hash is worked out again, from
- * the plugins and data that are there now: whether it is the one in the file is for the caller to
- * see.
- */
+/* The same from a cell's config.json. files may be NULL. The hash is computed again from the
+ * plugins and data that are there now; the caller compares it with the hash in the file. */
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
                                 struct registry *r, struct data_files *files, struct arena *a,
                                 struct error *err);
-/* The same cell with another seed. Fails when it starts from a cell that is not there. */
+/* The same cell with another seed. Fails when it starts from a cell that does not exist. */
 peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
                                struct arena *a, struct error *err);
 

@@ -2,9 +2,9 @@
 /*
  * cellfiles.h: the files of a cell, and the seal of its result over them.
  *
- * result.json is written last. It holds the hash of what meta.json says ("meta_hash"), and bytes
- * and SHA-256 of metrics.jsonl and of the final weights ("files"), so that one of them that was
- * cut, edited or taken from another cell is noticed. Results of format 1 have neither.
+ * result.json is written last. It has the hash of meta.json's content ("meta_hash"), and bytes and
+ * SHA-256 of metrics.jsonl and of the final weights ("files"), so that a file that was cut, edited
+ * or copied from another cell is noticed. Results of format 1 have neither.
  */
 #pragma once
 
@@ -16,26 +16,26 @@ extern const struct record config_record, meta_record, result_record;
 peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
                             struct json result, struct error *err);
 
-/* Which of a cell's files are checked. */
+/* How many of a cell's files are checked. */
 enum cell_look {
-    LOOK_READ, /* what tables and figures read; of the weights their size, if they are there */
-    LOOK_ALL,  /* the weights too, which have to be there                                    */
+    LOOK_READ, /* files that tables and figures read; for weights only their size, if they are
+                * there */
+    LOOK_ALL,  /* the weights too, which must be there                                       */
 };
-/* NULL: the files are those that the result was sealed with. Else which one is not, and how:
- * "metrics.jsonl is not the one that result.json was sealed with". meta: what meta.json says; NULL:
- * it is missing. */
+/* Names a file that is not the one the result was sealed with: "metrics.jsonl is not the one that
+ * result.json was sealed with"; NULL: all are. meta: content of meta.json; NULL: it is missing. */
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
 
 /*
- * recordedhash.c: settings by what meta.json says of plugins and files, which need not be here. The
- * files are matched in the order in which meta.json lists them: data may have moved.
+ * recordedhash.c: checks settings by the plugins and files that meta.json lists, without reading
+ * them. Files are matched in the order in which meta.json lists them, because data may have moved.
  */
-/* Whether the settings in config.json have its hash. Only a plugin knows which of its settings name
- * files: an empty text that may be one counts as one or as a text, whichever fits. */
+/* True where the settings in config.json have its hash. Only a plugin knows which of its settings
+ * name files, so an empty text that may be a file name is tried both as a file and as a text. */
 bool cell_files_have_hash(const struct value *config, const struct value *meta, struct arena *a);
-/* config.json with the content of each file in the place of its path. */
+/* config.json with the content of each file instead of its path. */
 const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
                                              struct arena *a);
-/* {"pid", "host", "started_utc"}: who writes it, and when. */
+/* {"pid", "host", "started_utc"} of this process: who writes a file, and when. */
 struct json process_named(struct arena *a);

@@ -5,14 +5,14 @@
 
 #include "cell/cell.h"
 
-/* A cell as its directory tells it. */
+/* A cell as its directory describes it. */
 struct recorded_cell {
     const char *label, *dir;
     const struct value *config; /* config.json; NULL: unreadable */
-    const struct value *meta;   /* meta.json, which names the data; NULL: there is none */
+    const struct value *meta;   /* meta.json, which names the data; NULL: missing */
 };
 
-/* Refuses data and plugin files that are not those the cell was planned with. `what` needs it:
- * "a diagnosis". r is initialised here. */
+/* Refuses data and plugin files that differ from those that the cell was planned with. `what` names
+ * the purpose in the message: "a diagnosis". Initialises r. */
 peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell, const char *what,
                         struct registry *r, struct arena *a, struct error *err);

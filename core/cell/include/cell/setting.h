@@ -12,22 +12,23 @@
 
 /* task, model, position, train, eval; ended by NULL. */
 extern const char *const setting_sections[];
-/* position.combine where none is given. It is left out where there is no stream to merge. */
+/* position.combine where the experiment gives none. It is left out where no stream is merged. */
 extern const char setting_combine[];
 
 bool setting_is_section(const char *key);
-/* True when `key` is `prefix` or stands below it. */
+/* True when `key` is `prefix` or below it. */
 bool setting_is_below(const char *key, const char *prefix);
-/* Refuses keys that do not exist, at `at`, with the nearest one among these and the n others. */
+/* Refuses, with its place `at`, a key that does not exist; the message has the nearest one among
+ * the known keys and the n others. */
 peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
                           struct arena *a, struct error *err);
 /* Whether the value of a key that no plugin owns may be a list: eval.lengths. */
 bool setting_takes_list(const char *key);
-/* The keys of one section as written in the file, `what` in messages. */
+/* Reads the keys of one section as written in the file; `what` names the section in messages. */
 peat_status setting_check_section(const char *section, const struct value *v, struct error *err);
 
-/* *tree becomes a new tree in which key is item. A whole section given as a map merges; a plugin
- * given by its name alone becomes a map when a parameter below it is set. */
+/* Makes *tree a new tree in which key is item. A whole section given as a map is merged; a plugin
+ * given only by its name becomes a map when a parameter below it is set. */
 peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
                           struct value *item, struct arena *a, struct error *err);
 

@@ -12,25 +12,27 @@ struct cell_diagnosis {
     struct cell_config config;
     struct assembly assembly;
     struct subject subject;
-    const char *generation; /* directory of the weights              */
-    int64_t step;           /* of the weights                        */
-    char weights[HASH_HEX]; /* SHA-256 of their file                 */
-    const char *changed;    /* plugins or data that have changed since training; NULL: none */
+    const char *generation; /* directory of the checkpoint whose weights are read */
+    int64_t step;           /* training step of the weights          */
+    char weights[HASH_HEX]; /* SHA-256 of the file of the weights    */
+    const char *changed;    /* names of plugins or data that have changed since training; NULL:
+                             * unchanged */
     const struct cell_files *cell;
 };
 
 /* Rebuilds the cell's model in F64 with its newest weights and reads n_batch batches of its first
- * evaluation length. Refuses a cell without weights, and data that are not those of the training;
- * plugins that differ are noted. The trail (may be NULL) records the hooks that run. gemm_start was
- * called for the team, which outlives d. cell_diagnosis_close also after a failure. */
+ * evaluation length. Refuses a cell without weights, and data that differ from the training's;
+ * plugins that differ are noted. The trail (may be NULL) records the hooks that run. Call
+ * gemm_start for the team before; the team outlives d. Call cell_diagnosis_close also after a
+ * failure. */
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct trail *trail,
                                 struct error *err);
-/* The same with the initial weights, of a cell that may be not trained yet. */
+/* The same with the initial weights; the cell need not be trained. */
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
                                       int n_batch, const struct team *team, struct trail *trail,
                                       struct error *err);
-/* The whole tree, in d's memory. */
+/* Computes the whole tree, in d's memory. */
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,
                                struct value **v, struct error *err);
 void cell_diagnosis_close(struct cell_diagnosis *d);

@@ -3,9 +3,9 @@
  * diagnostics.h: the diagnostics of a trained model. docs/diagnostics.md gives the formulas, their
  * sources, and the form of each tree.
  *
- * Each function fills the map v with its numbers, of six digits each, or with {"skipped": why}
- * where the model has no such thing; a failure is kept by the subject. The same subject gives the
- * same tree. Trees live in s->arena.
+ * Each function fills the map v with its numbers, with six digits each, or with {"skipped": why}
+ * where the diagnostic does not apply to the model; the subject keeps a failure. The same subject
+ * gives the same tree. Trees live in s->arena.
  */
 #pragma once
 
@@ -25,14 +25,14 @@ void diagnose_attention(struct subject *s, struct json v);
 struct diagnostic {
     const char *name; /* also its key in the tree */
     diagnostic_fn run;
-    const char *title;   /* of the page                             */
+    const char *title;   /* heading on the page                     */
     const char *meaning; /* one line that says how to read it */
-    bool of_attention;   /* skipped where a model has none          */
+    bool of_attention;   /* needs a model with attention            */
 };
 /* Ended by a NULL name. */
 extern const struct diagnostic diagnostics[];
 
-/* All diagnostics whose name is in only (NULL: all), each as a member of v. */
+/* Runs all diagnostics whose name is in only (NULL: all); each becomes a member of v. */
 void diagnose(struct subject *s, const char *const *only, int n_only, struct json v);
 
 /* diagnosis_text.c: the tree as a page of at most `width` columns. */

@@ -2,9 +2,9 @@
 /*
  * drawings.h: the schemes of a grid, drawn by their own code and kept in the run directory.
  *
- * Each scheme with its parameters is drawn once, at the sizes of the first cell that has it: as
- * training changed it in the first finished cell, else from initial weights. Each runs in a process
- * of its own.
+ * Each scheme with its parameters is drawn once, at the sizes of the first cell that has it: with
+ * the trained weights of the first finished cell, or else with initial weights. Each drawing runs
+ * in a process of its own.
  */
 #pragma once
 

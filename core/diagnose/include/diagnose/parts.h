@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.h: the residual stream as a sum of what tokens, positions, segments and constants brought.
+ * parts.h: the residual stream as a sum of parts that come from tokens, positions, segments and
+ * constants.
  *
  *   x = x_token + x_position + x_segment + x_constant        [B*T, D]
  *
@@ -30,39 +31,41 @@ extern const char *const part_name[PARTS];
 struct parts {
     int64_t rows, D;  /* rows = B * T                                             */
     double *x[PARTS]; /* [rows, D]; NULL: the model has no such stream            */
-    double *whole;    /* [rows, D]: what they should sum to                       */
+    double *whole;    /* [rows, D]: the stream, which the parts should sum to     */
     double error;     /* largest |whole - sum| / largest |whole|                  */
 };
 
-#define PARTS_ROUNDING 1e-6 /* an `error` below is rounding */
-/* Some scheme's stream is merged at the input, and not later alone. */
+#define PARTS_ROUNDING 1e-6 /* where an `error` is below this, it is rounding */
+/* True where some scheme's stream is merged at the input, not only later. */
 bool parts_are_linear(const struct parts *p);
 double parts_error(const struct parts *p);
 
-/* Of one batch: the merged input, and what block 0 works on, which is more where schemes act on
- * the residual stream. In the work arena. False when the subject has failed. */
+/* For one batch: the parts of the merged input, and those of the input of block 0, which
+ * differ where schemes act on the residual stream. In the work arena. False when the
+ * subject has failed. */
 bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block);
 
-/* y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, the constant part + b; an RMS norm without mean
- * and b. `whole` is shared. */
+/* y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, and + b for the constant part; an RMS norm has
+ * neither mean nor b. `whole` is shared. */
 void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
                 struct arena *a);
 
 enum projection { OF_QUERY, OF_KEY, OF_VALUE, OF_ALL };
 
-/* The parts in the attention of one head group. Arrays [B, H of the group, T, C]. */
+/* The parts in the attention of one head group, as arrays [B, H of the group, T, C]. */
 struct group_parts {
     const struct attention_seen *seen;
     int64_t H, C, Cv;
     double *x[OF_ALL][PARTS];
-    double error; /* of queries and keys, as in struct parts */
+    double error; /* for queries and keys, as in struct parts */
 };
 
-/* The parts x of what block `layer` works on, as queries, keys and values of its *n head groups; t
- * is of the same batch, with attention, and not ended. NULL when the subject has failed. */
+/* Projects the parts x of block `layer`'s input to queries, keys and values of its *n head groups.
+ * t is a trace of the same batch, with attention, that has not ended. NULL when the subject has
+ * failed. */
 struct group_parts *parts_project(struct trace *t, int64_t layer, const struct parts *x, int *n);
-/* x becomes the parts of what block layer + 1 works on. */
+/* Replaces x by the parts of the input of block layer + 1. */
 void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,
                    int n);
-/* Why parts cannot be followed through block `layer`; NULL: they can. */
+/* Why parts cannot be followed through block `layer`; NULL: they can be. */
 const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a);

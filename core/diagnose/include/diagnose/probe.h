@@ -3,11 +3,12 @@
  * probe.h: linear readouts of activations x [n, d].
  *
  * Both probes are closed forms, and scale each column to mean 0 and variance 1 over the training
- * rows. A number (position) is read by ridge regression: w = (C + l I)^-1 c, C and c the training
- * rows' covariances, l chosen among PROBE_RIDGES on groups held out of training. A class is read by
- * linear discriminants with W = (1 - s) S + s (tr S / d) I within classes, s by Ledoit & Wolf
- * (2004): least squares on one-hot targets may never answer with a class whose mean lies between
- * two others' (Hastie, Tibshirani & Friedman, 4.2), as those of positions do.
+ * rows. A number (the position) is predicted by ridge regression: w = (C + l I)^-1 c, C and c the
+ * training rows' covariances, l chosen among PROBE_RIDGES on groups held out of training. A class
+ * (the token) is predicted by linear discriminants with W = (1 - s) S + s (tr S / d) I within
+ * classes, s by Ledoit & Wolf (2004): least squares on one-hot targets may never answer with a
+ * class whose mean lies between two others' (Hastie, Tibshirani & Friedman, 4.2), as those of
+ * positions do.
  */
 #pragma once
 
@@ -15,35 +16,37 @@
 
 enum { PROBE_RIDGES = 9 }; /* 1e-6, 1e-5, .. 1e2 */
 
-/* held_out [n]: true where the row's group is one of round(share * groups), at least 1 and not
- * all, chosen by the stream among the groups of rows with `use` (NULL: all). Returns the number of
- * groups that are held out; 0: there are fewer than two. */
+/* Sets held_out [n]: true where the row's group is held out. round(share * groups) groups are, at
+ * least 1 and not all, drawn with the stream among the groups of rows with `use` (NULL: all).
+ * Returns the number of held-out groups; 0: there are fewer than two groups. */
 int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
                        uint64_t stream, bool *held_out, struct arena *a);
 
 struct probe_regression {
-    int64_t train, test; /* rows                                                                */
-    double r2;           /* 1 - sum (y - f)^2 / sum (y - mean y)^2 over the test rows; at most 1,
-                            negative when worse than their mean; NaN: no test rows or constant   */
+    int64_t train, test; /* numbers of rows                                                     */
+    double r2;           /* 1 - sum (y - f)^2 / sum (y - mean y)^2 over the test rows: at most 1,
+                          * negative when f is worse than their mean; NaN: no test rows or
+                          * constant y */
     double error;        /* mean |y - f| over the test rows, in units of y                       */
     double train_r2;
-    double ridge; /* l; columns have variance 1                                                  */
+    double ridge; /* the l that was chosen, for columns of variance 1                            */
 };
 
-/* y [n] targets, group [n] as above, test [n] the rows to score (probe_hold_out's). The choice of
- * l holds a fifth of the training groups out by `stream`; with fewer than two groups it is the
- * middle of the list. PEAT_FAILED: no training rows, or not finite. */
+/* y [n] targets, group [n] as above, test [n] the rows to score (held_out of probe_hold_out). To
+ * choose l, a fifth of the training groups is held out by `stream`; with fewer than two groups l is
+ * the middle of the list. PEAT_FAILED: no training rows, or not finite. */
 peat_status probe_regression(const struct team *team, struct probe_regression *p,
                              const struct matrix *x, const double *y, const int64_t *group,
                              const bool *test, uint64_t stream, struct arena *a, struct error *err);
 
 struct probe_classes {
-    int64_t train, test; /* rows                                                                */
-    int64_t classes;     /* seen in training                                                    */
-    int64_t unseen;      /* test rows whose class was not: they count as wrong                  */
-    double accuracy;     /* share of the test rows; NaN without any                             */
-    double chance;       /* the same for the answer that is most frequent in training           */
-    double shrinkage;    /* of the covariance, 0 .. 1                                           */
+    int64_t train, test; /* numbers of rows                                                     */
+    int64_t classes;     /* number of classes in the training rows                              */
+    int64_t unseen;      /* test rows whose class is not in the training rows: they count as
+                          * wrong */
+    double accuracy;     /* share of the test rows predicted right; NaN: no test rows           */
+    double chance;       /* the same for always answering the most frequent class of training   */
+    double shrinkage;    /* shrinkage s of the covariance, 0 .. 1                               */
 };
 
 /* label [n] any numbers; the class shares of training are the prior. PEAT_FAILED: no training

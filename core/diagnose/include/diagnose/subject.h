@@ -2,7 +2,8 @@
 /*
  * subject.h: a trained model under examination and the windows that it reads.
  *
- * The model is in F64 whatever it was trained in: what must be zero then is zero to rounding.
+ * The model is in F64, whatever its training precision, so that exact zeros show as zeros up to
+ * rounding.
  */
 #pragma once
 
@@ -11,27 +12,27 @@
 
 enum {
     SUBJECT_LENGTH = 512, /* longer windows are cut to their first tokens  */
-    SUBJECT_TOKENS = 1024 /* of one batch, at most, unless a window is longer */
+    SUBJECT_TOKENS = 1024 /* most tokens of one batch, unless one window is longer */
 };
 
 struct tables;
 
 struct subject {
     struct model *model;
-    const struct task *task;    /* that the batches are of; NULL: none            */
-    const struct tables *start; /* of the model before training; NULL: not known  */
-    const struct tables *now;   /* of the model as it is; NULL: not found yet     */
+    const struct task *task;    /* task of the batches; NULL: no task             */
+    const struct tables *start; /* tables of the model before training; NULL: not known */
+    const struct tables *now;   /* tables of the model as it is; NULL: not computed yet */
     const struct team *team;
     int n_batch;
     peat_batch *batch;    /* [n_batch], each [B,T]; all of one T             */
-    uint64_t stream;      /* of rng_stream(): permutations, held-out groups  */
-    struct error err;     /* the first failure: what comes after it does nothing */
-    struct arena arena;   /* results                                         */
-    struct arena work;    /* arrays of one batch: marked and rewound         */
-    struct arena scratch; /* one forward pass                                */
+    uint64_t stream;      /* key from rng_stream() for permutations and held-out groups */
+    struct error err;     /* the first failure; after it every function does nothing */
+    struct arena arena;   /* memory of results                               */
+    struct arena work;    /* memory of arrays of one batch: marked and rewound */
+    struct arena scratch; /* memory of one forward pass                      */
 };
 
-/* The arenas; model, team and batches are the caller's. */
+/* Initialises the arenas; model, team and batches belong to the caller. */
 void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed);
 void subject_release(struct subject *s);
 /* Reads up to n batches of the task's evaluation number `which`. PEAT_INVALID when there is
@@ -43,7 +44,7 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
 int64_t subject_tokens(const struct subject *s);
 
 bool subject_is_well(const struct subject *s);
-/* The first failure, which err (may be NULL) then says. */
+/* The status of the first failure, whose text is copied to err (may be NULL). */
 peat_status subject_status(const struct subject *s, struct error *err);
-/* Calls add with each of the first n batches, until one fails. Its work memory is given back. */
+/* Calls add with each of the first n batches, until one fails, and rewinds s->work after each. */
 void subject_each(struct subject *s, int n, void (*add)(void *ctx, const peat_batch *b), void *ctx);

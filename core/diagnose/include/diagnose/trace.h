@@ -15,10 +15,11 @@ enum {
 
 struct trace_options {
     unsigned keep;       /* streams of other kinds are zero                           */
-    bool attention;      /* logits and weights of every head are made, and the mask   */
-    bool probes;         /* nodes that plugins name for inspection are in `pass`      */
-    bool input_alone;    /* stop after the first block; logits of the last places alone */
-    const double *minus; /* [B*T*D], taken from the merged input; NULL: nothing is    */
+    bool attention;      /* compute logits and weights of every head, and the mask    */
+    bool probes;         /* keep nodes that plugins name for inspection in `pass`     */
+    bool input_alone;    /* stop after the first block, with logits only for the last places */
+    const double *minus; /* [B*T*D], subtracted from the merged input; NULL: nothing is
+                          * subtracted */
 };
 
 struct trace {
@@ -30,17 +31,19 @@ struct trace {
     struct pass pass; /* attention_forward may be called with it until trace_end */
     struct observer observer;
     struct arena_mark mark;
-    peat_node *input;                    /* [B,T,D], merged                               */
-    peat_node *position[POSITIONAL_MAX]; /* [1|B,T,d] streams as they come; NULL: none */
-    peat_node **residual;                /* [L+1]: what block l works on, and the last norm */
+    peat_node *input;                    /* [B,T,D], the merged input                     */
+    peat_node *position[POSITIONAL_MAX]; /* [1|B,T,d], the streams before merging; NULL: no
+                                          * stream */
+    peat_node **residual;                /* [L+1]: the input of block l, and that of the last
+                                          * norm */
     int n_seen;
     struct attention_seen *seen; /* one for each head group, in layer order; only `attention` */
-    peat_node *keys;             /* [1|B,1,T,T]: 1 where a key is seen; only `attention` */
+    peat_node *keys;             /* [1|B,1,T,T]: 1 where the query sees the key; only `attention` */
     peat_node *logits;           /* [B*T, V]                                      */
 };
 
-/* Runs the batch; false when the subject has failed. Whatever it returns, trace_end gives the
- * scratch arena back. */
+/* Runs the batch; false when the subject has failed. Call trace_end in both cases: it rewinds the
+ * scratch arena. */
 bool trace_run(struct trace *t, struct subject *s, const peat_batch *b,
                const struct trace_options *o);
 void trace_end(struct trace *t);

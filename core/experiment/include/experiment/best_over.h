@@ -12,33 +12,34 @@
 #include "base/base.h"
 
 struct best_over {
-    int n_axis; /* 0: nothing is chosen */
+    int n_axis; /* number of axes; 0: nothing is chosen */
     const char **axis;
-    bool halves; /* by halves of the data: then every seed both chooses and is reported */
-    int n_seed;  /* kept for choosing: they are in no mean, interval or test */
+    bool halves; /* the data choose by halves: then every seed both chooses and is reported */
+    int n_seed;  /* number of seeds kept for choosing: no mean, interval or test has them */
     int64_t *seed;
-    const char *metric;       /* NULL: the report's                */
-    int64_t length;           /* -1: the first that was evaluated  */
-    const struct value *only; /* axis -> label: rows that differ on these axes alone have one value,
-                                 chosen at these labels; NULL: each row chooses its own */
-    struct place at, metric_at, length_at; /* of the axes; of what was given, or the axes */
+    const char *metric;       /* NULL: the report's metric         */
+    int64_t length;           /* -1: the first length that was evaluated */
+    const struct value *only; /* axis -> label: rows that differ only on these axes share a
+                               * value, chosen at these labels; NULL: each row has its own */
+    struct place at, metric_at, length_at; /* places: of `axes`; of metric and length, or else of
+                                            * `axes` */
 };
 
-/* From its normal form; NULL: nothing is chosen. PEAT_CORRUPT: it is not one. */
+/* Reads the normal form; NULL: nothing is chosen. PEAT_CORRUPT: it is not a normal form. */
 peat_status best_over_from_value(struct best_over *b, const struct value *v, struct arena *a,
                                  struct error *err);
 struct value *best_over_value(const struct best_over *b, struct arena *a);
 
-/* Its value is chosen. */
+/* True where the axis is one whose value is chosen. */
 bool best_over_has(const struct best_over *b, const char *axis);
-/* Rows that differ on this axis have one choice. */
+/* True where rows that differ on this axis share a choice. */
 bool best_over_spans(const struct best_over *b, const char *axis);
-/* A cell with this label of the axis may take part in the choice. */
+/* True where a cell with this label of the axis may take part in the choice. */
 bool best_over_fits(const struct best_over *b, const char *axis, const char *label);
-/* " at train.steps=1500", in `a`; "": each row chooses. */
+/* " at train.steps=1500", in `a`; "": each row has its own choice. */
 const char *best_over_where(const struct best_over *b, struct arena *a);
-/* The seed is kept for choosing. */
+/* True where the seed is kept for choosing. */
 bool best_over_keeps(const struct best_over *b, int64_t seed);
-/* "train.lr, model.d_ff"; "seed 5", "seeds 5, 6". In `a`. */
+/* The axes "train.lr, model.d_ff"; the seeds "seed 5" or "seeds 5, 6". In `a`. */
 const char *best_over_axes(const struct best_over *b, struct arena *a);
 const char *best_over_seeds(const struct best_over *b, struct arena *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * contrast.h: which rows a contrast compares, by the labels of their axes alone.
+ * contrast.h: finds the rows that a contrast compares, only by the labels of their axes.
  *
  * A contrast is the difference A - B of two labels of one axis (the factor), in every stratum: a
  * setting of the other axes. Its normal form, as the run directory keeps it, is a map with name,
@@ -14,41 +14,41 @@
 struct contrast {
     const char *name;
     struct place at;
-    int factor;               /* axis; -1: of two rows */
-    const char *label[2];     /* of the factor: A, B */
+    int factor;               /* index of the factor's axis; -1: a comparison of two rows */
+    const char *label[2];     /* labels A and B of the factor */
     const struct value *side; /* without a factor: list of two maps axis -> label */
     bool over[EXPERIMENT_MAX_AXES];
     const struct value *where; /* map axis -> label or list of labels; NULL: all */
-    const char *metric;        /* NULL: the report's */
-    int64_t length;            /* -1: the table's */
+    const char *metric;        /* NULL: the report's metric */
+    int64_t length;            /* -1: the table's length */
 };
 
 /* Rows as their labels: label[row][axis]. */
 struct labelled {
     int n_axis, n_row;
-    const char *const *axis; /* keys */
+    const char *const *axis; /* keys of the axes */
     const char *const *const *label;
 };
 
-/* From its normal form. PEAT_CORRUPT: it does not fit these axes. */
+/* Reads the normal form. PEAT_CORRUPT: it does not fit these axes. */
 peat_status contrast_from_value(struct contrast *c, const struct value *v,
                                 const struct labelled *rows, struct error *err);
 
-/* A row of each label that agree on all other axes; "-" on position.combine and the keys below it
- * goes with any label. */
+/* Two rows, one with each label, that agree on all other axes; "-" on position.combine and on the
+ * keys below it matches any label. */
 struct contrast_pair {
-    int a, b;                               /* rows */
-    const char *label[EXPERIMENT_MAX_AXES]; /* of the stratum; the factor's is NULL */
+    int a, b;                               /* numbers of the rows */
+    const char *label[EXPERIMENT_MAX_AXES]; /* labels of the stratum; the factor's is NULL */
 };
 
 struct contrast_pairs {
     int n;
     struct contrast_pair *pair;
-    int n_alone; /* rows that are no evidence */
+    int n_alone; /* rows without a pair */
     struct contrast_alone {
         int row;
-        bool same_model; /* "-" on the factor: one model whatever the label; else: it has no
-                            counterpart */
+        bool same_model; /* true: its label of the factor is "-", so it is the same model for
+                          * every label; false: it has no counterpart */
     } * alone;
 };
 
@@ -57,5 +57,5 @@ void contrast_pairs_find(const struct contrast *c, const struct labelled *rows, 
 
 /* True when the row has, for every axis of the map, the label or one of the labels. */
 bool labels_match(const struct labelled *rows, int row, const struct value *map);
-/* The axis of this key; -1: none. */
+/* The axis with this key; -1: no such axis. */
 int labelled_axis(const struct labelled *rows, const char *key);

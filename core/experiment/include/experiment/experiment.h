@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * experiment.h: the experiment file as typed data, before any plugin is asked but for its name.
+ * experiment.h: the experiment file as typed data, before any function of a plugin runs.
  *
  * Precedence: built-in < defaults < axis < overrides < command line. Every value keeps the place
- * where it was written, so that whoever refuses it later can say so.
+ * where it was written, for the messages of later checks.
  */
 #pragma once
 
@@ -14,12 +14,12 @@
 #include "experiment/plugin_names.h"
 
 #define EXPERIMENT_MAX_AXES    16
-#define EXPERIMENT_MAX_CELLS   10000 /* times seeds */
-#define EXPERIMENT_MAX_LOOKS   64    /* at the claims, while seeds are added */
+#define EXPERIMENT_MAX_CELLS   10000 /* grid points times seeds */
+#define EXPERIMENT_MAX_LOOKS   64    /* looks at the claims, while seeds are added */
 #define EXPERIMENT_MAX_JOBS    1024  /* cells at once */
-#define EXPERIMENT_MAX_THREADS 1024  /* of a cell */
+#define EXPERIMENT_MAX_THREADS 1024  /* threads of a cell */
 
-/* One value of an axis: a label for the table and the settings it makes, dotted key -> value. */
+/* One value of an axis: a label for the table and its settings, dotted key -> value. */
 struct axis_value {
     const char *label;
     struct value *set; /* map of dotted keys; one entry unless the axis is labelled */
@@ -29,12 +29,13 @@ struct axis {
     const char *key; /* "position.scheme", or the name of a labelled axis: "size" */
     struct place at;
     bool labelled;
-    int n;       /* values of the product                                                  */
-    int n_known; /* and those after them that include, or a file the command line narrows, has */
-    int n_file;  /* of these, without what include alone has                               */
-    int room;    /* for values                                                               */
+    int n;       /* number of values in the product                                        */
+    int n_known; /* number of values that are known: also those that only `include` has, or the
+                  * file before the command line narrowed it */
+    int n_file;  /* of these, those that are not only in `include`                         */
+    int room;    /* room in `value`                                                          */
     struct axis_value *value;
-    struct text_index by_label, by_setting, by_other_name; /* of known values; axis.c */
+    struct text_index by_label, by_setting, by_other_name; /* indices of known values; axis.c */
 };
 
 struct override {
@@ -46,25 +47,26 @@ enum launcher { LAUNCHER_LOCAL, LAUNCHER_SLURM };
 
 /* Options of `run --launcher slurm`. */
 struct slurm_settings {
-    const char *partition, *account, *memory; /* "": as the cluster has it         */
-    const char *constraint;                   /* features of its nodes; "": any    */
-    double time;                              /* seconds of a task; 0: likewise     */
+    const char *partition, *account, *memory; /* "": the cluster's default         */
+    const char *constraint;                   /* features that nodes must have; "": any nodes */
+    double time;                              /* time limit of a task in seconds; 0: the
+                                               * cluster's default */
     int64_t cells_per_task;
     int64_t max_parallel; /* tasks at once; 0: no limit       */
-    int64_t cpus;         /* of a task; 0: the cells' threads */
+    int64_t cpus;         /* processors of a task; 0: the cells' threads */
     peat_strings extra;   /* options of sbatch, and lines of shell before the cells */
 };
 
-/* How to run; never part of a cell's identity. */
+/* How to run the cells; never part of a cell's identity. */
 struct run_settings {
     int64_t jobs, threads;    /* 0: auto            */
     int64_t on_failure;       /* 0 continue, 1 stop */
-    double timeout;           /* seconds; 0: none   */
-    double no_progress;       /* the same, of a cell that stands still */
-    double plan_timeout;      /* the same, of one plugin function in a plan */
-    int64_t checkpoint_every; /* steps; 0: only at the end */
+    double timeout;           /* limit of a cell in seconds; 0: no limit */
+    double no_progress;       /* limit of a cell in seconds without progress; 0: no limit */
+    double plan_timeout;      /* limit of one plugin function in a plan, in seconds; 0: no limit */
+    int64_t checkpoint_every; /* steps between checkpoints; 0: only at the end */
     int64_t launcher;         /* enum launcher      */
-    const char *gemm;         /* of providers_words() */
+    const char *gemm;         /* one of providers_words() */
     bool tensorboard;
     struct slurm_settings slurm;
 };
@@ -72,9 +74,9 @@ struct run_settings {
 struct report_settings {
     const char *metric; /* "": the task's main metric                                     */
     struct place metric_at;
-    int64_t goal;            /* 0 as the metric says, 1 min, 2 max                             */
-    struct value *baseline;  /* map: axis key -> label; NULL: none                             */
-    struct value *contrasts; /* list of normal forms, see contrast.h; NULL: none              */
+    int64_t goal;            /* 0: as the metric defines it, 1 min, 2 max                      */
+    struct value *baseline;  /* map: axis key -> label; NULL: no baseline                      */
+    struct value *contrasts; /* list of normal forms, see contrast.h; NULL: no contrasts      */
     struct best_over best_over;
     int64_t at; /* 0 final                                                        */
 };
@@ -88,25 +90,26 @@ struct match_settings {
     struct place at;
 };
 
-/* `seeds: {from: 10, at_most: 40, until: claims}`: claims are judged when so many reported seeds
- * have ended. */
+/* `seeds: {from: 10, at_most: 40, until: claims}`: claims are judged at each of these numbers of
+ * reported seeds. */
 struct looks {
-    int n; /* 0: a fixed number of seeds */
+    int n; /* number of looks; 0: a fixed number of seeds */
     int count[EXPERIMENT_MAX_LOOKS];
     int from, every;
-    int64_t spending; /* of claim_spendings */
+    int64_t spending; /* index of a word of claim_spendings */
 };
 
 struct experiment {
     struct arena *arena;
-    const char *path; /* of the file, as given */
+    const char *path; /* path of the file, as given */
     int n_word;
     const char **word;             /* key=value words of the command line                  */
     struct value *root;            /* the file, with top-level keys of the command line    */
-    const struct value *made_with; /* of a file that resolved.h wrote; NULL: of one by hand */
+    const struct value *made_with; /* section of a file that resolved.h wrote; NULL: written by
+                                    * hand */
     int64_t version;               /* 1 or 2 */
     const char *name, *description;
-    struct value *defaults; /* merged with nothing yet; a map                             */
+    struct value *defaults; /* the section as written; a map                              */
     int n_axis;
     struct axis axis[EXPERIMENT_MAX_AXES];
     struct value *exclude; /* list of maps axis key -> label or list of labels, or NULL      */
@@ -120,9 +123,9 @@ struct experiment {
     struct match_settings match;
     struct run_settings run;
     struct report_settings report;
-    struct value *claims; /* list of normal forms, see claim.h; NULL: none */
+    struct value *claims; /* list of normal forms, see claim.h; NULL: no claims */
     struct place matrix_at, defaults_at;
-    struct plugin_names names; /* of those given by path */
+    struct plugin_names names; /* names of plugins that are given by path */
 };
 
 /* Reads and checks the file and the command line's key=value words (argument i has the place
@@ -132,12 +135,12 @@ struct experiment {
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct mends *mends, struct error *err);
 
-/* -1: no such axis. */
+/* The index of an axis; -1: no such axis. */
 int axis_find(const struct experiment *e, const char *key);
 
 /* One point of the grid: axis labels, seed and merged settings. */
 struct point {
-    const char *label[EXPERIMENT_MAX_AXES]; /* by axis */
+    const char *label[EXPERIMENT_MAX_AXES]; /* labels by axis */
     int64_t seed;
     struct value *tree; /* sections task, model, position, train, eval */
 };
@@ -154,17 +157,17 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when);
 bool same_labels(const struct experiment *e, const struct point *a, const struct point *b);
 
-/* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": how a value stands in labels and tables.
- * names: of plugins given by path; NULL: by their paths, as they are written. */
+/* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": a value in labels and tables. names: of
+ * plugins given by path; NULL: their paths as written. */
 const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v);
-/* "rotary-base=500": a label as it stands in the names of cells and their files. */
+/* "rotary-base=500": a label in the names of cells and their files. */
 const char *label_file_name(struct arena *a, const char *label);
 /* Whether a cell has the label "rotary-base=500.sum.s0", also written "rotary(base=500).sum.s0", or
- * fits a pattern by its label (may be NULL) or its id. */
+ * its label (may be NULL) or id matches a pattern. */
 bool cell_is_called(const char *label, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 
-/* Whether a text can be the name of an experiment or the id of a cell: both name folders of run
+/* Whether a text can be the name of an experiment or the id of a cell. Both name folders of run
  * directories and archives, and must not lead out of them. */
 bool experiment_is_name(const char *text);
 bool cell_is_id(const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h: all cells of an experiment with what they will cost, from the real set-up and one
- * shape-only forward of each; nothing is trained.
+ * plan.h: all cells of an experiment with their costs, from the real set-up and one shape-only
+ * forward of each; nothing is trained.
  */
 #pragma once
 
@@ -11,9 +11,10 @@
 struct plan_cell {
     int index;
     const char *id;                        /* label-hash8: the directory's name */
-    const char *label;                     /* "rotary.sum.s0"; the id where cells would share one */
+    const char *label;                     /* "rotary.sum.s0"; the id where two cells would have
+                                            * the same label */
     const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
-    const char *scheme, *combine, *task;   /* labels, axes or not                */
+    const char *scheme, *combine, *task;   /* labels, whether they are axes or not */
     int64_t seed;
     struct cell_config config;
     const struct value *plugins; /* as cell_plugins gives them */
@@ -24,11 +25,11 @@ struct plan_cell {
     const char *started;         /* what its weights start from, "A; B"; NULL: drawn */
     const char *first_tokens;  /* what training data begin with; NULL: not told. Not in plan.json */
     const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
-    const struct value *trunk; /* of the steps that it shares with other cells (cell/trunk.h); NULL:
-                                  it shares none */
-    int baseline; /* index of the row it is compared with: same seed, equal on every axis that the
-                     baseline does not name; -1: the experiment names no baseline. Checked for all
-                     cells by plan_make */
+    const struct value *trunk; /* describes the steps that it shares with other cells
+                                * (cell/trunk.h); NULL: it shares none */
+    int baseline; /* index of the cell it is compared with: same seed, equal on every axis that
+                   * the baseline does not name; -1: the experiment names no baseline. plan_make
+                   * checks it for all cells */
 };
 
 struct plan {
@@ -45,38 +46,39 @@ struct plan {
                                    narrows it, has the rows that the claim compares */
 };
 
-/* How far a plan looks: shapes and costs alone, or also how large tokens and positions are at the
- * input (Q_INPUT_RATIO_START; NaN without), for which a library of matrices is loaded. */
+/* How much a plan computes: only shapes and costs, or also the sizes of tokens and positions at the
+ * input (Q_INPUT_RATIO_START, otherwise NaN), for which it loads a library of matrix products. */
 enum plan_depth { PLAN_SHAPES, PLAN_SIZES };
 
 /* Runs plugins: see plan_make_apart. A point that is refused is left out of the cells and listed in
  * `skipped` when another point of the grid is accepted; otherwise it is an error. */
 peat_status plan_make(struct plan *p, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err);
-/* FLOPs of its training after step `from`; 0: of all of it. */
+/* FLOPs of the cell's training after step `from`; 0: of the whole training. */
 double plan_training(const struct plan_cell *c, int64_t from);
-/* FLOPs of its evaluations after step `from`: of given tokens, and of those that it generates. */
+/* FLOPs of the cell's evaluations after step `from`: of given tokens, and of tokens that it
+ * generates. */
 double plan_scoring(const struct plan_cell *c, int64_t from);
 double plan_generation(const struct plan_cell *c, int64_t from);
-/* The time of training, in FLOPs of matrix products that take as long: activations that are written
- * and read, as the composed path of attention has many, take time beside the FLOPs. */
+/* The time of training, as FLOPs of matrix products that take as long. It counts activations too,
+ * because reading and writing them takes time, above all on the composed path of attention. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
-/* The same with evaluations; a generated token's FLOPs take more time than others. */
+/* The same with evaluations; FLOPs of a generated token take longer than others. */
 double plan_work(const struct plan_cell *c, int64_t from);
-/* The part of plan_work that is FLOPs of products; the rest stands for activations. */
+/* The part of plan_work that is FLOPs of products; the rest is the time of activations. */
 double plan_products(const struct plan_cell *c, int64_t from);
-/* Its products by weights and in attention round to bf16. */
+/* True where the cell's products by weights and in attention round to bf16. */
 bool plan_rounds(const struct plan_cell *c);
-/* Evaluations after step `from`. */
+/* The number of evaluations after step `from`. */
 int64_t plan_evaluations(const struct plan_cell *c, int64_t from);
-/* plantrunks.c: the cells that share each trunk, by their ids as they are now; a cell that shares
- * its trunk with no other has none. */
+/* plantrunks.c: lists the cells that share each trunk by their present ids; a cell that shares its
+ * trunk with no other gets none. */
 void plan_name_trunks(struct plan *p, struct arena *a);
-/* For each cell of those with is_run (NULL: all) the step up to which another of them
- * trains the same, into `from`: of cells that share steps, the shorter ones train them. */
+/* Sets `from`, for each cell with is_run (NULL: all), to the step up to which a shorter one of
+ * these cells trains the same steps. */
 void plan_shared_steps(const struct plan *p, const bool *is_run, int64_t *from, struct arena *a);
-/* Bytes that its process will hold, but for its data: libraries; weights, gradients and moments;
- * activations, whose gradients mostly take the place of others. */
+/* Bytes that the cell's process will hold, without its data: libraries; weights, gradients and
+ * moments; activations, whose gradients mostly reuse memory. */
 int64_t plan_memory(const struct plan_cell *c);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
@@ -85,7 +87,7 @@ extern const struct record plan_record;
 extern const struct field plan_cell_fields[]; /* with members of struct plan_cell */
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
-/* A cell's config.json. */
+/* The content of a cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
 
 /*

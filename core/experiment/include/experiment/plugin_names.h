@@ -11,7 +11,7 @@
 #include "base/base.h"
 
 struct plugin_name {
-    const char *file, *text; /* where it is named, and the path that is written there */
+    const char *file, *text; /* the file that names it, and the path as written there */
     const char *name;
 };
 
@@ -20,6 +20,6 @@ struct plugin_names {
     struct plugin_name *item;
 };
 
-/* The name of the plugin whose path this text is; NULL: it is not one. names: NULL for none.
- */
+/* The name of the plugin whose path this text is; NULL: the text is not such a path. names may be
+ * NULL. */
 const char *plugin_name_at(const struct plugin_names *names, const struct value *v);

@@ -3,8 +3,8 @@
  * resolved.h: an experiment as it was run, which runs the same from any folder.
  *
  * The words of the command line are applied, paths are absolute, and labels stay as they were.
- * `made_with` says where it comes from: the program, the file, the folder, the words, and the
- * plugins by their hashes. Reading it again gives the same plan.
+ * `made_with` records its origin: the program, the file, the folder, the words, and the plugins by
+ * their hashes. Reading it again gives the same plan.
  */
 #pragma once
 
@@ -15,6 +15,6 @@
 /* The experiment as a tree, and as the text of a YAML file. */
 struct value *resolved_value(const struct plan *p, struct arena *a);
 void resolved_text(const struct plan *p, struct strbuf *out);
-/* The first program or plugin that is not the one of `made_with`: "scheme 'rotary' is not the file
- * that ..."; NULL: all is as it was, or the experiment is none that was made by resolved_text. */
+/* The first program or plugin that differs from `made_with`: "scheme 'rotary' is not the file that
+ * ..."; NULL: none differs, or resolved_text did not make the experiment. */
 const char *resolved_change(const struct plan *p, struct arena *a);

@@ -5,7 +5,7 @@
 #include "plugin/registry.h"
 
 /* A schema of draft 7, from the rows of settings and from the parameters of all plugins that are
- * loaded. It knows keys, types, bounds and names of plugins; what several keys mean together, and
- * labels, only the program knows. Plugins by path, and keys of plugins that are set by a dotted
- * key, are accepted as they are. */
+ * loaded. It checks keys, types, bounds and names of plugins; only the program checks combinations
+ * of keys, and labels. Plugins by path, and keys of plugins that are set by a dotted key, are
+ * accepted unchecked. */
 struct value *experiment_schema(const struct registry *r, struct arena *a);

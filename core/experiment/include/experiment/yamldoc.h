@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * yamldoc.h: a YAML file as a tree of settings; yamldoc.c alone includes yaml.h.
+ * yamldoc.h: a YAML file as a tree of settings; only yamldoc.c includes yaml.h.
  *
  * One document, YAML 1.2 core schema for plain scalars, quoted scalars are text. Refused with
  * file:line:column: syntax errors, duplicate keys, keys that are not text, a second document,
@@ -14,9 +14,9 @@
 
 /* `file` is used in places and messages as given. */
 peat_status yaml_load(struct arena *a, const char *file, struct value **root, struct error *err);
-/* The same from memory; `limit` on bytes as for files. */
+/* The same from memory, with the same limit on bytes. */
 peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *file,
                        struct value **root, struct error *err);
-/* One value as on the command line: `at` is the place of the whole text. */
+/* One value of the command line: `at` is the place of the whole text. */
 peat_status yaml_value(struct arena *a, const char *text, struct place at, struct value **value,
                        struct error *err);

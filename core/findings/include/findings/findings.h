@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * findings.h: what diagnoses of many cells say, row by row over seeds.
+ * findings.h: the measures of many cells' diagnoses, row by row over seeds.
  *
  * A diagnosis is the tree that `peat diagnose` makes of one cell. Rows and seeds are those of the
  * results; nothing is trained or loaded here.
@@ -13,8 +13,8 @@
 
 struct found_row {
     const struct result_row *row;
-    int n;                     /* cells of it that are diagnosed */
-    const struct value **tree; /* [row->n_cell], NULL: it is not */
+    int n;                     /* number of its cells that are diagnosed */
+    const struct value **tree; /* [row->n_cell], NULL: not diagnosed */
 };
 
 struct left_out {
@@ -25,24 +25,24 @@ struct findings {
     const struct results *r;
     struct arena *a;
     int n_row, n_cell;
-    struct found_row *row; /* of every row of the results, in their order */
+    struct found_row *row; /* the found row of each row of the results, in their order */
     int n_left_out, left_out_room;
     struct left_out *left_out;
 };
 
 /* One number of a row: mean over seeds with a 95 % Student-t interval. */
 struct finding {
-    int64_t part; /* layer or first dimension; -1: there are none                       */
+    int64_t part; /* number of the layer or first dimension; -1: the measure has one number */
     struct summary over;
-    double chance; /* mean over seeds; NaN: unknown */
-    double *value; /* [n_cell of the row]; NaN: none */
+    double chance; /* value by chance, mean over seeds; NaN: unknown */
+    double *value; /* [n_cell of the row]; NaN: no value */
 };
 
 void findings_init(struct findings *f, const struct results *r, struct arena *a);
 /* Adds the diagnosis of a cell of the results. */
 void findings_add(struct findings *f, const struct result_cell *cell, const struct value *tree);
 void findings_leave_out(struct findings *f, const char *cell, const char *why);
-/* The diagnosis that `peat diagnose --save` kept in a cell. NULL: there is none (*why NULL), or
+/* The diagnosis that `peat diagnose --save` kept in a cell. NULL: none was kept (*why is NULL), or
  * it is of other weights. */
 const struct value *findings_kept(const struct result_cell *cell, struct arena *a,
                                   const char **why);
@@ -53,8 +53,8 @@ int findings_of(const struct findings *f, const struct found_row *row, const str
 
 /* ---- findings_table.c, findings_text.c ---- */
 
-/* A line for each diagnosed row. columns: "angle,position_r2@0", comma-separated; NULL: the
- * usual ones that some row has. PEAT_INVALID: there is no such measure or part. */
+/* A line for each diagnosed row. columns: "angle,position_r2@0", comma-separated; NULL: the usual
+ * ones that some row has. PEAT_INVALID: no such measure or part. */
 peat_status findings_table(struct table *t, const struct findings *f, const char *columns,
                            struct error *err);
 /* A line for each row, measure and part, all numbers in full. */

@@ -5,21 +5,21 @@
  * A .tar.gz or .tar.xz with one folder, named after the experiment: the experiment as written and
  * as resolved, plan, claims, of each planned cell its configuration, provenance, curve and result,
  * with weights when asked for, and bundle.json about the bundle itself. Unpacked it is a run
- * directory. Equal directories give equal bytes: it holds no time, owner or place. Its
- * members are regular files, and their names are made of the experiment's name, ids of cells and
- * names that are fixed.
+ * directory. Equal directories give equal bytes: a bundle holds no time, owner or place. Its
+ * members are regular files, whose names consist of the experiment's name, ids of cells and fixed
+ * names.
  */
 #pragma once
 
 #include "grid/verify.h"
 
-/* xz takes half of the room, and a minute for a thousand cells. */
+/* xz needs half the space, and a minute for a thousand cells. */
 enum packing { PACKED_GZIP, PACKED_XZ };
 
 extern const struct record bundle_record;
 
-/* v: of verify_packed. PEAT_CORRUPT: it found a problem. PEAT_INVALID: a link or a special file
- * stands where a file should. PEAT_FAILED: tar failed, or is not installed. */
+/* v: from verify_packed. PEAT_CORRUPT: v has a problem. PEAT_INVALID: a link or a special file is
+ * where a file should be. PEAT_FAILED: tar failed, or is not installed. */
 peat_status bundle_make(const struct verification *v, enum packing packing, struct strbuf *out,
                         struct error *err);
 /* The directory was unpacked from a bundle that had no weights. */

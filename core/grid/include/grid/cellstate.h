@@ -7,14 +7,14 @@
 enum cell_state {
     CELL_TODO,    /* never started                            */
     CELL_RUNNING, /* its process holds the cell's lock        */
-    CELL_PARTIAL, /* stopped between; has a checkpoint or not */
+    CELL_PARTIAL, /* stopped before its end, with or without a checkpoint */
     CELL_DONE,
-    CELL_DIVERGED, /* done: divergence is a result             */
+    CELL_DIVERGED, /* counts as done: divergence is a result   */
     CELL_FAILED,
     CELL_CRASHED,
     CELL_TIMEOUT,
     CELL_OOM,
-    CELL_STALE,    /* done with another plugin; stale.json says so */
+    CELL_STALE,    /* done with another plugin; stale.json records it */
     CELL_DAMAGED,  /* done, but its files have changed since                 */
     CELL_WAITING,  /* never started: best_over has chosen no value for its row yet */
     CELL_UNCHOSEN, /* never started: best_over has chosen another value           */

@@ -3,7 +3,7 @@
  * claimfile.h: claims.json of a run directory: the claims, and when they were made.
  *
  * It is written at the first start, before any cell is trained. Claims that change later do not
- * replace what stands there: they are added, with how many results there were by then.
+ * replace earlier ones: they are added, with the number of results at that time.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ struct claims_version {
 };
 
 struct claims_kept {
-    int n; /* 0: no claims were ever made */
+    int n; /* 0: the experiment never had claims */
     struct claims_version *version;
 };
 
 /* Adds the experiment's claims to the file unless they are its last version. */
 peat_status claims_keep(const char *dir, const struct experiment *e, struct arena *a,
                         struct error *err);
-/* PEAT_CORRUPT: the file is damaged, or claims do not have the hash that stands beside them. */
+/* PEAT_CORRUPT: the file is damaged, or claims do not match their hash. */
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
                              struct error *err);

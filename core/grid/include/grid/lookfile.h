@@ -10,9 +10,9 @@
 #define LOOKS_FILE "looks.json"
 extern const struct record looks_record;
 
-/* look: how many looks have been made; id [n]: of the cells that no later look needs. */
+/* look: the number of looks made; id [n]: the cells that no later look needs. */
 peat_status looks_keep(const char *dir, int look, int n, const char *const *id, struct arena *a,
                        struct error *err);
-/* Cells of the run that were never started and are not needed are CELL_DECIDED. Without the file
- * there are none. PEAT_CORRUPT: it is damaged. */
+/* Gives cells of the file that were never started the state CELL_DECIDED. Changes nothing without
+ * the file. PEAT_CORRUPT: the file is damaged. */
 peat_status looks_mark(struct rundir *r, struct arena *a, struct error *err);

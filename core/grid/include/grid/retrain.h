@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * retrain.h: cells trained once more, elsewhere, to see whether the same bits come out.
- */
+/* retrain.h: trains cells once more, elsewhere, to see whether they give the same bits. */
 #pragma once
 
 #include "grid/verify.h"
 
 enum retrain_verdict {
     RETRAIN_SAME,
-    RETRAIN_CLOSE, /* of an earlier arithmetic, and its values differ by RETRAIN_NEAR at most */
+    RETRAIN_CLOSE, /* trained with an earlier arithmetic, and its values differ by at most
+                    * RETRAIN_NEAR */
     RETRAIN_DIFFERS,
-    RETRAIN_NOT_COMPARABLE, /* other kernels, libraries or another build than then */
-    RETRAIN_FAILED,         /* it did not end */
+    RETRAIN_NOT_COMPARABLE, /* the kernels, libraries or build differ from those of the first
+                             * training */
+    RETRAIN_FAILED,         /* the training did not end */
     RETRAIN_VERDICTS
 };
-#define RETRAIN_NEAR 0.01 /* of a value */
+#define RETRAIN_NEAR 0.01 /* relative difference of a value */
 extern const char *const retrain_verdict_name[RETRAIN_VERDICTS];
 
 struct retrained {
-    const char *cell; /* its label */
+    const char *cell; /* label of the cell */
     enum retrain_verdict verdict;
-    const char *text; /* "its weights differ"; "" when the same */
+    const char *text; /* "its weights differ"; "" when they are the same */
 };
 
 struct retraining {
-    int64_t count, seed, threads; /* how many cells; all when there are fewer */
-    const struct value *moved;    /* map: dotted key -> where those data lie now; NULL: none */
-    /* filled by retrain_cells */
+    int64_t count, seed, threads; /* number of cells; all when the run has fewer */
+    const struct value *moved;    /* map: dotted key -> present path of those data; NULL: not
+                                   * moved */
+    /* set by retrain_cells */
     int n;
     struct retrained *item;
     bool interrupted;
 };
 
 /* Trains finished cells, chosen by the seed, in a directory below TMPDIR that is removed at the
- * end, and compares weights, the training's curve and the final values bit for bit; of a cell of an
- * earlier arithmetic (cell/cell.h) the final values, by size. `program` is the path of peat. */
+ * end, and compares weights, the training's curve and the final values bit for bit. For a cell of
+ * an earlier arithmetic (cell/cell.h) it only compares how far final values differ. `program` is
+ * the path of peat. */
 peat_status retrain_cells(const struct verification *v, struct retraining *t, const char *program,
                           struct error *err);

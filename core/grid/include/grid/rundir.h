@@ -13,18 +13,19 @@
 /* end.json and stale.json. */
 extern const struct record end_record, stale_record;
 
-/* Refuses a directory that belongs to another experiment. One that does not exist is fine. */
+/* Refuses a directory that belongs to another experiment. Accepts one that does not exist. */
 peat_status rundir_check(const char *dir, const struct plan *p, struct error *err);
-/* A cell that the directory has under another label keeps the name it has there. */
+/* Gives a cell that the directory has under another label that label and id. */
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
-/* The parent's lock on the directory (close-on-exec), which is made when it does not exist: *fd,
- * or PEAT_INVALID naming pid and host of the living parent that holds it. */
+/* The parent's lock on the directory (close-on-exec); makes a missing directory. *fd, or
+ * PEAT_INVALID naming pid and host of the living parent that holds the lock. */
 peat_status rundir_lock(const char *dir, int *fd, struct error *err);
 /* Whether experiment.yaml or resolved.yaml in `dir` is the file that plan.json was written with.
- * Unknown: there was none, or an earlier program wrote the plan. */
+ * Unknown: the plan had no such file, or an earlier program wrote it. */
 enum source { SOURCE_UNKNOWN, SOURCE_SAME, SOURCE_MISSING, SOURCE_OTHER };
 enum source rundir_source(const char *dir, const struct value *plan, const char *name);
-/* Before the directory stands for what was run there: neither of them has been changed since. */
+/* Refuses a directory in which either file has changed since it was run. Call it before `dir` is
+ * used as the experiment. */
 peat_status rundir_check_sources(const char *dir, struct error *err);
 /* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
  * a directory that rundir_check accepts. Cells of other plans stay. */
@@ -34,34 +35,33 @@ peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a,
 struct cell_files {
     const char *id, *dir;
     const char *label; /* the id when no file has it            */
-    const char *hash;  /* plan.json's; NULL: not in it           */
+    const char *hash;  /* hash in plan.json; NULL: the plan does not have the cell */
     enum cell_state state;
     struct value *config, *result, *meta; /* NULL when absent or damaged         */
     struct value *end;                    /* likewise, and when there is a result */
     bool planned;                         /* in the present plan.json             */
-    bool marked_stale;                    /* by stale.json                        */
-    const char *damage; /* "'runs/x/cells/.../config.json' is damaged: ..."; NULL: none */
+    bool marked_stale;                    /* has a stale.json                     */
+    const char *damage; /* "'runs/x/cells/.../config.json' is damaged: ..."; NULL: undamaged */
 };
 
 struct rundir {
     const char *path;
     struct value *plan;
-    const struct best *best; /* grid/best.h, of the planned cells in their order; NULL: the plan
-                                has no best_over */
+    const struct best *best; /* the choices for the planned cells in their order (grid/best.h);
+                              * NULL: the plan has no best_over */
     int n;
-    struct cell_files *cell; /* in plan order, then leftovers by name */
+    struct cell_files *cell; /* in plan order, then cells that are not in the plan, by name */
 };
 
 /* Reads everything. A damaged file is reported by the cell's `damage`, and by the state damaged
  * where the cell was done, not by failing. PEAT_CORRUPT: plan.json is damaged; PEAT_MISMATCH: a
  * file is of a newer format than is known. */
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err);
-/* Fills r->best by the plan and the states of the planned cells, and separates cells never started
- * that wait for a choice from those that were not chosen. rundir_read has done so. */
+/* Fills r->best from the plan and the states of the planned cells, and distinguishes cells that
+ * wait for a choice from those that were not chosen. rundir_read calls it. */
 peat_status rundir_choose(struct rundir *r, const struct value *plan, struct arena *a,
                           struct error *err);
-/* One cell alone, quickly; PEAT_NOTFOUND when there is no directory for it. planned is not known.
- */
+/* Reads one cell, quickly; PEAT_NOTFOUND when it has no directory. Does not set `planned`. */
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
                              struct arena *a, struct error *err);
 /* The cell of this id; NULL: there is none. */
@@ -69,9 +69,9 @@ const struct cell_files *rundir_cell(const struct rundir *r, const char *id);
 /* CELL is an index, an id, a label or a unique prefix of the hash. */
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
 
-/* A living process runs the cell of this directory. */
+/* True where a living process runs the cell of this directory. */
 bool cell_is_running(const char *dir);
-/* A living process holds the lock in this directory: a cell's, or a run directory's own. */
+/* True where a living process holds the lock in this directory, of a cell or a run. */
 bool lock_is_held(const char *dir);
 /* The measure of a result by metric, split and length (below 0: the shortest that there is); NULL:
  * none. */

@@ -2,9 +2,8 @@
 /*
  * schemefile.h: schemes.json of a run directory: drawings of the schemes that were trained.
  *
- * Only a scheme's own code can compute its table. `peat run` asks it
- * (diagnose/drawings.h) and keeps the tables here, so that whoever reads the directory runs no
- * code.
+ * Only a scheme's own code can compute its table. `peat run` calls it (diagnose/drawings.h) and
+ * keeps the tables here, so that readers of the directory run no plugin code.
  */
 #pragma once
 
@@ -15,19 +14,21 @@ enum { DRAWING_VALUES_MAX = 1 << 17, DRAWINGS_MAX = 32 };
 /* The drawing of one scheme with its parameters. */
 struct scheme_drawing {
     const char *title; /* with every parameter: "rotary base=500 fraction=1" */
-    const char *name;  /* with those that other drawings of the scheme have differently: "rotary" */
-    int64_t width, model_heads;       /* of the model                                    */
+    const char *name;  /* with the parameters in which the scheme's drawings differ: "rotary" */
+    int64_t width, model_heads;       /* sizes of the model                              */
     const char *id, *label, *weights; /* a finished cell with the scheme, and weights_hash of its
-                                         result; NULL: there was none                    */
-    const char *why;                  /* why nothing is drawn; NULL: the rest is there   */
-    bool again;                       /* something else than the scheme is the reason    */
+                                       * result; NULL: no such cell */
+    const char *why;                  /* why nothing is drawn; NULL: it is drawn         */
+    bool again;                       /* the reason is not the scheme's: drawing is tried again */
     const char *what;                 /* "stream", "bias", or another table's name       */
-    const char *numbers;              /* the page of inspect/describe.h; "": there is none */
-    int64_t all_heads;                /* that the scheme has; the table holds the first of them */
-    int64_t heads, rows, columns;     /* heads 0: the same for all                       */
+    const char *numbers;              /* the page of inspect/describe.h; "": no page */
+    int64_t all_heads;                /* number of heads that the scheme has; the table holds the
+                                       * first of them */
+    int64_t heads, rows, columns;     /* heads 0: one table for all heads                */
     float *value;                     /* [heads or 1, rows, columns]                     */
-    float *before;                    /* training, where `value` is of the cell after it; NULL:
-                                         `value` is of initial weights of seed 0         */
+    float *before;                    /* the table before training, where `value` is the cell's
+                                       * after it; NULL: `value` is from initial weights of seed
+                                       * 0 */
 };
 
 struct scheme_drawings {
@@ -42,6 +43,6 @@ static inline int64_t drawing_values(const struct scheme_drawing *d)
 
 void scheme_drawing_put(struct json map, const struct scheme_drawing *d);
 peat_status scheme_drawings_write(const char *dir, struct json list, struct error *err);
-/* PEAT_NOTFOUND: the directory has none. PEAT_CORRUPT: the file is damaged. */
+/* PEAT_NOTFOUND: the directory has no schemes.json. PEAT_CORRUPT: the file is damaged. */
 peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,
                                  struct error *err);

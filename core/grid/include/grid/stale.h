@@ -2,9 +2,9 @@
 /*
  * stale.h: results that were made by other plugins than the present ones.
  *
- * Data and the engine's arithmetic need no comparison: they are part of a cell's identity, and
- * others are another cell. The engine's version, processor, BLAS and compiler are provenance and
- * make nothing stale.
+ * Data and the engine's arithmetic need no comparison: they are part of a cell's identity. The
+ * engine's version, processor, BLAS and compiler are provenance; a change of them makes no result
+ * stale.
  */
 #pragma once
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify.h: whether a run directory is consistent, and one hash for all of it.
+ * verify.h: checks whether a run directory is consistent, and hashes all of it.
  *
- * Everything is looked at that tables, figures, exports and diagnoses read: seals, the files that
+ * verify checks everything that tables, figures, exports and diagnoses read: seals, the files that
  * a result is sealed with, and the identity of each cell: plan against configuration against result
  * against checkpoint; final values against the curve; the experiment against the plan. Plugins are
- * never loaded. Files that cannot be checked, such as data that are not on this machine, are not
- * problems and are listed.
+ * never loaded. Files that cannot be checked, such as data that are not on this machine, are listed
+ * but are not problems.
  */
 #pragma once
 
 #include "grid/rundir.h"
 
 struct remark {
-    const char *cell; /* its label; NULL: of the whole directory */
+    const char *cell; /* the cell's label; NULL: about the whole directory */
     const char *text;
 };
 
@@ -24,18 +24,18 @@ struct remarks {
 
 struct verification {
     struct rundir dir;
-    int finished, unfinished; /* planned cells */
-    bool without_weights;     /* the directory was a bundle that had none */
-    bool packed;              /* see verify_packed */
+    int finished, unfinished; /* numbers of planned cells */
+    bool without_weights;     /* the directory was unpacked from a bundle without weights */
+    bool packed;              /* checked for a bundle: see verify_packed */
     struct remarks problems, notes, unchecked;
     struct arena *arena;
 };
 
-/* An error: it is not a run directory, its plan.json is damaged, or a newer program wrote it. */
+/* Errors: not a run directory, plan.json is damaged, or a newer program wrote it. */
 peat_status verify_dir(const char *path, struct verification *v, struct arena *a,
                        struct error *err);
-/* The same for the files of a bundle: planned cells alone, weights where they are packed, and none
- * of the files elsewhere that the directory names. */
+/* The same for the files of a bundle: only planned cells, weights only if they are packed, and no
+ * files outside the directory. */
 peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
                           struct error *err);
 void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
@@ -46,25 +46,26 @@ void verify_add(struct remarks *list, struct arena *a, const char *cell, const c
 const char *verify_quote(const struct verification *v, const char *hash);
 
 /*
- * fingerprint.c: the SHA-256 of a list of lines "<SHA-256>  <path>", sorted by path: of
+ * fingerprint.c: the SHA-256 of a list of lines "<SHA-256> <path>", sorted by path: of
  * experiment.yaml, of plan.json, of claims.json, and of config.json, meta.json, metrics.jsonl, the
  * weights and result.json of every planned cell that has a result. JSON is hashed in its canonical
- * form without times, machines and places (docs/reliability.md has the list), so
- * that equal bits have equal hashes wherever and whenever they were made. False: a cell or the
- * claims are damaged, and there is none.
+ * form without times, machines and places (docs/reliability.md has the list), so that equal bits
+ * have equal hashes wherever and whenever they were computed. False: a cell or the claims are
+ * damaged, so there is no hash.
  */
 bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
 
 /* ---- verify_values.c: a result, compared with the files written before it ---- */
 /*
  * metrics.jsonl holds each measured value at the step at which it was measured, and the final
- * checkpoint how training ended: a value that was changed in result.json alone contradicts them.
+ * checkpoint has the end of training: a value that was changed only in result.json contradicts
+ * them.
  */
 
-/* Lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice, and the final
- * values and the last step are those of result.json. */
+/* Checks that lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice,
+ * and the final values and the last step are those of result.json. */
 void verify_curve(struct verification *v, const struct cell_files *c);
-/* The cell ended where its configuration or its divergence says. */
+/* Checks that the cell ended at the step that its configuration or its divergence requires. */
 void verify_end(struct verification *v, const struct cell_files *c);
-/* state: of the checkpoint that the cell ended with. */
+/* Compares result.json with `state`, that of the checkpoint with which the cell ended. */
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state);

@@ -2,7 +2,7 @@
 /*
  * describe.h: properties of a scheme's table.
  *
- * The formulas take the table as it is: rows are positions 0, 1, 2, ...
+ * In the formulas rows are positions 0, 1, 2, ...
  */
 #pragma once
 
@@ -12,7 +12,7 @@ enum {
     DESCRIBE_LIMITS = 3,     /* 0.5, 0.1, 0.01 */
     DESCRIBE_SHIFTS = 3,     /* 1, 7, 64       */
     DESCRIBE_DISTANCES = 32, /* powers of two  */
-    DESCRIBE_RANK_MAX = 2048 /* beyond, the rank is not computed */
+    DESCRIBE_RANK_MAX = 2048 /* above it the rank is not computed */
 };
 
 extern const double describe_limit[DESCRIBE_LIMITS];
@@ -27,30 +27,31 @@ struct stream_description {
     int n_distance;
     int64_t distance[DESCRIBE_DISTANCES];
     double cosine[DESCRIBE_DISTANCES]; /* mean over p of cos(x_p, x_(p+k)) */
-    /* M x_p = x_(p+k), one 2 x 2 block for each pair of dimensions: what least squares over all p
-     * leaves, as a share of the norm of x_(p+k). Of both ways to pair, the one that leaves less. */
+    /* For M x_p = x_(p+k), with one 2 x 2 block for each pair of dimensions: the residual of least
+     * squares over all p, as a share of the norm of x_(p+k). Of the two ways to pair dimensions,
+     * the one with the smaller residual. */
     double residual[DESCRIBE_SHIFTS];
     bool halves; /* pairs (i, d/2 + i); otherwise (2i, 2i + 1) */
 };
 
-/* One head's bias [T, T], without the constant of each row, which is nothing to softmax. */
+/* One head's bias [T, T], without the constant of each row, which does not change the softmax. */
 struct bias_description {
     int64_t T;
-    double low, high;     /* of b(i, j) - mean over the keys of row i, j <= i */
-    double distance_only; /* share of that centred bias' sum of squares that i - j explains */
+    double low, high;     /* range of b(i, j) less its mean over the keys j <= i of row i */
+    double distance_only; /* share of the centred bias' sum of squares that i - j explains */
     int n_distance;
     int64_t distance[DESCRIBE_DISTANCES];
     double centred[DESCRIBE_DISTANCES]; /* the last query's centred bias at this distance */
 };
 
-/* x [rows, columns]. gemm_start was called for the team. PEAT_NOMEM is the only failure. */
+/* x [rows, columns]. Call gemm_start for the team before. PEAT_NOMEM is the only failure. */
 peat_status describe_stream(const struct team *team, struct stream_description *s, const float *x,
                             int64_t rows, int64_t columns, struct arena *a, struct error *err);
 peat_status describe_bias(struct bias_description *s, const float *b, int64_t T, struct arena *a,
                           struct error *err);
 
-/* describe_text.c: a whole table, head by head, as a page or as a map. A table of angles is
- * described as the cosines and sines that they stand for. */
+/* describe_text.c: describes a whole table, head by head, as a page or as a map. A table of angles
+ * is described by their cosines and sines. */
 peat_status describe_page(const struct team *team, const struct scheme_table *t, const char *scheme,
                           struct strbuf *out, struct arena *a, struct error *err);
 peat_status describe_value(const struct team *team, const struct scheme_table *t,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tensor_list.h: the trainable tensors of a scheme or combination, in words, before any model is
- * there. */
+/* tensor_list.h: the trainable tensors of a scheme or combination, in words, without a model. */
 #pragma once
 
 #include "plugin/registry.h"
@@ -15,7 +14,7 @@ struct tensor_row {
     const char *note;   /* "no decay", "frozen", "kept in [0, 1]"; "" */
 };
 
-/* Of a plugin with this configuration in a decoder, for a combination with one stream of
- * positions. Trail may be NULL. */
+/* Lists the tensors of a plugin with this configuration in a decoder; a combination has one stream
+ * of positions. The trail may be NULL. */
 peat_status tensor_list(const struct plugin *p, const void *config, struct trail *trail,
                         struct arena *a, struct tensor_row **row, int *n, struct error *err);

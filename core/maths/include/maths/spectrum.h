@@ -2,16 +2,16 @@
 /*
  * spectrum.h: eigenvalues and singular values in double, by the LAPACK of the team's provider.
  *
- * LAPACK rather than own code: OpenBLAS brings it, and with it eigenvectors and singular values
- * that keep their digits. Its functions (dsyevd, dgesdd, dgeqrf, dorgqr) run on the calling thread:
- * a result has the same bits at any -t. gemm_start was called for the team. All matrices are
- * row-major and without gaps. Work space comes from the arena and is given back to it.
+ * LAPACK is used instead of own code because OpenBLAS includes it and its eigenvectors and singular
+ * values are accurate. Its functions (dsyevd, dgesdd, dgeqrf, dorgqr) run on the calling thread: a
+ * result has the same bits at any -t. Call gemm_start for the team before. All matrices are
+ * row-major and without gaps. Work space comes from the arena and is given back.
  */
 #pragma once
 
 #include "tensor/parallel.h"
 
-/* A table as the engine has it: F32, row-major, no gaps; borrowed and only read. */
+/* A table of the engine: F32, row-major, no gaps; borrowed and only read. */
 struct matrix {
     const float *x; /* [rows, columns] */
     int64_t rows, columns;
@@ -26,14 +26,14 @@ peat_status spectrum_symmetric(const struct team *team, double *x, int64_t n, bo
  * overwritten. */
 peat_status spectrum_singular(const struct team *team, double *x, int64_t rows, int64_t columns,
                               double *value, struct arena *a, struct error *err);
-/* The rows of x [rows, columns], rows <= columns, become an orthonormal basis of what they span
+/* Replaces the rows of x [rows, columns], rows <= columns, by an orthonormal basis of their span
  * (Householder QR). */
 peat_status spectrum_orthonormal(const struct team *team, double *x, int64_t rows, int64_t columns,
                                  struct arena *a, struct error *err);
 
-/* Over rows, in order: their sum by their number, into mean [columns]. */
+/* The mean of the rows, summed in order, into mean [columns]. */
 void matrix_mean(const struct matrix *m, double *mean);
-/* Rows [begin, end) less mean, into out [end - begin, columns]. */
+/* Rows [begin, end) minus the mean, into out [end - begin, columns]. */
 void matrix_centre(const struct matrix *m, const double *mean, int64_t begin, int64_t end,
                    double *out);
 /* mean [columns]: over rows. covariance [columns, columns]: sum over rows of (x - mean)(x - mean)'

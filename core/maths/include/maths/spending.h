@@ -11,14 +11,14 @@
 #pragma once
 
 enum spending {
-    SPEND_OBRIEN_FLEMING, /* 2 - 2 Phi(z(1 - alpha / 2) / sqrt(t)): little at first */
-    SPEND_POCOCK          /* alpha ln(1 + (e - 1) t): much at first                 */
+    SPEND_OBRIEN_FLEMING, /* 2 - 2 Phi(z(1 - alpha / 2) / sqrt(t)): spends little at first */
+    SPEND_POCOCK          /* alpha ln(1 + (e - 1) t): spends much at first          */
 };
 extern const char *const spending_words[]; /* ended by NULL */
 /* The share of the one-sided alpha that may be spent until t in (0, 1]. */
 double spending_until(enum spending how, double alpha, double t);
-/* level [n]: the one-sided p below which the test at each of the rising t [n], the last of which is
- * 1, rejects, so that under the null hypothesis one of them does with probability alpha. By
- * recursive integration (Armitage, McPherson and Rowe 1969, J. R. Stat. Soc. A 132, 235); errors
+/* Sets level [n]: the one-sided p below which the test at each of the rising t [n], the last of
+ * which is 1, rejects. Under the null hypothesis one of these tests rejects with probability alpha.
+ * By recursive integration (Armitage, McPherson and Rowe 1969, J. R. Stat. Soc. A 132, 235); errors
  * of the probability are below 1e-7. */
 void spending_levels(enum spending how, double alpha, const double *t, int n, double *level);

@@ -2,20 +2,20 @@
 /*
  * statistics.h: the formulas of a results table; each is tested against scipy's values.
  *
- * statistics.c has moments and distributions, paired_tests.c the tests of differences d_1 .. d_n
- * of two rows at the same seeds, rank_tests.c those of k methods over N tasks. strata.h goes
- * on to several pairs of rows, power.h to what so many seeds can show.
+ * statistics.c has moments and distributions, paired_tests.c the tests of differences d_1 .. d_n of
+ * two rows at the same seeds, rank_tests.c those of k methods over N tasks. strata.h is for several
+ * pairs of rows, power.h for the power of so many seeds.
  */
 #pragma once
 
 #include "base/base.h"
 
-/* A p below it is called significant. */
+/* A p below this level is called significant. */
 #define STATS_LEVEL 0.05
 
 /* ---- moments ---- */
 
-double stats_sum(const double *x, int64_t n); /* in their order */
+double stats_sum(const double *x, int64_t n); /* summed in order */
 double stats_mean(const double *x, int64_t n);
 /* Sample standard deviation (n - 1); NaN for n < 2. */
 double stats_sd(const double *x, int n);
@@ -28,7 +28,7 @@ double welch_ci_half(double sd_x, int n_x, double sd_y, int n_y);
 
 /* ---- distributions ---- */
 
-double normal_below(double z); /* of a standard normal */
+double normal_below(double z); /* P(Z <= z) for a standard normal Z */
 /* Quantile of Student's t: P(T <= t) = p with df degrees of freedom. */
 double student_t_quantile(double p, double df);
 /* P(|T| >= |t|) with df degrees of freedom. */
@@ -64,8 +64,8 @@ double paired_p_below(enum paired_test test, const double *d, int n, double limi
  * 15, 657): the larger p of "above -margin" and "below margin". With TEST_T it is below alpha
  * exactly when the 1 - 2 alpha interval of the mean lies within the margin. */
 double equivalence_p(enum paired_test test, const double *d, int n, double margin);
-/* The smallest p that n differences can give, of 1 or 2 tails: min(1, tails / 2^n); t has none from
- * two differences on, which is 0. */
+/* The smallest p that n differences can give with 1 or 2 tails: min(1, tails / 2^n). With a t test
+ * p can be any number from n = 2 on, so the smallest is 0. */
 double paired_p_smallest(enum paired_test test, int tails, int n);
 /* Whether n differences can be significant, two-sided, after Holm's adjustment over m
  * comparisons. */
@@ -79,8 +79,8 @@ const char *paired_test_name(enum paired_test test);
 
 /* Cohen's d_z = mean(d) / sd(d); NaN when the differences have no spread. */
 double effect_dz(const double *d, int n);
-/* Hedges' g_z = J(n - 1) d_z, J(m) = gamma(m / 2) / (sqrt(m / 2) gamma((m - 1) / 2)), which takes
- * away the upward bias of small samples; NaN for n < 3, where J is 0. */
+/* Hedges' g_z = J(n - 1) d_z, J(m) = gamma(m / 2) / (sqrt(m / 2) gamma((m - 1) / 2)), which removes
+ * the upward bias of small samples; NaN for n < 3, where J is 0. */
 double effect_gz(const double *d, int n);
 
 /* Holm's step-down adjustment in place, monotone, at most 1. NaN entries are left out. */
@@ -93,16 +93,16 @@ void mean_ranks(const double *x, int64_t n, double *rank);
 
 struct friedman {
     int k, n; /* methods, tasks */
-    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all is tied. */
+    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all are tied. */
     double chi2, p_chi2;
     /* Iman and Davenport 1980: (n - 1) chi2 / (n (k - 1) - chi2) with k - 1 and (k - 1)(n - 1)
-     * degrees of freedom: less conservative. */
+     * degrees of freedom, which is less conservative. */
     double f, p;
     /* Nemenyi's critical difference of mean ranks at .05: q sqrt(k (k + 1) / (6 n)). */
     double critical;
 };
 
-/* rank is [n][k]: of every method on every task. */
+/* rank is [n][k]: the rank of every method on every task. */
 void friedman_test(const double *rank, int k, int n, struct friedman *out);
 /* The .95 quantile of the range of k standard normals, over sqrt(2). */
 double nemenyi_q(int k);

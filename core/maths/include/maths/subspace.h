@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * subspace.h: in how many dimensions a table lives, and how two such subspaces lie to each other.
+ * subspace.h: the dimensions that a table fills, and the angles between two such subspaces.
  *
- * The rows of a table [n, d] less their mean have covariance C [d, d] with eigenvalues l_1 >= l_2
+ * The rows of a table [n, d] minus their mean have covariance C [d, d] with eigenvalues l_1 >= l_2
  * >= ... The subspace of a table for an energy share s is spanned by its first k eigenvectors, k
- * the smallest number with l_1 + .. + l_k >= s (l_1 + .. + l_d). The mean is left out: a
+ * the smallest number with l_1 + .. + l_k >= s (l_1 + .. + l_d). The mean is subtracted because a
  * vector that all rows share does not distinguish them.
  */
 #pragma once
 
 #include "maths/spectrum.h"
 
-/* How many dimensions a spectrum fills. For a table that does not vary both are 0. */
+/* Number of dimensions that a spectrum fills. For a table that does not vary both numbers are 0. */
 struct effective_rank {
     int64_t components; /* smallest k with l_1 + .. + l_k >= share * sum                       */
     double entropy;     /* exp(-sum p_i ln p_i), p_i = l_i / sum: 1 .. d. After Roy & Vetterli
@@ -26,8 +26,8 @@ struct subspace {
     double *basis;              /* [k, d], orthonormal rows, largest variance first        */
     double *value;              /* [d] eigenvalues of the covariance, ascending            */
     double variance;            /* their sum: the trace of the covariance                  */
-    double constant;            /* share of the mean in the sum of squares; NaN: no energy */
-    struct effective_rank rank; /* at the same share                                */
+    double constant;            /* share of the mean in the sum of squares; NaN: all values are 0 */
+    struct effective_rank rank; /* effective rank at the same share                 */
 };
 
 /* The subspace of m for the share in (0, 1]; its arrays live in the arena. m with zero variance
@@ -37,33 +37,33 @@ peat_status subspace_find(const struct team *team, struct subspace *s, const str
 
 /* Summary of the principal angles between two subspaces of the same space. In degrees. */
 struct angle_summary {
-    int64_t n; /* min(k_a, k_b); 0: one of them is empty, and the rest is NaN                    */
+    int64_t n; /* min(k_a, k_b); 0: one of the subspaces is empty, and the other fields are NaN  */
     double smallest, mean, largest;
-    double overlap; /* mean of cos^2 over the n angles: 0 orthogonal, 1 one lies in the other    */
+    double overlap; /* mean of cos^2 over the n angles: 0: orthogonal, 1: one contains the other */
 };
 
-/* The n = min(k_a, k_b) principal angles, ascending, in degrees, into angle [n] (NULL: not
- * wanted): theta_i = acos of the singular values of A B' (Bjoerck & Golub 1973); where that
- * loses digits, from the sines. */
+/* The n = min(k_a, k_b) principal angles, ascending, in degrees, into angle [n] (may be NULL):
+ * theta_i = acos of the singular values of A B' (Bjoerck & Golub 1973), or from the sines where
+ * acos loses digits. */
 peat_status principal_angles(const struct team *team, const struct subspace *x,
                              const struct subspace *y, double *angle, struct angle_summary *s,
                              struct arena *a, struct error *err);
 
-/* One number over draws. */
+/* Quantiles of a number over draws. */
 struct quantiles {
     double mean, q05, q50, q95;
 };
 
-/* What two independent, uniformly random subspaces of these dimensions would show. The mean of
+/* The same numbers for two independent, uniformly random subspaces of these dimensions. The mean of
  * `overlap` is max(k_a, k_b) / d exactly. */
 struct angle_baseline {
     int64_t draws;
     struct quantiles smallest, mean, largest, overlap;
 };
 
-/* stream: of rng_stream(); the same stream gives the same baseline. k_a, k_b in 1 .. d. Each draw
- * is d * min(k_a, k_b) normal numbers, one QR and one singular value decomposition: 100 draws are
- * a second at d = 256 and k = 64. */
+/* stream: key from rng_stream(); the same stream gives the same baseline. k_a, k_b in 1 .. d. Each
+ * draw is d * min(k_a, k_b) normal numbers, one QR and one singular value decomposition: 100 draws
+ * take a second at d = 256 and k = 64. */
 peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int64_t d,
                           int64_t draws, uint64_t stream, struct angle_baseline *b, struct arena *a,
                           struct error *err);

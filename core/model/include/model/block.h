@@ -14,10 +14,10 @@ struct norm_weights {
 
 struct block {
     struct norm_weights norm1, norm2;
-    struct attention_weights attention; /* qkv_w NULL: a mixer stands in its place */
+    struct attention_weights attention; /* qkv_w is NULL where a mixer replaces attention */
     struct mixer_weights mixer;
-    struct norm_weights norm_cross; /* of a block that looks at another sequence */
-    struct attention_weights cross; /* qkv_w NULL: it looks at none               */
+    struct norm_weights norm_cross; /* norm of a block that attends to another sequence */
+    struct attention_weights cross; /* qkv_w is NULL where the block attends to no other sequence */
     struct weight *up_w, *up_b, *down_w, *down_b;
 };
 
@@ -25,23 +25,23 @@ struct block {
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind);
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
 
-/* A stack of blocks to declare. */
+/* The configuration of a stack of blocks to declare. */
 struct block_stack {
-    const char *prefix; /* of the names of weights: "", "encoder." */
+    const char *prefix; /* prefix of the names of weights: "", "encoder." */
     int64_t D, n_layer;
-    bool crosses; /* each block looks at another sequence */
+    bool crosses; /* each block attends to another sequence */
 };
 /* Declares block `layer`'s weights, "<prefix>block.<layer>.*". */
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
                    const struct block_stack *stack, int64_t layer);
-/* The source that a block attends to besides its own sequence. */
+/* The source that a block attends to beside its own sequence. */
 struct crossing {
     struct pass *pass; /* across two sequences */
     peat_node *memory; /* [B,Tk,D], the input of keys and values */
 };
 /* The attention part of the model's configuration. */
 struct attention_options block_attention_options(const struct model_config *c);
-/* Shows the input of block `layer` to the observer, if there is one. */
+/* Shows the input of block `layer` to the pass's observer, if it has one. */
 void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
 /* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual and carry hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,

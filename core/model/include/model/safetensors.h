@@ -2,9 +2,9 @@
 /*
  * safetensors.h: named tensors in a file that PyTorch and Hugging Face read.
  *
- * 8 bytes little-endian header length, a JSON header, the data. The reader checks everything the
- * format promises before any tensor is handed out: header at most 100 MB and inside the file, no
- * duplicate keys, ranges contiguous without holes or overlap up to the end of the file, sizes equal
+ * 8 bytes little-endian header length, a JSON header, the data. The reader checks everything that
+ * the format requires before it returns any tensor: header at most 100 MB and inside the file, no
+ * duplicate keys, contiguous ranges without gaps or overlap up to the end of the file, sizes equal
  * to shape times dtype without overflow. At most 65,536 tensors of rank at most 6 are read.
  */
 #pragma once
@@ -27,7 +27,7 @@ peat_status safetensors_read(const char *path, struct arena *a, struct named_ten
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
                               struct named_tensor **t, int *n, struct value **metadata,
                               struct error *err);
-/* By name, among tensors sorted by name. */
+/* Finds a tensor by name, among tensors sorted by name. */
 const struct named_tensor *safetensors_find(const struct named_tensor *t, int n, const char *name);
 
 /* ---- foreign files ---- */
@@ -41,11 +41,11 @@ struct safetensors {
     struct entry *entry; /* in the order of the header */
 };
 
-/* Everything is checked as above. bytes and path are borrowed. */
+/* Opens a file after the same checks. bytes and path are borrowed. */
 peat_status safetensors_open(struct safetensors *f, const void *bytes, size_t size,
                              const char *path, struct arena *a, struct error *err);
 bool safetensors_has(const struct safetensors *f, const char *name);
-/* The name of its tensor if it has one alone; else NULL. */
+/* The name of the file's tensor if it has exactly one; otherwise NULL. */
 const char *safetensors_only(const struct safetensors *f);
 /* Copies a tensor: F64 as F64; F32, F16 and BF16 as F32. PEAT_NOTFOUND, with the nearest names, if
  * there is no such tensor. */

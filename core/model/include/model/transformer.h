@@ -23,7 +23,7 @@ struct encoder {
     struct positional positional;
     peat_dims dims;
     struct block *block;
-    struct norm_weights norm; /* w NULL: norms stand after the parts of blocks */
+    struct norm_weights norm; /* w is NULL where norms are after the parts of blocks */
 };
 
 struct model {
@@ -36,22 +36,27 @@ struct model {
     struct weight *token;   /* [V, width of the token stream]; NULL: patches */
     struct weight *patch_w; /* [width of the token stream, patch_width] */
     struct weight *patch_b; /* [width of the token stream] */
-    struct weight *segment; /* [n_segment, width]; NULL: none */
-    /* Of the task's own streams: a table [ids, width], or a matrix [width, numbers] and a shift. */
+    struct weight *segment; /* [n_segment, width]; NULL: no segments */
+    /* For the task's own streams: a table [ids, width], or a matrix [width, numbers] and a
+     * shift. */
     struct weight *stream_w[PEAT_MAX_STREAMS], *stream_b[PEAT_MAX_STREAMS];
-    struct weight *class_token;               /* [1, width of the token stream]; NULL: none */
-    struct weight *class_row[POSITIONAL_MAX]; /* [1, width] in the place of a stream; NULL: zeros */
+    struct weight *class_token;               /* [1, width of the token stream]; NULL: no class
+                                               * token */
+    struct weight *class_row[POSITIONAL_MAX]; /* the class token's row of a stream [1, width];
+                                               * NULL: zeros */
     struct block *block;                      /* [L] */
-    struct norm_weights norm; /* the last one; w NULL: norms stand after the parts of blocks */
-    struct encoder *encoder;  /* of the source; NULL: there is one sequence */
+    struct norm_weights norm; /* the last norm; w is NULL where norms are after the parts of
+                               * blocks */
+    struct encoder *encoder;  /* the encoder of the source; NULL: a model of one sequence */
     struct weight *head;      /* [V or classes, D]; NULL: tied to token */
-    struct weight *tie; /* [width of the token stream, D] between head and token; NULL: none */
-    struct weight *class_head; /* [classes, D] with head: both; NULL: another head */
-    const char *misfrozen;     /* the pattern of config.freeze for which it was not built */
+    struct weight *tie; /* [width of the token stream, D] between head and token; NULL: no matrix */
+    struct weight *class_head; /* [classes, D] with head: both; otherwise NULL */
+    const char *misfrozen;     /* the pattern in config.freeze because of which the model was not
+                                * built */
 };
 
-/* Declares everything, sets the positional up, gives memory unless shape_only. positional's
- * schemes and combine are filled in by the caller. */
+/* Declares all weights, sets the positional up, allocates memory unless shape_only. The caller has
+ * filled in positional's schemes and combine. */
 peat_status model_build(struct model *m, const struct model_config *config,
                         struct positional *positional, struct arena *arena, peat_dtype dtype,
                         uint64_t seed, bool shape_only, struct error *err);
@@ -66,61 +71,63 @@ struct model_input {
     const float *stream_number[PEAT_MAX_STREAMS]; /* ... [B,T,numbers], as the configuration says */
     const uint8_t *pad, *special;                 /* [B,T] */
     const int64_t *sequence;                      /* [B]   */
-    int64_t n_axes;                               /* of pos */
-    const double *pos;                            /* [n_axes,B,T] positions that the data has */
-    int64_t S;                                    /* length of sources */
+    int64_t n_axes;                               /* axes of pos */
+    const double *pos;                            /* [n_axes,B,T] positions of the data */
+    int64_t S;                                    /* longest source of the batch */
     const int32_t *source;                        /* [B,S]; for a model of two sequences */
     const uint8_t *source_pad, *source_special;   /* [B,S] */
     int64_t T_total, S_total;                     /* 0: T, S */
     peat_phase phase;
     int64_t step;
-    bool last_only; /* logits of the last position alone: [B, V]; not for classes */
+    bool last_only; /* compute the logits of the last position only: [B, V]; not for classes */
 };
 
-/* Whether the class is predicted from a token that the model adds. */
+/* True where the class is predicted from a token that the model adds. */
 bool model_has_class_token(const struct model_config *c);
 
 /* Which keys each query of this input may see; borrows the input's arrays. */
 struct attention_mask model_mask(const struct model *m, const struct model_input *in);
-/* Logits [B*T, V], or [B, V], or [B, classes]; NULL with g->err set on error. `pass` keeps what the
- * forward knew (probes, the class logits of a model with head: both), and names an observer before;
- * may be NULL. */
+/* Logits [B*T, V], or [B, V], or [B, classes]; NULL with g->err set on error. `pass`, which may be
+ * NULL, gives an observer and keeps the state of the pass (probes, the class logits of a model with
+ * head: both). */
 peat_node *model_forward(struct model *m, struct graph *g, const struct model_input *in,
                          struct pass *pass);
 
-/* The mean loss of logits over the truth that is not -1; with classes [B, n], not NULL, their mean
- * loss over `label` is added. */
+/* The mean loss of logits over the entries of truth that are not -1. If classes [B, n] is not NULL,
+ * its mean loss over `label` is added. */
 peat_node *model_loss(struct graph *g, peat_node *logits, const int32_t *truth, peat_node *classes,
                       const int32_t *label);
 
-/* Why this model cannot make the newest rows alone; *id: the plugin that cannot, or NULL. NULL: it
- * can. */
+/* Why this model cannot compute only the newest rows; *id: the plugin that cannot, or NULL. NULL:
+ * the model can. */
 const char *model_not_storable(const struct model *m, const char **id);
-/* Rows of a sequence of in->T that are still to be made. Tensors are kept in the arena; the input's
- * arrays are borrowed: tokens may be filled in until their row is made. Sources are read here. */
+/* Prepares the rows of a sequence of in->T, which model_newest computes. Tensors are kept in the
+ * arena; the input's arrays are borrowed: tokens may be filled in until their row is computed.
+ * Encodes the source here, if the model has one. */
 peat_status model_store(struct model *m, const struct model_input *in, const struct team *team,
                         struct arena *arena, struct stored *s, struct error *err);
-/* Makes the rows from those made up to `end`; logits [B,V] of the last, as model_forward's of the
- * first `end` rows but for rounding. NULL with g->err set. */
+/* Computes the rows from the first missing one up to `end`. Logits [B,V] of the last row, which
+ * equal model_forward's of the first `end` rows up to rounding. NULL with g->err set on error. */
 peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int64_t end);
 
-/* The input of the first block, [B,T,D] with a class token's place if there is one; NULL on error.
- * Streams pass the observer. */
+/* The input of the first block, [B,T,D], with a class token's place if the model has one; NULL on
+ * error. The observer sees the streams. */
 peat_node *model_input_alone(struct model *m, struct graph *g, const struct model_input *in,
                              struct pass *pass);
-/* Of a model without memory (shape_only): values for the weights that its input reads. */
+/* For a model without memory (shape_only): allocates and fills the weights that its input reads. */
 peat_status model_fill_input(struct model *m, struct error *err);
 
-/* From a plan: forward FLOPs and activation bytes of one batch of B sequences of T. A pass that
- * this model cannot make, and one whose backward leaves out a trainable weight, are PEAT_REFUSED.
+/* Costs from a plan: forward FLOPs and activation bytes of one batch of B sequences of T.
+ * PEAT_REFUSED: the model cannot make the pass, or its backward reaches not every trainable weight.
  * special: batches mark special tokens; sources always do. */
 struct model_cost {
     int64_t trainable;        /* numbers trained                                   */
-    int64_t frozen;           /* numbers that config.freeze keeps from it          */
+    int64_t frozen;           /* numbers that config.freeze excludes from training */
     int64_t forward_flops;    /* for the whole batch                               */
-    int64_t activation_bytes; /* of all values that forward computes                */
-    int64_t held_bytes;       /* of these, not given back before backward (stretch.h) */
-    bool composed;            /* some head group takes the composed attention path */
+    int64_t activation_bytes; /* bytes of all values that forward computes          */
+    int64_t held_bytes;       /* bytes of these values that are still held when backward begins
+                               * (stretch.h) */
+    bool composed;            /* some head group uses the composed attention path */
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
                        struct error *err);

@@ -28,8 +28,8 @@ struct attention_options {
     double scale_value; /* > 0: the factor itself, instead of scale */
 };
 
-/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. Keys and values are made of
- * memory [B,Tk,D] in a pass across two sequences; otherwise it is NULL, and they are made of x. */
+/* x [B,T,D] (normed) -> [B,T,D]. `layer` counts from 0. In a pass across two sequences keys and
+ * values are projected from memory [B,Tk,D]; else memory is NULL, and they are projected from x. */
 peat_node *attention_forward(struct pass *pass, const struct attention_weights *w,
                              const struct attention_options *options, int64_t layer, peat_node *x,
                              peat_node *memory);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h: every function of the SDK's interfaces, one row each: its name, its place in the
- * interface, the place where it acts in the model, and the need that is for it.
+ * hooks.h: a table with one row for every function of the SDK's interfaces: its name, its place in
+ * the interface, the place where it acts in the model, and the need that belongs to it.
  *
- * Listings, the contract, diagnoses, checks and the trail read this table. A new hook is a field of
- * the SDK's struct, a row in hooks.c and its one caller. For all rooms above.
+ * Listings, the contract, diagnoses, checks and the trail read this table; all rooms above may. A
+ * new hook needs a field of the SDK's struct, a row in hooks.c and one caller.
  */
 #pragma once
 
@@ -22,9 +22,9 @@ enum place_of_action {
     ACTS_ON_RESIDUAL = 32,  /* [B,T,D] at the start of a block                        */
     ACTS_ON_HIDDEN = 64,    /* inputs [B,T,D] of queries, keys and values             */
     ACTS_ON_QKV = 128,      /* queries, keys and values of a head group               */
-    ACTS_ON_TERMS = 256,    /* terms that are added to the logits of a head group     */
-    ACTS_ON_SCORES = 512,   /* its logits or its weights: the fused path has neither  */
-    ACTS_ON_CONTEXT = 1024, /* the output of its attention                            */
+    ACTS_ON_TERMS = 256,    /* terms that are added to the logits of a head group    */
+    ACTS_ON_SCORES = 512,   /* logits or weights of a head group, which the fused path lacks */
+    ACTS_ON_CONTEXT = 1024, /* the output of a head group's attention                 */
     ACTS_ON_STATE = 2048,   /* nodes that go from layer to layer                      */
 
     ACTS_ON_HEADS = ACTS_ON_QKV | ACTS_ON_TERMS | ACTS_ON_SCORES | ACTS_ON_CONTEXT,
@@ -32,7 +32,7 @@ enum place_of_action {
     ACTS_ON_MODEL = ACTS_ON_POSITIONS | ACTS_ON_INPUT | ACTS_IN_LAYERS,
 };
 
-/* The rows in order. */
+/* Numbers of the rows, in order. */
 enum hook_id {
     HOOK_WIDTH,
     HOOK_SETUP,
@@ -62,11 +62,11 @@ enum hook_id {
 
 struct hook {
     const char *name;
-    peat_kind kind; /* of the plugins whose interface has it                 */
-    size_t offset;  /* of the function in that interface                     */
-    uint32_t place; /* of enum place_of_action; a task's hooks act on data   */
+    peat_kind kind; /* kind of the plugins whose interface has the hook      */
+    size_t offset;  /* offset of the function in that interface              */
+    uint32_t place; /* bits of enum place_of_action; a task's hooks act on data */
     bool required;
-    uint32_t need; /* the bit of `needs` that is for this hook or a few; 0: no bit */
+    uint32_t need; /* the bit of `needs` that only this hook or a few read; 0: no such bit */
     const char *need_name;
 };
 
@@ -80,13 +80,13 @@ bool scheme_has(const peat_scheme *s, enum hook_id id);
 bool scheme_acts_on(const peat_scheme *s, uint32_t places);
 /* The hook that needs the composed path of attention ("logits"), or NULL. */
 const char *scheme_needs_composed(const peat_scheme *s);
-/* Adds the names of the hooks that an interface has in these places, comma-separated; returns how
- * many. */
+/* Adds the names of the hooks that an interface has in these places, separated by commas; returns
+ * their number. */
 int hooks_list(peat_kind kind, const void *interface, uint32_t places, struct strbuf *out);
-/* The arguments that this hook finds NULL because its plugin did not declare the need, as
- * "PEAT_NEED_X (x_q, x_k)"; "": it finds all. tokens: token ids count too. Allocates nothing: every
- * call of a hook asks. */
+/* The arguments that are NULL in this hook because its plugin did not declare the need, as
+ * "PEAT_NEED_X (x_q, x_k)"; "": no argument is. tokens: include token ids. Allocates nothing,
+ * because it runs at every call of a hook. */
 enum { HOOK_MISSING = 160 };
 void hook_missing(enum hook_id id, uint32_t needs, bool tokens, char text[HOOK_MISSING]);
-/* Notes in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */
+/* Records in the trail, which may be NULL, that a hook of plugin `id` runs: "rotary.qkv". */
 void hook_enter(struct trail *trail, const char *id, enum hook_id hook);

@@ -4,5 +4,5 @@
 
 #include <peat/host.h>
 
-/* Lives as long as the process. */
+/* The table lives as long as the process. */
 const peat_host *host_table(void);

@@ -4,9 +4,9 @@
  *
  * conv, a short convolution between two gates. With [q k v] = x W' + b, each of width D:
  *   y = (q * convolution(k * v)) Wo' + bo
- * Poli et al. 2023 (arXiv:2302.10866), section 3.1: their operator of order 2, whose first filter
- * does nothing and whose second is a few taps. (Their own long filters are functions of position: a
- * scheme of its own.)
+ * Poli et al. 2023 (arXiv:2302.10866), section 3.1: their operator of order 2, with the
+ * identity as its first filter and a few taps as its second. (Their own long filters are functions
+ * of position: a scheme of its own.)
  *
  * rnn, a gated linear recurrence. With [z o] = x W' + b and f = sigmoid(x Wf' + bf):
  *   h_t = f_t h_(t-1) + (1 - f_t) tanh(z_t),   y = (sigmoid(o) * h) Wo' + bo
@@ -27,7 +27,8 @@
 enum mixer { MIXER_ATTENTION, MIXER_CONV, MIXER_RNN };
 
 struct mixer_weights {
-    struct weight *in_w, *in_b;         /* conv [3D, D]: q, k, v; rnn [2D, D]: z, o; and as many */
+    struct weight *in_w, *in_b;         /* conv [3D, D]: q, k, v; rnn [2D, D]: z, o; and a bias
+                                         * of the same length */
     struct weight *forget_w, *forget_b; /* rnn [D, D], [D]; conv NULL                            */
     struct weight *taps;                /* conv [K, D]; rnn NULL                                 */
     struct weight *out_w, *out_b;       /* [D, D], [D]                                           */
@@ -35,6 +36,6 @@ struct mixer_weights {
 
 /* "conv", "rnn"; NULL for attention. */
 const char *mixer_name(enum mixer mixer);
-/* x [B,T,D] (normed) -> [B,T,D], of the rows of the pass; not for attention. */
+/* x [B,T,D] (normed) -> [B,T,D], for the rows of the pass; not for attention. */
 peat_node *mixer_forward(struct pass *pass, const struct mixer_weights *w, enum mixer mixer,
                          int64_t layer, peat_node *x);

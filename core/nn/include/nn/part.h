@@ -11,14 +11,14 @@
 
 #include "nn/weights.h"
 
-/* Where a scheme's stream enters. */
+/* Where a scheme's stream enters the model. */
 enum site { SITE_INPUT, SITE_RESIDUAL, SITE_ATTN_Q, SITE_ATTN_K, SITE_ATTN_QK, SITE_ATTN_QKV };
 
-/* In which attention of a model of two sequences a scheme acts: each sequence's own,
- * cross-attention too, or that alone. */
+/* The attention of a model of two sequences in which a scheme acts: only within each sequence, also
+ * in cross-attention, or only there. */
 enum across { ACROSS_NOT, ACROSS_TOO, ACROSS_ONLY };
 
-/* Which layers, heads and head dimensions a scheme touches: the host's doing alone. */
+/* The layers, heads and head dimensions on which a scheme acts. Only the host reads this. */
 struct where {
     int64_t n_layer; /* 0: all                            */
     const int64_t *layer;
@@ -29,7 +29,7 @@ struct where {
     peat_scope share; /* for PEAT_PER_USER: PEAT_ONCE or PEAT_PER_LAYER */
 };
 
-/* One tensor that setup asked for: one weight, or one per layer it acts on. */
+/* One tensor that setup registered: one weight, or one for each layer where the scheme acts. */
 struct scheme_weight {
     const char *name;
     peat_scope scope;
@@ -47,19 +47,21 @@ struct row_table {
 /* A plugin's part in the model; shared by schemes and the combine. */
 struct part {
     const char *id;     /* "rotary"                                                       */
-    const char *prefix; /* of its weights' names: "position.0.rotary", "combine.sum"      */
+    const char *prefix; /* prefix of its weights' names: "position.0.rotary", "combine.sum" */
     const void *config;
-    struct data_files *files; /* keeps the hashes of the files that it reads; NULL: none  */
+    struct data_files *files; /* hashes of the files that the plugin reads; NULL: not recorded */
     void *self;
     int n_weight;
     struct scheme_weight weight[32];
     bool per_head;  /* some tensor has PEAT_HEADS in its shape                      */
     bool per_layer; /* some tensor has one copy per layer                           */
     struct row_table *rows;
-    struct value *resolved; /* map of what peat_resolved said; NULL: nothing               */
+    struct value *resolved; /* map of the values that peat_resolved recorded; NULL: nothing
+                             * recorded */
 };
 
-/* The same plugin with the same config for another part, whose weights have this before theirs. */
+/* A copy with the same plugin and config for another part of the model; `before` is put in front of
+ * its weights' names. */
 static inline struct part part_again(const struct part *p, const char *before, struct arena *a)
 {
     return (struct part){.id = p->id,

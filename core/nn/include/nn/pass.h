@@ -2,11 +2,11 @@
 /*
  * pass.h: the state of one forward pass, its observer, and how its hooks are called.
  *
- * For the model, and for code that shows a scheme without a model. Each hook has one caller: encode
- * and merge in model/input.c, residual and carry in model/block.c, positions in model/begin.c,
- * own_positions and prepare in nn/pass.c, all others in attention, in the order of
- * nn/attention_parts.h. A model of two sequences has three passes: over each
- * (model/source.c for the source) and across.
+ * Used by the model and by code that shows a scheme without a model. Each hook has one caller:
+ * encode and merge in model/input.c, residual and carry in model/block.c, positions in
+ * model/begin.c, own_positions and prepare in nn/pass.c, all others in attention, in the order of
+ * nn/attention_parts.h. A model of two sequences has three passes: over each (model/source.c for
+ * the source) and across.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ struct bias_terms {
 };
 
 /*
- * The rows that a pass makes, and the keys that they look at. Each row is a place of a sequence.
+ * The rows that a pass computes, and the keys that they attend to. Each row is a place of a
+ * sequence.
  *
  *                           places                      queries      keys
  *   a whole sequence              [ ---- rows ---- ]    rows         rows
@@ -28,29 +29,29 @@ struct bias_terms {
  *   the newest rows         [ ----- so_far - [ rows ]   rows         so_far, which ends with rows
  *   across two sequences    [ -(so_far)----- [ rows ]   rows         source
  *
- * No scheme sees the front: its hooks are given `rows`, and what they return is put behind the
- * front (nn/stored.h). Hooks on rows are given `rows` as queries and as keys (across: the source as
- * keys), hooks on pairs `rows` as queries and span_keys as keys.
+ * No scheme sees the front: hooks get `rows`, and their results are put behind the front
+ * (nn/stored.h). Hooks on rows get `rows` as queries and as keys (across: the source as keys);
+ * hooks on pairs get `rows` as queries and span_keys as keys.
  */
 struct span {
     int64_t front;           /* places before `rows` that no scheme sees: nn/stored.h */
     peat_side rows;          /* places counted on one axis                           */
     const peat_side *so_far; /* from the first row to the last of `rows`; NULL: rows */
-    const peat_side *source; /* across two sequences: the other one; else NULL       */
+    const peat_side *source; /* across two sequences: the other sequence; otherwise NULL */
 };
 
-/* Rows up to the last of this pass, and how many of them earlier passes made. */
+/* Rows up to the last of this pass, and the number of them that earlier passes computed. */
 const peat_side *span_so_far(const struct span *s);
 int64_t span_first(const struct span *s);
-/* The keys as hooks on pairs see them. */
+/* The keys that hooks on pairs get. */
 const peat_side *span_keys(const struct span *s);
-/* Whether the keys are rows of earlier passes and those of this one. */
+/* True where the keys include rows of earlier passes. */
 bool span_grows(const struct span *s);
-/* Lengths as the layers work on them, with the front. */
+/* Numbers of queries and keys in the layers, the front included. */
 int64_t span_n_queries(const struct span *s);
 int64_t span_n_keys(const struct span *s);
 
-/* Positions that the data has, [n_axes, pos_B, T] of the rows; n_axes 0: none. */
+/* Positions that the data has, [n_axes, pos_B, T] of the rows; n_axes 0: it has none of its own. */
 struct grid {
     int32_t n_axes;
     int64_t pos_B;
@@ -61,11 +62,12 @@ struct differences;
 struct stored;
 struct pass;
 
-/* The positions that own_positions of a scheme made. */
+/* The positions that own_positions of a scheme wrote. */
 struct own_positions {
-    int32_t n_axes; /* 0: the scheme has none */
+    int32_t n_axes; /* 0: the scheme does not have the hook */
     int64_t T_q, T_k;
-    const double *q, *k; /* [n_axes, B, T] of span_so_far and of span_keys; may be one */
+    const double *q, *k; /* [n_axes, B, T] of span_so_far and of span_keys; the two may be the
+                          * same array */
     struct differences *differences;
 };
 
@@ -83,17 +85,18 @@ struct attention_seen {
     const char *changed_by; /* the first scheme with a logits, softmax or weights hook        */
 };
 
-/* Functions that are shown parts of a forward pass, for diagnosis. Each may be NULL. The first two
- * may replace the node that they are shown by another of the same shape. */
+/* Functions that see parts of a forward pass, for diagnosis. Each may be NULL. The first two may
+ * replace the node that they get by another of the same shape. */
 struct observer {
     void *ctx;
     bool chain_only; /* seen.logits and seen.weights stay NULL */
-    /* Every stream before it is merged; `scheme` made it, if it is one of positions. */
+    /* Gets every stream before it is merged; `scheme` made it, if it is a positional stream. */
     peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                          peat_node *x);
-    /* The merged input [B,T,D]. */
+    /* Gets the merged input [B,T,D]. */
     peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
-    /* The input of block `layer` after the residual hooks; layer L: the input of the last norm. */
+    /* Gets the input of block `layer` after the residual hooks; for layer L, that of the
+     * last norm. */
     void (*residual)(void *ctx, int64_t layer, peat_node *x);
     void (*attention)(void *ctx, const struct attention_seen *seen);
 };
@@ -105,53 +108,57 @@ struct pass {
     peat_dims dims;
     peat_phase phase;
     int64_t B, step;
-    int64_t trained_step; /* the last that changed the weights; in training `step` */
+    int64_t trained_step; /* the last step that changed the weights; in training `step` */
     uint64_t seed;
-    struct arena *model_arena; /* for tables kept over steps */
+    struct arena *model_arena; /* memory of tables that are kept over steps */
     struct span span;
     struct grid grid;      /* for schemes that understand several axes */
-    struct stored *stored; /* rows of earlier passes: nn/stored.h; NULL: this pass makes all */
-    const char *drops;     /* key of its dropout: "dropout", or that of an encoder          */
+    struct stored *stored; /* rows of earlier passes: nn/stored.h; NULL: this pass computes all
+                            * rows */
+    const char *drops;     /* key of the draws of its dropout: "dropout", or that of an encoder */
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
-    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* of hooks on pairs, if span_grows */
-    /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: none. */
+    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* nodes from prepare for hooks on
+                                                               * pairs, if span_grows */
+    /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: not needed. */
     peat_node *weights[POSITIONAL_MAX];
-    /* Streams that enter elsewhere than at the input: of the rows, and of the front. */
+    /* Streams that enter elsewhere than at the input, for the rows and for the front. */
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
-    struct bias_terms cache[POSITIONAL_MAX]; /* of schemes that give the same in every layer */
-    /* For bias_rel, made by the first: of places on one axis, and of those in the grid. */
+    struct bias_terms cache[POSITIONAL_MAX]; /* terms of schemes that return the same in every
+                                              * layer */
+    /* For bias_rel, made at its first call: on one axis of places, and in the grid. */
     struct differences *differences[2];
     const struct attention_mask *mask;
-    peat_node *mask_node; /* made for the first hook that needs it */
+    peat_node *mask_node; /* made for the first hook that needs the mask */
     bool composed;        /* the attention of some group was composed */
     bool collect;         /* keep probes, for inspection */
     int n_probe;
     peat_node *probe[64];
     struct probe_origin {
-        const char *plugin; /* id */
+        const char *plugin; /* id of the plugin whose hook runs */
         int64_t layer;      /* -1: outside the layers */
     } probe_origin[64];
     const struct observer *observer; /* may be NULL */
-    peat_node *classes; /* [B, classes] beside the logits, of a model with head: both; else NULL */
+    peat_node *classes; /* [B, classes], from a model with head: both, which has them beside the
+                         * logits; otherwise NULL */
 };
 
 struct attention_weights;
 
 /* The engine's side of a call. */
 struct call {
-    peat_call base; /* the hook's side */
+    peat_call base; /* the part that the hook sees */
     struct pass *pass;
     struct part *part;
-    peat_side own, own_keys; /* queries and keys, with the arrays that the plugin declares */
-    int index;               /* of the scheme; -1: the combination */
+    peat_side own, own_keys; /* queries and keys, with only the arrays that the plugin declares */
+    int index;               /* number of the scheme; -1: the combination */
     const struct attention_weights *attention; /* for project; NULL outside attention */
     int64_t head_begin;
 };
 
-/* Begins a hook: the trail and errors of the graph name it, as "rotary.qkv". */
+/* Begins a hook: the trail and the graph's errors then name it, as "rotary.qkv". */
 void hook_begin(const struct call *c, enum hook_id hook);
 /* Fails the graph unless the hook returned a node of this shape; dims with a bit in `either` may be
  * 1 as well. Returns node. */
@@ -166,17 +173,17 @@ bool hook_status(struct pass *pass, peat_status status);
 /* Fills a call of a hook on rows of scheme `index`, or of the combination when index is -1. A call
  * points into itself: it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
-/* For hooks that make positions. Fails the graph if the scheme reads token ids and there are none.
- */
+/* For hooks that compute positions. Fails the graph if the scheme reads token ids and the batch has
+ * none. */
 bool call_has_tokens(const struct call *c);
-/* Runs own_positions of scheme `index`, if it has the hook: before its other hooks. False: the
- * graph failed. */
+/* Runs own_positions of scheme `index`, if it has the hook. Must run before the scheme's other
+ * hooks. False: the graph failed. */
 bool pass_own_positions(struct pass *pass, int index);
-/* Whether the scheme acts in this pass, one over a sequence or one across two: where.across. */
+/* Whether the scheme acts in this pass, which is over one sequence or across two (where.across). */
 bool pass_has(const struct pass *pass, const struct scheme_part *s);
 /* Calls own_positions and prepare of the schemes that act. */
 void pass_prepare(struct pass *pass);
-/* Makes it the call of a hook on pairs. */
+/* Turns a call of a hook on rows into a call of a hook on pairs. */
 void call_pairs(struct call *c);
-/* Gives it other queries and keys, which may be one. */
+/* Sets the queries and keys of a call, which may be the same side. */
 void call_sides(struct call *c, const peat_side *q, const peat_side *k);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * positional.h: the model's view of positions: hooks, never a loaded plugin.
+ * positional.h: the schemes and the combination of a model, as the model sees them: hooks, without
+ * the loaded plugin.
  *
  * A positional is the schemes of one cell in YAML order and the combination that joins their
  * streams to the tokens. Hooks are the SDK's own structs (peat/scheme.h, peat/combine.h), so a test
@@ -24,34 +25,36 @@ struct scheme_part {
 
 struct positional {
     const peat_host *host;
-    struct trail *trail; /* where its hooks are noted; NULL: nowhere */
+    struct trail *trail; /* where the hooks that run are recorded; NULL: nowhere */
     int n_scheme;
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
     const peat_combine *combine;
-    int64_t undeclared_T; /* T_total without PEAT_NEED_LENGTH; 0 but in checks */
+    int64_t undeclared_T; /* T_total that a hook gets without PEAT_NEED_LENGTH; not 0 only in
+                           * checks */
     /* set by model_build */
     peat_token_table tokens;
-    const char *mixer; /* that replaces attention; NULL: attention */
+    const char *mixer; /* name of the mixer that replaces attention; NULL: attention */
     int n_more;        /* streams of the task's own                */
     const char *more[PEAT_MAX_STREAMS];
     /* set by positional_setup */
     const struct part *failing; /* the part whose set-up failed; NULL: none */
-    int n_stream;               /* at the input: token, positions, segment, more        */
+    int n_stream;               /* number of streams at the input: token, positions, segment, and
+                                 * the task's */
     const char *stream[POSITIONAL_STREAMS];
     int64_t width[POSITIONAL_STREAMS];
     int64_t D;
 };
 
-/* Widths first, then the schemes: the combine's setup, then each scheme's. dims has D = d_model on
- * entry and the final D afterwards. C is dims->D / dims->H, which must divide. */
+/* Asks the schemes for widths, then runs the combine's setup, then each scheme's. dims has D =
+ * d_model on entry and the final D afterwards. C is dims->D / dims->H, which must divide. */
 peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
                              int64_t n_segment, struct error *err);
-/* Some scheme gives a stream that is merged at the input. */
+/* True if some scheme gives a stream that is merged at the input. */
 bool positional_at_input(const struct positional *p);
-/* Rows before a row that its residual and hidden hooks read. */
+/* The number of rows before a row that the scheme's residual and hidden hooks read. */
 int64_t scheme_reach(const struct scheme_part *s);
-/* Head dimensions that the scheme sees of C: nn/pass.c */
+/* The number of head dimensions, of C, that the scheme sees. */
 int64_t positional_width(const struct scheme_part *s, int64_t C);
 /* "model/rotary: qkv at layers 0-3, all heads; alibi: bias_rel ..." one line per scheme. */
 void positional_describe(const struct positional *p, int64_t L, int64_t H, struct strbuf *out);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup.h: around a plugin's setup. For those who call one: nn/positional.c for schemes and
- * combines, train/task.c for tasks, and what shows a scheme without a model.
+ * setup.h: the engine's side of a plugin's setup. Its callers are nn/positional.c for schemes and
+ * combines, train/task.c for tasks, and code that shows a scheme without a model.
  */
 #pragma once
 
 #include "nn/part.h"
 
-/* The engine's side of a plugin's setup; the plugin sees base. */
+/* State of one setup; the plugin sees base. */
 struct setup {
     peat_setup base;
-    struct arena *arena;     /* model */
+    struct arena *arena;     /* the model's */
     struct weights *weights; /* NULL for tasks */
     struct part *part;
     const struct where *where; /* NULL for combines and tasks */
-    peat_token_table tokens;   /* as model_build says; preset to the defaults for D           */
+    peat_token_table tokens;   /* the token table that model_build chose; preset to the defaults
+                                * for D */
     int64_t heads;             /* the value of PEAT_HEADS */
-    peat_status status;        /* of the first failure of a service */
+    peat_status status;        /* status of the first failure of a service */
     struct error *err;
 };
 

@@ -3,8 +3,8 @@
  * tokenize.h: from texts to a folder of token ids, which the task `tokens` reads.
  *
  * Pieces of words are learned and looked up by SentencePiece's programs (Kudo and Richardson 2018):
- * unigram (Kudo 2018) or byte-pair encoding (Sennrich et al. 2016). The ids say the text byte for
- * byte, whatever the text is: docs/guide.md, "Pieces of words", says how.
+ * unigram (Kudo 2018) or byte-pair encoding (Sennrich et al. 2016). The ids encode any text byte
+ * for byte, as docs/guide.md, "Pieces of words", explains.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum pieces_model { PIECES_UNIGRAM, PIECES_BPE };
 extern const char *const pieces_model_word[2];
 
-/* The unknown piece, which no text has, one piece for each byte, and one more. */
+/* The unknown piece, which no text contains, one piece for each byte, and one more. */
 enum { PIECES_LEAST = 258, PIECES_MOST = 1 << 20 };
 
 struct tokenize {

@@ -13,23 +13,24 @@
 struct heatmap {
     const float *value; /* [sheets, rows, columns]; NaN is left blank */
     int64_t sheets, rows, columns;
-    const char *sheet_name;   /* "head"; with one sheet: not shown */
-    const char *const *title; /* [sheets]; NULL: sheet_name and its number */
+    const char *sheet_name;   /* "head"; not shown for one sheet */
+    const char *const *title; /* [sheets]; NULL: sheet_name and the sheet's number */
     const char *row_name, *column_name;
-    const char *const *row_label; /* [rows]; NULL: their numbers */
+    const char *const *row_label; /* [rows]; NULL: the rows' numbers */
 };
 
-/* Borrows the table's values; angles become cosines in the arena. */
+/* Borrows the table's values; of angles it makes cosines in the arena. */
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
 
-/* Each sheet of one table beside that of another of its shape: "before training" and "after". */
+/* Shows each sheet of one table beside that of another of the same shape: "before training" and
+ * "after". */
 struct heatmap heatmap_of_pair(const struct scheme_table *before, const struct scheme_table *after,
                                struct arena *a);
 
-/* The range of all sheets; -1 .. 1 when there is nothing finite. */
+/* The range of all sheets; -1 .. 1 when no value is finite. */
 void heatmap_range(const struct heatmap *h, double *low, double *high);
 /* gnuplot's "set palette" for values in this range. */
 void heatmap_palette(struct strbuf *out, double low, double high);
 
-/* With axes and a scale. f is initialised here. */
+/* Makes the figure, with axes and a scale. Initialises f. */
 void heatmap_figure(const struct heatmap *h, struct figure *f);

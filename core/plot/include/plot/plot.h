@@ -2,9 +2,9 @@
 /*
  * plot.h: figures of results.
  *
- * A colour stands for a label of one axis (the scheme, where that is an axis); with many rows the
- * other axes make panels. A figure shows the numbers of the table: the same means over seeds with
- * the same intervals.
+ * A colour is a label of one axis (the scheme, where that is an axis); with many rows the other
+ * axes make panels. A figure shows the numbers of the table: the same means over seeds with the
+ * same intervals.
  */
 #pragma once
 
@@ -28,10 +28,10 @@ extern const char *const plot_cost_name[PLOT_COSTS];
 struct plot_options {
     enum plot_kind kind;
     enum plot_cost cost;
-    int64_t length; /* of curves, bars, cost and the heat map; -1: the first */
-    bool asked;     /* the metric was: never the training loss in its place  */
-    /* Of curves, length, cost and the heat map: axes, comma-separated, by key or last part. A line
-     * (a colour, a row) for each of their labels; a panel (a shape, a column) for each. NULL: as
+    int64_t length; /* length of curves, bars, cost and the heat map; -1: the first */
+    bool asked;     /* the user asked for the metric: never draw the training loss instead */
+    /* For curves, length, cost and the heat map: axes, comma-separated, by key or last part. A line
+     * (colour, row) for each label of `lines`; a panel (shape, column) for each of `panels`. NULL:
      * plot_series.c chooses. */
     const char *lines, *panels;
 };
@@ -39,9 +39,9 @@ struct plot_options {
 /* PEAT_INVALID: lines or panels name no axis, or one axis twice. */
 peat_status plot_check(const struct results *r, const struct plot_options *o, struct arena *a,
                        struct error *err);
-/* Whether bars have a dashed line for the baseline: all rows are compared with one. */
+/* True where bars have a dashed line for the baseline, because all rows are compared with one. */
 bool plot_has_baseline(const struct results *r, int length);
 
-/* Initialises f in any case. PEAT_INVALID: there is nothing to draw, with the reason. */
+/* Initialises f in any case. PEAT_INVALID: nothing can be drawn, with the reason. */
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,
                       struct arena *a, struct error *err);

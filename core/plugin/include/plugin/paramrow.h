@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* paramrow.h: the types of parameters, and small questions to rows; for the param*.c files and for
- * what makes configs itself. */
+/* paramrow.h: the types of parameters and properties of rows, for the param*.c files and for code
+ * that makes configs itself. */
 #pragma once
 
 #include "plugin/params.h"
@@ -11,15 +11,15 @@
 struct param_type {
     const char *name;    /* "int", in listings                       */
     const char *word;    /* "a whole number", in messages            */
-    size_t bytes, align; /* of the field                          */
-    /* The preset, or 0; NULL: a text or a list, which have none. */
+    size_t bytes, align; /* size and alignment of the field       */
+    /* Writes the preset, or 0; NULL: a text or a list, which have no preset. */
     void (*write)(void *field, double x);
     struct value *(*show)(const peat_param *row, const void *field, struct arena *a);
-    bool number, text;             /* or a list of such           */
-    const struct param_type *item; /* of a list; NULL: not a list */
+    bool number, text;             /* accepts a list of such values too */
+    const struct param_type *item; /* type of a list's items; NULL: not a list */
 };
 
-/* peat_strings and peat_reals, whatever the items are. */
+/* The layout of peat_strings and peat_reals. */
 struct param_list {
     int64_t n;
     const void *item;
@@ -28,10 +28,10 @@ _Static_assert(sizeof(struct param_list) == sizeof(peat_strings) &&
                    sizeof(struct param_list) == sizeof(peat_reals),
                "a list is a number and a pointer");
 
-/* NULL: the type is unknown, and params_check refuses it. */
+/* NULL: an unknown type, which params_check refuses. */
 const struct param_type *row_type(const peat_param *row);
 
-/* What one value, or one item of a list, may be: params_allowed without unit and auto. */
+/* Adds the allowed values, for one item of a list: params_allowed without unit and auto. */
 void row_allowed_one(const peat_param *row, struct strbuf *out);
 
 static inline bool row_has_bounds(const peat_param *row)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * params.h: parameter rows at work: from settings to a config struct and back.
+ * params.h: converts settings to a config struct by parameter rows, and back.
  *
- * The rows of plugins and those of the experiment file's own sections are the same kind, so every
- * key a user can write is typed, bounded and explained by one piece of code.
+ * The rows of plugins and those of the experiment file's own sections are the same kind, so one
+ * piece of code types, bounds and explains every key that a user can write.
  */
 #pragma once
 
@@ -23,12 +23,12 @@
 
 /*
  * Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
- * VALUE_NULL: nothing given). Strings and lists are copied into the arena. Unknown key, wrong
- * type, out of bounds, missing required key: PEAT_INVALID placed at the key's or the value's
+ * VALUE_NULL: nothing given). Strings and lists are copied into the arena. Unknown key, wrong type,
+ * out of bounds, missing required key: PEAT_INVALID placed at the key's or the value's
  * file:line:column, with the allowed values and the nearest key. `what` names the owner of the rows
  * in messages: "scheme 'rotary'", "train". Keys in `reserved` (NULL-terminated, may be NULL) are
- * passed over. BOOL takes true/false alone; INT takes whole numbers, REAL also integers; `auto` is
- * accepted where PEAT_AUTO is set. PATH values are resolved beside the file they were written in
+ * skipped. BOOL accepts only true and false; INT accepts whole numbers, REAL integers too; `auto`
+ * is accepted where PEAT_AUTO is set. PATH values are resolved beside the file they were written in
  * (values of the command line: from the current directory) and must exist.
  */
 peat_status params_fill(const peat_param *row, void *config, const struct value *given,
@@ -37,7 +37,7 @@ peat_status params_fill(const peat_param *row, void *config, const struct value 
 /* Every row with its value in the config, in row order, as a map. PEAT_AUTO values still at 0
  * become the text "auto". */
 struct value *params_value(const peat_param *row, const void *config, struct arena *a);
-/* The value as a person would write it: "1e-05", "interleaved", "[128, 256]". */
+/* The value in the form that a person would write: "1e-05", "interleaved", "[128, 256]". */
 void params_text(const peat_param *row, const void *config, struct strbuf *out);
 /* The allowed values of a row: "a whole number from 1 to 4096", "one of interleaved, halves". */
 void params_allowed(const peat_param *row, struct strbuf *out);

@@ -13,42 +13,44 @@
 
 struct plugin {
     const peat_plugin *desc;
-    const char *name;      /* of its file without .so: a user writes it */
+    const char *name;      /* its file's name without .so, which users write */
     const char *path;      /* absolute */
-    char sha256[HASH_HEX]; /* empty: loaded for a listing */
+    char sha256[HASH_HEX]; /* "" where it was loaded for a listing */
 };
 
 struct registry {
     struct arena *arena; /* run */
-    struct trail *trail; /* where the loading of a plugin is noted; NULL: nowhere. Set after init */
+    struct trail *trail; /* where the loading of a plugin is recorded; NULL: nowhere. Set after
+                          * init */
     struct plugin_dirs dirs;
     int n, room;
-    const struct plugin **item; /* loaded so far */
-    struct place at;            /* of the request at hand, for the trail */
-    int n_skip;                 /* files that registry_load_all passes over */
+    const struct plugin **item; /* plugins loaded so far */
+    struct place at;            /* place of the present request, for the trail */
+    int n_skip;                 /* files that registry_load_all skips */
     const char *const *skip;
 };
 
 peat_status registry_init(struct registry *r, struct arena *arena, struct error *err);
 const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
 
-/* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it contains a
- * '/' and no kind before it, or ends in .so), relative to the file of `at`. Unknown names: an error
- * placed at `at` with the nearest name, or the directories searched. A plugin that does not match
- * in ABI, kind or contract is refused with what and why. Loading twice gives the same pointer. */
+/* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it ends in
+ * .so, or has a '/' not preceded by a kind), relative to the file of `at`. Unknown names: an error
+ * placed at `at` with the nearest name, or the directories searched. A plugin with another ABI or
+ * kind, or that breaks the contract, is refused with the reason. Loading twice gives the same
+ * pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);
-/* Refuses, as registry_find does, a name of which no directory has a file. Nothing is loaded; a
- * path is accepted as it is, and so is any name where no directory has plugins of the kind. */
+/* Refuses, as registry_find does, a name for which no directory has a file. Loads nothing. Accepts
+ * any path, and any name where no directory has plugins of the kind. */
 peat_status registry_expect(struct registry *r, peat_kind kind, const char *name, struct place at,
                             struct error *err);
-/* The names of the files in the directories that may be plugins of this kind; returns how many.
- * Nothing is loaded, and a name that two directories have is there twice. */
+/* The names of the files in the directories that may be plugins of this kind; returns their number.
+ * Loads nothing. A name in two directories occurs twice. */
 int registry_names(struct registry *r, peat_kind kind, const char *const **name);
-/* Whether a name is taken as a path. */
+/* True where a name is a path. */
 bool registry_is_path(const char *name);
-/* For the command line, where no kind is known: NAME, kind/NAME or a path. A name that exists in
- * two kinds is an error that lists both. */
+/* For the command line, where the kind is not known: NAME, kind/NAME or a path. A name that exists
+ * in two kinds is an error that lists both. */
 peat_status registry_find_any(struct registry *r, const char *name, const struct plugin **plugin,
                               struct error *err);
 /* Loads all plugins of all directories; those that fail to load are reported through `bad` (path

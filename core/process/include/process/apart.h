@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * apart.h: work that runs plugin code, in a process of its own, for a parent that must not.
+ * apart.h: runs plugin code in a process of its own, for a parent that must not run it.
  *
  * Loading a plugin and setting it up run its code. A plugin that crashes there, ends the process,
- * never returns or spoils the process is an error of one line here, which names its file and
- * function. The child is a fork, so this is for processes that have no threads yet.
+ * never returns or spoils the process becomes an error of one line, which names its file and
+ * function. The child is a fork, so the parent must not have threads yet.
  */
 #pragma once
 
 #include "process/trail.h"
 
-/* How long one plugin function may take where no experiment says so. */
+/* The limit of one plugin function, where no experiment sets it. */
 enum { APART_SECONDS = 30 };
-/* The same, or what PEAT_PLUGIN_SECONDS in the environment says. */
+/* The same, or the value of PEAT_PLUGIN_SECONDS in the environment. */
 double apart_seconds(void);
 
-/* In the child: `out` is sent to the parent. The trail is to be handed to
- * whatever calls plugins. */
+/* Runs in the child. `out` is sent to the parent. The trail is for the functions that call
+ * plugins. */
 typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err);
 
-/* Where its standard output goes. */
+/* The destination of the child's standard output. */
 enum apart_prints {
-    APART_PRINTS, /* where this process's does */
-    APART_ASIDE,  /* to this process's standard error: what plugins print stays out of results */
-    APART_SILENT, /* nowhere, and standard error neither */
+    APART_PRINTS, /* that of this process */
+    APART_ASIDE,  /* this process's standard error, so output of plugins stays out of results */
+    APART_SILENT, /* nowhere, and the same for standard error */
 };
 
-/* Outside of plugins the engine may work without a limit, and wait, using no processor, for this
- * many times the seconds of a plugin function; where it prints, as long as its reader does. */
+/* Outside of plugins the engine may compute without a limit. It may wait, without using the
+ * processor, for this many times the seconds of a plugin function; for output, as long as the
+ * reader takes. */
 enum { APART_WAITS = 4 };
 
-/* seconds: how long one plugin function may take; 0: any time. An error of `work` is given back as
- * it is; a child that dies is PEAT_FAILED. `died` (may be NULL) is told which plugin it was: its
- * file is "" when that is not known, or when the child did not die. */
+/* seconds: the limit of one plugin function; 0: no limit. Returns an error of `work` as it is; a
+ * child that dies is PEAT_FAILED. `died` (may be NULL) gets the plugin: its file is "" when it is
+ * not known, or when the child did not die. */
 peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_prints prints,
                       struct strbuf *out, struct trail_plugin *died, struct error *err);

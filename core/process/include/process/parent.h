@@ -4,17 +4,17 @@
 
 #include "process/trail.h"
 
-/* This process gets the signal when its parent dies. False: process `parent` has gone before that
- * could be arranged. */
+/* Sends this process the signal when its parent dies. False: process `parent` had died before. */
 bool parent_follow(pid_t parent, int signal);
 
-/* What outlasts the parent is killed, with its group if it leads one. */
+/* A process that lives longer than its parent is killed, with its group if it leads one. */
 struct parent_watch {
     pid_t parent;
-    double patience;               /* seconds without progress, after the parent's death */
-    const struct trail_page *page; /* what progress is seen in; NULL: in nothing         */
+    double patience;               /* seconds without progress after the parent's death */
+    const struct trail_page *page; /* the trail that shows progress; NULL: progress is not
+                                    * watched */
 };
-/* Starts a thread that looks now and then whether the parent lives. It needs nothing of what a
- * plugin could hold up: neither the other threads nor signals. Call before plugins are loaded;
- * `page` lives as long as the process. Without a thread to be had, nothing is watched. */
+/* Starts a thread that checks now and then whether the parent lives. It depends on neither other
+ * threads nor signals, which a plugin could block. Call it before plugins are loaded; `page` lives
+ * as long as the process. If no thread can be started, nothing is watched. */
 void parent_watch(struct parent_watch w);

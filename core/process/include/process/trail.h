@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trail.h: where a process is, for its parent to read when it has died or stands still.
+ * trail.h: records where a process is; its parent reads it when the process has died or makes no
+ * progress.
  *
  * A process that runs plugins shares one page with its parent. Before a plugin's function is called
- * its name is copied there, so that a segmentation fault, an exit or an endless loop has a place,
- * without signal handlers. `beats` grows while the process gets on. A trail without a page costs
- * nothing and keeps nothing.
+ * its name is copied there. The parent can then name the function after a segmentation fault, an
+ * exit or an endless loop, without signal handlers. `beats` grows while the process makes progress.
+ * A trail without a page records nothing.
  */
 #pragma once
 
@@ -15,47 +16,48 @@ enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240, TRAIL_NOTICE = 102
 
 struct trail_plugin {
     char id[TRAIL_TEXT];
-    char file[512], at[256]; /* the shared object; "exp.yaml:3:5: ", where it is named, or "" */
+    char file[512], at[256]; /* the shared object; the place where it is named, "exp.yaml:3:5: ",
+                              * or "" */
 };
 
-/* Shared with the parent, which believes none of it: texts are cut at their ends. */
+/* Shared with the parent, which trusts none of it: it ends every text at the end of its array. */
 struct trail_page {
     uint64_t beats;
-    int64_t step;              /* of training, begun last; 0: none yet                         */
-    char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, else ""          */
+    int64_t step;              /* the last training step that began; 0: none yet               */
+    char hook[TRAIL_TEXT];     /* "rotary.qkv" while a plugin's function runs, otherwise ""     */
     char kernel[TRAIL_TEXT];   /* the same for kernels, which run in hooks and outside of them */
     char cell[256];            /* the cell that is set up or trained, when there are several   */
-    char missing[160];         /* tensors that the hook does not declare, so that it gets NULL */
-    char notice[TRAIL_NOTICE]; /* a warning for the user before the first step; "": none      */
+    char missing[160];         /* tensors that the hook does not declare, so they are NULL for it */
+    char notice[TRAIL_NOTICE]; /* a warning for the user before the first step; "": no warning */
     int32_t n_plugin;
     struct trail_plugin plugin[TRAIL_PLUGINS];
     int32_t status;  /* peat_status: why the process is about to end ... */
-    char said[1024]; /* ... in words; "": it has not said                */
+    char said[1024]; /* ... in words; "": the process has not said why   */
 };
 
-/* One process's end of it. */
+/* A process's own side of the page. */
 struct trail {
-    struct trail_page *page; /* NULL: none */
-    /* Called after each plugin function outside of kernels; NULL: nothing is. */
+    struct trail_page *page; /* NULL: records nothing */
+    /* Called after each plugin function except kernels; may be NULL. */
     void (*left)(void *ctx, const char *hook);
     void *ctx;
 };
 
-/* A page to share: *fd (close-on-exec) is for a process that is to be started; a fork needs none,
- * fd NULL. NULL: the system gives no page. */
+/* Makes a page to share. *fd (close-on-exec) is for a program that is to be started; for a fork fd
+ * is NULL. NULL: the system gives no page. */
 struct trail_page *trail_page_new(int *fd);
-/* The page behind a descriptor that the parent handed over, which is closed; NULL when it is none.
- */
+/* Opens the page of a descriptor from the parent, and closes the descriptor; NULL when it is not a
+ * page. */
 struct trail_page *trail_page_open(int fd);
 void trail_page_free(struct trail_page *page);
 
-/* All of them take NULL for the trail. */
+/* In all of these the trail may be NULL. */
 void trail_enter(struct trail *t, const char *hook);
 void trail_leave(struct trail *t);
-/* After trail_enter: the tensors that are NULL for the hook, "PEAT_NEED_X (x_q, x_k)"; "": nothing.
- */
+/* Call after trail_enter: the tensors that are NULL for the hook, "PEAT_NEED_X (x_q, x_k)"; "": no
+ * such tensor. */
 void trail_missing(struct trail *t, const char *missing);
-/* A kernel of the operation `name` that `hook` built (NULL: not known). */
+/* Records that a kernel of operation `name` runs, which `hook` built (NULL: not known). */
 void trail_enter_kernel(struct trail *t, const char *hook, const char *name, bool backward);
 void trail_leave_kernel(struct trail *t);
 void trail_beat(struct trail *t);
@@ -66,13 +68,14 @@ void trail_forget_plugins(struct trail *t);
 void trail_plugin(struct trail *t, const char *id, const char *file, const char *at);
 void trail_say(struct trail *t, const struct error *err);
 
-/* For the parent: the plugin's function that runs or ran last without returning, "rotary.qkv";
- * "" when none did. */
+/* For the parent: the plugin's function that runs, or that ran last and did not return,
+ * "rotary.qkv"; "": none. */
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT]);
-/* Of a process that a bad address ended in a hook that is not given all there is: "; what it
- * does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; what SIGBUS means; else "". */
+/* A hint on a process that a signal ended. After a bad address in a hook without all tensors: ";
+ * what it does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; after SIGBUS its meaning;
+ * otherwise "". */
 void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]);
-/* False: the process has not said why it ends. */
+/* The reason that the process gave for its end; false: it gave none. */
 bool trail_said(const struct trail_page *page, struct error *err);
-/* The plugin that `where` belongs to, copied; false when it is not known. */
+/* Copies the plugin that `where` belongs to; false when it is not known. */
 bool trail_find(const struct trail_page *page, const char *where, struct trail_plugin *plugin);

@@ -9,14 +9,14 @@
 
 void effects_table(struct table *t, const struct effects *x, struct arena *a);
 void effects_json(const struct effects *x, struct json map);
-/* Every number in full, a line for each effect; the head when asked for. */
+/* A line for each effect with every number in full; before them the column names if `head`. */
 void effects_csv(const struct effects *x, bool head, struct strbuf *out);
 
 /* ---- claims_table.c ---- */
 
-/* earlier: this is what the claims were before they were changed. */
+/* earlier: the table has the claims as they were before they were changed. */
 void claims_table(struct table *t, const struct claim_history *h, bool earlier, struct arena *a);
-/* What the column "and text" is. */
+/* Adds the note that explains the column "and text". */
 void table_note_text(struct table *t);
 void claims_json(const struct claim_history *h, struct json map);
 void claims_csv(const struct claim_history *h, struct strbuf *out);

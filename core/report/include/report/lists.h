@@ -6,5 +6,5 @@
 
 /* The list with one more item; NULL is an empty list. */
 const char *list_add(struct arena *a, const char *list, const char *between, const char *item);
-/* The next item of "a,b" at *list, which moves behind it; NULL at the end. */
+/* The next item of "a,b" at *list, which then points behind it; NULL at the end. */
 const char *list_next(struct arena *a, const char **list);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ranking.h: methods ranked within each of several tasks, and what may be said over tasks.
+ * ranking.h: ranks of methods within each of several tasks, with tests and scores over tasks.
  *
- * A task axis is one along which the tasks of rows differ; a method is a setting of the other axes.
+ * A task axis is an axis along which the tasks of rows differ; a method is a setting of the other
+ * axes.
  * Raw values are never averaged over tasks. With x the mean of a method on a task, b that of its
  * baseline and g the best of the task:
  *   score  mean over tasks of (x - b) / (g - b): 0 is the baseline, 1 the best; tasks on which
@@ -14,31 +15,32 @@
 #include "report/table.h"
 
 struct ranked_method {
-    const struct result_row *row;   /* one that has its labels */
+    const struct result_row *row;   /* a row with its labels */
     double mean_rank, score, ratio; /* NaN: not defined */
-    bool best;                      /* of the best mean rank, or within the critical difference */
+    bool best;                      /* has the best mean rank, or is within the critical
+                                     * difference of it */
 };
 
 struct ranking {
     const struct results *r;
-    bool is_task[EXPERIMENT_MAX_AXES]; /* axes */
-    int k, n;                          /* methods with a value on all n tasks */
+    bool is_task[EXPERIMENT_MAX_AXES]; /* [axes] the axis is a task axis */
+    int k, n;                          /* k: methods with a value on all n tasks */
     struct ranked_method *method;
-    const struct result_row **task; /* a row of each */
+    const struct result_row **task; /* one row of each task */
     int *length;                    /* index of the length used on each task */
     double *value, *rank;           /* [n][k] */
-    int n_score;                    /* tasks that the score is over */
+    int n_score;                    /* number of tasks in the mean score */
     bool tested;
     struct friedman test;
-    const char *why_not; /* there is no test; NULL when tested */
+    const char *why_not; /* why there is no test; NULL: there is one */
     int n_incomplete;
     const char **incomplete; /* methods that lack a value on some task */
 };
 
 enum { RANKING_TASKS_MIN = 5 };
 
-/* PEAT_INVALID: no axis is one of tasks, or nothing was evaluated at this length (-1: of each task
- * its first). */
+/* PEAT_INVALID: no axis is a task axis, or nothing was evaluated at this length (-1: the first
+ * length of each task). */
 peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
                          struct arena *a, struct error *err);
 void ranking_table(const struct ranking *k, struct arena *a, struct table *t);

@@ -14,20 +14,20 @@ struct selector {
  * exactly one axis. `what` names the thing in messages: "--baseline". */
 peat_status selector_parse(const struct results *r, const char *text, const char *what,
                            struct selector *s, struct arena *a, struct error *err);
-/* From a map axis key -> label. */
+/* Makes a selector from a map axis key -> label. */
 peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
                               struct selector *s, struct arena *a, struct error *err);
-/* "scheme=none, size=S" */
+/* The selector in words: "scheme=none, size=S" */
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a);
-/* True when both labels of the axis are the same; "-" on position.combine, and on keys below it,
- * goes with any. */
+/* True when both labels of the axis are the same. "-" on position.combine and on the keys below it
+ * matches any label. */
 bool selector_same(const struct results *r, int axis, const char *x, const char *y);
 /* The one row that `text` names: all its labels joined by '.', the first of them, a label of one
- * axis, or what selector_parse takes. NULL and an error otherwise, with the rows that are meant,
- * the nearest one, or all. */
+ * axis, or a text for selector_parse. Otherwise NULL and an error, with the rows that match, the
+ * nearest one, or all. */
 const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
                                       struct error *err);
-/* The axis of this key or last part; -1: none. */
+/* The axis with this key or last part; -1: no such axis. */
 int selector_axis(const struct results *r, const char *name);
 /* "WHAT: there is no axis 'NAME'; the axes are ...; did you mean ...?" */
 peat_status selector_no_axis(const struct results *r, const char *what, const char *name,

@@ -8,17 +8,17 @@
 
 #include "report/results.h"
 
-/* What stands behind a mean. */
+/* The spread that follows a mean. */
 enum spread { SPREAD_CI, SPREAD_SD, SPREAD_SE };
 
 struct table_options {
-    const char *rows;    /* axis that stands first; NULL: as in the experiment            */
-    const char *cols;    /* axes, comma-separated, that become columns; NULL: none        */
+    const char *rows;    /* the axis of the first column; NULL: as in the experiment      */
+    const char *cols;    /* axes, comma-separated, that become columns; NULL: no axis     */
     const char *sort;    /* an axis, or "metric": best first; NULL: as in the experiment  */
-    int64_t length;      /* that differences and --cols are about; -1: the first          */
-    const char *columns; /* of table_list, comma-separated; NULL: the usual ones       */
+    int64_t length;      /* length of differences and --cols; -1: the first               */
+    const char *columns; /* words of table_list, comma-separated; NULL: the usual columns */
     enum spread err;
-    int digits;        /* significant ones of the spread; 0: two                       */
+    int digits;        /* significant digits of the spread; 0: two                     */
     bool only_changed; /* leave out labels and costs that are the same in every row    */
     bool injection;    /* say what acts where                                          */
 };
@@ -28,36 +28,36 @@ struct table {
     const char *title;
     int n_column, column_room;
     int n_label;    /* the first n_label columns name the row                                */
-    int first_cost; /* columns from here on belong together, in a block of their own when not all
-                       columns fit one; 0: none */
+    int first_cost; /* columns from here on are kept together, in a block of their own when not
+                     * all columns fit one; 0: no such columns */
     struct table_column *column;
     int n_row, n_cell, cell_room;
     struct table_cell *cell; /* [n_row, n_column] */
     bool any_strong;
-    const char *strong; /* what strong cells mean */
+    const char *strong; /* the meaning of strong cells */
     int n_note, note_room;
     const char **note;
 };
 
-/* The i-th word that table_options.columns may have, apart from metrics and "cost"; NULL: there
- * are fewer. */
+/* The i-th word that table_options.columns may have, apart from metrics and "cost"; NULL: there is
+ * no such word. */
 const char *table_column_word(int i);
 /* PEAT_INVALID: an option names no axis or length. */
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err);
 
-/* A table is made of its columns, then of its cells, row by row. */
+/* A table is filled by adding its columns, then its cells, row by row. */
 void table_column(struct table *t, const char *head, bool right);
 void table_cell(struct table *t, struct table_cell cell);
 void table_text(struct table *t, const char *text);
-/* One more note below the table. */
+/* Adds a note below the table. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Notes on pairs that are refused. */
+/* Adds notes on refused pairs. */
 void table_note_refused(struct table *t, const struct pairs *p);
-/* Notes on cells that two directories have with other bits. */
+/* Adds notes on cells that two directories have with different bits. */
 void table_note_rivals(struct table *t, const struct results *r);
 
-/* Row numbers in the order that the table has them. */
+/* Row numbers in the order of the table. */
 peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
                         const int **order, struct error *err);
 
@@ -67,23 +67,23 @@ void format_markdown(const struct table *t, struct strbuf *out);
 /* A LaTeX tabular with booktabs rules. */
 void format_tex(const struct table *t, struct strbuf *out);
 
-/* csv_fields.c: a field of RFC 4180, quoted where it holds a separator, quotes doubled. A line is
- * one line: control characters are as shown.h has them. */
+/* csv_fields.c: a field of RFC 4180, quoted where it holds a separator, quotes doubled. Control
+ * characters are written as in shown.h, so that one line is one record. */
 void csv_field(struct strbuf *out, const char *text);
-/* The scalars of a map, null and NaN as nothing; before them the keys when `head`. */
+/* Writes the scalars of a map, null and NaN as empty fields; before them the keys when `head`. */
 void csv_line(const struct value *map, bool head, struct strbuf *out);
 /* One line per cell, metric, split and length: the last evaluation, or with all_steps every one in
- * metrics.jsonl but that of step 0. Only these columns ("seed,value"; NULL: all), and with
- * only_changed those of them that differ between lines, `value` always. PEAT_INVALID: there is no
- * such column. */
+ * metrics.jsonl except that of step 0. Columns: only these ("seed,value"; NULL: all), and with
+ * only_changed only those of them that differ between lines, and `value`. PEAT_INVALID: no such
+ * column. */
 peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
                        bool only_changed, struct strbuf *out, struct error *err);
 /* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
-/* Members of an entry: the number of pairs, and the statistics of the differences. */
+/* Adds the number of pairs, and the statistics of the differences, to an entry. */
 void json_put_pairs(struct json map, const struct pairs *p);
 void json_put_difference(struct json map, const struct difference *d);
-/* The entries of rows alone, one a line. */
+/* Only the entries of rows, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
 /* What strong cells mean. */
 #define TABLE_STRONG "best, and rows whose paired difference to it has a 95 % CI that includes 0"

@@ -2,8 +2,8 @@
 /*
  * bf16.h: numbers of 16 bits with the exponent of F32 and 8 bits of significand.
  *
- * Operands of products are rounded to them, and slopes that a gradient is multiplied by before it
- * is such an operand; nothing is added up in them.
+ * Two things are rounded to bf16: operands of products, and the slopes that multiply a gradient
+ * before it becomes such an operand. Sums are in F32.
  */
 #pragma once
 
@@ -19,14 +19,13 @@ static inline float bf16_value(bf16 x)
     return value;
 }
 
-/* To the nearest, of two equally near the even one. NaN stays NaN, numbers that are too
- * large become inf, and those below the normal numbers of F32 become 0, as in the CPU's products.
- */
+/* Rounds to the nearest, ties to even. NaN stays NaN, numbers that are too large become inf, and
+ * denormal numbers of F32 become 0, as in the CPU's products. */
 void bf16_round(bf16 *to, const float *from, int64_t n);
-/* scale * from: rows of `cols` elements, `step` apart, to rows without gaps. */
+/* The same for scale * from: rows of `cols` elements, `step` apart, into rows without gaps. */
 void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                      int64_t step);
-/* The same without the CPU's own conversion. */
+/* bf16_round without the CPU's own conversion. */
 void bf16_round_plainly(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                         int64_t step);
 /* x *= by */

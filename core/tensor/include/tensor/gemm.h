@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gemm.h: matrix products in fixed blocks. The engine multiplies small blocks of F32 itself
- * (small_product.h), a library all others.
+ * (small_product.h); a library multiplies all others.
  *
- * Blocks depend on the shape alone, and a block is multiplied on one thread: the result has the
- * same bits at any thread count. Which library multiplies is the team's `gemm`. With the team's
- * `bf16`, F32 products that say so round their operands to bf16 and add up in F32: those by weights
- * do, in linear maps and feed-forward parts. Those of attention are tensor/dots.h's.
+ * Blocks depend only on the shape, and a block is multiplied on one thread: the result has the same
+ * bits at any thread count. The team's `gemm` is that library. With the team's `bf16`, F32 products
+ * with `rounds` set round their operands to bf16 and sum in F32: products by weights do so, in
+ * linear maps and feed-forward parts. Attention uses tensor/dots.h instead.
  */
 #pragma once
 
@@ -14,32 +14,32 @@
 
 #include "tensor/parallel.h"
 
-/* PEAT_INVALID, with the names that there are, unless there is a provider of that name. Loads
- * nothing. */
+/* PEAT_INVALID, with the names that exist, unless a provider has this name. Loads nothing. */
 peat_status gemm_check(const char *name, struct error *err);
 /* Gives the team the provider of that name (tensor/provider.h; "auto": the fastest that is
- * installed), ready for its first product: loads its library. After parallel_start; may be called
- * again. PEAT_INVALID: no provider has that name; other errors say why it did not start. */
+ * installed) and loads its library, so that it is ready for its first product. Call after
+ * parallel_start; may be called again. PEAT_INVALID: no provider has that name; other errors say
+ * why it did not start. */
 peat_status gemm_start(struct team *team, const char *name, struct error *err);
 
-/* The provider's own name, where "auto" was asked for too. */
+/* The provider's own name, also where "auto" was asked for. */
 const char *gemm_name(const struct team *team);
 /* Every library that multiplies for the team, "oneDNN 2.6 + OpenBLAS 0.3.21 ...", and the kernels
- * that each has picked for this CPU, "avx2 + Haswell", with bf16 also the engine's own way to
- * round: together they decide the bits of products. */
+ * that each picked for this CPU, "avx2 + Haswell"; with bf16 also how the engine rounds. Together
+ * they decide the bits of products. */
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels);
 
-/* LAPACK of the team's provider, or of the one it leaves products to; NULL: neither has it. */
+/* LAPACK of the team's provider, or of the provider's `rest`; NULL: neither has it. */
 const peat_gemm_lapack *gemm_lapack(const struct team *team);
 
 /* PEAT_INVALID, with the reason, where the provider of that name has no bf16 products on this
- * machine. Loads it. */
+ * machine. Loads the provider. */
 peat_status gemm_check_bf16(const char *name, struct error *err);
-/* After gemm_start: F32 products with `rounds` are bf16 products from now on. PEAT_INVALID: as
+/* Call after gemm_start: from now on F32 products with `rounds` are bf16 products. PEAT_INVALID: as
  * gemm_check_bf16. */
 peat_status gemm_start_bf16(struct team *team, struct error *err);
-/* Frees what gemm_start_bf16 allocated; the provider stays open. */
+/* Frees the memory of gemm_start_bf16; the provider stays open. */
 void gemm_stop(struct team *team);
 
 /* C [m,n] = alpha * op(A) op(B) + beta * C, row-major, leading dimensions in elements.
@@ -47,31 +47,31 @@ void gemm_stop(struct team *team);
 struct gemm {
     peat_dtype dtype;
     bool trans_a, trans_b;
-    bool rounds; /* a team's bf16 is for it */
+    bool rounds; /* rounded to bf16 where the team has `bf16` */
     int64_t m, n, k;
     double alpha, beta;
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    const void *bias; /* [n], added to every row of the product, with beta 0; NULL: none */
-    /* A and B rounded before, for a team that rounds; NULL: not yet. alpha is 1 where a16 is given,
-     * and a or b may be NULL then. */
+    const void *bias; /* [n], added to every row of the product, with beta 0; NULL: no bias */
+    /* A and B, rounded earlier, for a team that rounds; NULL: not rounded yet. Where a16 is given,
+     * alpha is 1, and a or b may be NULL. */
     const void *a16, *b16;
     int64_t lda16, ldb16;
 };
 
-/* For an operand of several products: bytes of its rounded copy, 0 where the team does not round;
- * and the copy, over the team, for a16 or b16. */
+/* For an operand of several products: the bytes of its rounded copy (0 where the team does not
+ * round), and a function that makes the copy, over the team, for a16 or b16. */
 size_t gemm_rounded_bytes(const struct team *team, peat_dtype dtype, int64_t n);
 void gemm_round(const struct team *team, void *to, const void *from, int64_t n);
 
-/* These take a team that gemm_start was called for, unless one of m, n and k is 0. */
+/* These need a team that gemm_start was called for, unless one of m, n and k is 0. */
 /* On the calling thread: for use inside parallel_for. */
 void gemm_one(const struct team *team, const struct gemm *p);
 /* Cut into fixed row blocks over the team. */
 void gemm_run(const struct team *team, const struct gemm *p);
-/* For a long k and a small C, as in gradients of weights: cut along k as well, where the library
- * loses least. Partial results go to `scratch` of gemm_long_bytes(p) bytes (NULL when 0) and are
- * added to C in order. */
+/* For a long k and a small C, as in gradients of weights: cuts along k as well, where the library
+ * loses least by it. Partial results are in `scratch` of gemm_long_bytes(p) bytes (NULL when 0) and
+ * are added to C in order. */
 size_t gemm_long_bytes(const struct gemm *p);
 void gemm_run_long(const struct team *team, const struct gemm *p, void *scratch);

@@ -20,7 +20,7 @@ VEC_INLINE real lane_fold(const real *lane)
     return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* term is an expression in i; numbers beyond the last whole group of lanes are added to the first
+/* term is an expression in i. Numbers beyond the last whole group of lanes are added to the first
  * lanes. Half a group is common: heads of 8 dimensions. */
 #define LANE_SUM(term)                                                                             \
     real lane[LANES] = {0};                                                                        \
@@ -71,7 +71,7 @@ VEC_INLINE real lane_squares(const real *x, real shift, int64_t n)
 
 #undef LANE_SUM
 
-/* -inf for an empty row; a NaN may or may not be passed over. */
+/* -inf for an empty row; may skip a NaN. */
 VEC_INLINE real lane_max(const real *x, int64_t n)
 {
     real lane[LANES], eight[8], four[4], two[2], top;

@@ -8,18 +8,23 @@
  *
  *     const struct softmax_rows AT_LEVEL(softmax_rows) = {...};
  *
- * which a header declares by LEVEL_TABLE (levels/) or LEVEL_TABLES (rows/). Nothing else of a
- * source is seen outside, and none of its functions may run except through the table for this
- * processor. Every rounding is written out and no sum depends on the width of vectors, so all
- * levels give the same bits.
+ * which a header declares by LEVEL_TABLE (levels/) or LEVEL_TABLES (rows/). Such a source exports
+ * nothing else, and its functions may run only through the table for this processor. Every rounding
+ * is written out and no sum depends on the width of vectors, so all levels give the same bits.
  */
 #pragma once
 
 #include "tensor/tensor.h"
 
-/* PEAT_VECTOR_LEVELS: whether the build makes more than the first. */
+/* PEAT_VECTOR_LEVELS: whether the build compiles the levels above the first. */
 #if PEAT_VECTOR_LEVELS
-enum cpu_level { LEVEL_BASE, LEVEL_V3, LEVEL_V4, LEVELS }; /* of x86-64, as its ABI numbers them */
+enum cpu_level {
+    LEVEL_BASE,
+    LEVEL_V3,
+    LEVEL_V4,
+    LEVELS
+}; /* levels of x86-64, numbered as in
+    * its ABI */
 #define LEVEL_NAMES(name) name##_base, name##_v3, name##_v4
 #define LEVEL_CHOICE(name, level)                                                                  \
     ((level) == LEVEL_V4 ? &name##_v4 : (level) == LEVEL_V3 ? &name##_v3 : &name##_base)
@@ -29,7 +34,7 @@ enum cpu_level { LEVEL_BASE, LEVELS };
 #define LEVEL_CHOICE(name, level) ((void)(level), &name##_base)
 #endif
 
-/* The highest that this processor has and the build made. */
+/* The highest level that this processor has and the build compiled. */
 enum cpu_level level_here(void);
 
 #define LEVEL_PASTE(name, level)       LEVEL_PASTE_AGAIN(name, level)
@@ -67,10 +72,10 @@ typedef double real;
         return dtype == PEAT_F32 ? type##_f32_here() : type##_f64_here();                          \
     }
 
-/* Sums over a row are spread over so many (tensor/lanes.h). */
+/* The number of lanes over which the sum of a row is spread (tensor/lanes.h). */
 enum { LANES = 16 };
 
-/* For functions that constant arguments make simpler: they must become part of their callers. */
+/* For functions that constant arguments make simpler, so they must be inlined. */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 #ifdef __clang__
@@ -79,14 +84,14 @@ enum { LANES = 16 };
 #define VEC_APART _Pragma("GCC ivdep")
 #endif
 
-/* A loop over i < n whose turns do not depend on each other, though pointers might overlap. */
+/* A loop over i < n with independent iterations, though pointers might overlap. */
 #define VEC_EACH(i, n) VEC_APART for (int64_t i = 0; i < (n); i++)
 
-/* The same of a constant few turns, which the compiler would otherwise write out, element by
- * element, before it looks for vectors. */
+/* The same for a small constant number of iterations, which the compiler would otherwise unroll
+ * into scalars before it looks for vectors. */
 #define VEC_LANES(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 
-/* A loop of at most 16 turns, known where it is compiled, over an array that lies in registers. */
+/* A loop of at most 16 iterations, a number known at compile time, over an array in registers. */
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else

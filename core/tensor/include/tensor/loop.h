@@ -14,11 +14,11 @@
 
 struct loop {
     int n;    /* tensors */
-    int rank; /* axes left after merging, at least 1 */
+    int rank; /* number of axes after merging, at least 1 */
     int64_t dim[PEAT_MAX_RANK];
     int64_t stride[LOOP_MAX][PEAT_MAX_RANK];
     void *data[LOOP_MAX];
-    size_t bytes[LOOP_MAX]; /* of one element */
+    size_t bytes[LOOP_MAX]; /* bytes of one element */
     int64_t count;
 };
 
@@ -33,13 +33,14 @@ typedef void (*loop_fn)(const void *ctx, const struct loop_row *row);
 
 /* All tensors have the shape of the first. */
 void loop_init(struct loop *l, int n, const struct tensor *const *t);
-/* Tiles of a fixed number of elements over the team, in any order; fn writes only what its row
- * holds. A row may be a part of one where that keeps the columns of a tensor in the cache. */
+/* Cuts the loop into tiles of a fixed number of elements over the team, in any order; fn writes
+ * only its own row. A tile may be a part of a row where that keeps the columns of a tensor in the
+ * cache. */
 void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx);
-/* Elements [begin, end) in row-major order, on the calling thread. */
+/* The same for elements [begin, end) in row-major order, on the calling thread. */
 void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, const void *ctx);
 
-/* tensor_copy, and dst += scale * src, over a team. */
+/* tensor_copy, and dst += scale * src, on a team. */
 void loop_copy(const struct team *team, struct tensor *dst, const struct tensor *src);
 void loop_axpy(const struct team *team, struct tensor *dst, double scale, const struct tensor *src);
 
@@ -57,7 +58,7 @@ struct axes {
 
 void axes_split(int rank, const int64_t *dim, const int64_t *stride, struct axes *moves,
                 struct axes *repeats);
-/* All axes of a shape, as ones along which a tensor moves. */
+/* All axes of a shape, as axes along which a tensor moves. */
 struct axes axes_all(int rank, const int64_t *dim);
 /* Offset of flat index i of the group in a tensor with these strides over the original shape. */
 int64_t axes_offset(const struct axes *x, int64_t i, const int64_t *stride);

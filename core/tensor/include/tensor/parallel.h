@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallel.h: the only way to use more than one core; parallel.c alone includes omp.h.
+ * parallel.h: the only way to use more than one core; only parallel.c includes omp.h.
  *
- * Work is cut into tiles whose number and size never depend on the number of threads, and each
- * tile writes to memory of its own. Sums over tiles are combined in tile order by the caller. So
- * the same bits come out at any thread count.
+ * Work is cut into tiles whose number and size never depend on the number of threads, and each tile
+ * writes to memory of its own. Sums over tiles are combined in tile order by the caller. So the
+ * bits are the same at any thread count.
  */
 #pragma once
 
 #include "base/base.h"
 
-/* What one cell computes with. */
+/* The threads and libraries that one cell computes with. */
 struct team {
     int threads;
-    /* gemm multiplies matrices (NULL before gemm_start), rest those that gemm refuses (NULL: it
-     * refuses none). */
+    /* gemm multiplies matrices (NULL before gemm_start); rest multiplies those that gemm refuses
+     * (NULL: gemm refuses none). */
     const struct peat_gemm_provider *gemm, *rest;
-    struct bf16_products *bf16; /* some products round their operands; NULL: none do */
+    struct bf16_products *bf16; /* NULL: no products round their operands */
 };
 
-/* Once per process, before any other call: the OpenMP runtime, and with it what providers load, is
- * told to use one thread on its own; only parallel_for opens regions. */
+/* Call once per process, before any other function here. Sets the OpenMP runtime, and with it the
+ * libraries of providers, to one thread; only parallel_for uses more. */
 void parallel_start(void);
 
 typedef void (*tile_fn)(void *ctx, int64_t tile);

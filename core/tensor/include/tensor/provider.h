@@ -3,15 +3,16 @@
  * provider.h: which providers of matrix products are installed, and opening one.
  *
  * A provider is gemm/NAME.so in one of the directories of base/plugin_dirs.h; the first directory
- * that has a name wins. To list them reads directories alone: the libraries behind them take
- * milliseconds and hundreds of megabytes of addresses to load.
+ * that has a name wins. Listing them only reads directories, because loading a library costs
+ * milliseconds and hundreds of megabytes of address space.
  */
 #pragma once
 
 #include "base/base.h"
 #include <peat/gemm.h>
 
-/* In the order in which `auto` chooses: the fastest first, those it does not know by name. */
+/* In the order in which `auto` chooses: the fastest first, then providers that `auto` does not
+ * know, by name. */
 struct providers {
     struct arena *arena;
     struct plugin_dirs dirs;
@@ -22,12 +23,13 @@ struct providers {
 };
 
 peat_status providers_find(struct providers *p, struct arena *a, struct error *err);
-/* The words that run.gemm may be: "auto" and all names, n + 1 of them and NULL. */
+/* The allowed words for run.gemm: "auto" and all names, n + 1 of them and NULL. */
 const char *const *providers_words(const struct providers *p);
-/* What `auto` would be glad of and is not there, "onednn, openblas"; NULL: nothing. */
+/* The providers that `auto` prefers but that are not installed, "onednn, openblas"; NULL: all are.
+ */
 const char *providers_missing(const struct providers *p);
-/* PEAT_INVALID unless it is one of the words: with these and the nearest. */
+/* PEAT_INVALID, with the allowed words and the nearest, unless the name is one of them. */
 peat_status provider_check(const struct providers *p, const char *name, struct error *err);
-/* Loads it, looks at its descriptor and starts it. */
+/* Loads a provider, checks its descriptor and starts it. */
 peat_status provider_open(const struct providers *p, const char *name,
                           const peat_gemm_provider **provider, struct error *err);

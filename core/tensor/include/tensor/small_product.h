@@ -3,10 +3,10 @@
  * small_product.h: products of F32 that the engine computes itself, because a library spends more
  * on their call, on packing and on odd shapes than on multiplying.
  *
- * C [m,n] = alpha S + beta C. Each number of S is one chain: it begins at zero and takes
- * op(A)(i, k) op(B)(k, j) in the order of k, with one fused multiply-add for each k. alpha S, beta
- * C and their sum are rounded one after the other; beta == 0 does not read C. This order is the
- * whole definition, so the bits are the same on every processor and beside every library.
+ * C [m,n] = alpha S + beta C. Each number of S is a chain of fused multiply-adds: it begins at zero
+ * and adds op(A)(i, k) op(B)(k, j) in the order of k. alpha S, beta C and their sum are rounded one
+ * after the other; beta == 0 does not read C. This order is the whole definition, so the bits are
+ * the same on every processor and beside every library.
  */
 #pragma once
 
@@ -15,12 +15,12 @@
 #include "tensor/levels.h"
 
 enum {
-    SMALL_PRODUCT_WORK = 1 << 21,   /* m n k; a library is as fast where there is more */
-    SMALL_PRODUCT_DEEPEST = 1 << 10 /* k                                               */
+    SMALL_PRODUCT_WORK = 1 << 21,   /* largest m n k; above it a library is as fast */
+    SMALL_PRODUCT_DEEPEST = 1 << 10 /* largest k                                       */
 };
 
 struct small_product {
-    /* On the calling thread; k > 0 and SMALL_PRODUCT_DEEPEST at most. */
+    /* Runs on the calling thread; 0 < k <= SMALL_PRODUCT_DEEPEST. */
     void (*multiply)(const peat_gemm_product *p);
 };
 LEVEL_TABLE(small_product, small_product)

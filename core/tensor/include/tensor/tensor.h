@@ -22,14 +22,14 @@ const char *dtype_name(peat_dtype t); /* "F32", as safetensors spells it */
 
 /* A contiguous shape without data. */
 struct tensor tensor_shape(peat_dtype t, int rank, const int64_t *dim);
-/* The same with memory from the arena (not cleared); data NULL when there is none. */
+/* The same with memory from the arena (not cleared); data is NULL when memory ran out. */
 struct tensor tensor_new(struct arena *a, peat_dtype t, int rank, const int64_t *dim);
 /* Number of elements; -1 on overflow. */
 int64_t tensor_count(const struct tensor *t);
 size_t tensor_bytes(const struct tensor *t);
 bool tensor_contiguous(const struct tensor *t);
 bool tensor_same_shape(const struct tensor *a, const struct tensor *b);
-/* Broadcast shape of a and b; false when they do not fit. */
+/* Broadcast shape of a and b; false when they do not broadcast. */
 bool shape_broadcast(const struct tensor *a, const struct tensor *b, int *rank, int64_t *dim);
 /* t seen as the given, larger shape, with stride 0 along stretched axes. */
 struct tensor tensor_broadcast_to(const struct tensor *t, int rank, const int64_t *dim);
@@ -39,7 +39,6 @@ const char *tensor_shape_text(const struct tensor *t, char *buf, size_t n);
 double tensor_get(const struct tensor *t, int64_t flat);
 void tensor_set(struct tensor *t, int64_t flat, double x);
 void tensor_fill(struct tensor *t, double x);
-/* dst = src or dst += src; equal shapes, any strides, F32 or F64 alike on both sides (copy also
- * converts). */
+/* dst = src or dst += src: equal shapes, any strides, both F32 or both F64 (copy also converts). */
 void tensor_copy(struct tensor *dst, const struct tensor *src);
 void tensor_add(struct tensor *dst, const struct tensor *src);

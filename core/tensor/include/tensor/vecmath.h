@@ -19,7 +19,7 @@ struct exp_row {
     double shift, sum;
 };
 
-/* y = f(x);  dx += dy f'(x), or dx = dy f'(x) where it is fresh;  y = f(x), d *= f'(x) */
+/* y = f(x); dx += dy f'(x), or dx = dy f'(x) with `fresh`; y = f(x) and d *= f'(x) */
 typedef void vec_map(void *y, const void *x, int64_t n);
 typedef void vec_grad(void *dx, const void *x, const void *dy, int64_t n, bool fresh);
 typedef void vec_both(void *y, void *d, const void *x, int64_t n);
@@ -37,8 +37,8 @@ struct vec_rows {
     vec_both *gelu_both, *gelu_tanh_both;
     /* y = exp(x - shift); returns the sum of y as lane_sum adds it (tensor/lanes.h). */
     double (*exp_sum)(void *y, const void *x, double shift, int64_t n);
-    /* The same in place for short rows, where a call each would cost as much as the row: n is a
-     * multiple of 16; sum is filled. */
+    /* The same in place for several short rows, for which a call each would cost as much as the
+     * work: n is a multiple of 16; sum is set. */
     void (*exp_sums)(struct exp_row *row, int64_t rows);
 };
 LEVEL_TABLES(vec_rows)

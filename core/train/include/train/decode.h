@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decode.h: greedy answers, each token made from those before it.
+ * decode.h: greedy answers, each token chosen from those before it.
  *
  * There are three ways, with the same answers.
  *
- * Stored: a causal model's keys, values and layer inputs stay as they are when tokens come behind
- * them. They are stored, and each token costs a pass over one row (nn/stored.h). Products of few
- * rows are rounded otherwise than those of many, so logits differ from a whole pass's in the last
- * bits; where the two highest are so near that this could decide, a whole pass decides instead.
+ * Stored: a causal model's keys, values and layer inputs do not change when later tokens are added.
+ * They are stored, and each token costs a pass over one row (nn/stored.h). Products of few rows
+ * round differently from those of many rows, so logits differ from a whole pass's in the last bits.
+ * Where the two highest logits are so near that this could change the choice, a whole pass chooses.
  *
  * By fixed point, where rows of a scheme cannot be stored: an answer that a causal model, given
  * that answer, would choose at every place is the greedy one. One pass over whole rows is given a
- * draft (at first the truth) and shows the model's choice at every place: up to and with the first
- * place where the two differ the choices are final, and its choices behind are the next draft
- * (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via Parallel
+ * draft (at first the truth) and shows the model's choice at every place: up to and including the
+ * first place where the two differ the choices are final, and the choices after it are the next
+ * draft (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via Parallel
  * Decoding", algorithm 1). An answer of n tokens takes at most n passes.
  *
- * By token: a whole pass for every token. The other two are compared with it, and an encoder, whose
- * choices see the tokens that follow, has no other way.
+ * By token: a whole pass for every token. Tests compare the other two with it. An encoder has no
+ * other way, because its choices depend on the tokens that follow.
  */
 #pragma once
 
@@ -27,8 +27,8 @@
  * model allows. The trainer's step arena is left as it was. */
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
 
-/* The three ways. decode_stored needs a model that model_not_storable says nothing against;
- * decode_by_fixed_point needs a causal one. */
+/* The three ways. decode_stored needs a model for which model_not_storable returns NULL;
+ * decode_by_fixed_point needs a causal model. */
 peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err);
 peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_t *made,
                                   struct error *err);

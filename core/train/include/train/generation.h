@@ -9,17 +9,17 @@
 #define GENERATION_OPTIMISER "optimiser.safetensors"
 #define GENERATION_STATE     "state.json"
 
-/* state.json */
+/* the format of state.json */
 extern const struct record state_record;
 
 /* "step-00000500" */
 #define GENERATION_NAME 32
 void generation_name(int64_t step, char name[GENERATION_NAME]);
-/* The step of such a name; -1: another name. */
+/* The step in a generation's name; -1: not such a name. */
 int64_t generation_step(const char *name);
 
-/* The tensors of a file as they lie in memory, *n of them: all weights, or with `o` the moments of
- * those that are trained, "opt.m.NAME" and "opt.v.NAME". */
+/* The tensors of a file, borrowed, *n of them: all weights, or with `o` the moments of trained
+ * weights, "opt.m.NAME" and "opt.v.NAME". */
 struct named_tensor *generation_tensors(const struct weights *w, const struct adamw *o,
                                         struct arena *a, int *n);
 /* Copies n tensors, sorted by name, into the weights of the same names, converting F32 to F64 where
@@ -29,9 +29,11 @@ peat_status generation_fill(struct weights *w, const struct named_tensor *t, int
 /* Writes state.json into dir, with the checksums of the files beside it. */
 peat_status generation_write_state(const char *dir, const struct trainer *t,
                                    const struct value *identity, bool final, struct error *err);
-/* Renames it before its files are removed, so that half a generation never has a good name. */
+/* Renames the generation before its files are removed, so that a partly removed one never has a
+ * valid name. */
 peat_status generation_remove(const char *dir, const char *name, struct error *err);
-/* Renames `temporary`, a path in dir, to its name; replaces the generation of that name. */
+/* Renames `temporary`, a path in dir, to the generation's name; replaces a generation of
+ * that name. */
 peat_status generation_publish(const char *dir, const char *name, const char *temporary,
                                struct error *err);
 /* Reads state.json and verifies every checksum. PEAT_MISMATCH: a newer program wrote it. */

@@ -16,8 +16,8 @@ struct input_sizes {
     double token, position;
 };
 
-/* Of one batch, as in evaluation. Nodes live in `arena` until the caller rewinds it. The model
- * needs values in the weights of its input alone (model_fill_input). */
+/* Sizes for one batch, computed as in evaluation. Nodes live in `arena` until the caller rewinds
+ * it. Of the model's weights only those of the input need values (model_fill_input). */
 peat_status input_sizes(struct model *m, const struct team *team, const peat_batch *b,
                         struct arena *arena, struct input_sizes *out, struct error *err);
 /* token / position; NaN when either part is 0. */
