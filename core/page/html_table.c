@@ -151,7 +151,7 @@ void html_results_table(struct html_page *p, const struct table *t)
 peat_status html_table(struct html_page *p)
 {
     struct table t;
-    const struct table_options o = {.length = p->o->length};
+    const struct table_options o = {.length = p->o->length, .whole = true};
     peat_status status = table_build(&t, p->r, &o, p->a, p->err);
     if (status != PEAT_OK)
         return status;

@@ -247,8 +247,8 @@ static void cost_columns(const struct builder *b, struct choice *c)
             add_kind(c, cost[i]);
 }
 
-/* What fits one screen: p_t in the place of a p_holm that no row can have, n where the title does
- * not say it. */
+/* Unless they are to be whole, what fits one screen: p_t in the place of a p_holm that no row can
+ * have, n where the title does not say it. */
 static void usual_columns(const struct builder *b, struct choice *c)
 {
     bool failed = false, diverged = false, stopped = false;
@@ -265,12 +265,14 @@ static void usual_columns(const struct builder *b, struct choice *c)
     if (b->r->baseline_text && b->length >= 0) {
         add_kind(c, "diff");
         count_testable(b, &can, &cannot);
-        if (can || !cannot)
+        if (can || !cannot || b->o->whole)
             add_kind(c, "p_holm");
         if (cannot)
             add_kind(c, "p_t");
+        if (b->o->whole)
+            add_kind(c, "g_z");
     }
-    if (!table_seeds(b))
+    if (!table_seeds(b) || b->o->whole)
         add_kind(c, "n");
     if (stopped) {
         add_kind(c, "steps");
@@ -280,6 +282,8 @@ static void usual_columns(const struct builder *b, struct choice *c)
         add_kind(c, "failed");
     if (diverged)
         add_kind(c, "diverged");
+    if (b->o->whole)
+        cost_columns(b, c);
 }
 
 static peat_status no_column(struct builder *b, const struct choice *c, const char *word)

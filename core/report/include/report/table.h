@@ -21,6 +21,7 @@ struct table_options {
     int digits;        /* significant digits of the spread; 0: two                     */
     bool only_changed; /* leave out labels and costs that are the same in every row    */
     bool injection;    /* say what acts where                                          */
+    bool whole;        /* the usual columns with effect sizes, seeds and costs: a page */
 };
 
 struct table {
