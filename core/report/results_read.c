@@ -497,6 +497,41 @@ static bool leaves_something_open(const struct value *task)
     return false;
 }
 
+/* Hash of the content that the cell's file had; NULL: the cell did not read it. */
+static const char *content_hash(const struct result_cell *c, const struct value *path)
+{
+    const struct value *file;
+    for (int i = 0; (file = json_get_item(c->meta, "data", i)); i++)
+        if (path->kind == VALUE_TEXT && json_text_is(file, "path", path->text))
+            return json_get_text(file, "sha256");
+    return NULL;
+}
+
+/* Whether two values of a task's setting are equal, or name files of the same content: shards of
+ * two machines have their data at different paths. */
+static bool same_value(const struct result_cell *x, const struct value *a,
+                       const struct result_cell *y, const struct value *b)
+{
+    if (value_equal(a, b))
+        return true;
+    if (a && b && a->kind == VALUE_LIST && b->kind == VALUE_LIST && a->n == b->n) {
+        int i = 0;
+        while (i < a->n && same_value(x, a->item[i], y, b->item[i]))
+            i++;
+        return i == a->n;
+    }
+    return a && b && same_text(content_hash(x, a), content_hash(y, b));
+}
+
+static bool same_settings(const struct result_cell *x, const struct value *a,
+                          const struct result_cell *y, const struct value *b)
+{
+    bool same = a->n == b->n;
+    for (int i = 0; same && i < a->n; i++)
+        same = same_value(x, a->item[i], y, value_get(b, a->key[i]));
+    return same;
+}
+
 /* Without a configuration only the plugins' names in the plan are compared. Tasks with `auto`
  * settings (text: the objective) differ between values of model.arch, and rows that stop early are
  * not ranked with rows that do not. */
@@ -511,8 +546,8 @@ static bool same_task(const struct result_row *x, const struct result_row *y)
     const struct value *other = value_get_path(q, "model.arch");
     bool same_part = value_equal(value_get_path(p, "eval.test"), value_get_path(q, "eval.test"));
     bool same_arch = !arch || !other || value_equal(arch, other);
-    return value_equal(a, b) && same_part && (same_arch || !leaves_something_open(a)) &&
-           x->cell[0]->may_stop == y->cell[0]->may_stop;
+    return same_settings(x->cell[0], a, y->cell[0], b) && same_part &&
+           (same_arch || !leaves_something_open(a)) && x->cell[0]->may_stop == y->cell[0]->may_stop;
 }
 
 static void number_tasks(struct results *r)
