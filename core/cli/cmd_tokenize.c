@@ -26,7 +26,8 @@ static int tokenize_files(const struct cli *cli)
     peat_status status = tokenize(&t, cli->arena, cli->err);
     if (status != PEAT_OK)
         return status == PEAT_FAILED || status == PEAT_IO ? CLI_FAILED : CLI_USAGE;
-    cli_print("%s: %" PRId64 " ids of %" PRId64 " pieces say %" PRId64 " bytes, %.2f bytes an id\n",
+    cli_print("%s: %" PRId64 " ids of %" PRId64 " pieces are %" PRId64
+              " bytes of text, %.2f bytes an id\n",
               t.dir, t.ids, t.vocab, t.bytes, (double)t.bytes / (double)t.ids);
     return CLI_DONE;
 }

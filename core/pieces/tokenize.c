@@ -99,8 +99,7 @@ peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err)
     const char *made = arena_printf(a, "%s.tmp-%ld", t->dir, (long)getpid());
     t->bytes = t->ids = 0;
     if (file_exists(t->dir))
-        return error_set(err, PEAT_INVALID, "'%s' is there already: name a folder that is not",
-                         t->dir);
+        return error_set(err, PEAT_INVALID, "'%s' exists already: name a new folder", t->dir);
     peat_status status = check_texts(t, a, err);
     if (status != PEAT_OK)
         return status;
