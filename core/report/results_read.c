@@ -2,6 +2,7 @@
 /* results_read.c: reads run directories into rows of cells. */
 #include "report/results.h"
 
+#include "cell/cellfiles.h"
 #include "report/lists.h"
 
 struct reader {
@@ -497,45 +498,22 @@ static bool leaves_something_open(const struct value *task)
     return false;
 }
 
-/* Hash of the content that the cell's file had; NULL: the cell did not read it. */
-static const char *content_hash(const struct result_cell *c, const struct value *path)
+/* Whether the tasks have equal settings, with files of the same content: shards of two machines
+ * have their data at different paths. */
+static bool same_settings(const struct result_cell *x, const struct result_cell *y, struct arena *a)
 {
-    const struct value *file;
-    for (int i = 0; (file = json_get_item(c->meta, "data", i)); i++)
-        if (path->kind == VALUE_TEXT && json_text_is(file, "path", path->text))
-            return json_get_text(file, "sha256");
-    return NULL;
-}
-
-/* Whether two values of a task's setting are equal, or name files of the same content: shards of
- * two machines have their data at different paths. */
-static bool same_value(const struct result_cell *x, const struct value *a,
-                       const struct result_cell *y, const struct value *b)
-{
-    if (value_equal(a, b))
-        return true;
-    if (a && b && a->kind == VALUE_LIST && b->kind == VALUE_LIST && a->n == b->n) {
-        int i = 0;
-        while (i < a->n && same_value(x, a->item[i], y, b->item[i]))
-            i++;
-        return i == a->n;
-    }
-    return a && b && same_text(content_hash(x, a), content_hash(y, b));
-}
-
-static bool same_settings(const struct result_cell *x, const struct value *a,
-                          const struct result_cell *y, const struct value *b)
-{
-    bool same = a->n == b->n;
-    for (int i = 0; same && i < a->n; i++)
-        same = same_value(x, a->item[i], y, value_get(b, a->key[i]));
+    struct arena_mark mark = arena_mark(a);
+    bool same = value_equal(value_get(x->config, "task"), value_get(y->config, "task")) ||
+                value_equal(value_get(cell_files_without_paths(x->config, x->meta, a), "task"),
+                            value_get(cell_files_without_paths(y->config, y->meta, a), "task"));
+    arena_rewind(a, mark);
     return same;
 }
 
 /* Without a configuration only the plugins' names in the plan are compared. Tasks with `auto`
  * settings (text: the objective) differ between values of model.arch, and rows that stop early are
  * not ranked with rows that do not. */
-static bool same_task(const struct result_row *x, const struct result_row *y)
+static bool same_task(const struct result_row *x, const struct result_row *y, struct arena *arena)
 {
     const struct value *p = x->cell[0]->config, *q = y->cell[0]->config;
     const struct value *a = value_get(p, "task"), *b = value_get(q, "task");
@@ -546,16 +524,17 @@ static bool same_task(const struct result_row *x, const struct result_row *y)
     const struct value *other = value_get_path(q, "model.arch");
     bool same_part = value_equal(value_get_path(p, "eval.test"), value_get_path(q, "eval.test"));
     bool same_arch = !arch || !other || value_equal(arch, other);
-    return same_settings(x->cell[0], a, y->cell[0], b) && same_part &&
+    return same_settings(x->cell[0], y->cell[0], arena) && same_part &&
            (same_arch || !leaves_something_open(a)) && x->cell[0]->may_stop == y->cell[0]->may_stop;
 }
 
-static void number_tasks(struct results *r)
+static void number_tasks(struct results *r, struct arena *a)
 {
     for (int i = 0; i < r->n_row; i++) {
         struct result_row *row = &r->row[i];
         int first = 0;
-        while (first < i && !(same_task(&r->row[first], row) && same_measures(&r->row[first], row)))
+        while (first < i &&
+               !(same_task(&r->row[first], row, a) && same_measures(&r->row[first], row)))
             first++;
         row->task = first < i ? r->row[first].task : r->n_task++;
         for (int k = 0; k < row->n_cell; k++)
@@ -674,7 +653,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
     struct reader x = {r, o, n_dir, dir, NULL, a, err, PEAT_OK};
     if (!read_dirs(&x) || !read_report(&x) || !read_results(&x))
         return x.status;
-    number_tasks(r);
+    number_tasks(r, a);
     peat_status status = o->every_value ? PEAT_OK : best_rows_keep(r, a, err);
     if (status != PEAT_OK)
         return status;
