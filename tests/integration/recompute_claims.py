@@ -290,7 +290,8 @@ def published(source):
             def read(name):
                 return json.load(io.TextIOWrapper(tar.extractfile(name)))
             plan, claims = read(files["plan.json"]), read(files["claims.json"])
-            results = [read(m.name) for m in tar if m.name.endswith("/result.json")]
+            texts = any(claim.get("sampled") == "seeds_and_text" for claim in claims["versions"][-1]["claims"])
+            results = [read(m.name) for m in tar if texts and m.name.endswith("/result.json")]
         blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+) --part claims\n(.*?)\n```",
                             bundle.with_name("README.md").read_text(), re.S)
         table = lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")
