@@ -57,8 +57,8 @@ const peat_param model_rows[] = {
           .automatic = "4 d_model", .flags = PEAT_AUTO),
     MODEL(PEAT_ENUM, norm, "normalisation of each part of a block", .labels = norm_labels),
     MODEL(PEAT_ENUM, norm_place,
-          "what is normalised: the input of each part of a block and of the head, or the sum after "
-          "each part (Vaswani et al. 2017)",
+          "place of the norms: before each part of a block and the head, or after each part is "
+          "added (Vaswani et al. 2017)",
           .labels = place_labels, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, activation, "activation of the feed-forward layer; gelu is the erf form",
           .labels = activation_labels),

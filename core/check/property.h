@@ -56,7 +56,7 @@ void trial_run(struct trial *t);
 bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
 /* The plugin itself reported the error of the pass, or has no rows for fractional positions. */
 bool trial_refused(const struct trial *t);
-/* A trial that failed so is skipped. */
+/* Skips a failed trial that was refused so. */
 void trial_skip_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
 /* How far the property moves all positions. */

@@ -127,7 +127,7 @@ static void look_at_case(struct search *s, const struct check_report *many)
     t->n_setting = all_settings(s, &f, &t->setting);
 }
 
-/* One of t->jobs processes, each of which tries every jobs-th case. */
+/* One of t->jobs processes. Each process tries every t->jobs-th case. */
 struct job {
     int64_t next; /* the case that it would try next, or that failed */
     bool runs;

@@ -9,8 +9,8 @@
 const char *run_called(const char *word, struct arena *a);
 /* True when a run has a similar name, which err then has. */
 bool nearly_a_run(const char *word, struct arena *a, struct error *err);
-/* The run that the word names, or another directory, whose reader says what is missing. NULL: there
- * is none, and err names the nearest run or those that exist. */
+/* The directory that the word names, a run or not: its reader says what a run would have. NULL: no
+ * such directory exists, and err names the nearest run or all runs. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is needed: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);

@@ -7,8 +7,8 @@
 
 /* Runs the cells of one look after the other, and of each look only rows whose claims are
  * undecided. Stops when all claims are decided, after the last look, or when cells of a look have
- * not ended. The results that exist decide what is run, so a call after an interruption continues
- * with the same cells. *end covers all looks. */
+ * not ended. Which cells are run depends on the results that exist, so a call after an
+ * interruption continues with the same cells. *end covers all looks. */
 peat_status run_looks(struct loaded_plan *l, const char *dir, const struct runner_options *o,
                       const char *program, struct runner_end *end, struct error *err);
 /* The index of a cell's seed among the reported ones; -1: it is kept for choosing. */

@@ -36,7 +36,7 @@ static const char *what_of(const struct value *v, struct arena *a)
                         json_text_or(v, "split", ""), json_get_int(v, "length", 0));
 }
 
-/* What is wrong with the line; NULL: it follows the lines before it. */
+/* The mistake in the line; NULL: the line follows those before it. */
 static const char *line_fault(struct curve *k, const struct value *v)
 {
     int64_t step = json_get_int(v, "step", 0);

@@ -84,7 +84,7 @@ def explain_vocab(said):
 
 
 def run(program, doing, *options):
-    """What it prints stays in the file `said`, whose last check that failed says why it did."""
+    """Runs a program, whose output goes to the file `said`; the last failed check in it gives the reason of a failure."""
     begun = time.monotonic()
     try:
         with open("said", "ab") as log:

@@ -247,8 +247,8 @@ static void cost_columns(const struct builder *b, struct choice *c)
             add_kind(c, cost[i]);
 }
 
-/* Unless they are to be whole, what fits one screen: p_t in the place of a p_holm that no row can
- * have, n where the title does not say it. */
+/* All columns with `whole`, otherwise those that fit one screen: p_t replaces a p_holm that no row
+ * can have, and n is left out where the title says it. */
 static void usual_columns(const struct builder *b, struct choice *c)
 {
     bool failed = false, diverged = false, stopped = false;

@@ -51,8 +51,7 @@ struct model {
     struct weight *head;      /* [V or classes, D]; NULL: tied to token */
     struct weight *tie; /* [width of the token stream, D] between head and token; NULL: no matrix */
     struct weight *class_head; /* [classes, D] with head: both; otherwise NULL */
-    const char *misfrozen;     /* the pattern in config.freeze because of which the model was not
-                                * built */
+    const char *misfrozen;     /* the pattern in config.freeze that made the build fail */
 };
 
 /* Declares all weights, sets the positional up, allocates memory unless shape_only. The caller has

@@ -26,8 +26,8 @@ struct tokenize {
     int64_t bytes, ids; /* answered */
 };
 
-/* The same files and settings give the same bytes at any number of processors. Prints on stderr
- * what it does now. PEAT_INVALID: a text, vocab or dir that does not fit, or SentencePiece is
- * missing; PEAT_NOTFOUND: a file or python3 is missing; *err is untouched where the child has
- * printed why. On an error, and when a stop ends the process, no folder is left. */
+/* The same files and settings give the same bytes at any number of processors. Prints its
+ * steps on stderr. PEAT_INVALID: a text, vocab or dir does not fit, or SentencePiece is missing;
+ * PEAT_NOTFOUND: a file or python3 is missing; *err is untouched where the child has printed why.
+ * On an error, and when a stop ends the process, no folder is left. */
 peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err);
