@@ -24,13 +24,13 @@ matrix:
   position.scheme: [{schemes}]
 '''
 GRIDS = [
-    dict(name='tiny', task='copy', d=32, layers=2, steps=600, batch=8, T=32, every=50, tokens=1024, lengths='[12]',
+    dict(name='tiny', task='copy', d=32, layers=2, steps=3000, batch=8, T=32, every=50, tokens=1024, lengths='[12]',
          schemes='none, rotary'),
-    dict(name='text', task='text, path: text', d=64, layers=2, steps=150, batch=8, T=64, every=50, tokens=4096,
+    dict(name='text', task='text, path: text', d=64, layers=2, steps=900, batch=8, T=64, every=50, tokens=4096,
          lengths='[64, 128]', schemes='rotary, learned'),
-    dict(name='wide', task='text, path: text', d=128, layers=4, steps=60, batch=4, T=128, every=0, tokens=4096,
+    dict(name='wide', task='text, path: text', d=128, layers=4, steps=300, batch=4, T=128, every=0, tokens=4096,
          lengths='[128]', schemes='rotary, alibi'),
-    dict(name='pairs', task='text, path: text', d=64, layers=2, steps=60, batch=8, T=64, every=0, tokens=4096,
+    dict(name='pairs', task='text, path: text', d=64, layers=2, steps=600, batch=8, T=64, every=0, tokens=4096,
          lengths='[64]', schemes='shaw, cope'),
 ]
 ONE = ['run.jobs=1', 'run.threads=1']
