@@ -12,7 +12,7 @@ figure()
 {
     tar xf "$here/../../experiments/$1/results.tar.xz"
     peat plot "$1" --kind "$2" --format pdf -o "$2.pdf"
-    sed -i "/^set terminal/s/size [^ ]*/size 5in,4in/; $3" "$2.gp"
+    sed -i "/^set terminal/s/size [^ ]*/size 5in,3.5in/; $3" "$2.gp"
     gnuplot "$2.gp"
 }
 

@@ -64,6 +64,44 @@ START_TEST(findings_say_numbers_and_verdicts_of_the_csv)
 }
 END_TEST
 
+static int check_paper(const char *paper)
+{
+    return shell_run("/usr/bin/python3 \"$PEAT_SOURCE\"/tests/integration/paper_numbers.py "
+                     "\"$PEAT_SOURCE\" runs %s",
+                     paper);
+}
+
+/* Errors of each kind that the check of the paper is for. */
+static void plant_errors(void)
+{
+    shell_write("errors", "s/{-0.045 /{-0.046 /\n"                    /* an effect */
+                          "s/holds}{+0.004 /fails}{+0.004 /\n"        /* a verdict */
+                          "s/holds.dag}{-0.010 /holds}{-0.010 /\n"    /* a mark of the family */
+                          "s/+0.044 .pm 0.006/+0.044 \\\\pm 0.007/\n" /* a difference of rows */
+                          "s/0.743 /0.473 /\n"                        /* a diagnosis */
+                          "s/0.0015 nats/0.0016 nats/\n"              /* a plain number */
+                          "s/.claim{.*}{.*: a scalar gate is worse .*}//\n" /* a claim left out */);
+    shell_expect(0, "sed -f errors \"$PEAT_SOURCE\"/docs/paper/paper.tex >planted.tex");
+}
+
+START_TEST(the_paper_says_numbers_and_verdicts_of_the_published_results)
+{
+    unpack();
+    if (shell_run("test -x /usr/bin/python3") != 0)
+        return;
+    ck_assert_msg(check_paper("") == 0, "%s", shell.printed.text);
+    plant_errors();
+    ck_assert_int_eq(check_paper("planted.tex"), 1);
+    assert_printed("holds -0.046 ± 0.006 is not what sum-vs-concat: splitting beats the sum");
+    assert_printed("fails +0.004 ± 0.006 is not what sum-vs-concat: concat and projection");
+    assert_printed("holds -0.010 ± 0.006 is not what sum-vs-concat: the ratio decides");
+    assert_printed("+0.044 ± 0.007 is not what sum-vs-concat: learned.project");
+    assert_printed("0.473 ± 0.016 is not what sum-vs-concat says");
+    assert_printed("0.0016 is neither marked with its source nor in docs/findings.md");
+    assert_printed("the claim 'a scalar gate is worse than adding' of sum-vs-concat is not in");
+}
+END_TEST
+
 START_TEST(verdicts_are_those_that_an_outsider_recomputes_from_the_csv)
 {
     shell_expect(0, "/usr/bin/python3 -c 'import numpy, scipy' || exit 0; /usr/bin/python3 "
@@ -108,6 +146,7 @@ int main(void)
                           published_csv_is_what_the_published_results_say,
                           published_results_are_as_they_were_sealed,
                           findings_say_numbers_and_verdicts_of_the_csv,
+                          the_paper_says_numbers_and_verdicts_of_the_published_results,
                           verdicts_are_those_that_an_outsider_recomputes_from_the_csv,
                           claims_of_all_pages_are_one_family_where_asked));
 }
