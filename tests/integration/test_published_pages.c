@@ -66,7 +66,7 @@ END_TEST
 
 static int check_paper(const char *paper)
 {
-    return shell_run("/usr/bin/python3 \"$PEAT_SOURCE\"/tests/integration/paper_numbers.py "
+    return shell_run("/usr/bin/python3 -B \"$PEAT_SOURCE\"/tests/integration/paper_numbers.py "
                      "\"$PEAT_SOURCE\" runs %s",
                      paper);
 }

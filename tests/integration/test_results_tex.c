@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_results_tex.c: `peat results --format tex` is a table that pdflatex sets. */
+/* test_results_tex.c: pdflatex sets the tables of `peat results --format tex`, and the paper. */
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -50,9 +50,17 @@ START_TEST(tables_of_every_shape_are_set_by_pdflatex)
 }
 END_TEST
 
+START_TEST(the_paper_of_the_answers_is_set_on_four_pages)
+{
+    shell_says(0, "(4 pages", "\"$PEAT_SOURCE\"/docs/paper/build.sh .");
+    shell_expect(0, "! grep -i 'missing character\\|undefined\\|overfull' paper.log");
+}
+END_TEST
+
 int main(void)
 {
-    return run_list(
-        (struct tests){"results_tex", shell_open, shell_close, .seconds = 120, .needs = "pdflatex"},
-        TESTS(tables_of_every_shape_are_set_by_pdflatex));
+    return run_list((struct tests){"results_tex", shell_open, shell_close, .seconds = 120,
+                                   .needs = "pdflatex gnuplot PEAT_SOURCE"},
+                    TESTS(tables_of_every_shape_are_set_by_pdflatex,
+                          the_paper_of_the_answers_is_set_on_four_pages));
 }
