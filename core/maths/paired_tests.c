@@ -210,13 +210,6 @@ double paired_p_below(enum paired_test test, const double *d, int n, double limi
     return shifted_p(test, d, n, -1.0, limit);
 }
 
-/* The larger of the two; NaN when either is. */
-double equivalence_p(enum paired_test test, const double *d, int n, double margin)
-{
-    double above = paired_p_above(test, d, n, -margin), below = paired_p_below(test, d, n, margin);
-    return isnan(above) || isnan(below) ? (double)NAN : fmax(above, below);
-}
-
 double paired_p_smallest(enum paired_test test, int tails, int n)
 {
     if (test == TEST_T)

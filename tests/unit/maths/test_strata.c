@@ -123,13 +123,18 @@ START_TEST(the_smaller_tail_twice_is_the_two_sided_p)
 }
 END_TEST
 
+static double equivalence_p(const double *d, int n, double margin)
+{
+    return fmax(paired_p_above(TEST_T, d, n, -margin), paired_p_below(TEST_T, d, n, margin));
+}
+
 START_TEST(equivalence_is_two_one_sided_tests_as_statsmodels_has_them)
 {
     for (int i = 0; read_case(i); i++)
         for (int m = 0; m < json_get_count(golden, "margins"); m++) {
             double margin = json_get_item(golden, "margins", m)->real;
             const struct value *p = json_get_item(c.expected, "equivalence", m);
-            golden_near(equivalence_p(TEST_T, c.mean, c.n, margin), golden_number(p), 1e-9, c.name);
+            golden_near(equivalence_p(c.mean, c.n, margin), golden_number(p), 1e-9, c.name);
         }
 }
 END_TEST
@@ -139,7 +144,7 @@ START_TEST(equivalence_holds_when_the_90_percent_interval_is_within_the_margin)
     for (int i = 0; read_case(i); i++) {
         double mean = stats_mean(c.mean, c.n), sd = stats_sd(c.mean, c.n);
         double half = student_t_quantile(0.95, c.n - 1) * sd / sqrt(c.n);
-        double p = equivalence_p(TEST_T, c.mean, c.n, fabs(mean) + half);
+        double p = equivalence_p(c.mean, c.n, fabs(mean) + half);
         if (isfinite(p))
             ck_assert_double_eq_tol(p, 0.05, 1e-9);
     }

@@ -60,10 +60,6 @@ double paired_p(enum paired_test test, const double *d, int n);
 /* One-sided: p that the differences are centred above (or below) `limit`; the test of d - limit. */
 double paired_p_above(enum paired_test test, const double *d, int n, double limit);
 double paired_p_below(enum paired_test test, const double *d, int n, double limit);
-/* Equivalence within +-margin by two one-sided tests (Schuirmann 1987, J. Pharmacokin. Biopharm.
- * 15, 657): the larger p of "above -margin" and "below margin". With TEST_T it is below alpha
- * exactly when the 1 - 2 alpha interval of the mean lies within the margin. */
-double equivalence_p(enum paired_test test, const double *d, int n, double margin);
 /* The smallest p that n differences can give with 1 or 2 tails: min(1, tails / 2^n). With a t test
  * p can be any number from n = 2 on, so the smallest is 0. */
 double paired_p_smallest(enum paired_test test, int tails, int n);
