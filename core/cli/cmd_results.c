@@ -75,7 +75,6 @@ static void add_history_json(const struct printing *p, const struct claim_histor
     struct json m = json_map(p->a);
     claims_json(h, m);
     json_print(m.v, JSON_INDENTED, p->out);
-    strbuf_add(p->out, "\n");
 }
 
 static void add_history(const struct printing *p, const struct claim_history *h)

@@ -279,8 +279,9 @@ void claims_settle(struct claim_verdicts *v, struct arena *a)
             claim_decide(&v->item[i], v->n, a);
 }
 
-peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
-                         const struct claims_version *version, struct arena *a, struct error *err)
+static peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
+                                const struct claims_version *version, struct arena *a,
+                                struct error *err)
 {
     peat_status status = PEAT_OK;
     *v = (struct claim_verdicts){.n = version->claims->n, .version = version};

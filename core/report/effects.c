@@ -17,10 +17,10 @@ struct labelled results_labels(const struct results *r, struct arena *a)
 /* "learned.sum": the labels of a map axis -> label. */
 static const char *labels_text(const struct value *map, struct arena *a)
 {
-    const char *text = map->n ? map->item[0]->text : "-";
-    for (int i = 1; i < map->n; i++)
-        text = arena_printf(a, "%s.%s", text, map->item[i]->text);
-    return text;
+    const char *text = NULL;
+    for (int i = 0; i < map->n; i++)
+        text = list_add(a, text, ".", map->item[i]->text);
+    return text ? text : "-";
 }
 
 const char *effects_what(const struct effects *x, struct arena *a)
@@ -118,15 +118,6 @@ static bool is_unfinished(const struct result_cell *c)
     return !cell_has_ended(c->state) && !cell_has_failed(c->state) && c->state != CELL_DECIDED;
 }
 
-/* True where its seed is one of those in question. */
-static bool is_looked_at(const struct results *r, const struct result_cell *c)
-{
-    for (int i = 0; i < r->n_seed; i++)
-        if (r->seed[i] == c->seed)
-            return true;
-    return false;
-}
-
 static void count_unfinished(struct effects *x, struct arena *a)
 {
     bool *seen = ARENA_ARRAY(a, x->r->n_row, bool);
@@ -134,8 +125,9 @@ static void count_unfinished(struct effects *x, struct arena *a)
         int row = i % 2 ? x->pairs.pair[i / 2].b : x->pairs.pair[i / 2].a;
         for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++) {
             const struct result_cell *c = x->r->row[row].cell[k];
-            x->unfinished += is_looked_at(x->r, c) && is_unfinished(c);
-            x->failed += is_looked_at(x->r, c) && cell_has_failed(c->state);
+            x->unfinished += integers_hold(x->r->seed, x->r->n_seed, c->seed) && is_unfinished(c);
+            x->failed +=
+                integers_hold(x->r->seed, x->r->n_seed, c->seed) && cell_has_failed(c->state);
         }
         seen[row] = true;
     }

@@ -8,7 +8,6 @@
  */
 
 #include "cell/cellmetrics.h"
-#include "report/lists.h"
 #include "report/table.h"
 
 struct number {
@@ -474,7 +473,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
     int room = 0;
     for (int k = 0; !columns && k < csv->n_column; k++)
         *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
-    for (const char *word; (word = list_next(csv->kept, &columns));) {
+    for (const char *word; (word = list_next(csv->kept, &columns, ','));) {
         int k = find_column(csv, word);
         if (k == csv->n_column) {
             error_set(err, PEAT_INVALID, "--columns: the csv has no '%s'; it has ", word);

@@ -189,7 +189,6 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
         json_put(m, "best_over", best_over_value(&r->best.over, a));
     put_comparisons(m, r);
     json_print(m.v, JSON_INDENTED, out);
-    strbuf_add(out, "\n");
 }
 
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out)

@@ -3,7 +3,6 @@
 #include "report/results.h"
 
 #include "cell/cellfiles.h"
-#include "report/lists.h"
 
 struct reader {
     struct results *r;
@@ -12,20 +11,8 @@ struct reader {
     char *const *dir;
     struct rundir *run;
     struct arena *a;
-    struct error *err;
-    peat_status status; /* status of the first step that failed */
+    struct error *err; /* set by the first step that fails */
 };
-
-static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    x->status = error_set_args(x->err, status, fmt, args);
-    va_end(args);
-    return false;
-}
 
 /* ---- directories ---- */
 
@@ -55,38 +42,40 @@ static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
     if (!same_axes(first, other))
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
-                    "second %s",
-                    x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+        return error_set(
+                   x->err, PEAT_INVALID,
+                   "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+                   "second %s",
+                   x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d)) == PEAT_OK;
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
-                    "the second '%s'; choose with --metric",
-                    x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
+                         "the second '%s'; choose with --metric",
+                         x->dir[0], x->dir[d], *m ? m : "the task's",
+                         *n ? n : "the task's") == PEAT_OK;
     const struct value *best = value_get_path(first, "report.best_over");
     const struct value *other_best = value_get_path(other, "report.best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: their report.best_over differs; "
-                    "--every-value shows them without it",
-                    x->dir[0], x->dir[d]);
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: their report.best_over differs; "
+                         "--every-value shows them without it",
+                         x->dir[0], x->dir[d]) == PEAT_OK;
     return true;
 }
 
 static bool read_dir(struct reader *x, int d)
 {
-    x->status = rundir_read(x->dir[d], &x->run[d], x->a, x->err);
-    if (x->status != PEAT_OK)
+    if (rundir_read(x->dir[d], &x->run[d], x->a, x->err) != PEAT_OK)
         return false;
     int axes = json_get_count(x->run[d].plan, "axes");
     return axes <= EXPERIMENT_MAX_AXES
                ? d == 0 || check_together(x, d)
-               : fail(x, PEAT_CORRUPT, "'%s/plan.json' is damaged: it has %d axes, more than %d",
-                      x->dir[d], axes, EXPERIMENT_MAX_AXES);
+               : error_set(x->err, PEAT_CORRUPT,
+                           "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
+                           axes, EXPERIMENT_MAX_AXES) == PEAT_OK;
 }
 
 static bool read_dirs(struct reader *x)
@@ -119,10 +108,7 @@ static void list_dropped(struct reader *x)
     x->r->dropped = ARENA_ARRAY(x->a, room, const char *);
     for (int d = 0; d < x->n_dir; d++)
         for (int i = 0; (v = json_get_item(x->run[d].plan, "dropped", i)); i++) {
-            bool seen = v->kind != VALUE_TEXT;
-            for (int k = 0; !seen && k < x->r->n_dropped; k++)
-                seen = strcmp(x->r->dropped[k], v->text) == 0;
-            if (!seen)
+            if (v->kind == VALUE_TEXT && texts_find(x->r->dropped, x->r->n_dropped, v->text) < 0)
                 x->r->dropped[x->r->n_dropped++] = v->text;
         }
 }
@@ -178,7 +164,7 @@ static void read_cells(struct reader *x)
                                       .planned = planned,
                                       .experiment = json_get_text(plan, "experiment"),
                                       .id = id,
-                                      .label = json_get_text(planned, "label")};
+                                      .label = json_text_or(planned, "label", id)};
             if (!files)
                 continue;
             c->config = files->config;
@@ -191,6 +177,7 @@ static void read_cells(struct reader *x)
             c->init = json_get_text(files->result, "init_hash");
             c->shapes = json_get_text(files->result, "init_shapes");
             c->meta = files->meta;
+            c->end = files->end;
         }
     }
 }
@@ -248,10 +235,10 @@ static bool choose_split(struct reader *x)
     x->r->split = with ? "test" : half ? "report" : "valid";
     if (!with || !without)
         return true;
-    return fail(x, PEAT_INVALID,
-                "'%s' and '%s' do not make one table: the first is measured on a test part "
-                "(eval.test), the second on all held-out data",
-                with->dir, without->dir);
+    return error_set(x->err, PEAT_INVALID,
+                     "'%s' and '%s' do not make one table: the first is measured on a test part "
+                     "(eval.test), the second on all held-out data",
+                     with->dir, without->dir) == PEAT_OK;
 }
 
 /* The task's metrics in its order, then other measures: the training loss. */
@@ -279,7 +266,7 @@ static bool unknown_metric(struct reader *x)
     const char *name[RESULTS_MAX_METRICS];
     for (int i = 0; i < r->n_metric; i++)
         name[i] = r->known[i].name;
-    fail(x, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
+    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
     error_add_names(x->err, r->metric, name, r->n_metric);
     return false;
 }
@@ -338,8 +325,9 @@ static bool list_lengths(struct reader *x)
         for (int k = 0; (m = json_get_item(result, "measures", k)); k++)
             if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
                                                   json_get_int(m, "length", 0)))
-                return fail(x, PEAT_INVALID, "more than %d evaluation lengths in one table",
-                            RESULTS_MAX_LENGTHS);
+                return error_set(x->err, PEAT_INVALID,
+                                 "more than %d evaluation lengths in one table",
+                                 RESULTS_MAX_LENGTHS) == PEAT_OK;
     }
     return true;
 }
@@ -361,11 +349,8 @@ static void read_values(struct results *r)
 
 static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
 {
-    for (int i = 0; i < r->n_axis; i++) {
-        label[i] = json_get_text(value_get(c->planned, "axes"), r->axis[i]);
-        if (!label[i])
-            label[i] = "-";
-    }
+    for (int i = 0; i < r->n_axis; i++)
+        label[i] = json_text_or(value_get(c->planned, "axes"), r->axis[i], "-");
 }
 
 static struct result_row *find_row(const struct results *r, const char *const *label)
@@ -394,16 +379,17 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
         const struct value *a = value_get(first->config, section[i]);
         const struct value *b = value_get(c->config, section[i]);
         if (a && b && !value_equal(a, b))
-            return fail(x, PEAT_INVALID,
-                        "'%s' and '%s' do not make one table: both have the row '%s', and "
-                        "their settings of '%s' differ",
-                        first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
+            return error_set(x->err, PEAT_INVALID,
+                             "'%s' and '%s' do not make one table: both have the row '%s', and "
+                             "their settings of '%s' differ",
+                             first->dir, c->dir, results_row_label(x->r, row, x->a),
+                             section[i]) == PEAT_OK;
     }
     if (one && two)
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: both have the row '%s', and the "
-                    "content of their data or plugins differs",
-                    first->dir, c->dir, results_row_label(x->r, row, x->a));
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: both have the row '%s', and the "
+                         "content of their data or plugins differs",
+                         first->dir, c->dir, results_row_label(x->r, row, x->a)) == PEAT_OK;
     return true;
 }
 
@@ -627,8 +613,7 @@ static bool read_report(struct reader *x)
     if (x->options->every_value)
         return true;
     r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
-    x->status = claims_kept_read(x->dir[0], &r->claims, x->a, x->err);
-    return x->status == PEAT_OK;
+    return claims_kept_read(x->dir[0], &r->claims, x->a, x->err) == PEAT_OK;
 }
 
 static bool read_results(struct reader *x)
@@ -650,9 +635,9 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err)
 {
     *r = (struct results){.metric = "", .length_unit = "", .test = o->test};
-    struct reader x = {r, o, n_dir, dir, NULL, a, err, PEAT_OK};
+    struct reader x = {r, o, n_dir, dir, NULL, a, err};
     if (!read_dirs(&x) || !read_report(&x) || !read_results(&x))
-        return x.status;
+        return err->status;
     number_tasks(r, a);
     peat_status status = o->every_value ? PEAT_OK : best_rows_keep(r, a, err);
     if (status != PEAT_OK)

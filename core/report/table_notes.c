@@ -43,7 +43,7 @@ static void note_drift(struct builder *b)
             const struct result_cell *c = r->row[i].cell[k];
             const char *drift = result_counts(c) ? cell_drift(c->result, b->a) : NULL;
             if (drift)
-                table_note(b->t, "  %s: %s", c->label ? c->label : c->id, drift);
+                table_note(b->t, "  %s: %s", c->label, drift);
         }
 }
 
@@ -213,8 +213,7 @@ static void note_not_finite(struct builder *b)
         for (int l = 0; l < r->n_length; l++)
             if (r->cell[i].not_finite[l])
                 table_note(b->t, "%s: %s@%" PRId64 " is not a finite number: not in the mean",
-                           r->cell[i].label ? r->cell[i].label : r->cell[i].id, r->metric,
-                           r->length[l]);
+                           r->cell[i].label, r->metric, r->length[l]);
 }
 
 static void note_injection(struct builder *b)
@@ -222,11 +221,9 @@ static void note_injection(struct builder *b)
     for (int i = 0; i < b->r->n_row && b->o->injection; i++) {
         const struct result_row *row = &b->r->row[b->order[i]];
         table_note(b->t, "%s:", results_row_label(b->r, row, b->a));
-        for (const char *line = row_text(row, "injection"); line && *line;) {
-            size_t n = strcspn(line, "\n");
-            table_note(b->t, "  %.*s", (int)n, line);
-            line += n + (line[n] == '\n');
-        }
+        const char *text = row_text(row, "injection");
+        for (const char *line; (line = list_next(b->a, &text, '\n'));)
+            table_note(b->t, "  %s", line);
     }
 }
 
