@@ -150,8 +150,7 @@ void dir_tidy(const char *path)
 {
     char **name;
     int n;
-    if (dir_list(path, &name, &n, NULL) != PEAT_OK)
-        return;
+    dir_list(path, &name, &n, NULL);
     for (int i = 0; i < n; i++) {
         if (!is_temporary(name[i]))
             continue;
