@@ -87,11 +87,11 @@ static void choose_measure(struct effects *x, int64_t length)
     x->metric = own ? x->spec.metric : r->metric;
     x->split = r->split;
     x->goal_max = r->goal_max;
-    for (int i = 0; own && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, x->metric) == 0) {
-            x->goal_max = r->known[i].goal_max;
-            x->split = r->known[i].split ? r->known[i].split : x->split;
-        }
+    int known = results_metric(r, x->metric);
+    if (own && known >= 0) {
+        x->goal_max = r->known[known].goal_max;
+        x->split = r->known[known].split ? r->known[known].split : x->split;
+    }
     x->length = x->spec.length >= 0 ? x->spec.length : length >= 0 ? length : first_length(x);
 }
 

@@ -94,10 +94,8 @@ static const char *label_of(const struct csv *csv, const struct column *k, const
 
 static const char *goal_of(const struct results *r, const char *metric)
 {
-    for (int i = 0; metric && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, metric) == 0)
-            return r->known[i].goal_max ? "max" : "min";
-    return NULL;
+    int i = results_metric(r, metric);
+    return i < 0 ? NULL : r->known[i].goal_max ? "max" : "min";
 }
 
 static const char *quantity_of(const struct csv *csv, const struct quantity *row)

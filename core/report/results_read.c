@@ -104,12 +104,9 @@ static void list_dropped(struct reader *x)
     const struct value *v;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
-        room += json_get_count(x->run[d].plan, "dropped");
-    x->r->dropped = ARENA_ARRAY(x->a, room, const char *);
-    for (int d = 0; d < x->n_dir; d++)
         for (int i = 0; (v = json_get_item(x->run[d].plan, "dropped", i)); i++) {
             if (v->kind == VALUE_TEXT && texts_find(x->r->dropped, x->r->n_dropped, v->text) < 0)
-                x->r->dropped[x->r->n_dropped++] = v->text;
+                *ARENA_APPEND(x->a, x->r->dropped, x->r->n_dropped, room) = v->text;
         }
 }
 
@@ -149,16 +146,13 @@ static void read_cells(struct reader *x)
 {
     struct results *r = x->r;
     int room = 0;
-    for (int d = 0; d < x->n_dir; d++)
-        room += json_get_count(x->run[d].plan, "cells");
-    r->cell = ARENA_ARRAY(x->a, room, struct result_cell);
     for (int d = 0; d < x->n_dir; d++) {
         const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
             const char *id = json_get_text(planned, "id");
             const struct cell_files *files = files_of(&x->run[d], i, id);
-            struct result_cell *c = &r->cell[r->n_cell++];
+            struct result_cell *c = ARENA_APPEND(x->a, r->cell, r->n_cell, room);
             *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
@@ -184,21 +178,22 @@ static void read_cells(struct reader *x)
 
 /* ---- metric and lengths ---- */
 
-static struct result_metric *find_metric(struct results *r, const char *name)
+int results_metric(const struct results *r, const char *name)
 {
     for (int i = 0; i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, name) == 0)
-            return &r->known[i];
-    return NULL;
+        if (same_text(r->known[i].name, name))
+            return i;
+    return -1;
 }
 
 static struct result_metric *add_metric(struct results *r, const char *name)
 {
-    struct result_metric *m = name ? find_metric(r, name) : NULL;
-    if (m || !name || r->n_metric == RESULTS_MAX_METRICS)
-        return m;
-    r->known[r->n_metric] = (struct result_metric){name, NULL, false};
-    return &r->known[r->n_metric++];
+    int i = results_metric(r, name);
+    if (i < 0 && name && r->n_metric < RESULTS_MAX_METRICS) {
+        i = r->n_metric++;
+        r->known[i] = (struct result_metric){name, NULL, false};
+    }
+    return i < 0 ? NULL : &r->known[i];
 }
 
 const char *results_part(const char *split)
@@ -281,9 +276,10 @@ static bool choose_metric(struct reader *x)
     r->metric = asked ? asked : main_metric;
     if (r->n_metric == 0)
         return true;
-    const struct result_metric *m = find_metric(r, r->metric);
-    if (!m)
+    int known = results_metric(r, r->metric);
+    if (known < 0)
         return unknown_metric(x);
+    const struct result_metric *m = &r->known[known];
     r->split = m->split ? m->split : r->split;
     r->goal_max = m->goal_max;
     if (goal && strcmp(goal, "metric") != 0 && strcmp(r->metric, main_metric) == 0)
@@ -297,22 +293,6 @@ static bool is_chosen(const struct results *r, const struct value *measure)
            same_text(json_get_text(measure, "split"), r->split);
 }
 
-/* Adds to the list, which stays ascending and distinct; false: the list is full. */
-static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
-{
-    int at = 0;
-    while (at < *n && list[at] < x)
-        at++;
-    if (at < *n && list[at] == x)
-        return true;
-    if (*n == room)
-        return false;
-    memmove(&list[at + 1], &list[at], (size_t)(*n - at) * sizeof(*list));
-    list[at] = x;
-    ++*n;
-    return true;
-}
-
 static bool list_lengths(struct reader *x)
 {
     struct results *r = x->r;
@@ -322,13 +302,18 @@ static bool list_lengths(struct reader *x)
         const char *unit = json_get_text(result, "length_unit");
         if (unit && !*r->length_unit)
             r->length_unit = unit;
-        for (int k = 0; (m = json_get_item(result, "measures", k)); k++)
-            if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
-                                                  json_get_int(m, "length", 0)))
+        for (int k = 0; (m = json_get_item(result, "measures", k)); k++) {
+            int64_t length = json_get_int(m, "length", 0);
+            if (!is_chosen(r, m) || integers_hold(r->length, r->n_length, length))
+                continue;
+            if (r->n_length == RESULTS_MAX_LENGTHS)
                 return error_set(x->err, PEAT_INVALID,
                                  "more than %d evaluation lengths in one table",
                                  RESULTS_MAX_LENGTHS) == PEAT_OK;
+            r->length[r->n_length++] = length;
+        }
     }
+    sort_integers(r->length, r->n_length);
     return true;
 }
 
@@ -441,7 +426,9 @@ static bool make_rows(struct reader *x)
     r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
     r->seed = ARENA_ARRAY(x->a, r->n_cell, int64_t);
     for (int i = 0; i < r->n_cell; i++)
-        insert_sorted(r->seed, &r->n_seed, r->n_cell, r->cell[i].seed);
+        if (!integers_hold(r->seed, r->n_seed, r->cell[i].seed))
+            r->seed[r->n_seed++] = r->cell[i].seed;
+    sort_integers(r->seed, r->n_seed);
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
         read_labels(r, &r->cell[i], label);

@@ -172,6 +172,8 @@ struct results {
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err);
 
+/* The index of the metric among the known ones; -1: no cell has it. */
+int results_metric(const struct results *r, const char *name);
 /* The data that a split's numbers were measured on: "on the test part"; "": the split is
  * not known. */
 const char *results_part(const char *split);
