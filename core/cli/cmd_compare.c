@@ -133,7 +133,7 @@ static void print_json_lengths(const struct compared *c, struct json lengths)
     json_put_text(m, "goal", p->r->goal_max ? "max" : "min");
     json_put_text(m, "a", results_row_label(p->r, p->a, p->arena));
     json_put_text(m, "b", results_row_label(p->r, p->b, p->arena));
-    json_put_text(m, "test", paired_test_word(p->r->test));
+    json_put_text(m, "test", paired_test_words[p->r->test]);
     json_put(m, "lengths", lengths.v);
     print_json(m.v);
 }
@@ -170,7 +170,7 @@ static const struct cli_option options[] = {
              "the metric to compare (default: the experiment's)"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length,
               "compare at this length only (default: at all)"),
-    CLI_WORD(0, "test", "TEST", test_words, read.test,
+    CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of the differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
              "allow a row that stops early (train.patience) beside one that does not"),

@@ -46,7 +46,7 @@ static const struct cli_option options[] = {
               "length that it is about (default: the first)"),
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
-    CLI_WORD(0, "test", "TEST", test_words, read.test,
+    CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of paired differences: sign-flip (default), wilcoxon or t"),
     CLI_TEXT(0, "lines", "AXIS,...", page.lines, "figures: a line for each label of these axes"),
     CLI_TEXT(0, "panels", "AXIS,...", page.panels, "figures: a panel for each label of these axes"),

@@ -7,7 +7,7 @@
 #include "plugin/params.h"
 
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
-/* in the words of paired_test_word */
+/* in paired_test_words */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
 const char *const claim_samples[] = {"seeds", "seeds_and_text", NULL};
 

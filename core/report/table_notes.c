@@ -86,7 +86,7 @@ static void note_power(struct builder *b, int m)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
     if (m > 0 && !paired_can_show(r->test, n, m))
         table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test over %d comparison%s: %d can",
-                   n, plural(n), paired_test_word(r->test), m, plural(m),
+                   n, plural(n), paired_test_words[r->test], m, plural(m),
                    paired_pairs_needed(r->test, 2, m, STATS_LEVEL));
 }
 

@@ -70,7 +70,7 @@ bool paired_can_show(enum paired_test test, int n, int m);
 enum { PAIRS_MAX = 1000 };
 int paired_pairs_needed(enum paired_test test, int tails, int m, double level);
 /* "sign-flip", and "exact sign-flip test" for sentences. */
-const char *paired_test_word(enum paired_test test);
+extern const char *const paired_test_words[PAIRED_TESTS];
 const char *paired_test_name(enum paired_test test);
 
 /* Cohen's d_z = mean(d) / sd(d); NaN when the differences have no spread. */
