@@ -6,17 +6,6 @@
 
 enum { CELLS_SHOWN = 60 };
 
-/* Diagnostics and their headings. */
-static const char *const diagnostic[][2] = {{"logits", "attention logits"},
-                                            {"sizes", "sizes"},
-                                            {"subspaces", "subspaces"},
-                                            {"support", "dimensions"},
-                                            {"collisions", "collisions"},
-                                            {"probes", "probes"},
-                                            {"order", "order"},
-                                            {"attention", "attention"}};
-enum { DIAGNOSTICS = sizeof(diagnostic) / sizeof(*diagnostic) };
-
 /* ---- figures ---- */
 
 static const char *begin_sentence(const char *text, struct arena *a)
@@ -55,12 +44,12 @@ static void add_figures(struct html_page *p, const struct findings *f)
 static void add_summaries(struct html_page *p, const struct result_cell *c, const struct value *v)
 {
     html_wrap(p->out, "<details><summary>", c->label, "</summary>\n<dl>\n");
-    for (int i = 0; i < DIAGNOSTICS; i++) {
-        const struct value *one = value_get(v, diagnostic[i][0]);
-        const char *said = json_get_text(one, "summary"), *why = json_get_text(one, "skipped");
+    for (int i = 0; v->kind == VALUE_MAP && i < v->n; i++) {
+        const char *said = json_get_text(v->item[i], "summary"),
+                   *why = json_get_text(v->item[i], "skipped");
         if (!said && !why)
             continue;
-        strbuf_addf(p->out, "<dt>%s</dt>", diagnostic[i][1]);
+        html_wrap(p->out, "<dt>", v->key[i], "</dt>");
         html_wrap(p->out, said ? "<dd>" : "<dd>left out: ", said ? said : why, "</dd>\n");
     }
     strbuf_add(p->out, "</dl>\n</details>\n");
