@@ -433,11 +433,9 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
     peat_status status = dir_list(dir, &entry, &n, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         w->bad(w->ctx, dir, why.text);
-    for (int i = 0; i < n; i++) {
-        if (!object_is_named(entry[i]))
-            continue;
-        walk_file(w, path_in(dir, entry[i]).text, entry[i], kind);
-    }
+    for (int i = 0; i < n; i++)
+        if (object_is_named(entry[i]))
+            walk_file(w, path_in(dir, entry[i]).text, entry[i], kind);
     names_free(entry, n);
 }
 

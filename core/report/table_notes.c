@@ -159,11 +159,9 @@ static void note_states(struct builder *b)
                 {diverged, "diverged: not in the means"},
                 {stale, "stale (made with another plugin, data file or engine): not in the means"},
                 {damaged, "damaged: not in the means; peat run does them again"}};
-    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++) {
-        if (!line[i].n)
-            continue;
-        table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
-    }
+    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
+        if (line[i].n)
+            table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
 }
 
 static void note_matched(struct builder *b)
