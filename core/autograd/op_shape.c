@@ -38,7 +38,8 @@ int axis_of(struct graph *g, const char *name, const peat_node *a, int32_t axis)
     return -1;
 }
 
-struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end)
+/* Elements [begin, end) of one axis. */
+static struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end)
 {
     struct tensor s = *t;
     s.dim[axis] = end - begin;

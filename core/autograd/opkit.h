@@ -56,7 +56,5 @@ void *sums_of_tiles(peat_node *n, int i, int64_t tiles);
 void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
 /* dst += src summed over the axes that dst lacks; fails the graph when memory runs out. */
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
-/* Elements [begin, end) of one axis. */
-struct tensor tensor_slice(const struct tensor *t, int axis, int64_t begin, int64_t end);
 /* A copy of a, contiguous and aligned, even if a is. */
 peat_node *op_copy(struct graph *g, peat_node *a);

@@ -7,23 +7,9 @@
 
 #include "file_failure.h"
 
-static char *directory_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    struct strbuf b = STRBUF_NEW;
-    if (!slash)
-        strbuf_add(&b, ".");
-    else
-        strbuf_add_bytes(&b, path, slash == path ? 1 : (size_t)(slash - path));
-    return strbuf_detach(&b);
-}
-
 peat_status dir_sync_parent(const char *path, struct error *err)
 {
-    char *parent = directory_of(path);
-    peat_status status = dir_sync(parent, err);
-    free(parent);
-    return status;
+    return dir_sync(path_folder(path).text, err);
 }
 
 static peat_status too_large(struct error *err, const char *path, const char *more, size_t n,
@@ -140,6 +126,23 @@ const char *path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+struct file_path path_folder(const char *path)
+{
+    struct file_path folder = {"."};
+    int n = (int)(path_name(path) - path);
+    if (n)
+        snprintf(folder.text, sizeof(folder.text), "%.*s", n > 1 ? n - 1 : n, path);
+    return folder;
+}
+
+const char *path_bare(const char *path, struct arena *a)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return arena_printf(a, "%.*s", (int)n, path);
 }
 
 bool path_is_directory(const char *path)
@@ -283,23 +286,21 @@ static int names_read(DIR *dir, char ***name, int *n)
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err)
 {
     DIR *dir = opendir(path);
-    if (!dir)
-        return file_failure(err, "list", path);
-    char **found = NULL;
-    int count = 0;
     peat_status status = PEAT_OK;
-    if (names_read(dir, &found, &count) < 0)
+    *name = NULL;
+    *n = 0;
+    if (!dir || names_read(dir, name, n) < 0)
         status = file_failure(err, "list", path);
-    closedir(dir);
+    if (dir)
+        closedir(dir);
     if (status != PEAT_OK) {
-        names_free(found, count);
-        return status;
+        names_free(*name, *n);
+        *name = NULL;
+        *n = 0;
     }
-    if (count)
-        qsort(found, (size_t)count, sizeof(*found), compare_texts);
-    *name = found;
-    *n = count;
-    return PEAT_OK;
+    if (*n)
+        qsort(*name, (size_t)*n, sizeof(**name), compare_texts);
+    return status;
 }
 
 void names_free(char **name, int n)

@@ -150,13 +150,10 @@ void dir_tidy(const char *path)
 {
     char **name;
     int n;
-    if (dir_list(path, &name, &n, NULL) != PEAT_OK)
-        return;
-    for (int i = 0; i < n; i++) {
-        if (!is_temporary(name[i]))
-            continue;
-        remove_abandoned(path_in(path, name[i]).text);
-    }
+    dir_list(path, &name, &n, NULL);
+    for (int i = 0; i < n; i++)
+        if (is_temporary(name[i]))
+            remove_abandoned(path_in(path, name[i]).text);
     names_free(name, n);
 }
 

@@ -33,6 +33,15 @@ static struct value *number_or_null(struct arena *a, double x)
 
 /* ---- maps ---- */
 
+struct json json_part(struct arena *a, const struct value *map, const char *const *key)
+{
+    struct json part = json_map(a);
+    for (; *key; key++)
+        if (value_get(map, *key))
+            json_put(part, *key, value_get(map, *key));
+    return part;
+}
+
 void json_put(struct json map, const char *key, const struct value *item)
 {
     /* The const is removed, but nothing changes an item through the tree that shares it. */

@@ -67,7 +67,6 @@ peat_status json_write_file(const char *dir, const char *name, const struct valu
     struct strbuf text = STRBUF_NEW;
     arena_init(&a, "json file", 4096);
     json_print(sealed(&a, map), JSON_INDENTED, &text);
-    strbuf_add(&text, "\n");
     const struct file_path path = path_in(dir, name);
     peat_status status = PEAT_OK;
     if (!file_holds(path.text, &text))

@@ -169,6 +169,8 @@ void json_print(const struct value *v, enum json_style style, struct strbuf *out
 {
     const struct writer w = {out, style};
     write_value(&w, v, 0);
+    if (style == JSON_INDENTED)
+        strbuf_add(out, "\n");
 }
 
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a)

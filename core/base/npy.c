@@ -17,7 +17,7 @@ struct header {
     struct npy *f;
     const char *at, *end;
     struct error *err;
-    bool has_dtype, has_order, has_shape;
+    unsigned seen; /* a bit for each of the members */
 };
 
 static peat_status broken(const struct header *h, const char *what)
@@ -78,7 +78,6 @@ static size_t number_width(const char *dtype)
 
 static peat_status read_dtype(struct header *h)
 {
-    h->has_dtype = true;
     if (!read_quoted(h, h->f->dtype, sizeof(h->f->dtype)))
         return error_set(h->err, PEAT_INVALID,
                          "'%s' has an array of records, or a dtype that cannot be read; numbers "
@@ -90,7 +89,6 @@ static peat_status read_dtype(struct header *h)
 
 static peat_status read_order(struct header *h)
 {
-    h->has_order = true;
     if (skip_word(h, "False"))
         return PEAT_OK;
     return skip_word(h, "True")
@@ -115,7 +113,6 @@ static bool read_whole(struct header *h, int64_t *x)
 static peat_status read_shape(struct header *h)
 {
     bool more = true;
-    h->has_shape = true;
     if (!skip(h, '('))
         return broken(h, "'shape' is not a tuple");
     while (!skip(h, ')')) {
@@ -128,17 +125,22 @@ static peat_status read_shape(struct header *h)
     return PEAT_OK;
 }
 
+static const struct {
+    const char *key;
+    peat_status (*read)(struct header *h);
+} members[] = {{"descr", read_dtype}, {"fortran_order", read_order}, {"shape", read_shape}};
+enum { MEMBERS = sizeof(members) / sizeof(*members), ALL_SEEN = (1 << MEMBERS) - 1 };
+
 static peat_status read_member(struct header *h)
 {
     char key[16];
     if (!read_quoted(h, key, sizeof(key)) || !skip(h, ':'))
         return broken(h, "its header is not a dict");
-    if (strcmp(key, "descr") == 0 && !h->has_dtype)
-        return read_dtype(h);
-    if (strcmp(key, "fortran_order") == 0 && !h->has_order)
-        return read_order(h);
-    if (strcmp(key, "shape") == 0 && !h->has_shape)
-        return read_shape(h);
+    for (int i = 0; i < MEMBERS; i++)
+        if (strcmp(key, members[i].key) == 0 && !(h->seen >> i & 1)) {
+            h->seen |= 1U << i;
+            return members[i].read(h);
+        }
     return broken(h, "its header has other keys than descr, fortran_order and shape");
 }
 
@@ -154,7 +156,7 @@ static peat_status read_dict(struct header *h)
         more = skip(h, ',');
     }
     skip_space(h);
-    if (h->at != h->end || !h->has_dtype || !h->has_order || !h->has_shape)
+    if (h->at != h->end || h->seen != ALL_SEEN)
         return broken(h, "its header lacks descr, fortran_order or shape");
     return PEAT_OK;
 }

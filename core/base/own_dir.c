@@ -59,8 +59,7 @@ static void remove_left(const char *pattern)
 {
     char **name;
     int n;
-    if (dir_list(place(), &name, &n, NULL) != PEAT_OK)
-        return;
+    dir_list(place(), &name, &n, NULL);
     for (int i = 0; i < n; i++) {
         const struct file_path path = path_in(place(), name[i]);
         if (fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path.text))

@@ -21,12 +21,8 @@ static peat_status add_path_list(struct plugin_dirs *d, const char *list, struct
                                  struct error *err)
 {
     peat_status status = PEAT_OK;
-    while (status == PEAT_OK && *list) {
-        size_t n = strcspn(list, ":");
-        if (n > 0)
-            status = add_directory(d, arena_printf(a, "%.*s", (int)n, list), err);
-        list += n + (list[n] == ':');
-    }
+    for (const char *path; status == PEAT_OK && (path = list_next(a, &list, ':'));)
+        status = *path ? add_directory(d, path, err) : PEAT_OK;
     return status;
 }
 
@@ -46,15 +42,16 @@ static char *program_prefix(struct arena *a)
     return prefix;
 }
 
+const char *installed_dir(struct arena *a, const char *dir)
+{
+    const char *prefix = dir[0] == '/' ? "" : program_prefix(a);
+    return prefix ? arena_printf(a, "%s%s%s", prefix, *prefix ? "/" : "", dir) : NULL;
+}
+
 static peat_status add_installed(struct plugin_dirs *d, struct arena *a, struct error *err)
 {
-    if (PEAT_LIBDIR[0] == '/')
-        return add_directory(d, PEAT_LIBDIR "/" PEAT_PLUGIN_SUBDIR, err);
-    const char *prefix = program_prefix(a);
-    if (!prefix)
-        return PEAT_OK;
-    return add_directory(d, arena_printf(a, "%s/%s/%s", prefix, PEAT_LIBDIR, PEAT_PLUGIN_SUBDIR),
-                         err);
+    const char *lib = installed_dir(a, PEAT_LIBDIR);
+    return lib ? add_directory(d, arena_printf(a, "%s/%s", lib, PEAT_PLUGIN_SUBDIR), err) : PEAT_OK;
 }
 
 peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct error *err)

@@ -17,7 +17,7 @@ static struct value *without_seal(struct arena *a, const struct value *map)
     return rest;
 }
 
-void seal_of(const struct value *map, char hex[HASH_HEX])
+static void seal_of(const struct value *map, char hex[HASH_HEX])
 {
     struct arena a;
     arena_init(&a, "seal", 4096);

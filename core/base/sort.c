@@ -32,6 +32,14 @@ void sort_integers(int64_t *x, int64_t n)
         qsort(x, (size_t)n, sizeof(*x), compare_integers);
 }
 
+bool integers_hold(const int64_t *x, int64_t n, int64_t value)
+{
+    int64_t i = 0;
+    while (i < n && x[i] != value)
+        i++;
+    return i < n;
+}
+
 struct placed {
     double x;
     int64_t place;

@@ -28,15 +28,20 @@ int names_find(const char *const *name, const char *word)
     return -1;
 }
 
+int texts_find(const char *const *text, int n, const char *word)
+{
+    int i = 0;
+    while (i < n && strcmp(text[i], word) != 0)
+        i++;
+    return i < n ? i : -1;
+}
+
 int name_index(const char *const *name, int n, const char *word)
 {
-    for (int i = 0; i < n; i++)
-        if (strcmp(name[i], word) == 0)
-            return i;
-    for (int i = 0; i < n; i++)
-        if (is_spelled(name[i], word))
-            return i;
-    return -1;
+    int found = texts_find(name, n, word);
+    for (int i = 0; found < 0 && i < n; i++)
+        found = is_spelled(name[i], word) ? i : -1;
+    return found;
 }
 
 enum { NAME_MAX_LENGTH = 63 };

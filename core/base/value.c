@@ -147,6 +147,12 @@ struct place value_key_place(const struct value *map, const char *key)
     return i < 0 ? map->at : map->key_at[i];
 }
 
+const char *key_name(const char *dotted)
+{
+    const char *dot = strrchr(dotted, '.');
+    return dot ? dot + 1 : dotted;
+}
+
 struct value *value_get_path(const struct value *map, const char *dotted)
 {
     for (;;) {
@@ -265,6 +271,16 @@ bool value_equal(const struct value *a, const struct value *b)
     default:
         return true;
     }
+}
+
+int value_count(const struct value *v)
+{
+    return v->kind == VALUE_LIST ? v->n : 1;
+}
+
+struct value *value_item(const struct value *v, int i)
+{
+    return v->kind == VALUE_LIST ? v->item[i] : (struct value *)(uintptr_t)v;
 }
 
 bool value_holds(const struct value *list, const struct value *v)

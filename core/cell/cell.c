@@ -208,7 +208,7 @@ static bool check_lengths(const struct cell_reader *r, struct eval_config *e, co
         return mistake(r->err, v->at, "'lengths' in eval must name a length, or be auto");
     double *length = ARENA_ARRAY(r->a, e->lengths.n, double);
     for (int64_t i = 0; i < e->lengths.n; i++) {
-        struct place at = v->kind == VALUE_LIST ? v->item[i]->at : v->at;
+        struct place at = value_item(v, (int)i)->at;
         length[i] = e->lengths.item[i];
         if (length[i] != trunc(length[i]))
             return mistake(r->err, at, "'lengths' in eval must hold whole numbers");
@@ -258,15 +258,14 @@ static bool read_task(const struct cell_reader *r, struct cell_config *c, const 
 
 static bool read_schemes(const struct cell_reader *r, struct cell_config *c, const struct value *v)
 {
-    bool list = v->kind == VALUE_LIST;
-    int n = list ? v->n : 1;
+    int n = value_count(v);
     if (n == 0)
         return mistake(r->err, v->at, "the list of schemes is empty; 'none' is a scheme");
     if (n > POSITIONAL_MAX)
         return mistake(r->err, v->at, "%d schemes act together, more than %d", n, POSITIONAL_MAX);
     bool ok = true;
     for (int i = 0; ok && i < n; i++)
-        ok = scheme_use_read(r, &c->scheme[i], list ? v->item[i] : v, &c->model);
+        ok = scheme_use_read(r, &c->scheme[i], value_item(v, i), &c->model);
     c->n_scheme = n;
     return ok;
 }
@@ -466,20 +465,17 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
 }
 
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
-                                struct registry *r, struct data_files *files, struct arena *a,
-                                struct error *err)
+                                struct registry *r, struct arena *a, struct error *err)
 {
     struct value *tree = value_map(a, config_json->at);
     int64_t seed = json_get_int(config_json, "seed", -1);
     if (seed < 0)
         return error_set(err, PEAT_CORRUPT, "config.json is not a cell's configuration");
-    value_set(a, tree, "arithmetic", NOWHERE,
-              value_int(a, NOWHERE, json_get_int(config_json, "arithmetic", 1)));
+    json_put_int((struct json){a, tree}, "arithmetic", json_get_int(config_json, "arithmetic", 1));
     for (int i = 0; setting_sections[i]; i++) {
         struct value *section = value_get(config_json, setting_sections[i]);
         if (section)
             value_set(a, tree, setting_sections[i], section->at, section);
     }
-    return files ? cell_config_read_with(c, tree, seed, r, files, a, NULL, err)
-                 : cell_config_read(c, tree, seed, r, a, NULL, err);
+    return cell_config_read(c, tree, seed, r, a, NULL, err);
 }

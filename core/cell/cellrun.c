@@ -66,11 +66,9 @@ static peat_status check_arithmetic(const struct cell *c, struct error *err)
 static bool read_config(struct cell *c, struct error *err)
 {
     if (record_read(c->dir, &config_record, c->arena, &c->config_json, err) != PEAT_OK ||
-        registry_init(&c->registry, c->arena, err) != PEAT_OK)
+        registry_init(&c->registry, c->arena, c->options->trail, err) != PEAT_OK)
         return false;
-    c->registry.trail = c->options->trail;
-    if (cell_config_restore(&c->config, c->config_json, &c->registry, NULL, c->arena, err) !=
-        PEAT_OK)
+    if (cell_config_restore(&c->config, c->config_json, &c->registry, c->arena, err) != PEAT_OK)
         return false;
     c->trunk = value_get(c->config_json, "trunk");
     return json_text_is(c->config_json, "hash", c->config.hash)

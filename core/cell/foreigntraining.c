@@ -35,8 +35,8 @@ static peat_status apply_facts(const char *path, const struct value *facts, stru
     t->median_step_ms = json_get_number(facts, "median_step_ms");
     t->steps_timed = t->step;
     t->diverged.step = json_get_int(facts, "diverged", 0);
-    const char *what = json_get_text(facts, "what");
-    snprintf(t->diverged.what, sizeof(t->diverged.what), "%s", what ? what : "it diverged");
+    snprintf(t->diverged.what, sizeof(t->diverged.what), "%s",
+             json_text_or(facts, "what", "it diverged"));
     if (!f->by || !*f->by || !f->curve || f->curve->kind != VALUE_LIST || !isfinite(f->last_loss) ||
         !isfinite(t->first_loss) || !(t->train_seconds >= 0) || !(t->median_step_ms >= 0) ||
         t->step < 1)

@@ -120,20 +120,18 @@ static bool is_whole(const struct value *v, int64_t low, int64_t high)
 static bool read_layers(const struct cell_reader *r, struct where *where, const struct value *v,
                         int64_t n_layer)
 {
-    bool list = v->kind == VALUE_LIST;
-    int n = list ? v->n : 1;
+    int n = value_count(v);
     if (n == 0)
         return mistake(r->err, v->at, "'where.layers' must name a layer");
     int64_t *layer = ARENA_ARRAY(r->a, n, int64_t);
     for (int i = 0; i < n; i++) {
-        const struct value *one = list ? v->item[i] : v;
+        const struct value *one = value_item(v, i);
         if (!is_whole(one, 0, n_layer - 1))
             return mistake(r->err, one->at, "'where.layers' must hold layers from 0 to %" PRId64,
                            n_layer - 1);
-        for (int j = 0; j < i; j++)
-            if (layer[j] == one->integer)
-                return mistake(r->err, one->at, "'where.layers' names layer %" PRId64 " twice",
-                               one->integer);
+        if (integers_hold(layer, i, one->integer))
+            return mistake(r->err, one->at, "'where.layers' names layer %" PRId64 " twice",
+                           one->integer);
         layer[i] = one->integer;
     }
     sort_integers(layer, n);

@@ -42,9 +42,9 @@ peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell,
     if (!cell->config)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          cell->dir);
-    peat_status status = registry_init(r, a, err);
+    peat_status status = registry_init(r, a, NULL, err);
     if (status == PEAT_OK)
-        status = cell_config_restore(c, cell->config, r, NULL, a, err);
+        status = cell_config_restore(c, cell->config, r, a, err);
     if (status != PEAT_OK) {
         error_prefix(err, "%s needs the cell's plugins and data", what);
         return status;

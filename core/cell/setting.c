@@ -15,6 +15,22 @@ bool setting_is_section(const char *key)
     return names_find(setting_sections, key) >= 0;
 }
 
+peat_kind setting_kind(const char *key)
+{
+    static const struct {
+        const char *key;
+        peat_kind kind;
+    } keys[] = {{"task", PEAT_TASK},
+                {"scheme", PEAT_SCHEME},
+                {"position.scheme", PEAT_SCHEME},
+                {"combine", PEAT_COMBINE},
+                {"position.combine", PEAT_COMBINE}};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (strcmp(key, keys[i].key) == 0)
+            return keys[i].kind;
+    return 0;
+}
+
 bool setting_is_below(const char *key, const char *prefix)
 {
     size_t n = strlen(prefix);
@@ -27,15 +43,15 @@ bool setting_is_below(const char *key, const char *prefix)
 static const char *key_ending_in(const char *word, int n, const char *const *known)
 {
     for (int i = 0; i < n; i++) {
-        const char *dot = strrchr(known[i], '.');
-        if (dot && strcmp(dot + 1, word) == 0)
+        if (strcmp(key_name(known[i]), word) == 0)
             return known[i];
     }
     return NULL;
 }
 
-peat_status unknown_key(struct error *err, struct place at, const char *key, const char *what,
-                        int n, const char *const *known)
+/* "unknown key 'x' in what; did you mean 'y'?" */
+static peat_status unknown_key(struct error *err, struct place at, const char *key,
+                               const char *what, int n, const char *const *known)
 {
     const char *near = nearest_name(key, known, n);
     if (!near)

@@ -56,13 +56,14 @@ static bool choose_weights(struct starting *x)
 }
 
 /* Checks that `to` names one weight, because `tensor` is the name of one. */
-static bool need_one(const struct starting *x, const char *why)
+static bool need_one(const struct starting *x)
 {
     if (x->n == 1)
         return true;
     return error_set(x->err, PEAT_INVALID,
-                     "%s: 'to' has to name one parameter, and %d have such names ('%s', '%s', ...)",
-                     why, x->n, x->weight[0]->name, x->weight[1]->name) == PEAT_OK;
+                     "'tensor' is one: 'to' has to name one parameter, and %d have such names "
+                     "('%s', '%s', ...)",
+                     x->n, x->weight[0]->name, x->weight[1]->name) == PEAT_OK;
 }
 
 /* ---- values ---- */
@@ -109,7 +110,7 @@ static bool from_tensors(struct starting *x)
     struct safetensors f;
     struct tensor t;
     const char *name = "", *path = x->s->file;
-    bool ok = (!*x->s->tensor || need_one(x, "'tensor' is one")) &&
+    bool ok = (!*x->s->tensor || need_one(x)) &&
               safetensors_open(&f, x->byte, x->bytes, path, &x->arena, x->err) == PEAT_OK;
     for (int i = 0; ok && i < x->n; i++) {
         name = name_in(x, &f, x->weight[i]);

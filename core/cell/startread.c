@@ -37,8 +37,6 @@ static peat_status list_cells(const char *run, struct arena *a, struct candidate
     if (!file_exists(cells))
         return error_set(err, PEAT_NOTFOUND, "'%s' is not a run directory: it has no cells", run);
     peat_status status = dir_list(cells, &id, n, err);
-    if (status != PEAT_OK)
-        return status;
     *cell = ARENA_ARRAY(a, *n + 1, struct candidate);
     for (int i = 0; i < *n; i++) {
         struct candidate *c = &(*cell)[i];
@@ -47,7 +45,7 @@ static peat_status list_cells(const char *run, struct arena *a, struct candidate
         record_read(c->dir, &config_record, a, &c->config, NULL);
     }
     names_free(id, *n);
-    return PEAT_OK;
+    return status;
 }
 
 static peat_status find(const char *run, const char *name, struct arena *a,

@@ -42,11 +42,11 @@ static void add_varint(struct strbuf *out, uint64_t x)
     strbuf_add_bytes(out, &(unsigned char){(unsigned char)x}, 1);
 }
 
-static void add_double_field(struct strbuf *out, int field, double x)
+static void add_wall_time(struct strbuf *out)
 {
     uint64_t bits;
-    memcpy(&bits, &x, sizeof(bits));
-    add_varint(out, (uint64_t)field << 3 | 1);
+    memcpy(&bits, &(double){clock_wall()}, sizeof(bits));
+    add_varint(out, 1 << 3 | 1);
     add_little_endian(out, bits, 8);
 }
 
@@ -80,7 +80,7 @@ peat_status tensorboard_open(struct tensorboard **t, const char *dir, struct are
     if (status != PEAT_OK)
         return status;
     struct strbuf event = STRBUF_NEW;
-    add_double_field(&event, 1, clock_wall());
+    add_wall_time(&event);
     add_bytes_field(&event, 3, "brain.Event:2", 13);
     write_record(*t, &event);
     strbuf_release(&event);
@@ -100,7 +100,7 @@ void tensorboard_add(struct tensorboard *t, int64_t step, const char *tag, doubl
     add_varint(&scalar, 2 << 3 | 5);
     add_little_endian(&scalar, bits, 4);
     add_bytes_field(&summary, 1, scalar.text, scalar.n);
-    add_double_field(&event, 1, clock_wall());
+    add_wall_time(&event);
     add_varint(&event, 2 << 3);
     add_varint(&event, (uint64_t)step);
     add_bytes_field(&event, 5, summary.text, summary.n);

@@ -113,7 +113,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     parallel_start();
     peat_status status = gemm_start(&team, "openblas", err);
     if (status == PEAT_OK)
-        status = registry_init(&registry, arena, err);
+        status = registry_init(&registry, arena, q->trail, err);
     if (status == PEAT_OK)
         status = read_settings(q, arena, &given, err);
     if (status != PEAT_OK)
@@ -128,7 +128,6 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .reference = q->reference,
                         .trace = q->trace,
                         .end = &report->cases};
-    registry.trail = q->trail;
     state_read(&unloaded);
     if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK) {
         run_check(&s, check_find(check), report);

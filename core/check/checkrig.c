@@ -276,19 +276,20 @@ double *rig_newest(struct rig *r, struct stored *stored, int64_t end)
     return take_values(r, with_error(r, &g, model_newest(&r->model, &g, stored, end)));
 }
 
-/* L = sum of w_i logit_i with fixed w_i in [-1, 1): every logit counts, and differently. */
-peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in)
+peat_node *rig_sum(struct graph *g, peat_node *x, uint64_t stream, peat_node **weights)
 {
-    peat_node *logits = forward(r, g, in, NULL);
-    if (!logits)
-        return NULL;
-    int64_t n = tensor_count(&logits->value);
-    uint64_t stream = rng_stream(1, "check", "loss");
-    peat_node *w = graph_constant(g, g->dtype, 2, (int64_t[]){n, 1}, NULL);
+    int64_t n = tensor_count(&x->value);
+    peat_node *w = *weights = graph_constant(g, g->dtype, 2, (int64_t[]){n, 1}, NULL);
     for (int64_t i = 0; w && i < n; i++)
         tensor_set(&w->value, i, 2 * rng_uniform(stream, (uint64_t)i) - 1);
-    peat_node *row = peat_reshape(&g->base, logits, 2, (int64_t[]){1, n});
+    peat_node *row = peat_reshape(&g->base, x, 2, (int64_t[]){1, n});
     return peat_matmul(&g->base, row, w, 0);
+}
+
+peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in)
+{
+    peat_node *w, *logits = forward(r, g, in, NULL);
+    return logits ? rig_sum(g, logits, rng_stream(1, "check", "loss"), &w) : NULL;
 }
 
 double rig_step(struct rig *r, const struct model_input *in, bool backward)

@@ -106,6 +106,8 @@ double *rig_logits(struct rig *r, const struct model_input *in);
 void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
 /* Logits [B, V] of row end - 1 alone, made with the rows stored before it; NULL as above. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
+/* The sum of w_i x_i with fixed w_i in [-1, 1), so that every number counts, and differently. */
+peat_node *rig_sum(struct graph *g, peat_node *x, uint64_t stream, peat_node **weights);
 /* A scalar loss on which every logit acts, whose graph stays in the step arena; NULL as above. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);
 /* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */

@@ -19,42 +19,44 @@ static const struct call *call_of(const peat_call *c)
 
 /* ---- arrays ---- */
 
-static struct json new_array(struct json map, const char *key, int rank, const int64_t *dim)
+static struct json new_array(struct arena *a, int rank, const int64_t *dim)
 {
-    struct json array = json_put_map(map, key), shape = json_put_list(array, "shape");
+    struct json array = json_map(a), shape = json_put_list(array, "shape");
     for (int i = 0; i < rank; i++)
         json_add_int(shape, dim[i]);
     return array;
 }
 
 /* {"shape": [..], "bytes": ".."}: 16 hexadecimal digits for each number. */
-static void put_reals(struct json map, const char *key, int rank, const int64_t *dim,
-                      const double *x)
+static struct value *reals(struct arena *a, int rank, const int64_t *dim, const double *x)
 {
+    struct json array = new_array(a, rank, dim);
     const unsigned char *byte = (const unsigned char *)x;
     int64_t n = sizeof(*x);
     for (int i = 0; i < rank; i++)
         n *= dim[i];
-    char *text = arena_alloc(map.a, (size_t)(2 * n + 1));
+    char *text = arena_alloc(a, (size_t)(2 * n + 1));
     for (int64_t i = 0; i < 2 * n; i++)
         text[i] = "0123456789abcdef"[byte[i / 2] >> (i % 2 ? 0 : 4) & 15];
     text[2 * n] = '\0';
-    json_put_text(new_array(map, key, rank, dim), "bytes", text);
+    json_put_text(array, "bytes", text);
+    return array.v;
 }
 
-static void put_tensor(struct json map, const char *key, const struct tensor *t)
+static struct value *numbers_of(struct arena *a, const struct tensor *t)
 {
-    double *x = ARENA_ARRAY(map.a, tensor_count(t) + 1, double);
+    double *x = ARENA_ARRAY(a, tensor_count(t) + 1, double);
     for (int64_t i = 0; i < tensor_count(t); i++)
         x[i] = tensor_get(t, i);
-    put_reals(map, key, t->rank, t->dim, x);
+    return reals(a, t->rank, t->dim, x);
 }
 
 /* One per place: {"shape": [B, T], "data": [..]}; 0 where there are neither ids nor marks. */
 static void put_places(struct json map, const char *key, int64_t B, int64_t T, const int32_t *id,
                        const uint8_t *mark)
 {
-    struct json data = json_put_list(new_array(map, key, 2, (int64_t[]){B, T}), "data");
+    struct json array = new_array(map.a, 2, (int64_t[]){B, T}), data = json_put_list(array, "data");
+    json_put(map, key, array.v);
     for (int64_t i = 0; i < B * T; i++)
         json_add_int(data, id ? id[i] : mark ? mark[i] : 0);
 }
@@ -62,19 +64,18 @@ static void put_places(struct json map, const char *key, int64_t B, int64_t T, c
 /* ---- what every hook is given ---- */
 
 /* The axis of axes is left out when there is one. */
-static void put_positions(struct json map, const char *key, const peat_side *side,
-                          const double *pos)
+static struct value *positions(struct arena *a, const peat_side *side, const double *pos)
 {
     const int64_t dim[] = {side->n_axes, side->pos_B, side->T};
     int skip = side->n_axes == 1;
-    put_reals(map, key, 3 - skip, dim + skip, pos);
+    return reals(a, 3 - skip, dim + skip, pos);
 }
 
 static void put_sides(struct json in, const peat_call *c)
 {
     const peat_side *q = c->q, *k = c->k;
-    put_positions(in, "pos", q, q->pos);
-    put_positions(in, "pos_k", k, k->pos);
+    json_put(in, "pos", positions(in.a, q, q->pos));
+    json_put(in, "pos_k", positions(in.a, k, k->pos));
     put_places(in, "token", c->B, q->T, q->token, NULL);
     put_places(in, "token_k", c->B, k->T, k->token, NULL);
     put_places(in, "document", c->B, q->T, q->document, NULL);
@@ -139,8 +140,8 @@ static void put_projections(struct json in, const peat_call *c)
             matrix[k] = tensor_get(&call->attention->qkv_w->value, first * D + k);
         for (int64_t r = 0; r < rows; r++)
             bias[r] = tensor_get(&call->attention->qkv_b->value, first + r);
-        put_reals(in, name[i][0], 2, (int64_t[]){rows, D}, matrix);
-        put_reals(in, name[i][1], 1, &rows, bias);
+        json_put(in, name[i][0], reals(in.a, 2, (int64_t[]){rows, D}, matrix));
+        json_put(in, name[i][1], reals(in.a, 1, &rows, bias));
     }
 }
 
@@ -192,7 +193,8 @@ static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
     if (value.data)
         tensor_copy(&value, &x->value);
     peat_node *leaf = graph_leaf(x->g, &value, NULL, name);
-    put_tensor((struct json){r->arena, value_get(made->map.v, "in")}, name, &value);
+    json_put((struct json){r->arena, value_get(made->map.v, "in")}, name,
+             numbers_of(r->arena, &value));
     made->name[made->n_in] = name;
     made->in[made->n_in++] = leaf;
     return leaf;
@@ -230,7 +232,7 @@ static struct json begin(const peat_call *c, enum hook_id hook)
     if (one && c->x_k)
         json_put(in, "x_k", value_get(in.v, "x_q"));
     if (c->mask)
-        put_tensor(in, "mask", &c->mask->value);
+        json_put(in, "mask", numbers_of(in.a, &c->mask->value));
     if (r->scheme.carry && c->layer >= 0)
         own->shared = cut_state(r, c->shared);
     return in;
@@ -244,9 +246,7 @@ static void end(const peat_call *c, int n, peat_node *const *out)
     for (int i = 0; i < n; i++) {
         if (!out[i] || r->n_made == RECORDED_CALLS)
             return;
-        struct json holder = json_map(r->arena);
-        put_tensor(holder, "out", &out[i]->value);
-        json_add(results, value_get(holder.v, "out"));
+        json_add(results, numbers_of(r->arena, &out[i]->value));
         made->out[made->n_out++] = out[i];
     }
     r->n_made++;
@@ -274,22 +274,17 @@ static peat_node *record_random(const peat_call *c, const char *name, int32_t ra
                                 const int64_t *dim)
 {
     peat_node *x = host_table()->random(c, name, rank, dim);
-    struct json holder = json_map(recorder_of(c)->arena);
-    if (x && recorder_of(c)->call.v) {
-        put_tensor(holder, "x", &x->value);
-        json_add(random_list(c, name), value_get(holder.v, "x"));
-    }
+    if (x && recorder_of(c)->call.v)
+        json_add(random_list(c, name), numbers_of(recorder_of(c)->arena, &x->value));
     return x;
 }
 
 static void record_random_row(const peat_call *c, const char *name, int64_t b, int64_t n,
                               double *out)
 {
-    struct json holder = json_map(recorder_of(c)->arena);
     host_table()->random_row(c, name, b, n, out);
-    put_reals(holder, "x", 1, &n, out);
     if (recorder_of(c)->call.v)
-        json_add(random_list(c, name), value_get(holder.v, "x"));
+        json_add(random_list(c, name), reals(recorder_of(c)->arena, 1, &n, out));
 }
 
 /* ---- hooks ---- */
@@ -302,9 +297,7 @@ static const peat_scheme *hooks_of(const peat_call *c)
 static void end_positions(const peat_call *c, const peat_side *side, const double *pos)
 {
     struct recorder *r = recorder_of(c);
-    struct json holder = json_map(r->arena);
-    put_positions(holder, "out", side, pos);
-    json_add(json_put_list(r->call, "out"), value_get(holder.v, "out"));
+    json_add(json_put_list(r->call, "out"), positions(r->arena, side, pos));
     json_add((struct json){r->arena, r->calls}, r->call.v);
     trace(r);
 }
@@ -324,7 +317,8 @@ static peat_status record_own_positions(const peat_call *c, double *pos)
     peat_side own = *c->q;
     own.n_axes = h->own_axes > 0 ? h->own_axes : 1;
     own.pos_B = c->B;
-    put_positions(begin(c, HOOK_OWN_POSITIONS), "pos", &own, pos);
+    struct json in = begin(c, HOOK_OWN_POSITIONS);
+    json_put(in, "pos", positions(in.a, &own, pos));
     peat_status status = h->own_positions(c, pos);
     if (status == PEAT_OK)
         end_positions(c, &own, pos);
@@ -371,7 +365,8 @@ static peat_node *record_bias_rel(const peat_call *c, const peat_rel *rel)
 {
     const int64_t dim[] = {rel->n_axes, rel->n};
     int skip = rel->n_axes == 1;
-    put_reals(begin(c, HOOK_BIAS_REL), "delta", 2 - skip, dim + skip, rel->delta);
+    struct json in = begin(c, HOOK_BIAS_REL);
+    json_put(in, "delta", reals(in.a, 2 - skip, dim + skip, rel->delta));
     return end_one(c, hooks_of(c)->bias_rel(c, rel));
 }
 
@@ -515,23 +510,17 @@ const peat_combine *recorder_combine(const struct recorder *r)
 
 /* ---- gradients ---- */
 
-/* sum of w_i x_i with w_i in [-1, 1), which are put into `list`. */
-static peat_node *weighted_sum(struct recorder *r, struct graph *g, peat_node *x, uint64_t stream,
-                               struct json list)
+/* rig_sum of x, whose weights are put into `list`. */
+static peat_node *listed_sum(struct recorder *r, struct graph *g, peat_node *x, uint64_t stream,
+                             struct json list)
 {
-    int64_t n = tensor_count(&x->value);
-    peat_node *w = graph_constant(g, g->dtype, 2, (int64_t[]){n, 1}, NULL);
-    for (int64_t i = 0; w && i < n; i++)
-        tensor_set(&w->value, i, 2 * rng_uniform(stream, (uint64_t)i) - 1);
-    struct json holder = json_map(r->arena);
-    struct tensor shaped = x->value;
-    if (!w)
+    struct tensor w = x->value;
+    peat_node *weights, *sum = rig_sum(g, x, stream, &weights);
+    if (!sum)
         return NULL;
-    shaped.data = w->value.data;
-    put_tensor(holder, "w", &shaped);
-    json_add(list, value_get(holder.v, "w"));
-    peat_node *row = peat_reshape(&g->base, x, 2, (int64_t[]){1, n});
-    return peat_matmul(&g->base, row, w, 0);
+    w.data = weights->value.data;
+    json_add(list, numbers_of(r->arena, &w));
+    return sum;
 }
 
 static peat_node *loss_of(struct recorder *r, struct graph *g)
@@ -541,7 +530,7 @@ static peat_node *loss_of(struct recorder *r, struct graph *g)
         struct json w = json_put_list(r->made[i].map, "w");
         for (int k = 0; k < r->made[i].n_out; k++) {
             uint64_t stream = rng_substream(rng_stream(1, "check", "reference"), (uint64_t)i * 8);
-            peat_node *one = weighted_sum(r, g, r->made[i].out[k], stream + (uint64_t)k, w);
+            peat_node *one = listed_sum(r, g, r->made[i].out[k], stream + (uint64_t)k, w);
             loss = loss ? peat_add(&g->base, loss, one) : one;
         }
     }
@@ -556,7 +545,7 @@ static void put_input_gradients(struct recorder *r)
         struct json grads = json_put_map(made->map, "grads");
         for (int k = 0; k < made->n_in; k++)
             if (made->in[k] && made->in[k]->grad.data)
-                put_tensor(grads, made->name[k], &made->in[k]->grad);
+                json_put(grads, made->name[k], numbers_of(r->arena, &made->in[k]->grad));
     }
 }
 
@@ -575,9 +564,9 @@ void recorder_end(struct recorder *r, struct rig *rig, struct graph *g)
         const struct weight *w = rig->model.weights.item[i];
         if (!strstr(w->name, r->subject->plugin->desc->id))
             continue;
-        put_tensor(tensors, w->name, &w->value);
+        json_put(tensors, w->name, numbers_of(r->arena, &w->value));
         if (w->grad.data)
-            put_tensor(grads, w->name, &w->grad);
+            json_put(grads, w->name, numbers_of(r->arena, &w->grad));
     }
     r->text = r->calls->n > 0 ? json_to_text(trial.v, JSON_DENSE, r->arena) : NULL;
 }

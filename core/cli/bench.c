@@ -91,7 +91,7 @@ static peat_status set_up_positional(struct bench_model *b, const char *name, st
     struct positional *p = &b->positional;
     const void *scheme = NULL, *combine = NULL;
     *p = (struct positional){.host = host_table(), .n_scheme = 1};
-    peat_status status = registry_init(&b->registry, arena, err);
+    peat_status status = registry_init(&b->registry, arena, NULL, err);
     if (status == PEAT_OK)
         status = find_part(b, PEAT_SCHEME, name, &p->scheme[0].part, &scheme, err);
     if (status == PEAT_OK)

@@ -4,7 +4,6 @@
 #include "cli/comparerows.h"
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"
-#include "report/lists.h"
 #include "report/selector.h"
 
 struct request {
@@ -60,7 +59,7 @@ static peat_status choose_over(const struct results *r, const char *over, struct
 {
     for (int k = 0; k < r->n_axis; k++)
         c->over[k] = !over && k != c->factor;
-    for (const char *name; (name = list_next(a, &over));) {
+    for (const char *name; (name = list_next(a, &over, ','));) {
         int axis = selector_axis(r, name);
         if (axis < 0)
             return selector_no_axis(r, "--over", name, a, err);
@@ -134,7 +133,7 @@ static void print_json_lengths(const struct compared *c, struct json lengths)
     json_put_text(m, "goal", p->r->goal_max ? "max" : "min");
     json_put_text(m, "a", results_row_label(p->r, p->a, p->arena));
     json_put_text(m, "b", results_row_label(p->r, p->b, p->arena));
-    json_put_text(m, "test", paired_test_word(p->r->test));
+    json_put_text(m, "test", paired_test_words[p->r->test]);
     json_put(m, "lengths", lengths.v);
     print_json(m.v);
 }
@@ -144,16 +143,15 @@ static int compare(const struct cli *cli)
     const struct request *q = cli->options;
     struct results r;
     struct compared c;
+    int only;
     bool paired = false;
     struct json lengths = json_list(cli->arena);
     if (results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
-        choose(cli, &r, &c) != PEAT_OK)
+        choose(cli, &r, &c) != PEAT_OK ||
+        results_find_length(&r, q->length, &only, cli->arena, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    if (q->length >= 0 && r.n_length && results_find_length(&r, q->length) < 0)
-        return results_no_length(&r, q->length, cli->arena, cli->err) == PEAT_OK ? CLI_DONE
-                                                                                 : CLI_USAGE;
     for (int l = 0; l < r.n_length; l++) {
-        if (q->length >= 0 && r.length[l] != q->length)
+        if (q->length >= 0 && l != only)
             continue;
         bool any = q->json ? add_json(cli, &c, l, json_add_map(lengths)) : add_text(cli, &c, l);
         paired = paired || any;
@@ -172,7 +170,7 @@ static const struct cli_option options[] = {
              "the metric to compare (default: the experiment's)"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length,
               "compare at this length only (default: at all)"),
-    CLI_WORD(0, "test", "TEST", test_words, read.test,
+    CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of the differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
              "allow a row that stops early (train.patience) beside one that does not"),

@@ -5,7 +5,6 @@
 #include "cli/verbs.h"
 #include "diagnose/celldiagnosis.h"
 #include "plot/figure.h"
-#include "report/lists.h"
 #include "tensor/gemm.h"
 
 enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
@@ -29,7 +28,7 @@ static int read_only(struct cli *cli, const char *list)
     int n = 0;
     for (; diagnostics[n].name; n++)
         name[n] = diagnostics[n].name;
-    for (const char *word; (word = list_next(cli->arena, &list));) {
+    for (const char *word; (word = list_next(cli->arena, &list, ','));) {
         struct error err = {0};
         error_set(&err, PEAT_INVALID, "there is no diagnostic '%s'; there are ", word);
         error_add_names(&err, word, name, n);

@@ -27,6 +27,8 @@ struct exporter {
     const char *length_unit;
     const struct value *tokens;   /* list of texts; NULL: not known, or the task has none */
     const struct value *training; /* how tensors are trained; NULL: not known */
+    struct assembly s;            /* the model that was built last, and its configuration */
+    struct cell_config config;
 };
 
 /* ---- building the model again ---- */
@@ -42,9 +44,10 @@ static const char *needed_by(const struct exporter *x)
                       : "an export without a result";
 }
 
-static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only, struct assembly *s,
-                         struct cell_config *config)
+static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only)
 {
+    struct assembly *s = &x->s;
+    struct cell_config *config = &x->config;
     const struct cell_files *cell = x->cell;
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
@@ -88,14 +91,13 @@ static const struct value *training_of(const struct weights *w, struct arena *a)
 
 static peat_status take_initial_weights(struct exporter *x)
 {
-    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
-    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
-    peat_status status = build(x, PEAT_F32, false, s, config);
+    const struct weights *w = &x->s.model.weights;
+    peat_status status = build(x, PEAT_F32, false);
     if (status != PEAT_OK)
         return status;
-    x->tokens = token_texts(x, &s->task);
-    x->training = training_of(&s->model.weights, x->arena);
-    x->list.tensor = generation_tensors(&s->model.weights, NULL, x->arena, &x->list.n);
+    x->tokens = token_texts(x, &x->s.task);
+    x->training = training_of(w, x->arena);
+    x->list.tensor = generation_tensors(w, NULL, x->arena, &x->list.n);
     return PEAT_OK;
 }
 
@@ -104,9 +106,8 @@ static peat_status take_initial_weights(struct exporter *x)
 static peat_status read_checkpoint(struct exporter *x, const char *dir)
 {
     x->step = generation_step(path_name(dir));
-    peat_status status = safetensors_read(path_in(dir, GENERATION_MODEL).text, x->arena,
-                                          &x->list.tensor, &x->list.n, NULL, x->cli->err);
-    return status;
+    return safetensors_read(path_in(dir, GENERATION_MODEL).text, x->arena, &x->list.tensor,
+                            &x->list.n, NULL, x->cli->err);
 }
 
 /* A result has the values that plugins chose for parameters; without a result plugins are called
@@ -124,8 +125,7 @@ static peat_status take_newest_weights(struct exporter *x)
     x->resolved = value_get(x->cell->result, "resolved");
     x->length_unit = json_get_text(x->cell->result, "length_unit");
     if (status == PEAT_OK && !x->resolved)
-        status = build(x, PEAT_F32, true, ARENA_NEW(x->arena, struct assembly),
-                       ARENA_NEW(x->arena, struct cell_config));
+        status = build(x, PEAT_F32, true);
     return status;
 }
 
@@ -145,61 +145,56 @@ static bool read_steps(const char *text, int64_t *first, int64_t *last)
 /* Makes the list for --feed, which has batches and no weights. */
 static peat_status take_batches(struct exporter *x, const char *steps)
 {
-    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
-    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
+    const struct cell_config *config = &x->config;
     int64_t first, last;
     if (!read_steps(steps, &first, &last))
         return error_set(x->cli->err, PEAT_INVALID,
                          "--feed: steps are given as I-J or as one number from 1, not as '%s'",
                          steps);
-    peat_status status = build(x, PEAT_F32, true, s, config);
+    peat_status status = build(x, PEAT_F32, true);
     if (status == PEAT_OK && last > config->train.steps)
         status = error_set(x->cli->err, PEAT_INVALID,
                            "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
                            config->train.steps, last);
-    return status == PEAT_OK ? batches_add(&x->list, s, config, first, last, x->cli->err) : status;
+    return status == PEAT_OK ? batches_add(&x->list, &x->s, config, first, last, x->cli->err)
+                             : status;
 }
 
 /* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
-static peat_status build_taken(struct exporter *x, struct assembly *s, struct cell_config *config)
+static peat_status build_taken(struct exporter *x)
 {
+    struct weights *w = &x->s.model.weights;
     const int n = x->list.n;
     struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
-    peat_status status = build(x, PEAT_F64, false, s, config);
+    peat_status status = build(x, PEAT_F64, false);
     memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
     qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;
     x->list.room = n;
-    s->model.weights.step = x->step;
-    return status == PEAT_OK
-               ? generation_fill(&s->model.weights, taken, n, x->cell->id, x->cli->err)
-               : status;
+    w->step = x->step;
+    return status == PEAT_OK ? generation_fill(w, taken, n, x->cell->id, x->cli->err) : status;
 }
 
 /* Adds the first batch to the weights, for --batch. */
 static peat_status add_first_batch(struct exporter *x)
 {
-    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
-    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
-    peat_status status = build_taken(x, s, config);
-    return status == PEAT_OK ? first_batch_add(&x->list, s, config, x->cli->err) : status;
+    peat_status status = build_taken(x);
+    return status == PEAT_OK ? first_batch_add(&x->list, &x->s, &x->config, x->cli->err) : status;
 }
 
 /* Replaces the initial weights by those after training, for --steps. */
 static peat_status take_trained(struct exporter *x, int64_t steps)
 {
-    struct assembly *s = ARENA_NEW(x->arena, struct assembly);
-    struct cell_config *config = ARENA_NEW(x->arena, struct cell_config);
-    peat_status status = build_taken(x, s, config);
-    if (status == PEAT_OK && steps > config->train.steps)
+    peat_status status = build_taken(x);
+    if (status == PEAT_OK && steps > x->config.train.steps)
         status = error_set(x->cli->err, PEAT_INVALID, "--steps: the cell has %" PRId64 " steps",
-                           config->train.steps);
+                           x->config.train.steps);
     if (status != PEAT_OK)
         return status;
     x->step = steps;
-    x->list.tensor = generation_tensors(&s->model.weights, NULL, x->arena, &x->list.n);
+    x->list.tensor = generation_tensors(&x->s.model.weights, NULL, x->arena, &x->list.n);
     x->list.room = 2 * x->list.n;
-    return steps_add(&x->list, s, config, steps, x->cli->err);
+    return steps_add(&x->list, &x->s, &x->config, steps, x->cli->err);
 }
 
 static peat_status take_tensors(struct exporter *x, const struct request *q)
@@ -241,7 +236,7 @@ static const struct value *metadata_of(const struct exporter *x)
 static int export_weights(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct exporter x = {.cli = cli, .arena = cli->arena, .list = {.arena = cli->arena}};
+    struct exporter *x = ARENA_NEW(cli->arena, struct exporter);
     const struct cli_clash clash[] = {
         {"feed", q->start || q->batch || q->steps,
          "--feed writes only batches: leave --start, --batch and --steps out"},
@@ -253,9 +248,10 @@ static int export_weights(const struct cli *cli)
         return code;
     if (!q->file)
         return cli_mistake(cmd_export.name, "name the file to write: -o FILE");
-    x.cell = cli_find_cell(cli);
-    if (x.cell && take_tensors(&x, q) == PEAT_OK)
-        safetensors_write(q->file, x.list.tensor, x.list.n, metadata_of(&x), cli->err);
+    *x = (struct exporter){
+        .cli = cli, .arena = cli->arena, .cell = cli_find_cell(cli), .list = {.arena = cli->arena}};
+    if (x->cell && take_tensors(x, q) == PEAT_OK)
+        safetensors_write(q->file, x->list.tensor, x->list.n, metadata_of(x), cli->err);
     return CLI_DONE;
 }
 

@@ -42,7 +42,6 @@ static void add_description(const struct cli *cli, const struct shown *x)
     } else if (describe_value(q->scheme.team, x->table, x->name, &v, cli->arena, cli->err) ==
                PEAT_OK) {
         json_print(v, JSON_INDENTED, cli->out);
-        strbuf_add(cli->out, "\n");
     }
 }
 

@@ -52,22 +52,16 @@ static const char *mebibytes(struct arena *a, double bytes)
 
 /* ---- the table ---- */
 
-static void print_injection(const struct plan_cell *c)
-{
-    for (const char *line = c->injection; *line;) {
-        size_t n = strcspn(line, "\n");
-        cli_print("      %.*s\n", (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-    if (c->matched)
-        cli_print("      matched: %s\n", c->matched);
-}
-
-static void print_injections(const struct plan *p)
+static void print_injections(const struct plan *p, struct arena *a)
 {
     for (int i = 0; i < p->n / p->experiment->n_seed; i++) {
-        cli_print("\n%s\n", p->cell[i].label);
-        print_injection(&p->cell[i]);
+        const struct plan_cell *c = &p->cell[i];
+        const char *text = c->injection;
+        cli_print("\n%s\n", c->label);
+        for (const char *line; (line = list_next(a, &text, '\n'));)
+            cli_print("      %s\n", line);
+        if (c->matched)
+            cli_print("      matched: %s\n", c->matched);
     }
 }
 
@@ -297,7 +291,7 @@ static void print_parts(const struct cli *cli, struct loaded_plan *l, const stru
     print_table(l, q, state);
     print_totals(cli, l, q, state);
     if (q->injection)
-        print_injections(&l->plan);
+        print_injections(&l->plan, &l->arena);
     plan_claims(l, q->pilot, NULL, cli->err);
 }
 

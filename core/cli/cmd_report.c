@@ -2,7 +2,6 @@
 /* cmd_report.c: peat report DIR... -o FILE. */
 #include "cli/verbs.h"
 #include "page/html.h"
-#include "report/claim_verdict.h"
 
 struct request {
     struct results_options read;
@@ -11,25 +10,29 @@ struct request {
     const char *file; /* NULL: stdout */
 };
 
-/* Reads each directory as a separate run. */
-static bool judge_family(const struct cli *cli, struct request *q)
+/* With --family each directory is a separate run. */
+static peat_status judge(const struct cli *cli, const struct results *r, struct claim_history *h)
 {
-    struct claim_history *h = ARENA_NEW(cli->arena, struct claim_history);
-    q->page.family = h;
-    return claims_of_runs(h, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) ==
-           PEAT_OK;
+    const struct request *q = cli->options;
+    return q->family
+               ? claims_of_runs(h, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err)
+               : claims_history(h, r, cli->arena, cli->err);
 }
 
 static int write_report(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct results r;
+    struct claim_history claims;
+    struct findings found;
     bool no_gnuplot = false;
-    q->page.n_dir = cli->n_operand;
-    q->page.dir = cli->operand;
-    if ((!q->family || judge_family(cli, q)) &&
-        results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK)
+    q->page.claims = &claims;
+    q->page.found = &found;
+    if (results_read(&r, cli->n_operand, cli->operand, &q->read, cli->arena, cli->err) == PEAT_OK &&
+        judge(cli, &r, &claims) == PEAT_OK) {
+        findings_read(&found, &r, cli->arena);
         html_report(&r, &q->page, cli->arena, cli->out, &no_gnuplot, cli->err);
+    }
     if (no_gnuplot)
         cli_say("the page has no figures: gnuplot is not installed (Debian: apt-get install "
                 "gnuplot-nox)");
@@ -43,7 +46,7 @@ static const struct cli_option options[] = {
               "length that it is about (default: the first)"),
     CLI_TEXT('b', "baseline", "ROW", read.baseline,
              "compare with axis=label[,axis=label] or a label"),
-    CLI_WORD(0, "test", "TEST", test_words, read.test,
+    CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of paired differences: sign-flip (default), wilcoxon or t"),
     CLI_TEXT(0, "lines", "AXIS,...", page.lines, "figures: a line for each label of these axes"),
     CLI_TEXT(0, "panels", "AXIS,...", page.panels, "figures: a panel for each label of these axes"),

@@ -13,8 +13,6 @@ enum format { TABLE, MARKDOWN, CSV, TEX, JSON, JSONL };
 static const char *const format_words[] = {"table", "md", "csv", "tex", "json", "jsonl"};
 static const char *const part_words[] = {"all", "results", "contrasts", "claims"};
 static const char *const spread_words[] = {"ci", "sd", "se"};
-const char *const test_words[PAIRED_TESTS] = {"sign-flip", "wilcoxon", "t"};
-
 struct request {
     int format, part;
     struct results_options read;
@@ -75,7 +73,6 @@ static void add_history_json(const struct printing *p, const struct claim_histor
     struct json m = json_map(p->a);
     claims_json(h, m);
     json_print(m.v, JSON_INDENTED, p->out);
-    strbuf_add(p->out, "\n");
 }
 
 static void add_history(const struct printing *p, const struct claim_history *h)
@@ -256,7 +253,7 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "precision", "N", 1, 15, digits,
               "significant digits of intervals and deviations (default 2)"),
     CLI_FLAG(0, "only-changed", table.only_changed, "leave out labels and costs that never differ"),
-    CLI_WORD(0, "test", "TEST", test_words, read.test,
+    CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of paired differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "ranks", ranks, "rank methods over tasks: Friedman's test, critical difference"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,

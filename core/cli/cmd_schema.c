@@ -17,12 +17,10 @@ static int print_schema(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct registry registry;
-    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+    if (registry_init(&registry, cli->arena, cli->trail, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    registry.trail = cli->trail;
     registry_load_all(&registry, say_bad, NULL);
     json_print(experiment_schema(&registry, cli->arena), JSON_INDENTED, cli->out);
-    strbuf_add(cli->out, "\n");
     if (cli_write(q->file, cli->out, cli->err) == PEAT_OK)
         cli_say("the line for the top of an experiment file: # yaml-language-server: $schema=%s",
                 q->file ? q->file : "FILE");

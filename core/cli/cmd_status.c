@@ -45,16 +45,13 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
 
 static void print_counts(const struct status *s)
 {
-    const char *name = json_get_text(s->dir.plan, "experiment");
-    const char *between = "";
-    cli_print("%s: %d cell%s: ", name ? name : s->dir.path, s->planned, plural(s->planned));
-    for (int i = 0; i < CELL_STATES; i++) {
-        if (!s->n[i])
-            continue;
-        cli_print("%s%d %s", between, s->n[i], cell_state_name((enum cell_state)i));
-        between = ", ";
-    }
-    cli_print("\n");
+    const char *counts = "";
+    for (int i = 0; i < CELL_STATES; i++)
+        if (s->n[i])
+            counts =
+                arena_item(s->arena, counts, "%d %s", s->n[i], cell_state_name((enum cell_state)i));
+    cli_print("%s: %d cell%s: %s\n", json_text_or(s->dir.plan, "experiment", s->dir.path),
+              s->planned, plural(s->planned), counts);
     if (s->unplanned)
         cli_print("%d more of earlier plans\n", s->unplanned);
     if (s->kept)
@@ -76,8 +73,7 @@ static const char *running_text(const struct cell_files *c, struct arena *a)
 
 static const char *reason_of(const struct cell_files *c)
 {
-    const char *reason = json_get_text(c->end, "reason");
-    return c->damage ? c->damage : reason ? reason : "";
+    return c->damage ? c->damage : json_text_or(c->end, "reason", "");
 }
 
 static const char *last_line(const struct cell_files *c, struct arena *a)
@@ -119,10 +115,8 @@ static void add_skipped(const struct status *s, struct columns *table)
 {
     int n = s->n[CELL_SKIPPED];
     const char **reason = ARENA_ARRAY(s->arena, n + 1, const char *);
-    for (int i = 0; i < n; i++) {
-        const char *text = json_get_text(s->skipped->item[i], "reason");
-        reason[i] = text ? text : "";
-    }
+    for (int i = 0; i < n; i++)
+        reason[i] = json_text_or(s->skipped->item[i], "reason", "");
     for (int i = 0; i < n; i++) {
         int times = times_said(reason, n, i);
         const char *label = json_get_text(s->skipped->item[i], "label");

@@ -112,7 +112,7 @@ static void list_not_retrained(struct verification *v, const struct retraining *
 {
     int left = v->finished - t->n;
     if (left > 0)
-        verify_add(&v->unchecked, v->arena, NULL,
+        verify_add(&v->unchecked, NULL,
                    "the training of %d of %d cells: --retrain N trains N of them once more", left,
                    v->finished);
 }

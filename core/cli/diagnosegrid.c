@@ -116,7 +116,6 @@ static void add_text(struct work *w)
         struct json map = json_map(w->a);
         findings_json(&w->found, map);
         json_print(map.v, JSON_INDENTED, out);
-        strbuf_add(out, "\n");
     } else if (findings_table(&t, &w->found, g->columns, w->cli->err) == PEAT_OK) {
         cli_add_wrapped(&t, g->file, false, out);
     }

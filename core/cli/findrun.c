@@ -17,20 +17,13 @@ static bool is_yaml(const char *word)
     return path_ends_in(word, ".yaml") || path_ends_in(word, ".yml");
 }
 
-/* The folder of a path: "a/b" for "a/b/c", "." for "c". */
-static const char *folder_of(const char *path, struct arena *a)
-{
-    size_t n = (size_t)(path_name(path) - path);
-    return n ? arena_printf(a, "%.*s", (int)(n > 1 ? n - 1 : n), path) : ".";
-}
-
 /* The run directory of `peat run FILE`; NULL: the file cannot be read. */
 static const char *run_of_file(const char *file, struct arena *a)
 {
     struct value *root;
-    const char *folder = folder_of(file, a);
-    if (is_run(folder))
-        return folder;
+    const struct file_path folder = path_folder(file);
+    if (is_run(folder.text))
+        return arena_strdup(a, folder.text);
     if (yaml_load(a, file, &root, NULL) != PEAT_OK)
         return NULL;
     const struct value *name = value_get(root, "name");
@@ -52,8 +45,7 @@ static void collect(struct near_names *names, const char *folder, bool (*fits)(c
 {
     char **entry;
     int n;
-    if (dir_list(folder, &entry, &n, NULL) != PEAT_OK)
-        return;
+    dir_list(folder, &entry, &n, NULL);
     for (int i = 0; i < n; i++) {
         if (fits(path_in(folder, entry[i]).text))
             *ARENA_APPEND(names->a, names->name, names->n, names->room) =
@@ -83,18 +75,9 @@ int run_names(const char *const **name, struct arena *a)
 
 /* ---- words ---- */
 
-/* The word without the slashes that shells add to the name of a directory. */
-static const char *bare(const char *word, struct arena *a)
-{
-    size_t n = strlen(word);
-    while (n > 1 && word[n - 1] == '/')
-        n--;
-    return arena_printf(a, "%.*s", (int)n, word);
-}
-
 const char *run_called(const char *word, struct arena *a)
 {
-    word = bare(word, a);
+    word = path_bare(word, a);
     if (is_run(word))
         return word;
     const char *inside = arena_printf(a, "%s/%s", runs_dir, word);
@@ -105,8 +88,9 @@ const char *run_called(const char *word, struct arena *a)
 
 bool nearly_a_run(const char *word, struct arena *a, struct error *err)
 {
-    const char *folder = folder_of(word, a), *near = nearest_in(folder, word, is_run, a);
-    if (!near && strcmp(folder, ".") == 0)
+    const struct file_path folder = path_folder(word);
+    const char *near = nearest_in(folder.text, word, is_run, a);
+    if (!near && strcmp(folder.text, ".") == 0)
         near = nearest_in(runs_dir, word, is_run, a);
     if (near)
         error_set(err, PEAT_NOTFOUND, "there is no run directory '%s'; did you mean '%s'?", word,
@@ -118,7 +102,7 @@ bool nearly_a_run(const char *word, struct arena *a, struct error *err)
 static void list_runs(const char *word, struct arena *a, struct error *err)
 {
     struct near_names names = {.a = a};
-    const char *folder = strchr(word, '/') ? folder_of(word, a) : runs_dir;
+    const char *folder = strchr(word, '/') ? arena_strdup(a, path_folder(word).text) : runs_dir;
     collect(&names, folder, is_run);
     if (names.n == 0) {
         error_set(err, PEAT_NOTFOUND, "there is no run directory '%s', nor another in '%s'", word,
@@ -132,7 +116,7 @@ static void list_runs(const char *word, struct arena *a, struct error *err)
 
 const char *find_run(const char *word, struct arena *a, struct error *err)
 {
-    const char *run = run_called(word, a), *dir = bare(word, a);
+    const char *run = run_called(word, a), *dir = path_bare(word, a);
     if (path_is_directory(run ? run : dir))
         return run ? run : dir;
     if (run)
@@ -151,7 +135,7 @@ const char *find_experiment(const char *word, struct arena *a, struct error *err
         return word;
     if (file_exists(file))
         return file;
-    const char *run = run_called(word, a), *folder = folder_of(word, a);
+    const char *run = run_called(word, a), *folder = arena_strdup(a, path_folder(word).text);
     if (run)
         return run;
     const char *near = nearest_in(folder, word, is_yaml, a);

@@ -9,7 +9,7 @@ peat_status inspected_cell_open(struct inspected_cell *c, const struct cli *cli,
     struct error *err = cli->err;
     memset(c, 0, sizeof(*c));
     c->start_only = start_only;
-    if (!cell || cell_diagnosis_open_start(&c->start, cell, 1, team, cli->trail, err) != PEAT_OK ||
+    if (!cell || cell_diagnosis_open_start(&c->start, cell, team, cli->trail, err) != PEAT_OK ||
         cell_tables(&c->start, &c->table_start, &c->n_start, err) != PEAT_OK)
         return err->status;
     c->table = c->table_start;

@@ -7,14 +7,11 @@
 #include "grid/rundir.h"
 
 /* Requires that a resolved.yaml in a run directory is as `peat run` wrote it. */
-static peat_status check_resolved(struct loaded_plan *l, const char *path, struct error *err)
+static peat_status check_resolved(const char *path, struct error *err)
 {
-    const char *name = path_name(path);
-    if (strcmp(name, RESOLVED_FILE) != 0)
-        return PEAT_OK;
-    const char *dir =
-        name > path ? arena_printf(&l->arena, "%.*s", (int)(name - path) - 1, path) : ".";
-    return rundir_check_sources(dir, err);
+    return strcmp(path_name(path), RESOLVED_FILE) == 0
+               ? rundir_check_sources(path_folder(path).text, err)
+               : PEAT_OK;
 }
 
 /* A run directory, or the name of one, instead of a file means its resolved.yaml. */
@@ -51,7 +48,7 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum 
     const char *path;
     peat_status status = find_file(l, cli->operand[0], &path, err);
     if (status == PEAT_OK)
-        status = check_resolved(l, path, err);
+        status = check_resolved(path, err);
     if (status == PEAT_OK)
         status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
                                  cli->operand + 1, mends, err);

@@ -51,7 +51,6 @@ void print_json(const struct value *v)
     struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
     json_print(v, JSON_INDENTED, &text);
     shown_add(&shown, text.text, "\n\t");
-    strbuf_add(&shown, "\n");
     fwrite(shown.text, 1, shown.n, stdout); /* never wrapped */
     strbuf_release(&shown);
     strbuf_release(&text);

@@ -3,6 +3,7 @@
  * plugin. */
 #include "cli/offers.h"
 
+#include "cell/setting.h"
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/findrun.h"
@@ -43,7 +44,7 @@ static void offer_kind(const struct offers *o, peat_kind kind)
     struct registry r;
     struct error ignored = {0};
     const char *const *name;
-    if (registry_init(&r, o->a, &ignored) != PEAT_OK)
+    if (registry_init(&r, o->a, NULL, &ignored) != PEAT_OK)
         return;
     int n = registry_names(&r, kind, &name);
     offer_list(o, n, name);
@@ -232,12 +233,8 @@ static void offer_setting(const struct offers *typed)
     const char *key = arena_printf(o.a, "%.*s", (int)(equals - o.begun), o.begun);
     o.begun = equals + 1;
     const struct value *schema = walk_file(&o, key);
-    if (strcmp(key, "position.scheme") == 0)
-        offer_kind(&o, PEAT_SCHEME);
-    else if (strcmp(key, "position.combine") == 0)
-        offer_kind(&o, PEAT_COMBINE);
-    else if (strcmp(key, "task") == 0)
-        offer_kind(&o, PEAT_TASK);
+    if (setting_kind(key))
+        offer_kind(&o, setting_kind(key));
     else if (schema)
         offer_words_of(&o, schema);
     else

@@ -194,7 +194,7 @@ void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *li
         else
             say_claim(&x, seeds_of(e), n, &l->arena);
         least = fmin(least, x.claim.alpha);
-        by_t = by_t || strcmp(x.claim.test, paired_test_word(TEST_T)) == 0;
+        by_t = by_t || strcmp(x.claim.test, paired_test_words[TEST_T]) == 0;
     }
     if (by_t && !list && !e->looks.n && err->status == PEAT_OK)
         say_sign_flip(e, least);

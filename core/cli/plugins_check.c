@@ -149,14 +149,12 @@ static void print_report(struct checking *c, const struct check_report *r)
 
 static void print_sum(const struct checking *c)
 {
-    const char *comma = "";
-    for (int i = 0; i < CHECK_ENDS; i++) {
-        if (c->count[i] == 0)
-            continue;
-        cli_print("%s%d %s", comma, c->count[i], check_end_name((enum check_end)i));
-        comma = ", ";
-    }
-    cli_print("\n");
+    const char *counts = "";
+    for (int i = 0; i < CHECK_ENDS; i++)
+        if (c->count[i])
+            counts = arena_item(c->arena, counts, "%d %s", c->count[i],
+                                check_end_name((enum check_end)i));
+    cli_print("%s\n", counts);
 }
 
 static void add_report(struct json list, struct checking *c, const struct check_report *r)

@@ -163,9 +163,8 @@ static int explain_plugin(const struct cli *cli)
     const struct request *q = cli->options;
     struct page page = {.arena = cli->arena};
     struct registry registry;
-    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+    if (registry_init(&registry, cli->arena, cli->trail, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    registry.trail = cli->trail;
     if (registry_find_any(&registry, cli->operand[0], &page.plugin, cli->err) != PEAT_OK)
         return CLI_USAGE;
     page.config = plugin_defaults(page.plugin->desc, cli->arena);

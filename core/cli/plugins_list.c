@@ -68,9 +68,8 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     struct registry registry;
     struct json all = json_map(a);
     struct json plugins = json_put_list(all, "plugins"), bad = json_put_list(all, "bad");
-    if (registry_init(&registry, a, err) != PEAT_OK)
+    if (registry_init(&registry, a, trail, err) != PEAT_OK)
         return err->status;
-    registry.trail = trail;
     registry.n_skip = l->n_skip;
     registry.skip = l->skip;
     registry_load_all(&registry, note_bad, &bad);

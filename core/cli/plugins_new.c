@@ -3,7 +3,6 @@
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "process/program.h"
 
 enum { NAME_MAX_LENGTH = 48 };
 
@@ -32,26 +31,10 @@ static const char *name_fault(const char *name)
     return NULL;
 }
 
-/* A directory of the installation. `dir` is absolute, or below PREFIX, where the program is
- * PREFIX/bin. */
-static const char *installed(struct making *m, const char *dir, struct error *err)
-{
-    char program[4096];
-    if (dir[0] == '/')
-        return dir;
-    if (own_program(program, sizeof(program), err) != PEAT_OK)
-        return NULL;
-    for (int up = 0; up < 2; up++)
-        *strrchr(program, '/') = '\0';
-    return arena_printf(m->arena, "%s/%s", program, dir);
-}
-
 static peat_status find_template(struct making *m, struct error *err)
 {
-    const char *data = installed(m, PEAT_DATADIR, err);
-    if (!data)
-        return err->status;
-    m->from = arena_printf(m->arena, "%s/peat/template/%s", data, m->kind);
+    const char *data = installed_dir(m->arena, PEAT_DATADIR);
+    m->from = arena_printf(m->arena, "%s/peat/template/%s", data ? data : "", m->kind);
     if (file_exists(m->from))
         return PEAT_OK;
     return error_set(err, PEAT_NOTFOUND, "there is no template '%s'; is PEAT installed whole?",
@@ -102,7 +85,7 @@ static peat_status make_folder(struct making *m, struct error *err)
 /* Prints how to build the plugin; a program that runs in its build folder is not installed. */
 static void print_next(struct making *m)
 {
-    const char *lib = installed(m, PEAT_LIBDIR, NULL);
+    const char *lib = installed_dir(m->arena, PEAT_LIBDIR);
     const char *pc = lib ? arena_printf(m->arena, "%s/pkgconfig", lib) : "";
     bool found = file_exists(pc);
     cli_print("wrote %s/%s.c; edit it, then build and check it with\n"

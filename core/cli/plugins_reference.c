@@ -185,9 +185,8 @@ static int write_reference(const struct cli *cli)
     const struct request *q = cli->options;
     struct registry registry;
     int bad = 0;
-    if (registry_init(&registry, cli->arena, cli->err) != PEAT_OK)
+    if (registry_init(&registry, cli->arena, cli->trail, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    registry.trail = cli->trail;
     registry_load_all(&registry, report_bad, &bad);
     if (dir_make(q->dir, cli->err) != PEAT_OK)
         return CLI_USAGE;

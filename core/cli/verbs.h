@@ -23,6 +23,3 @@ void print_results(const struct cli *cli, char *dir);
  * that, with notes broken at words. */
 struct table;
 void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct strbuf *out);
-
-/* The tests of paired differences, as `--test` names them. */
-extern const char *const test_words[3];

@@ -77,15 +77,15 @@ static bool open_untrained(struct cell_diagnosis *d, int n_batch, struct error *
     return cell_reopen(&d->config, &recorded, "a diagnosis", &d->registry, a, err) == PEAT_OK &&
            can_be_read(d, err) &&
            assemble(&d->assembly, &d->config, a, PEAT_F64, false, err) == PEAT_OK &&
-           subject_read(&d->subject, &d->assembly.task, 0, n_batch, err) == PEAT_OK;
+           subject_read(&d->subject, &d->assembly.task, n_batch, err) == PEAT_OK;
 }
 
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
-                                      int n_batch, const struct team *team, struct trail *trail,
+                                      const struct team *team, struct trail *trail,
                                       struct error *err)
 {
     begin(d, cell, team, trail);
-    if (open_untrained(d, n_batch, &d->subject.err))
+    if (open_untrained(d, 1, &d->subject.err))
         start_apply(&d->assembly, &d->config, &d->subject.err);
     return subject_status(&d->subject, err);
 }

@@ -25,19 +25,11 @@ const struct diagnostic diagnostics[] = {
     {NULL, NULL, NULL, NULL, false},
 };
 
-static bool is_wanted(const char *name, const char *const *only, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!strcmp(only[i], name))
-            return true;
-    return n == 0;
-}
-
 void diagnose(struct subject *s, const char *const *only, int n_only, struct json v)
 {
     const char *mixer = mixer_name((enum mixer)s->model->config.mixer);
     for (const struct diagnostic *d = diagnostics; d->name && subject_is_well(s); d++) {
-        if (!is_wanted(d->name, only, n_only))
+        if (n_only > 0 && texts_find(only, n_only, d->name) < 0)
             continue;
         struct json own = json_put_map(v, d->name);
         if (mixer && d->of_attention) {

@@ -206,7 +206,7 @@ static peat_status draw_trained(const struct shown_scheme *look, const struct te
 {
     struct cell_diagnosis start, now;
     struct trail *trail = look->request.trail;
-    cell_diagnosis_open_start(&start, look->cell, 1, team, trail, NULL);
+    cell_diagnosis_open_start(&start, look->cell, team, trail, NULL);
     const struct cell_table *x = own_table(look, &start), *y;
     peat_status status = subject_status(&start.subject, NULL);
     if (x) {

@@ -121,11 +121,9 @@ void parts_norm(const struct norm_weights *n, const struct parts *from, struct p
 {
     size_t bytes = (size_t)(from->rows * from->D) * sizeof(double);
     *to = *from;
-    for (int p = 0; p < PARTS; p++) {
-        if (!from->x[p])
-            continue;
-        to->x[p] = memcpy(arena_alloc(a, bytes), from->x[p], bytes);
-    }
+    for (int p = 0; p < PARTS; p++)
+        if (from->x[p])
+            to->x[p] = memcpy(arena_alloc(a, bytes), from->x[p], bytes);
     norm_rows(n, to);
 }
 

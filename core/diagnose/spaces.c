@@ -17,9 +17,9 @@ static void put_space(struct json map, const char *key, const struct matrix *m,
     put_rounded(v, "constant", s->constant);
 }
 
-static void put_random(struct json map, const char *key, const struct angle_baseline *b)
+static void put_random(struct json map, const struct angle_baseline *b)
 {
-    struct json v = json_put_map(map, key);
+    struct json v = json_put_map(map, "random");
     put_rounded(v, "mean", b->mean.mean);
     put_rounded(v, "low", b->mean.q05);
     put_rounded(v, "high", b->mean.q95);
@@ -48,7 +48,7 @@ static bool put_angles(struct subject *s, const struct subspace *x, const struct
     put_rounded(v, "smallest", out->found.smallest);
     put_rounded(v, "overlap", out->found.overlap);
     if (out->found.n > 0)
-        put_random(v, "random", &out->random);
+        put_random(v, &out->random);
     return true;
 }
 

@@ -61,10 +61,9 @@ static int64_t rows_of(const peat_task_plan *plan, int64_t T)
     return rows < 1 ? 1 : rows < most ? rows : most;
 }
 
-peat_status subject_read(struct subject *s, const struct task *task, int64_t which, int n,
-                         struct error *err)
+peat_status subject_read(struct subject *s, const struct task *task, int n, struct error *err)
 {
-    int64_t T = task->plan.eval_T[which];
+    int64_t T = task->plan.eval_T[0];
     s->task = task;
     s->n_batch = 0;
     s->batch = ARENA_ARRAY(&s->arena, n, peat_batch);
@@ -72,7 +71,7 @@ peat_status subject_read(struct subject *s, const struct task *task, int64_t whi
         struct batch batch;
         if (task_batch_init(task, &batch, &s->arena, rows_of(&task->plan, T), T) != PEAT_OK)
             return error_set(err, PEAT_NOMEM, "out of memory for the windows");
-        peat_status status = task_eval_batch(task, which, i, &batch, err);
+        peat_status status = task_eval_batch(task, 0, i, &batch, err);
         if (status != PEAT_OK)
             return status;
         if (batch.b.B == 0 || (i > 0 && shown_length(batch.b.T) != s->batch[0].T))

@@ -205,14 +205,6 @@ static bool read_plain(struct reading *r, struct axis *axis, const struct value 
 
 /* ---- narrowing by the command line ---- */
 
-static struct word *word_of(struct reading *r, const struct axis *axis)
-{
-    for (int i = 0; i < r->n_word; i++)
-        if (strcmp(r->word[i].key, axis->key) == 0)
-            return &r->word[i];
-    return NULL;
-}
-
 const char *name_hint(struct arena *a, const char *wanted, const char *const *name, int n,
                       const char *there_are)
 {
@@ -261,14 +253,13 @@ static bool narrow_to(struct reading *r, const struct axis *old, struct axis *ax
 static bool narrow_to_all(struct reading *r, struct axis *axis, struct value *v, struct place at)
 {
     struct axis old = *axis;
-    bool list = v->kind == VALUE_LIST;
-    int n = list ? v->n : 1;
+    int n = value_count(v);
     if (n == 0)
         return empty_axis(r, axis, at);
     *axis = (struct axis){.key = old.key, .at = at, .labelled = old.labelled};
     bool ok = true;
     for (int i = 0; ok && i < n; i++)
-        ok = narrow_to(r, &old, axis, list ? v->item[i] : v);
+        ok = narrow_to(r, &old, axis, value_item(v, i));
     axis->n = axis->n_known;
     for (int i = 0; ok && i < old.n_known; i++)
         if (label_find(axis, old.value[i].label) < 0)
@@ -281,8 +272,8 @@ static bool only_values(struct reading *r, const struct axis *axis, const struct
                         struct value **values)
 {
     *values = value_list(r->a, v->at);
-    for (int i = 0; i < (v->kind == VALUE_LIST ? v->n : 1); i++) {
-        struct value *one = v->kind == VALUE_LIST ? v->item[i] : (struct value *)(uintptr_t)v;
+    for (int i = 0; i < value_count(v); i++) {
+        struct value *one = value_item(v, i);
         int found = value_find(r, axis, one);
         if (found < 0)
             return unknown_label(r, axis, one);
@@ -302,7 +293,7 @@ static bool only_values(struct reading *r, const struct axis *axis, const struct
  * values stay known, because other parts of the file may name them. */
 static bool narrow(struct reading *r, struct axis *axis)
 {
-    struct word *w = word_of(r, axis);
+    struct word *w = word_find(r, axis->key);
     const struct value *only = value_get(value_get_path(r->root, "matrix.only"), axis->key);
     struct value *values;
     if (w) {

@@ -7,10 +7,7 @@
 
 bool best_over_has(const struct best_over *b, const char *axis)
 {
-    for (int i = 0; i < b->n_axis; i++)
-        if (strcmp(b->axis[i], axis) == 0)
-            return true;
-    return false;
+    return texts_find(b->axis, b->n_axis, axis) >= 0;
 }
 
 bool best_over_spans(const struct best_over *b, const char *axis)
@@ -33,10 +30,7 @@ const char *best_over_where(const struct best_over *b, struct arena *a)
 
 bool best_over_keeps(const struct best_over *b, int64_t seed)
 {
-    for (int i = 0; i < b->n_seed; i++)
-        if (b->seed[i] == seed)
-            return true;
-    return false;
+    return integers_hold(b->seed, b->n_seed, seed);
 }
 
 const char *best_over_axes(const struct best_over *b, struct arena *a)
@@ -76,16 +70,6 @@ static const peat_param rows[] = {
     PEAT_PARAM_END,
 };
 
-static int items_of(const struct value *v)
-{
-    return v->kind == VALUE_LIST ? v->n : 1;
-}
-
-static const struct value *item_of(const struct value *v, int i)
-{
-    return v->kind == VALUE_LIST ? v->item[i] : v;
-}
-
 static bool add_axis(struct reading *r, const struct value *v, struct best_over *b)
 {
     int axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
@@ -105,25 +89,17 @@ static bool read_axes(struct reading *r, const struct value *map, struct best_ov
                        "best_over needs 'axes': the axes whose best value is chosen for each row");
     bool ok = true;
     b->at = v->at;
-    b->axis = ARENA_ARRAY(r->a, items_of(v), const char *);
-    for (int i = 0; ok && i < items_of(v); i++)
-        ok = add_axis(r, item_of(v, i), b);
+    b->axis = ARENA_ARRAY(r->a, value_count(v), const char *);
+    for (int i = 0; ok && i < value_count(v); i++)
+        ok = add_axis(r, value_item(v, i), b);
     return ok;
-}
-
-static bool is_planned(const struct experiment *e, int64_t seed)
-{
-    for (int i = 0; i < e->n_seed; i++)
-        if (e->seed[i] == seed)
-            return true;
-    return false;
 }
 
 static bool add_seed(struct reading *r, const struct value *v, struct best_over *b)
 {
     if (v->kind != VALUE_INT)
         return mistake(r->err, v->at, "'choose' must be a list of seeds");
-    if (!is_planned(r->e, v->integer))
+    if (!integers_hold(r->e->seed, r->e->n_seed, v->integer))
         return mistake(r->err, v->at, "seed %" PRId64 " of 'choose' is not one of 'seeds'",
                        v->integer);
     if (best_over_keeps(b, v->integer))
@@ -141,9 +117,9 @@ static bool read_choose(struct reading *r, const struct value *map, struct best_
     bool ok = true;
     const struct place given = value_key_place(r->root, "seeds");
     bool by_word = given.file && strcmp(given.file, "command line") == 0;
-    b->seed = ARENA_ARRAY(r->a, items_of(v), int64_t);
-    for (int i = 0; ok && i < items_of(v); i++)
-        ok = add_seed(r, item_of(v, i), b);
+    b->seed = ARENA_ARRAY(r->a, value_count(v), int64_t);
+    for (int i = 0; ok && i < value_count(v); i++)
+        ok = add_seed(r, value_item(v, i), b);
     if (ok && b->n_seed == r->e->n_seed)
         return mistake(r->err, by_word ? given : v->at,
                        "'choose' keeps every seed for choosing: none is left to report");

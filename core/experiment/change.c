@@ -35,10 +35,7 @@ int change_order(const char **label, int n)
     int kept = 0;
     bool numbers = true;
     for (int i = 0; i < n; i++) {
-        bool seen = false;
-        for (int j = 0; j < kept; j++)
-            seen = seen || strcmp(label[i], label[j]) == 0;
-        if (!seen)
+        if (texts_find(label, kept, label[i]) < 0)
             label[kept++] = label[i];
         numbers = numbers && !isnan(number_of(label[i]));
     }

@@ -7,7 +7,7 @@
 #include "plugin/params.h"
 
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
-/* in the words of paired_test_word */
+/* in paired_test_words */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
 const char *const claim_samples[] = {"seeds", "seeds_and_text", NULL};
 
@@ -96,9 +96,7 @@ static bool read_compared(struct reading *r, const struct value *v, struct value
  * seeds. */
 static bool check_weight(struct reading *r, const struct value *v)
 {
-    bool taken = r->e->looks.from || value_get(r->root, "made_with");
-    for (int i = 0; i < r->n_word; i++)
-        taken = taken || strcmp(r->word[i].key, "seeds") == 0;
+    bool taken = r->e->looks.from || value_get(r->root, "made_with") || word_find(r, "seeds");
     return taken || !value_get(v, "weight") ||
            mistake(r->err, value_key_place(v, "weight"),
                    "'weight' shares alpha out where seeds are added until the claims are decided "

@@ -8,10 +8,7 @@
 
 int labelled_axis(const struct labelled *rows, const char *key)
 {
-    for (int i = 0; key && i < rows->n_axis; i++)
-        if (strcmp(rows->axis[i], key) == 0)
-            return i;
-    return -1;
+    return key ? texts_find(rows->axis, rows->n_axis, key) : -1;
 }
 
 static peat_status no_contrast(const struct contrast *c, struct error *err)
@@ -71,10 +68,9 @@ static bool is_nothing(const char *label)
     return strcmp(label, "-") == 0;
 }
 
-/* Equal labels, or "-" where the scheme has nothing to combine. */
-static bool goes_with(const struct labelled *rows, int axis, const char *x, const char *y)
+bool axis_labels_agree(const char *axis, const char *x, const char *y)
 {
-    bool combine = setting_is_below(rows->axis[axis], "position.combine");
+    bool combine = setting_is_below(axis, "position.combine");
     return strcmp(x, y) == 0 || (combine && (is_nothing(x) || is_nothing(y)));
 }
 
@@ -82,9 +78,10 @@ static bool is_one_of(const struct labelled *rows, int axis, const char *label,
                       const struct value *wanted)
 {
     if (wanted->kind != VALUE_LIST)
-        return wanted->text && goes_with(rows, axis, label, wanted->text);
+        return wanted->text && axis_labels_agree(rows->axis[axis], label, wanted->text);
     for (int i = 0; i < wanted->n; i++)
-        if (wanted->item[i]->text && goes_with(rows, axis, label, wanted->item[i]->text))
+        if (wanted->item[i]->text &&
+            axis_labels_agree(rows->axis[axis], label, wanted->item[i]->text))
             return true;
     return false;
 }
@@ -114,7 +111,7 @@ static bool agrees(const struct matching *m, int x, int y, bool exactly)
     const char *const *p = m->rows->label[x], *const *q = m->rows->label[y];
     for (int k = 0; k < m->rows->n_axis; k++)
         if (k != m->c->factor &&
-            (exactly ? strcmp(p[k], q[k]) != 0 : !goes_with(m->rows, k, p[k], q[k])))
+            (exactly ? strcmp(p[k], q[k]) != 0 : !axis_labels_agree(m->rows->axis[k], p[k], q[k])))
             return false;
     return true;
 }

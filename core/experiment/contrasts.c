@@ -57,9 +57,8 @@ static bool take_axis(struct reading *r, const struct value *v, enum role as, en
 static bool take_axes(struct reading *r, const struct value *v, enum role as, enum role *role)
 {
     bool ok = true;
-    bool list = v && v->kind == VALUE_LIST;
-    for (int i = 0; v && ok && i < (list ? v->n : 1); i++)
-        ok = take_axis(r, list ? v->item[i] : v, as, role);
+    for (int i = 0; v && ok && i < value_count(v); i++)
+        ok = take_axis(r, value_item(v, i), as, role);
     return ok;
 }
 

@@ -133,33 +133,23 @@ static bool seed_list(struct reading *r, const struct value *v)
         const struct value *one = v->item[i];
         if (one->kind != VALUE_INT || one->integer < 0)
             return mistake(r->err, one->at, "a seed must be a whole number of at least 0");
-        for (int j = 0; j < i; j++)
-            if (r->e->seed[j] == one->integer)
-                return mistake(r->err, one->at, "seed %" PRId64 " is given twice", one->integer);
+        if (integers_hold(r->e->seed, i, one->integer))
+            return mistake(r->err, one->at, "seed %" PRId64 " is given twice", one->integer);
         r->e->seed[i] = one->integer;
     }
     r->e->n_seed = v->n;
     return true;
 }
 
-static bool has_seed(const struct experiment *e, int64_t seed)
-{
-    for (int i = 0; i < e->n_seed; i++)
-        if (e->seed[i] == seed)
-            return true;
-    return false;
-}
-
 /* The file's list of seeds for choosing, if the command line gives seeds but no `choose`; otherwise
  * NULL. */
 static const struct value *choosing_seeds(const struct reading *r)
 {
-    bool seeds = false, report = false;
-    for (int i = 0; i < r->n_word; i++) {
-        seeds = seeds || strcmp(r->word[i].key, "seeds") == 0;
+    bool report = false;
+    for (int i = 0; i < r->n_word; i++)
         report = report || setting_is_below(r->word[i].key, "report");
-    }
-    return seeds && !report ? value_get_path(r->root, "report.best_over.choose") : NULL;
+    return word_find(r, "seeds") && !report ? value_get_path(r->root, "report.best_over.choose")
+                                            : NULL;
 }
 
 /* Seeds of the command line are reported; those that the file keeps for choosing come first. */
@@ -170,7 +160,8 @@ static void keep_choosing_seeds(struct reading *r)
     int n = choose && choose->kind == VALUE_LIST ? choose->n : 0, kept = 0;
     int64_t *seed = ARENA_ARRAY(r->a, n + e->n_seed, int64_t);
     for (int i = 0; i < n; i++)
-        if (choose->item[i]->kind == VALUE_INT && !has_seed(e, choose->item[i]->integer))
+        if (choose->item[i]->kind == VALUE_INT &&
+            !integers_hold(e->seed, e->n_seed, choose->item[i]->integer))
             seed[kept++] = choose->item[i]->integer;
     if (kept == 0)
         return;

@@ -65,16 +65,9 @@ static bool read_limits(struct reading *r, const struct value *run)
     struct run_settings *s = &r->e->run;
     s->no_progress = 600;
     s->plan_timeout = 30;
-    const struct {
-        const char *key;
-        double *seconds;
-    } limit[] = {{"timeout", &s->timeout},
-                 {"no_progress", &s->no_progress},
-                 {"plan_timeout", &s->plan_timeout}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof(limit) / sizeof(*limit) && ok; i++)
-        ok = seconds_read(r, run, limit[i].key, "run", limit[i].seconds);
-    return ok;
+    return seconds_read(r, run, "timeout", "run", &s->timeout) &&
+           seconds_read(r, run, "no_progress", "run", &s->no_progress) &&
+           seconds_read(r, run, "plan_timeout", "run", &s->plan_timeout);
 }
 
 /* Refuses a provider that is not installed, before anything is planned. */

@@ -6,6 +6,7 @@
  * reported first.
  */
 
+#include "cell/setting.h"
 #include "plugin/registry.h"
 #include "reading.h"
 
@@ -13,23 +14,6 @@ struct known {
     struct reading *r;
     struct registry registry;
 };
-
-/* The kind of plugin that the key names; 0: it names none. */
-static peat_kind kind_of_key(const char *key)
-{
-    static const struct {
-        const char *key;
-        peat_kind kind;
-    } keys[] = {{"task", PEAT_TASK},
-                {"scheme", PEAT_SCHEME},
-                {"position.scheme", PEAT_SCHEME},
-                {"combine", PEAT_COMBINE},
-                {"position.combine", PEAT_COMBINE}};
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        if (strcmp(key, keys[i].key) == 0)
-            return keys[i].kind;
-    return 0;
-}
 
 /* Sections that contain labels, which are checked later. */
 static bool holds_labels(const char *key)
@@ -41,11 +25,7 @@ static bool holds_labels(const char *key)
 /* The command line sets the key, so the file's value is not used. */
 static bool is_replaced(const struct reading *r, const char *key)
 {
-    for (int i = 0; i < r->n_word; i++)
-        if (strcmp(r->word[i].key, key) == 0)
-            return true;
-    return value_get_path(r->root, "matrix.only") &&
-           value_get(value_get_path(r->root, "matrix.only"), key);
+    return word_find(r, key) || value_get(value_get_path(r->root, "matrix.only"), key);
 }
 
 static bool check(struct known *k, peat_kind kind, const struct value *v)
@@ -58,7 +38,7 @@ static bool check(struct known *k, peat_kind kind, const struct value *v)
     for (int i = 0; ok && v->kind == VALUE_MAP && i < v->n; i++) {
         bool names = !strcmp(v->key[i], "plugin") || !strcmp(v->key[i], "value");
         if (kind ? names : !holds_labels(v->key[i]) && !is_replaced(k->r, v->key[i]))
-            ok = check(k, kind ? kind : kind_of_key(v->key[i]), v->item[i]);
+            ok = check(k, kind ? kind : setting_kind(v->key[i]), v->item[i]);
     }
     return ok;
 }
@@ -67,7 +47,7 @@ bool known_plugins(struct reading *r)
 {
     static const char *const sections[] = {"defaults", "matrix", "overrides"};
     struct known k = {.r = r};
-    bool ok = registry_init(&k.registry, r->a, r->err) == PEAT_OK;
+    bool ok = registry_init(&k.registry, r->a, NULL, r->err) == PEAT_OK;
     for (int i = 0; ok && i < 3; i++) {
         const struct value *v = value_get(r->root, sections[i]);
         ok = !v || check(&k, 0, v);

@@ -37,8 +37,7 @@ static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struc
     struct plugin_mentions m = {.a = &arena};
     arena_init(&arena, "lists", 1 << 14);
     plugin_mentions_find(&m, q->r);
-    peat_status status = registry_init(&registry, &arena, err);
-    registry.trail = trail;
+    peat_status status = registry_init(&registry, &arena, trail, err);
     for (int i = 0; status == PEAT_OK && i < m.n; i++) {
         const struct plugin *plugin;
         if (registry_find(&registry, q->kind, m.item[i].text, m.item[i].at, &plugin, NULL) ==

@@ -131,12 +131,10 @@ bool labels_resolve(struct reading *r, const struct value *map, const char *what
 
 static bool read_exclude(struct reading *r, const struct value *v)
 {
-    bool list = v->kind == VALUE_LIST;
     r->e->exclude = value_list(r->a, v->at);
-    for (int i = 0; i < (list ? v->n : 1); i++) {
+    for (int i = 0; i < value_count(v); i++) {
         struct value *one;
-        bool ok = labels_resolve(r, list ? v->item[i] : v, "exclude", false, &one);
-        if (!ok)
+        if (!labels_resolve(r, value_item(v, i), "exclude", false, &one))
             return false;
         value_append(r->a, r->e->exclude, one);
     }
@@ -181,14 +179,12 @@ static bool include_one(struct reading *r, const struct value *map, struct value
 
 static bool read_include(struct reading *r, const struct value *v)
 {
-    bool list = v->kind == VALUE_LIST;
     r->e->include = value_list(r->a, v->at);
-    if (r->e->n_axis == 0 && !(list && v->n == 0))
+    if (r->e->n_axis == 0 && value_count(v) > 0)
         return mistake(r->err, v->at, "include adds cells to axes, and there is no axis");
-    for (int i = 0; i < (list ? v->n : 1); i++) {
+    for (int i = 0; i < value_count(v); i++) {
         struct value *cell = NULL;
-        bool ok = include_one(r, list ? v->item[i] : v, &cell);
-        if (!ok)
+        if (!include_one(r, value_item(v, i), &cell))
             return false;
         value_append(r->a, r->e->include, cell);
     }

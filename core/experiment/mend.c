@@ -130,8 +130,8 @@ static bool names_plugin(const struct value *v, int i)
 /* Visits the deepest values first. */
 static bool mend_in(struct mends *all, struct mend *m, struct value *v)
 {
-    bool holds = v->kind == VALUE_MAP || v->kind == VALUE_LIST, done = false;
-    for (int i = 0; holds && !done && i < v->n; i++) {
+    bool done = false;
+    for (int i = 0; !done && i < v->n; i++) {
         bool of_plugin = names_plugin(v, i);
         done = mend_in(all, m, v->item[i]) || mend_key(all, m, v, i) || mend_item(all, m, v, i);
         m->ends = m->ends || (done && of_plugin && m->taken);

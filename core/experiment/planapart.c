@@ -38,8 +38,7 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
     struct registry registry;
     struct plan plan;
     arena_init(&arena, "plan", 1 << 18);
-    peat_status status = registry_init(&registry, &arena, err);
-    registry.trail = trail;
+    peat_status status = registry_init(&registry, &arena, trail, err);
     if (status == PEAT_OK)
         status = plan_make(&plan, q->experiment, &registry, q->depth, &arena, err);
     if (status == PEAT_OK)

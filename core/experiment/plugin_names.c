@@ -13,15 +13,14 @@
 static bool names_plugins(const char *key)
 {
     static const char *const keys[] = {"plugin", "scheme", "combine", "task", "value", NULL};
-    const char *dot = strrchr(key, '.');
-    return names_find(keys, dot ? dot + 1 : key) >= 0;
+    return names_find(keys, key_name(key)) >= 0;
 }
 
 static void collect(struct plugin_mentions *m, const char *key, const struct value *v)
 {
     if (v->kind == VALUE_TEXT && names_plugins(key))
         *ARENA_APPEND(m->a, m->item, m->n, m->room) = (struct plugin_mention){v->at, v->text};
-    for (int i = 0; (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && i < v->n; i++)
+    for (int i = 0; i < v->n; i++)
         collect(m, v->kind == VALUE_MAP ? v->key[i] : key, v->item[i]);
 }
 
@@ -57,8 +56,7 @@ static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struc
     struct arena arena;
     struct registry registry;
     arena_init(&arena, "names", 1 << 14);
-    peat_status status = registry_init(&registry, &arena, err);
-    registry.trail = trail;
+    peat_status status = registry_init(&registry, &arena, trail, err);
     struct json list = json_list(&arena);
     for (int i = 0; status == PEAT_OK && i < m->n; i++) {
         const struct plugin *plugin;

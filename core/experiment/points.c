@@ -139,8 +139,7 @@ static const char *label_with(struct points *p, const char *label, const struct 
     for (int i = 0; i < cell->n; i++) {
         if (axis_find(p->e, cell->key[i]) >= 0)
             continue;
-        const char *dot = strrchr(cell->key[i], '.');
-        strbuf_addf(&out, "%s%s=%s", between, dot ? dot + 1 : cell->key[i],
+        strbuf_addf(&out, "%s%s=%s", between, key_name(cell->key[i]),
                     value_label(p->a, &p->e->names, cell->item[i]));
         between = ",";
     }

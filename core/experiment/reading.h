@@ -50,6 +50,9 @@ bool known_plugins(struct reading *r);
 /* list_words.c: turns lists of the command line into axes, for settings that are not lists. */
 bool list_words_read(struct reading *r);
 
+/* words.c: the word of the command line with this key; NULL: none. */
+struct word *word_find(const struct reading *r, const char *key);
+
 /* label.c: the key `label` of a plugin's map; NULL: it has no such text. */
 const struct value *use_label(const struct value *v);
 

@@ -3,6 +3,7 @@
 #include "experiment/resolved.h"
 
 #include "cell/cellmeta.h"
+#include "reading.h"
 
 /* ---- a tree of settings as YAML ---- */
 
@@ -72,8 +73,7 @@ static void add_item(struct strbuf *out, const struct value *v, int indent)
 {
     struct strbuf line = STRBUF_NEW;
     add_line(&line, v);
-    bool nested = (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && v->n > 0;
-    if (!nested || line.n <= ONE_LINE) {
+    if (v->n == 0 || line.n <= ONE_LINE) {
         strbuf_addf(out, " %s\n", line.text);
     } else {
         strbuf_add(out, "\n");
@@ -107,8 +107,7 @@ struct resolving {
 
 static void list_files(struct resolving *r, const struct value *v)
 {
-    bool inside = v && (v->kind == VALUE_LIST || v->kind == VALUE_MAP);
-    for (int i = 0; inside && i < v->n; i++)
+    for (int i = 0; v && i < v->n; i++)
         list_files(r, v->item[i]);
     if (v && v->kind == VALUE_TEXT && v->text[0] == '/' && !value_holds(r->files, v))
         value_append(r->a, r->files, value_text(r->a, NOWHERE, v->text));
@@ -189,29 +188,18 @@ static struct value *only_of(const struct resolving *r)
     return m.v;
 }
 
-static const struct axis_value *value_called(const struct axis *axis, const char *label)
-{
-    for (int i = 0; i < axis->n_known; i++)
-        if (strcmp(axis->value[i].label, label) == 0)
-            return &axis->value[i];
-    return NULL;
-}
-
-static bool is_of_file(const struct axis *axis, const char *label)
-{
-    return value_called(axis, label) - axis->value < axis->n_file;
-}
-
 static struct value *included(const struct resolving *r, const struct value *cell)
 {
     struct value *out = value_map(r->a, NOWHERE);
     for (int i = 0; i < cell->n; i++) {
         int k = axis_find(r->e, cell->key[i]);
+        const struct axis *axis = k < 0 ? NULL : &r->e->axis[k];
         struct value *item = cell->item[i];
-        if (k < 0)
+        int known = axis ? label_find(axis, item->text) : -1;
+        if (!axis)
             item = with_paths(r, item);
-        else if (!is_of_file(&r->e->axis[k], item->text))
-            item = axis_item(r, value_called(&r->e->axis[k], item->text));
+        else if (known >= axis->n_file)
+            item = axis_item(r, &axis->value[known]);
         value_set(r->a, out, cell->key[i], NOWHERE, item);
     }
     return out;
@@ -257,15 +245,6 @@ static struct value *overrides_of(const struct resolving *r)
 /* ---- report and claims ---- */
 
 /* Contrasts are written in their normal form; that of a claim has those of its contrast in it. */
-static struct json part_of(struct arena *a, const struct value *map, const char *const *key)
-{
-    struct json m = json_map(a);
-    for (; *key; key++)
-        if (value_get(map, *key))
-            json_put(m, *key, value_get(map, *key));
-    return m;
-}
-
 static struct value *claims_of(const struct resolving *r)
 {
     static const char *const compared[] = {"factor", "of", "over", "pool", "where", NULL};
@@ -275,9 +254,9 @@ static struct value *claims_of(const struct resolving *r)
     struct json list = json_list(r->a);
     for (int i = 0; i < r->e->claims->n; i++) {
         const struct value *claim = r->e->claims->item[i];
-        struct json m = part_of(r->a, claim, keys);
+        struct json m = json_part(r->a, claim, keys);
         if (value_get(claim, "factor"))
-            json_put(m, "contrast", part_of(r->a, claim, compared).v);
+            json_put(m, "contrast", json_part(r->a, claim, compared).v);
         json_add(list, m.v);
     }
     return list.v;
@@ -309,7 +288,7 @@ static struct value *plugins_of(const struct plan *p, struct arena *a)
     const struct value *plugin;
     for (int i = 0; i < p->n; i++)
         for (int k = 0; p->cell[i].plugins && k < p->cell[i].plugins->n; k++) {
-            plugin = part_of(a, p->cell[i].plugins->item[k], keys).v;
+            plugin = json_part(a, p->cell[i].plugins->item[k], keys).v;
             if (!value_holds(list.v, plugin))
                 json_add(list, plugin);
         }
@@ -362,7 +341,7 @@ static struct value *resolve_key(const struct resolving *r, const char *key, str
     return written;
 }
 
-struct value *resolved_value(const struct plan *p, struct arena *a)
+static struct value *resolved_value(const struct plan *p, struct arena *a)
 {
     static const char *const keys[] = {"version", "name",      "description", "defaults",
                                        "matrix",  "overrides", "seeds",       "match",

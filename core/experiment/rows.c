@@ -2,14 +2,10 @@
 /* rows.c: makes the rows of a plan from the points of its grid. */
 
 #include "cell/setting.h"
+#include "experiment/contrast.h"
 #include "planning.h"
 
 /* ---- labels ---- */
-
-static bool is_combine_axis(const struct axis *axis)
-{
-    return setting_is_below(axis->key, "position.combine");
-}
 
 /* A labelled axis counts if one of its settings does. */
 static bool axis_is_below(const struct axis *axis, const char *key)
@@ -79,10 +75,9 @@ bool rows_equal(const struct planning *p, const struct plan_row *row, const stru
                 const struct value *except)
 {
     for (int i = 0; i < p->e->n_axis; i++) {
-        const struct axis *axis = &p->e->axis[i];
-        const char *a = row->point.label[i], *b = other->point.label[i];
-        bool any = is_combine_axis(axis) && (strcmp(a, "-") == 0 || strcmp(b, "-") == 0);
-        if (!any && !value_get(except, axis->key) && strcmp(a, b) != 0)
+        const char *key = p->e->axis[i].key;
+        if (!value_get(except, key) &&
+            !axis_labels_agree(key, row->point.label[i], other->point.label[i]))
             return false;
     }
     return true;
@@ -139,7 +134,7 @@ static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
     if (!by_default && !position_varies(e))
         return refuse_combine(p, row);
     for (int i = 0; i < e->n_axis; i++)
-        if (is_combine_axis(&e->axis[i]))
+        if (setting_is_below(e->axis[i].key, "position.combine"))
             row->point.label[i] = "-";
     for (int i = 0; *kept && i < p->n; i++)
         *kept = !same_labels(e, &p->row[i].point, &row->point);

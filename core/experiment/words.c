@@ -48,6 +48,14 @@ bool words_read(struct reading *r, int n, char *const *text)
     return ok;
 }
 
+struct word *word_find(const struct reading *r, const char *key)
+{
+    for (int i = 0; i < r->n_word; i++)
+        if (strcmp(r->word[i].key, key) == 0)
+            return &r->word[i];
+    return NULL;
+}
+
 /* The top-level key that the word sets, or NULL. */
 static const char *top_level(const struct word *w)
 {

@@ -62,6 +62,20 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
     return tree;
 }
 
+void findings_read(struct findings *f, const struct results *r, struct arena *a)
+{
+    findings_init(f, r, a);
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct result_cell *c = &r->cell[i];
+        const char *why = NULL;
+        const struct value *tree = result_counts(c) ? findings_kept(c, a, &why) : NULL;
+        if (tree)
+            findings_add(f, c, tree);
+        else if (why)
+            findings_leave_out(f, c->label, why);
+    }
+}
+
 /* ---- numbers ---- */
 
 static int keep_finite(const double *x, int n, double *out)

@@ -2,7 +2,6 @@
 /* findings_table.c: a table with a line for each row and a column for each requested number. */
 
 #include "findings/findings.h"
-#include "report/lists.h"
 #include "report/numbers.h"
 
 enum { COLUMNS_MAX = 96 };
@@ -101,7 +100,7 @@ static peat_status choose_columns(struct sheet *s, const char *columns, struct e
 {
     if (!columns)
         add_usual(s);
-    for (const char *word; (word = list_next(s->f->a, &columns));)
+    for (const char *word; (word = list_next(s->f->a, &columns, ','));)
         if (add_asked(s, word, err) != PEAT_OK)
             return PEAT_INVALID;
     return PEAT_OK;

@@ -53,8 +53,8 @@ static void adopt_one(const char *cells, const char **left, int n, struct plan_c
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
 {
     const struct file_path cells = path_in(dir, "cells");
-    char **name = NULL;
-    int n_name = 0, n;
+    char **name;
+    int n_name, n;
     if (dir_list(cells.text, &name, &n_name, NULL) == PEAT_OK) {
         const char **left = list_leftovers(p, name, n_name, &n, a);
         for (int i = 0; n > 0 && i < p->n; i++)

@@ -19,14 +19,10 @@ peat_status best_open(struct best *b, const struct value *plan, int n, struct ar
     b->axis = ARENA_ARRAY(a, b->n_axis, const char *);
     for (int i = 0; i < b->n_axis; i++)
         b->axis[i] = json_get_text(json_get_item(plan, "axes", i), "key");
-    for (int k = 0; k < b->over.n_axis; k++) {
-        bool found = false;
-        for (int i = 0; i < b->n_axis; i++)
-            found = found || strcmp(b->axis[i], b->over.axis[k]) == 0;
-        if (!found)
+    for (int k = 0; k < b->over.n_axis; k++)
+        if (texts_find(b->axis, b->n_axis, b->over.axis[k]) < 0)
             return error_set(err, PEAT_CORRUPT,
                              "report.best_over is damaged: there is no axis '%s'", b->over.axis[k]);
-    }
     b->cell = ARENA_ARRAY(a, n, struct best_cell);
     return PEAT_OK;
 }
@@ -39,10 +35,8 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
                             .state = state,
                             .result = result,
                             .label = ARENA_ARRAY(a, b->n_axis, const char *)};
-    for (int i = 0; i < b->n_axis; i++) {
-        const char *label = json_get_text(value_get(planned, "axes"), b->axis[i]);
-        c->label[i] = label ? label : "-";
-    }
+    for (int i = 0; i < b->n_axis; i++)
+        c->label[i] = json_text_or(value_get(planned, "axes"), b->axis[i], "-");
 }
 
 /* ---- rows and their values ---- */
@@ -76,7 +70,7 @@ static struct best_value *value_of(const struct best *b, const struct best_row *
                                    const struct best_cell *c)
 {
     for (int i = 0; i < row->n; i++)
-        if (labels_agree(b, &b->cell[row->value[i].first], c, true))
+        if (best_has_value(b, c, &row->value[i]))
             return &row->value[i];
     return NULL;
 }
@@ -87,9 +81,7 @@ static void add_value(struct best *b, struct best_row *row, int cell, struct are
     *v = (struct best_value){
         .first = cell, .label = ARENA_ARRAY(a, b->over.n_axis, const char *), .score = (double)NAN};
     for (int k = 0; k < b->over.n_axis; k++)
-        for (int i = 0; i < b->n_axis; i++)
-            if (strcmp(b->over.axis[k], b->axis[i]) == 0)
-                v->label[k] = b->cell[cell].label[i];
+        v->label[k] = b->cell[cell].label[texts_find(b->axis, b->n_axis, b->over.axis[k])];
 }
 
 static void make_rows(struct best *b, struct arena *a)
@@ -228,8 +220,7 @@ static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
             const struct best_cell *found = NULL;
             for (int c = 0; c < b->n_cell; c++)
                 if (b->cell[c].row == i && b->cell[c].seed == seed[s] &&
-                    is_where_chosen(b, &b->cell[c]) &&
-                    labels_agree(b, &b->cell[v->first], &b->cell[c], true) &&
+                    is_where_chosen(b, &b->cell[c]) && best_has_value(b, &b->cell[c], v) &&
                     (!found || !cell_has_ended(found->state)))
                     found = &b->cell[c];
             add_score(v, found ? found->state : CELL_TODO,
@@ -257,8 +248,7 @@ static void choose_value(struct best_row *row)
 static enum best_role role_of(const struct best *b, const struct best_cell *c)
 {
     const struct best_row *row = &b->row[c->row];
-    bool chosen =
-        row->chosen >= 0 && labels_agree(b, &b->cell[row->value[row->chosen].first], c, true);
+    bool chosen = row->chosen >= 0 && best_has_value(b, c, &row->value[row->chosen]);
     bool here = is_where_chosen(b, c);
     if (b->over.halves && here)
         return chosen ? BEST_REPORTED : BEST_CHOOSES;
@@ -273,16 +263,10 @@ static enum best_role role_of(const struct best *b, const struct best_cell *c)
 static int list_seeds(const struct best *b, int64_t *seed)
 {
     int n = 0;
-    for (int i = 0; i < b->n_cell; i++) {
-        int at = 0;
-        while (at < n && seed[at] < b->cell[i].seed)
-            at++;
-        if (at < n && seed[at] == b->cell[i].seed)
-            continue;
-        for (int k = n++; k > at; k--)
-            seed[k] = seed[k - 1];
-        seed[at] = b->cell[i].seed;
-    }
+    for (int i = 0; i < b->n_cell; i++)
+        if (!integers_hold(seed, n, b->cell[i].seed))
+            seed[n++] = b->cell[i].seed;
+    sort_integers(seed, n);
     return n;
 }
 

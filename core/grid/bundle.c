@@ -240,19 +240,15 @@ static bool pack_in(struct bundling *b, int cells, enum packing packing, struct 
 /* The temporary folder is removed before a stop ends this process. */
 static bool pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *made = arena_printf(b->a, "%s/peat-bundle-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    struct own_dir own;
     char *scratch = NULL;
     struct stops_held held;
     stops_hold(&held);
-    bool ok = mkdtemp(made) ? find_whole(made, &scratch, b->err) == PEAT_OK
-                            : error_set(b->err, PEAT_IO, "cannot make a directory like '%s': %s",
-                                        made, strerror(errno)) == PEAT_OK;
-    if (ok) {
-        b->scratch = scratch;
-        ok = pack_in(b, cells, packing, out);
-        dir_remove(scratch, NULL);
-    }
+    bool ok = own_dir_open(&own, "bundle", b->err) == PEAT_OK &&
+              find_whole(own.path, &scratch, b->err) == PEAT_OK;
+    b->scratch = scratch;
+    ok = ok && pack_in(b, cells, packing, out);
+    own_dir_close(&own);
     stops_let(&held);
     free(scratch);
     return ok;

@@ -50,13 +50,12 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
 static int count_results(const char *dir, struct arena *a)
 {
     const struct file_path cells = path_in(dir, "cells");
-    char **name = NULL;
-    int n = 0, results = 0;
-    if (dir_list(cells.text, &name, &n, NULL) == PEAT_OK) {
-        for (int i = 0; i < n; i++)
-            results += dir_has(cells.text, arena_printf(a, "%s/result.json", name[i]));
-        names_free(name, n);
-    }
+    char **name;
+    int n, results = 0;
+    dir_list(cells.text, &name, &n, NULL);
+    for (int i = 0; i < n; i++)
+        results += dir_has(cells.text, arena_printf(a, "%s/result.json", name[i]));
+    names_free(name, n);
     return results;
 }
 

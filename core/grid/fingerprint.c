@@ -33,15 +33,6 @@ static void add_file(struct print *p, const char *path, const char *file)
 
 /* ---- parts of files that are hashed ---- */
 
-static struct json only(const struct value *map, const char *const *kept, struct arena *a)
-{
-    struct json some = json_map(a);
-    for (; *kept; kept++)
-        if (value_get(map, *kept))
-            json_put(some, *kept, value_get(map, *kept));
-    return some;
-}
-
 /* plan.json or result.json without timings and without hashes of files that contain a time or, like
  * resolved.yaml, a path. */
 static struct value *lasting_part(const struct value *map, struct arena *a)
@@ -62,12 +53,12 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     static const char *const of_plugin[] = {"kind", "id", "version", NULL};
     static const char *const of_data[] = {"sha256", NULL};
     const struct value *v;
-    struct json part = only(meta, kept, a);
+    struct json part = json_part(a, meta, kept);
     struct json plugins = json_put_list(part, "plugins"), data = json_put_list(part, "data");
     for (int i = 0; (v = json_get_item(meta, "plugins", i)); i++)
-        json_add(plugins, only(v, of_plugin, a).v);
+        json_add(plugins, json_part(a, v, of_plugin).v);
     for (int i = 0; (v = json_get_item(meta, "data", i)); i++)
-        json_add(data, only(v, of_data, a).v);
+        json_add(data, json_part(a, v, of_data).v);
     return part.v;
 }
 

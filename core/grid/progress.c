@@ -58,22 +58,14 @@ void progress_clear(struct progress *p)
     p->shown = false;
 }
 
-/* The requested metric or the main one, at the length that was trained or the first. */
+/* The requested metric or the main one, at the length that was trained or the shortest. */
 static const struct value *shown_measure(const struct value *result, const char *metric,
                                          int64_t length)
 {
-    const struct value *metrics = value_get(result, "metrics"),
-                       *all = value_get(result, "measures");
-    const struct value *found = NULL;
-    if (!*metric && metrics && metrics->kind == VALUE_LIST && metrics->n)
-        metric = json_get_text(metrics->item[0], "name");
-    for (int i = 0; metric && all && i < all->n; i++) {
-        const struct value *m = all->item[i];
-        bool fits = json_text_is(m, "metric", metric) && json_text_is(m, "split", "valid");
-        if (fits && (!found || json_get_int(m, "length", -1) == length))
-            found = m;
-    }
-    return found;
+    if (!*metric)
+        metric = json_get_text(json_get_item(result, "metrics", 0), "name");
+    const struct value *m = result_measure(result, metric, "valid", length);
+    return m ? m : result_measure(result, metric, "valid", -1);
 }
 
 static void add_result(struct strbuf *line, const struct progress *p, const struct job *job)
@@ -81,15 +73,14 @@ static void add_result(struct strbuf *line, const struct progress *p, const stru
     const struct cell_end *end = &job->end;
     const struct value *diverged = value_get(end->result, "diverged");
     if (end->state == CELL_DIVERGED) {
-        const char *what = json_get_text(diverged, "what");
         strbuf_addf(line, "  at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
-                    what ? what : "not finite");
+                    json_text_or(diverged, "what", "not finite"));
         return;
     }
     const struct value *m = shown_measure(end->result, p->metric, job->seq_len);
     double x = json_get_number(m, "value");
     if (!isnan(x))
-        strbuf_addf(line, "  validation %s %.4g", json_get_text(m, "metric"), x);
+        strbuf_addf(line, "  validation %s %.4f", json_get_text(m, "metric"), x);
 }
 
 static const char *end_word(const struct cell_end *end)
@@ -157,9 +148,9 @@ static void describe(const struct value *v, struct metrics_tail *tail)
     tail->step = json_get_int(v, "step", 0);
     tail->evaluated = json_text_is(v, "split", "valid");
     if (metric && !isnan(x) && !tail->evaluated && !strcmp(metric, "loss"))
-        snprintf(tail->text, sizeof(tail->text), "loss %.4g bits/token", x / log(2));
+        snprintf(tail->text, sizeof(tail->text), "loss %.4f bits/token", x / log(2));
     else if (metric && !isnan(x))
-        snprintf(tail->text, sizeof(tail->text), "%s %.4g", metric, x);
+        snprintf(tail->text, sizeof(tail->text), "%s %.4f", metric, x);
 }
 
 struct metrics_tail metrics_tail(const char *dir)

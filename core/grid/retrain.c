@@ -45,10 +45,10 @@ static int choose(const struct rundir *r, const struct retraining *t,
 static const char *other_kernels(const struct value *was, const struct value *is, struct arena *a)
 {
     for (const char *const *key = deciding_keys; *key; key++) {
-        const char *one = json_get_text(was, *key), *two = json_get_text(is, *key);
-        if (!same_text(one, two))
-            return arena_printf(a, "%s was '%s' and is '%s' here", *key, one ? one : "not recorded",
-                                two ? two : "not known");
+        const char *one = json_text_or(was, *key, "not recorded");
+        if (!json_text_is(is, *key, one))
+            return arena_printf(a, "%s was '%s' and is '%s' here", *key, one,
+                                json_text_or(is, *key, "not known"));
     }
     return NULL;
 }

@@ -49,13 +49,12 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
 static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
                               struct error *err)
 {
-    const char *name = json_get_text(plan, "experiment");
-    if (same_text(name, e->name))
+    if (json_text_is(plan, "experiment", e->name))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
                      "with -o",
-                     dir, name ? name : "", e->name);
+                     dir, json_text_or(plan, "experiment", ""), e->name);
 }
 
 peat_status rundir_check(const char *dir, const struct plan *p, struct error *err)

@@ -210,8 +210,8 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     peat_status status = read_plan(r, a, err);
     if (status != PEAT_OK)
         return status;
-    char **name = NULL;
-    int n = 0;
+    char **name;
+    int n;
     struct error why = {0};
     status = dir_list(path_in(path, "cells").text, &name, &n, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
@@ -344,20 +344,16 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 
 /* ---- drift ---- */
 
-static const char *drift_part(const struct value *d, const char *key)
-{
-    const char *text = json_get_text(d, key);
-    return text ? text : "unknown";
-}
-
 const char *cell_drift(const struct value *result, struct arena *a)
 {
     const char *text = NULL;
     const struct value *d;
     for (int i = 0; (d = json_get_item(result, "drift", i)); i++)
-        text = arena_printf(a, "%s%sstep %" PRId64 ": %s was '%s' and is '%s'", text ? text : "",
-                            text ? "; " : "", json_get_int(d, "step", 0), drift_part(d, "key"),
-                            drift_part(d, "from"), drift_part(d, "to"));
+        text = list_add(a, text, "; ",
+                        arena_printf(a, "step %" PRId64 ": %s was '%s' and is '%s'",
+                                     json_get_int(d, "step", 0), json_text_or(d, "key", "unknown"),
+                                     json_text_or(d, "from", "unknown"),
+                                     json_text_or(d, "to", "unknown")));
     return text;
 }
 
@@ -369,33 +365,24 @@ const struct value *result_measure(const struct value *result, const char *metri
     const struct value *m, *found = NULL;
     for (int i = 0; (m = json_get_item(result, "measures", i)); i++) {
         int64_t own = json_get_int(m, "length", 0);
-        if (json_text_is(m, "metric", metric) && json_text_is(m, "split", split) &&
+        if ((!metric || json_text_is(m, "metric", metric)) && json_text_is(m, "split", split) &&
             (length < 0 || own == length) && (!found || own < json_get_int(found, "length", 0)))
             found = m;
     }
     return found;
 }
 
-static bool has_length(const struct value *measures, const char *split, double length)
-{
-    for (int i = 0; measures && i < measures->n; i++) {
-        const struct value *m = measures->item[i];
-        if (json_text_is(m, "split", split) && json_get_number(m, "length") == length)
-            return true;
-    }
-    return false;
-}
-
 bool cell_lacks_evaluation(const struct value *config, const struct value *result)
 {
     const struct value *lengths = value_get_path(config, "eval.lengths");
-    const struct value *measures = value_get(result, "measures");
     if (!lengths || lengths->kind != VALUE_LIST || json_text_is(result, "state", "diverged"))
         return false;
     bool halves = json_get_bool(value_get(config, "eval"), "halves");
-    for (int i = 0; i < lengths->n; i++)
-        if (!has_length(measures, "valid", lengths->item[i]->real) ||
-            (halves && !has_length(measures, "report", lengths->item[i]->real)))
+    for (int i = 0; i < lengths->n; i++) {
+        int64_t length = lengths->item[i]->integer;
+        if (!result_measure(result, NULL, "valid", length) ||
+            (halves && !result_measure(result, NULL, "report", length)))
             return true;
+    }
     return false;
 }

@@ -24,9 +24,8 @@ const char *stale_reason(const struct cell_files *c, const struct value *present
                    : NULL;
 }
 
-int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
+void stale_find(struct rundir *r, const struct plan *p, struct arena *a)
 {
-    int n = 0;
     for (int i = 0; i < p->n && i < r->n; i++) {
         struct cell_files *c = &r->cell[i];
         if (!cell_has_ended(c->state) && c->state != CELL_STALE)
@@ -35,9 +34,7 @@ int stale_find(struct rundir *r, const struct plan *p, struct arena *a)
             c->state = CELL_STALE;
         else
             c->state = json_text_is(c->result, "state", "done") ? CELL_DONE : CELL_DIVERGED;
-        n += c->state == CELL_STALE;
     }
-    return n;
 }
 
 peat_status stale_mark(const struct cell_files *c, const struct value *present, struct arena *a,

@@ -11,25 +11,16 @@ static const char *all_trunks(const char *run, struct arena *a)
     return arena_printf(a, "%s/trunks", run);
 }
 
-/* An empty list where the folder does not exist. */
-static void list_names(const char *dir, char ***name, int *n)
-{
-    *name = NULL;
-    *n = 0;
-    if (file_exists(dir) && dir_list(dir, name, n, NULL) != PEAT_OK)
-        *n = 0;
-}
-
 struct kept_state *trunks_list(const char *run, struct arena *a, int *n)
 {
     struct kept_state *s = NULL;
     char **trunk, **state;
     int n_trunk, n_state, room = 0;
     *n = 0;
-    list_names(all_trunks(run, a), &trunk, &n_trunk);
+    dir_list(all_trunks(run, a), &trunk, &n_trunk, NULL);
     for (int i = 0; i < n_trunk; i++) {
         const char *owner = arena_strdup(a, trunk[i]);
-        list_names(trunk_dir(run, owner, a), &state, &n_state);
+        dir_list(trunk_dir(run, owner, a), &state, &n_state, NULL);
         for (int k = 0; k < n_state; k++)
             if (generation_step(state[k]) >= 0)
                 *ARENA_APPEND(a, s, *n, room) =
@@ -74,7 +65,7 @@ void trunks_tidy(const struct rundir *r, struct arena *a)
 {
     char **name;
     int n, kept = 0;
-    list_names(all_trunks(r->path, a), &name, &n);
+    dir_list(all_trunks(r->path, a), &name, &n, NULL);
     for (int i = 0; i < n; i++) {
         const char *dir = trunk_dir(r->path, name[i], a);
         bool needed = is_needed(r, dir, a);

@@ -11,12 +11,12 @@
 #include "train/checkpoint.h"
 #include "train/generation.h"
 
-void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
+void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    *ARENA_APPEND(a, list->item, list->n, list->room) =
-        (struct remark){cell, arena_vprintf(a, fmt, args)};
+    *ARENA_APPEND(list->a, list->item, list->n, list->room) =
+        (struct remark){cell, arena_vprintf(list->a, fmt, args)};
     va_end(args);
 }
 
@@ -41,10 +41,10 @@ static void check_sealed(struct verification *v, const char *label, const char *
         if (status == PEAT_NOTFOUND)
             continue;
         if (status == PEAT_OK && json_lacks_seal(dir, *name))
-            verify_add(&v->problems, v->arena, label,
-                       "%s has no check: it was made or changed by hand", *name);
+            verify_add(&v->problems, label, "%s has no check: it was made or changed by hand",
+                       *name);
         else if (status != PEAT_OK && !was_noted(&v->problems, why.text))
-            verify_add(&v->problems, v->arena, label, "%s", why.text);
+            verify_add(&v->problems, label, "%s", why.text);
     }
 }
 
@@ -55,13 +55,12 @@ static void check_sources(struct verification *v)
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
         enum source is = rundir_source(v->dir.path, v->dir.plan, name[i]);
         if (is == SOURCE_MISSING)
-            verify_add(&v->problems, v->arena, NULL, "%s is missing", name[i]);
+            verify_add(&v->problems, NULL, "%s is missing", name[i]);
         else if (is == SOURCE_OTHER)
-            verify_add(&v->problems, v->arena, NULL, "%s has changed since plan.json was written",
-                       name[i]);
+            verify_add(&v->problems, NULL, "%s has changed since plan.json was written", name[i]);
     }
     if (!value_get(v->dir.plan, "files"))
-        verify_add(&v->unchecked, v->arena, NULL,
+        verify_add(&v->unchecked, NULL,
                    "experiment.yaml and resolved.yaml: an earlier peat wrote the plan, without "
                    "their hashes");
 }
@@ -75,8 +74,8 @@ static void check_both(struct verification *v, const struct cell_files *c, const
     for (; *key; key++) {
         const struct value *x = value_get(one, *key), *y = value_get(two, *key);
         if (x && y && !value_equal(x, y))
-            verify_add(&v->problems, v->arena, c->label,
-                       "%s do not belong to one cell: their %s differs", files, *key);
+            verify_add(&v->problems, c->label, "%s do not belong to one cell: their %s differs",
+                       files, *key);
     }
 }
 
@@ -95,8 +94,7 @@ static void check_result(struct verification *v, const struct cell_files *c)
     const char *dash = strrchr(c->id, '-'), *hash = json_get_text(c->config, "hash");
     check_both(v, c, "config.json and result.json", c->config, c->result, both);
     if (!dash || strncmp(hash, dash + 1, strlen(dash + 1)) != 0)
-        verify_add(&v->problems, v->arena, c->label, "its directory '%s' has another cell's hash",
-                   c->id);
+        verify_add(&v->problems, c->label, "its directory '%s' has another cell's hash", c->id);
 }
 
 /* ---- checkpoint ---- */
@@ -106,14 +104,14 @@ static void check_state(struct verification *v, const struct cell_files *c, cons
     struct error why = {0};
     struct value *state;
     if (generation_read_state(dir, v->arena, &state, &why) != PEAT_OK) {
-        verify_add(&v->problems, v->arena, c->label, "%s: %s", dir + strlen(c->dir) + 1, why.text);
+        verify_add(&v->problems, c->label, "%s: %s", dir + strlen(c->dir) + 1, why.text);
         return;
     }
     const struct value *identity = value_get(state, "identity");
     if (!same_text(json_get_text(identity, "hash"), json_get_text(c->config, "hash")))
-        verify_add(&v->problems, v->arena, c->label, "its checkpoint belongs to another cell");
+        verify_add(&v->problems, c->label, "its checkpoint belongs to another cell");
     if (json_get_int(state, "step", -1) != json_get_int(c->result, "steps", -1))
-        verify_add(&v->problems, v->arena, c->label,
+        verify_add(&v->problems, c->label,
                    "its checkpoint is of step %" PRId64 ", and its result of step %" PRId64,
                    json_get_int(state, "step", -1), json_get_int(c->result, "steps", -1));
     verify_state(v, c, state);
@@ -127,7 +125,7 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
     if (file_exists(dir))
         check_state(v, c, dir);
     else if (!value_get(c->result, "files")) /* otherwise it was reported */
-        verify_add(&v->problems, v->arena, c->label, "ckpt/%s is missing", generation);
+        verify_add(&v->problems, c->label, "ckpt/%s is missing", generation);
 }
 
 /* ---- files elsewhere ---- */
@@ -151,10 +149,10 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
             continue;
         const char *note = arena_printf(v->arena, "'%s', which is not here", path);
         if (!now && !was_noted(&v->unchecked, note))
-            verify_add(&v->unchecked, v->arena, NULL, "%s", note);
+            verify_add(&v->unchecked, NULL, "%s", note);
         else if (now && strcmp(now, sealed) != 0)
-            verify_add(&v->problems, v->arena, c->label,
-                       "'%s' differs from the file that it was made with", path);
+            verify_add(&v->problems, c->label, "'%s' differs from the file that it was made with",
+                       path);
     }
 }
 
@@ -166,10 +164,10 @@ static bool check_files(struct verification *v, const struct cell_files *c)
     enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;
     const char *fault = cell_files_fault(c->dir, c->result, c->meta, look, v->arena);
     if (fault)
-        verify_add(&v->problems, v->arena, c->label, "%s", fault);
+        verify_add(&v->problems, c->label, "%s", fault);
     const char *note = "files beside results of format 1, which are not sealed with them";
     if (!value_get(c->result, "files") && !was_noted(&v->unchecked, note))
-        verify_add(&v->unchecked, v->arena, NULL, "%s", note);
+        verify_add(&v->unchecked, NULL, "%s", note);
     return !fault;
 }
 
@@ -186,7 +184,7 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
     if (v->packed && !c->planned)
         return;
     if (c->damage)
-        verify_add(&v->problems, v->arena, c->label, "%s", c->damage);
+        verify_add(&v->problems, c->label, "%s", c->damage);
     check_sealed(v, c->label, c->dir, of_cell);
     if (c->config && c->planned)
         check_plan(v, c, json_get_item(v->dir.plan, "cells", i));
@@ -202,8 +200,7 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
     if (!v->without_weights && (sealed || !v->packed))
         check_checkpoint(v, c);
     if (c->meta && !cell_files_have_hash(c->config, c->meta, v->arena))
-        verify_add(&v->problems, v->arena, c->label,
-                   "the settings in config.json are not those of its hash");
+        verify_add(&v->problems, c->label, "the settings in config.json are not those of its hash");
     if (v->packed)
         return;
     check_named(v, c, "data", files);
@@ -217,7 +214,7 @@ static void check_claims(struct verification *v, const char *path)
     struct claims_kept kept;
     struct error why = {0};
     if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
-        verify_add(&v->problems, v->arena, NULL, "%s", why.text);
+        verify_add(&v->problems, NULL, "%s", why.text);
     check_sealed(v, NULL, path, of_run);
 }
 
@@ -227,7 +224,7 @@ static void check_drawings(struct verification *v, const char *path)
     struct error why = {0};
     peat_status status = scheme_drawings_read(path, &drawings, v->arena, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
-        verify_add(&v->problems, v->arena, NULL, "%s", why.text);
+        verify_add(&v->problems, NULL, "%s", why.text);
 }
 
 /* A damaged state is only a note: cells that could use it train its steps themselves, so no result
@@ -239,8 +236,8 @@ static void check_trunks(struct verification *v, const char *path)
     for (int i = 0; i < n; i++) {
         const char *fault = kept_state_fault(path, &s[i], v->arena);
         if (fault)
-            verify_add(&v->notes, v->arena, NULL, "trunks/%s/%s is not used: %s", s[i].trunk,
-                       s[i].name, fault);
+            verify_add(&v->notes, NULL, "trunks/%s/%s is not used: %s", s[i].trunk, s[i].name,
+                       fault);
     }
 }
 
@@ -250,18 +247,18 @@ static void check_twice(struct verification *v)
     for (int i = 0; i < v->dir.n; i++)
         for (int k = 0; k < i && v->dir.cell[i].planned; k++)
             if (strcmp(v->dir.cell[i].id, v->dir.cell[k].id) == 0)
-                verify_add(&v->problems, v->arena, v->dir.cell[i].label, "plan.json has it twice");
+                verify_add(&v->problems, v->dir.cell[i].label, "plan.json has it twice");
 }
 
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
-    struct arena *a = v->arena;
-    peat_status status = rundir_read(path, &v->dir, a, err);
+    v->problems.a = v->notes.a = v->unchecked.a = v->arena;
+    peat_status status = rundir_read(path, &v->dir, v->arena, err);
     if (status != PEAT_OK)
         return status;
     if (v->without_weights)
-        verify_add(&v->unchecked, a, NULL, "the weights, which were left out of the bundle");
+        verify_add(&v->unchecked, NULL, "the weights, which were left out of the bundle");
     check_twice(v);
     check_claims(v, path);
     check_sources(v);
@@ -269,11 +266,11 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_trunks(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &files);
-    verify_add(&v->unchecked, a, NULL,
+    verify_add(&v->unchecked, NULL,
                "values that only result.json has: times, memory, ratios, hashes of batches and "
                "weights, and whether more of a metric is better");
     if (v->unfinished)
-        verify_add(&v->notes, a, NULL, "%d cell%s not finished", v->unfinished,
+        verify_add(&v->notes, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");
     return PEAT_OK;
 }

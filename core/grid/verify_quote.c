@@ -12,10 +12,8 @@ struct names {
 
 static void add_name(struct names *list, const char *text)
 {
-    for (int i = 0; i < list->n; i++)
-        if (strcmp(list->text[i], text) == 0)
-            return;
-    *ARENA_APPEND(list->a, list->text, list->n, list->room) = text;
+    if (texts_find(list->text, list->n, text) < 0)
+        *ARENA_APPEND(list->a, list->text, list->n, list->room) = text;
 }
 
 /* Joins them with commas. */

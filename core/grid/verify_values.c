@@ -4,11 +4,6 @@
 
 #include "cell/cellmetrics.h"
 
-static void add_problem(struct verification *v, const struct cell_files *c, const char *text)
-{
-    verify_add(&v->problems, v->arena, c->label, "%s", text);
-}
-
 /* ---- the curve ---- */
 
 struct curve {
@@ -53,9 +48,8 @@ static const char *line_fault(struct curve *k, const struct value *v)
     }
     k->step = step;
     const char *what = what_of(v, &k->here);
-    for (int i = 0; i < k->n; i++)
-        if (strcmp(k->measured[i], what) == 0)
-            return arena_printf(k->v->arena, "repeats %s of step %" PRId64, what, step);
+    if (texts_find(k->measured, k->n, what) >= 0)
+        return arena_printf(k->v->arena, "repeats %s of step %" PRId64, what, step);
     *ARENA_APPEND(&k->here, k->measured, k->n, k->room) = what;
     return NULL;
 }
@@ -90,10 +84,9 @@ static void compare_values(struct curve *k, const struct value *line)
             continue;
         k->found[i] = true;
         if (!same_number(json_get_number(m, "value"), json_get_number(line, "value")))
-            add_problem(k->v, k->c,
-                        arena_printf(a, "%s is %s in result.json, and %s in metrics.jsonl",
-                                     what_of(m, a), recorded_number(m, a),
-                                     recorded_number(line, a)));
+            verify_add(&k->v->problems, k->c->label,
+                       "%s is %s in result.json, and %s in metrics.jsonl", what_of(m, a),
+                       recorded_number(m, a), recorded_number(line, a));
     }
 }
 
@@ -103,8 +96,7 @@ static bool add_line(void *ctx, int number, const struct value *line)
     const char *fault = line_fault(k, line);
     k->broken = fault != NULL;
     if (fault) {
-        add_problem(k->v, k->c,
-                    arena_printf(k->v->arena, "line %d of metrics.jsonl %s", number, fault));
+        verify_add(&k->v->problems, k->c->label, "line %d of metrics.jsonl %s", number, fault);
         return false;
     }
     if (!is_training(line)) {
@@ -113,7 +105,8 @@ static bool add_line(void *ctx, int number, const struct value *line)
     }
     if (is_training(line) && isnan(json_get_number(line, "value")) &&
         json_text_is(k->c->result, "state", "done"))
-        add_problem(k->v, k->c, "its curve diverges, and its result says that it is done");
+        verify_add(&k->v->problems, k->c->label,
+                   "its curve diverges, and its result says that it is done");
     compare_values(k, line);
     return true;
 }
@@ -128,25 +121,24 @@ static void check_found(const struct curve *k)
         const struct value *m = k->measures->item[i];
         evaluated += !is_training(m);
         if (!k->found[i] && !(is_training(m) && json_get_bool(k->c->result, "stopped")))
-            add_problem(k->v, k->c,
-                        arena_printf(a, "%s of step %" PRId64 " is not in metrics.jsonl",
-                                     what_of(m, a), json_get_int(m, "step", 0)));
+            verify_add(&k->v->problems, k->c->label,
+                       "%s of step %" PRId64 " is not in metrics.jsonl", what_of(m, a),
+                       json_get_int(m, "step", 0));
     }
     /* Earlier programs forgot evaluations before an interruption when the cell then diverged. */
     bool forgot = evaluated == 0 && json_text_is(k->c->result, "state", "diverged");
     if (evaluated != k->n_evaluated && !forgot)
-        add_problem(k->v, k->c,
-                    arena_printf(a,
-                                 "its last evaluation has %d values in metrics.jsonl, and %d in "
-                                 "result.json",
-                                 k->n_evaluated, evaluated));
+        verify_add(&k->v->problems, k->c->label,
+                   "its last evaluation has %d values in metrics.jsonl, and %d in "
+                   "result.json",
+                   k->n_evaluated, evaluated);
 }
 
 static void check_last_step(const struct curve *k)
 {
     int64_t steps = json_get_int(k->c->result, "steps", k->step);
     if (k->step != steps)
-        verify_add(&k->v->problems, k->v->arena, k->c->label,
+        verify_add(&k->v->problems, k->c->label,
                    "metrics.jsonl ends at step %" PRId64 ", and its result is of step %" PRId64,
                    k->step, steps);
 }
@@ -175,13 +167,15 @@ void verify_end(struct verification *v, const struct cell_files *c)
     bool has_diverged = diverged && diverged->kind == VALUE_MAP;
     bool stopped = json_get_bool(c->result, "stopped");
     if (has_diverged != json_text_is(c->result, "state", "diverged"))
-        add_problem(v, c, "its result does not say whether it is done or diverged");
+        verify_add(&v->problems, c->label,
+                   "its result does not say whether it is done or diverged");
     else if (has_diverged && json_get_int(diverged, "step", steps) != steps)
-        add_problem(v, c, "its result is not of the step at which it diverged");
+        verify_add(&v->problems, c->label, "its result is not of the step at which it diverged");
     if (stopped && json_get_int(train, "patience", 0) == 0)
-        add_problem(v, c, "its result says that it stopped early, and it has no train.patience");
+        verify_add(&v->problems, c->label,
+                   "its result says that it stopped early, and it has no train.patience");
     if (!has_diverged && !stopped && asked >= 0 && steps >= 0 && steps != asked)
-        verify_add(&v->problems, v->arena, c->label,
+        verify_add(&v->problems, c->label,
                    "its result is of step %" PRId64 ", and it was to be trained for %" PRId64,
                    steps, asked);
 }
@@ -201,9 +195,8 @@ static void compare_end(struct verification *v, const struct cell_files *c,
         const struct value *said = value_get_path(state, row[i].state);
         const struct value *in = value_get(c->result, row[i].result);
         if (said && !(in && value_equal(said, in)))
-            add_problem(
-                v, c,
-                arena_printf(v->arena, "result.json and its checkpoint differ in %s", row[i].what));
+            verify_add(&v->problems, c->label, "result.json and its checkpoint differ in %s",
+                       row[i].what);
     }
 }
 
@@ -215,7 +208,8 @@ static void compare_loss(struct verification *v, const struct cell_files *c,
     for (int i = 0; (m = json_get_item(c->result, "measures", i)); i++)
         if (is_training(m) && value_get(identity, "last_loss") &&
             !same_number(json_get_number(m, "value"), json_get_number(identity, "last_loss")))
-            add_problem(v, c, "result.json and its checkpoint differ in the last training loss");
+            verify_add(&v->problems, c->label,
+                       "result.json and its checkpoint differ in the last training loss");
 }
 
 /* A result may have drifted further than its checkpoint, if it was evaluated again. */
@@ -226,7 +220,8 @@ static void compare_drift(struct verification *v, const struct cell_files *c,
     for (int i = 0; (drift = json_get_item(identity, "drift", i)); i++) {
         const struct value *in = json_get_item(c->result, "drift", i);
         if (!in || !value_equal(drift, in)) {
-            add_problem(v, c, "its checkpoint drifted, and result.json does not say so");
+            verify_add(&v->problems, c->label,
+                       "its checkpoint drifted, and result.json does not say so");
             return;
         }
     }
@@ -239,9 +234,10 @@ static void compare_trained_by(struct verification *v, const struct cell_files *
     const char *said = json_get_text(identity, "trained_by");
     const char *in = json_get_text(c->meta, "trained_by");
     if (!said != !in || (said && strcmp(said, in) != 0))
-        add_problem(v, c, "meta.json and its checkpoint differ in the program that trained it");
+        verify_add(&v->problems, c->label,
+                   "meta.json and its checkpoint differ in the program that trained it");
     else if (said)
-        verify_add(&v->notes, v->arena, c->label,
+        verify_add(&v->notes, c->label,
                    "another program trained it (%s); its last evaluation was done by PEAT", said);
 }
 
@@ -254,5 +250,5 @@ void verify_state(struct verification *v, const struct cell_files *c, const stru
     compare_drift(v, c, identity);
     compare_trained_by(v, c, identity);
     if (curve && !metrics_are_whole(c->dir, curve))
-        add_problem(v, c, "metrics.jsonl is not the curve of its checkpoint");
+        verify_add(&v->problems, c->label, "metrics.jsonl is not the curve of its checkpoint");
 }

@@ -45,9 +45,8 @@ static bool fill_config(struct view *v, void **config)
 
 static bool find_plugin(struct view *v)
 {
-    if (registry_init(&v->registry, v->a, v->err) != PEAT_OK)
+    if (registry_init(&v->registry, v->a, v->request->trail, v->err) != PEAT_OK)
         return false;
-    v->registry.trail = v->request->trail;
     if (registry_find(&v->registry, PEAT_SCHEME, v->request->scheme, NOWHERE, &v->plugin, v->err) !=
         PEAT_OK)
         return false;

@@ -175,13 +175,15 @@ double effect_gz(const double *d, int n)
 
 /* ---- tests by name ---- */
 
+const char *const paired_test_words[PAIRED_TESTS] = {"sign-flip", "wilcoxon", "t"};
+
 static const struct {
-    const char *word, *name;
+    const char *name;
     double (*p)(const double *d, int n, bool both); /* p two-sided, or for "greater" */
 } tests[PAIRED_TESTS] = {
-    [TEST_SIGN_FLIP] = {"sign-flip", "exact sign-flip test", signflip_tail},
-    [TEST_WILCOXON] = {"wilcoxon", "exact Wilcoxon signed-rank test", wilcoxon_tail},
-    [TEST_T] = {"t", "paired t test", t_tail},
+    [TEST_SIGN_FLIP] = {"exact sign-flip test", signflip_tail},
+    [TEST_WILCOXON] = {"exact Wilcoxon signed-rank test", wilcoxon_tail},
+    [TEST_T] = {"paired t test", t_tail},
 };
 
 /* p that the mean of sign * d + shift is greater than 0. */
@@ -210,13 +212,6 @@ double paired_p_below(enum paired_test test, const double *d, int n, double limi
     return shifted_p(test, d, n, -1.0, limit);
 }
 
-/* The larger of the two; NaN when either is. */
-double equivalence_p(enum paired_test test, const double *d, int n, double margin)
-{
-    double above = paired_p_above(test, d, n, -margin), below = paired_p_below(test, d, n, margin);
-    return isnan(above) || isnan(below) ? (double)NAN : fmax(above, below);
-}
-
 double paired_p_smallest(enum paired_test test, int tails, int n)
 {
     if (test == TEST_T)
@@ -235,11 +230,6 @@ int paired_pairs_needed(enum paired_test test, int tails, int m, double level)
     while (n < PAIRS_MAX && !(m * paired_p_smallest(test, tails, n) < level))
         n++;
     return n;
-}
-
-const char *paired_test_word(enum paired_test test)
-{
-    return tests[test].word;
 }
 
 const char *paired_test_name(enum paired_test test)

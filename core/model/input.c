@@ -117,7 +117,8 @@ void input_declare(struct model *m)
     class_token_declare(m);
 }
 
-peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x)
+/* x times the factor of the token table. */
+static peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x)
 {
     double scale = m->positional->tokens.factor;
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);

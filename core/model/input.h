@@ -7,8 +7,6 @@
 
 /* Declares the tables of the streams, whose widths are known, and of the class token. */
 void input_declare(struct model *m);
-/* x times the factor of the token table. */
-peat_node *input_scaled(const struct model *m, struct graph *g, peat_node *x);
 /* -> [B,T,D] */
 peat_node *input_forward(struct model *m, struct pass *pass, const struct model_input *in);
 /* Merges the stream of a scheme that enters after the input into x [B,T,D]: pass->merge. */

@@ -12,7 +12,8 @@ int64_t span_first(const struct span *s)
     return span_so_far(s)->T - s->rows.T;
 }
 
-const peat_side *span_keys(const struct span *s)
+/* The keys that hooks on pairs get. */
+static const peat_side *span_keys(const struct span *s)
 {
     return s->source ? s->source : span_so_far(s);
 }

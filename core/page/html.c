@@ -27,22 +27,15 @@ static void add_head(struct html_page *p)
     strbuf_add(p->out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
-static void add_description(struct html_page *p, const char *dir)
-{
-    struct value *plan;
-    if (plan_read(dir, &plan, p->a, NULL) != PEAT_OK)
-        return;
-    const char *text = json_get_text(plan, "description");
-    if (text && *text)
-        html_wrap(p->out, "<p>", text, "</p>\n");
-}
-
 static void add_header(struct html_page *p)
 {
     const struct results *r = p->r;
     html_wrap(p->out, "<header>\n<h1>", title_of(p), "</h1>\n");
-    for (int d = 0; d < p->o->n_dir; d++)
-        add_description(p, p->o->dir[d]);
+    for (int d = 0; d < r->n_dir; d++) {
+        const char *text = json_get_text(r->dir[d].plan, "description");
+        if (text && *text)
+            html_wrap(p->out, "<p>", text, "</p>\n");
+    }
     strbuf_addf(p->out, "<p class=\"soft\">%d row%s &times; %d seed%s, %d cells", r->n_row,
                 plural(r->n_row), r->n_seed, plural(r->n_seed), results_count_reported(r));
     for (int i = 0; i < r->n_axis; i++)
@@ -50,49 +43,29 @@ static void add_header(struct html_page *p)
     strbuf_add(p->out, "</p>\n</header>\n");
 }
 
-static peat_status find_length(struct html_page *p)
-{
-    const struct results *r = p->r;
-    p->length = r->n_length ? 0 : -1;
-    if (p->o->length < 0 || r->n_length == 0)
-        return PEAT_OK;
-    p->length = results_find_length(r, p->o->length);
-    return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
-}
-
 /* Claims, made before the run, come first; then the best row is one more finding. */
-static peat_status add_answers(struct html_page *p)
+static void add_answers(struct html_page *p)
 {
     bool asked = p->r->claims.n > 0;
-    peat_status status = html_claims(p);
-    if (!asked)
-        html_verdict(p);
-    if (status == PEAT_OK)
-        status = html_contrasts(p);
+    (asked ? html_claims : html_verdict)(p);
+    html_contrasts(p);
     if (asked)
         html_verdict(p);
-    return status;
 }
 
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, bool *no_gnuplot, struct error *err)
 {
     struct html_page p = {.out = out, .r = r, .o = o, .a = a, .err = err};
-    peat_status status = find_length(&p);
-    if (status == PEAT_OK)
-        status =
-            plot_check(r, &(struct plot_options){.lines = o->lines, .panels = o->panels}, a, err);
-    if (status != PEAT_OK)
-        return status;
+    const struct plot_options axes = {.lines = o->lines, .panels = o->panels};
+    if (results_find_length(r, o->length, &p.length, a, err) != PEAT_OK ||
+        plot_check(r, &axes, a, err) != PEAT_OK)
+        return err->status;
     add_head(&p);
     add_header(&p);
-    status = add_answers(&p);
-    if (status != PEAT_OK)
-        return status;
+    add_answers(&p);
     html_figures(&p);
-    status = html_table(&p);
-    if (status != PEAT_OK)
-        return status;
+    html_table(&p);
     html_ranks(&p);
     html_exact(&p);
     html_glances(&p);
@@ -104,5 +77,5 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     html_reproduce(&p);
     strbuf_addf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", report_js);
     *no_gnuplot = p.no_gnuplot;
-    return PEAT_OK;
+    return err->status;
 }

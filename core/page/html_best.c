@@ -134,14 +134,10 @@ static void say_how_surely(struct html_page *p, const struct result_row *best, i
 
 /* ---- tiles ---- */
 
-static void open_tile(struct html_page *p)
+/* Its value; its label follows. */
+static void open_tile(struct html_page *p, const char *value)
 {
-    strbuf_add(p->out, "<div><p class=\"value\">");
-}
-
-static void tile_label(struct html_page *p)
-{
-    strbuf_add(p->out, "</p><p class=\"soft\">");
+    strbuf_addf(p->out, "<div><p class=\"value\">%s</p><p class=\"soft\">", value);
 }
 
 static void close_tile(struct html_page *p)
@@ -152,9 +148,7 @@ static void close_tile(struct html_page *p)
 static void add_value_tile(struct html_page *p, const struct result_row *best, int length)
 {
     const struct summary *s = &best->at[length];
-    open_tile(p);
-    strbuf_add(p->out, number_interval(p->a, s->mean, s->ci_high - s->mean, false));
-    tile_label(p);
+    open_tile(p, number_interval(p->a, s->mean, s->ci_high - s->mean, false));
     html_text(p->out, p->r->metric);
     if (s->n > 1)
         strbuf_addf(p->out, ", mean and 95&nbsp;%% interval over %d seeds", s->n);
@@ -168,9 +162,7 @@ static void add_difference_tile(struct html_page *p, const struct result_row *be
     const struct difference *d = &best->at[length].diff;
     const struct result_row *baseline = baseline_of(p, best);
     double mean = baseline ? baseline->at[length].mean : (double)NAN;
-    open_tile(p);
-    strbuf_add(p->out, number_interval(p->a, d->mean, d->ci_high - d->mean, true));
-    tile_label(p);
+    open_tile(p, number_interval(p->a, d->mean, d->ci_high - d->mean, true));
     strbuf_add(p->out, "against ");
     html_label(p, baseline);
     strbuf_addf(p->out, ", paired over %d seed%s", d->n, plural(d->n));
@@ -184,11 +176,9 @@ static void add_p_tile(struct html_page *p, const struct result_row *best, int l
 {
     const struct difference *d = &best->at[length].diff;
     int m = p->r->comparisons[length];
-    open_tile(p);
     bool can = paired_can_show(p->r->test, d->n, m);
-    strbuf_addf(p->out, "%s%s", can ? "p = " : "",
-                number_tested_p(p->a, p->r->test, d->p_holm, d->n, m));
-    tile_label(p);
+    open_tile(p, arena_printf(p->a, "%s%s", can ? "p = " : "",
+                              number_tested_p(p->a, p->r->test, d->p_holm, d->n, m)));
     html_text(p->out, paired_test_name(p->r->test));
     if (m > 1)
         strbuf_addf(p->out, ", Holm over %d comparisons; alone %s", m,
@@ -213,9 +203,7 @@ static void add_cost_tile(struct html_page *p, const struct result_row *best)
     const struct result_row *baseline = baseline_of(p, best);
     bool compared = baseline && baseline != best;
     double unknown = (double)NAN;
-    open_tile(p);
-    strbuf_addf(p->out, "%s parameters", number_count(p->a, best->q[Q_PARAMS]));
-    tile_label(p);
+    open_tile(p, arena_printf(p->a, "%s parameters", number_count(p->a, best->q[Q_PARAMS])));
     if (compared && isfinite(best->q[Q_PARAMS] / baseline->q[Q_PARAMS]))
         strbuf_addf(p->out, "%.2f× the baseline&#39;s; ",
                     best->q[Q_PARAMS] / baseline->q[Q_PARAMS]);
@@ -234,10 +222,10 @@ static void add_tiles(struct html_page *p, const struct result_row *best, int le
     bool compared = isfinite(best->at[length].diff.mean);
     strbuf_add(p->out, "<div class=\"tiles\">\n");
     add_value_tile(p, best, length);
-    if (compared)
+    if (compared) {
         add_difference_tile(p, best, length);
-    if (compared)
         add_p_tile(p, best, length);
+    }
     add_cost_tile(p, best);
     strbuf_add(p->out, "</div>\n");
 }

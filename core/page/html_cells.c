@@ -8,14 +8,12 @@
 
 static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
 {
-    const char *injection = row_text(row, "injection");
+    const char *injection = json_text_or(row->cell[0]->planned, "injection", "unknown");
     html_open_row(p->out, results_row_label(p->r, row, p->a));
     strbuf_add(p->out, "<td>");
-    for (const char *line = injection ? injection : "unknown"; *line;) {
-        size_t n = strcspn(line, "\n");
-        html_textf(p->out, "%.*s", (int)n, line);
-        line += n + (line[n] == '\n');
-        strbuf_add(p->out, *line ? "<br>" : "");
+    for (const char *line; (line = list_next(p->a, &injection, '\n'));) {
+        html_text(p->out, line);
+        strbuf_add(p->out, *injection ? "<br>" : "");
     }
     strbuf_add(p->out, "</td>");
     if (ratios) {
@@ -65,20 +63,13 @@ static void add_counts(struct html_page *p)
 
 static const char *reason_of(struct html_page *p, const struct result_cell *c)
 {
-    struct value *end = NULL;
     const struct value *diverged = value_get(c->result, "diverged");
-    const char *text = NULL;
     if (c->damage)
         return c->damage;
-    if (c->state == CELL_DIVERGED) {
-        const char *what = json_get_text(diverged, "what");
+    if (c->state == CELL_DIVERGED)
         return arena_printf(p->a, "at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
-                            what ? what : "");
-    }
-    if (c->dir && cell_has_failed(c->state) &&
-        record_read(c->dir, &end_record, p->a, &end, NULL) == PEAT_OK)
-        text = json_get_text(end, "reason");
-    return text ? text : "";
+                            json_text_or(diverged, "what", ""));
+    return cell_has_failed(c->state) ? json_text_or(c->end, "reason", "") : "";
 }
 
 /* The cell should be in the means and is not. */
@@ -113,7 +104,7 @@ static void add_missing(struct html_page *p)
         if (!is_missing(r, c))
             continue;
         listed++;
-        html_open_row(p->out, c->label ? c->label : c->id);
+        html_open_row(p->out, c->label);
         html_cell(p->out, cell_state_name(c->state), false);
         html_cell(p->out, reason_of(p, c), false);
         html_close_row(p->out);

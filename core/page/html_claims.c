@@ -62,8 +62,9 @@ static void add_numbers(struct html_page *p, const struct claim_history *h)
     }
 }
 
-static void add_claims(struct html_page *p, const struct claim_history *h)
+void html_claims(struct html_page *p)
 {
+    const struct claim_history *h = p->o->claims;
     html_section(p->out, "claims", "Claims");
     if (h->first.version)
         strbuf_add(p->out, "<p class=\"headline\">The claims were changed after the first "
@@ -79,32 +80,17 @@ static void add_claims(struct html_page *p, const struct claim_history *h)
     html_end_section(p->out);
 }
 
-peat_status html_claims(struct html_page *p)
-{
-    struct claim_history own;
-    if (p->o->family) {
-        add_claims(p, p->o->family);
-        return PEAT_OK;
-    }
-    peat_status status = claims_history(&own, p->r, p->a, p->err);
-    if (status == PEAT_OK && own.now.version)
-        add_claims(p, &own);
-    return status;
-}
-
-peat_status html_contrasts(struct html_page *p)
+void html_contrasts(struct html_page *p)
 {
     int n = effects_count(p->r);
-    peat_status status = PEAT_OK;
     if (n == 0)
-        return PEAT_OK;
+        return;
     html_section(p->out, "contrasts", n == 1 ? "Contrast" : "Contrasts");
-    for (int i = 0; status == PEAT_OK && i < n; i++) {
+    for (int i = 0; i < n; i++) {
         struct effects x;
         struct table t;
-        status = effects_of_report(&x, p->r, i, p->o->length, p->a, p->err);
-        if (status != PEAT_OK)
-            break;
+        if (effects_of_report(&x, p->r, i, p->o->length, p->a, p->err) != PEAT_OK)
+            return;
         effects_table(&t, &x, p->a);
         html_results_table(p, &t);
     }
@@ -113,5 +99,4 @@ peat_status html_contrasts(struct html_page *p)
         "Mean over seeds of A - B with its 95 % interval (Student t); small points are seeds, "
         "the dashed line is no difference.");
     html_end_section(p->out);
-    return status;
 }

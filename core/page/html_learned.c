@@ -6,31 +6,6 @@
 
 enum { CELLS_SHOWN = 60 };
 
-/* Diagnostics and their headings. */
-static const char *const diagnostic[][2] = {{"logits", "attention logits"},
-                                            {"sizes", "sizes"},
-                                            {"subspaces", "subspaces"},
-                                            {"support", "dimensions"},
-                                            {"collisions", "collisions"},
-                                            {"probes", "probes"},
-                                            {"order", "order"},
-                                            {"attention", "attention"}};
-enum { DIAGNOSTICS = sizeof(diagnostic) / sizeof(*diagnostic) };
-
-static void read_kept(struct html_page *p, struct findings *f)
-{
-    findings_init(f, p->r, p->a);
-    for (int i = 0; i < p->r->n_cell; i++) {
-        const struct result_cell *c = &p->r->cell[i];
-        const char *why = NULL;
-        const struct value *tree = result_counts(c) ? findings_kept(c, p->a, &why) : NULL;
-        if (tree)
-            findings_add(f, c, tree);
-        else if (why)
-            findings_leave_out(f, c->label ? c->label : c->id, why);
-    }
-}
-
 /* ---- figures ---- */
 
 static const char *begin_sentence(const char *text, struct arena *a)
@@ -68,13 +43,13 @@ static void add_figures(struct html_page *p, const struct findings *f)
 
 static void add_summaries(struct html_page *p, const struct result_cell *c, const struct value *v)
 {
-    html_wrap(p->out, "<details><summary>", c->label ? c->label : c->id, "</summary>\n<dl>\n");
-    for (int i = 0; i < DIAGNOSTICS; i++) {
-        const struct value *one = value_get(v, diagnostic[i][0]);
-        const char *said = json_get_text(one, "summary"), *why = json_get_text(one, "skipped");
+    html_wrap(p->out, "<details><summary>", c->label, "</summary>\n<dl>\n");
+    for (int i = 0; v->kind == VALUE_MAP && i < v->n; i++) {
+        const char *said = json_get_text(v->item[i], "summary"),
+                   *why = json_get_text(v->item[i], "skipped");
         if (!said && !why)
             continue;
-        strbuf_addf(p->out, "<dt>%s</dt>", diagnostic[i][1]);
+        html_wrap(p->out, "<dt>", v->key[i], "</dt>");
         html_wrap(p->out, said ? "<dd>" : "<dd>left out: ", said ? said : why, "</dd>\n");
     }
     strbuf_add(p->out, "</dl>\n</details>\n");
@@ -97,17 +72,16 @@ static void add_cells(struct html_page *p, const struct findings *f)
 
 void html_learned(struct html_page *p)
 {
-    struct findings f;
+    const struct findings *f = p->o->found;
     struct table t;
-    read_kept(p, &f);
-    if (f.n_cell + f.n_left_out == 0)
+    if (f->n_cell + f->n_left_out == 0)
         return;
     html_fold(p->out, "learned", "What the cells learned", false);
-    if (findings_table(&t, &f, NULL, NULL) == PEAT_OK)
+    if (findings_table(&t, f, NULL, NULL) == PEAT_OK)
         html_results_table(p, &t);
-    if (f.n_cell) {
-        add_figures(p, &f);
-        add_cells(p, &f);
+    if (f->n_cell) {
+        add_figures(p, f);
+        add_cells(p, f);
     }
     html_end_fold(p->out);
 }

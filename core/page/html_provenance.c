@@ -95,16 +95,15 @@ static void add_dates(struct html_page *p)
 
 static const char *plugin_text(struct html_page *p, const struct value *v)
 {
-    const char *kind = json_get_text(v, "kind"), *id = json_get_text(v, "id");
-    const char *version = json_get_text(v, "version"), *hash = json_get_text(v, "sha256");
-    return arena_printf(p->a, "%s/%s %s, sha256 %.*s", kind ? kind : "", id ? id : "",
-                        version ? version : "", HASH_SHOWN, hash ? hash : "");
+    return arena_printf(p->a, "%s/%s %s, sha256 %.*s", json_text_or(v, "kind", ""),
+                        json_text_or(v, "id", ""), json_text_or(v, "version", ""), HASH_SHOWN,
+                        json_text_or(v, "sha256", ""));
 }
 
 static const char *data_text(struct html_page *p, const struct value *v)
 {
-    const char *path = json_get_text(v, "path"), *hash = json_get_text(v, "sha256");
-    return arena_printf(p->a, "%s, sha256 %.*s", path ? path : "", HASH_SHOWN, hash ? hash : "");
+    return arena_printf(p->a, "%s, sha256 %.*s", json_text_or(v, "path", ""), HASH_SHOWN,
+                        json_text_or(v, "sha256", ""));
 }
 
 static void add_list(struct html_page *p, const char *key, const char *name,
@@ -179,8 +178,8 @@ void html_reproduce(struct html_page *p)
 {
     struct strbuf text = STRBUF_NEW;
     html_fold(p->out, "reproduce", "Make it again", false);
-    for (int d = 0; d < p->o->n_dir; d++) {
-        const char *dir = p->o->dir[d];
+    for (int d = 0; d < p->r->n_dir; d++) {
+        const char *dir = p->r->dir[d].path;
         struct strbuf word = STRBUF_NEW;
         char *absolute = realpath(dir, NULL); /* the commands work from any folder */
         strbuf_add_word(&word, absolute ? absolute : dir);
@@ -196,8 +195,8 @@ void html_reproduce(struct html_page *p)
     }
     html_lines(p->out, text.text, "\n");
     strbuf_release(&text);
-    for (int d = 0; d < p->o->n_dir; d++)
+    for (int d = 0; d < p->r->n_dir; d++)
         for (int i = 0; i < 2; i++)
-            add_file(p, p->o->dir[d], i ? RESOLVED_FILE : "experiment.yaml");
+            add_file(p, p->r->dir[d].path, i ? RESOLVED_FILE : "experiment.yaml");
     html_end_fold(p->out);
 }

@@ -148,17 +148,15 @@ void html_results_table(struct html_page *p, const struct table *t)
     add_notes(p, t);
 }
 
-peat_status html_table(struct html_page *p)
+void html_table(struct html_page *p)
 {
     struct table t;
     const struct table_options o = {.length = p->o->length, .whole = true};
-    peat_status status = table_build(&t, p->r, &o, p->a, p->err);
-    if (status != PEAT_OK)
-        return status;
+    if (table_build(&t, p->r, &o, p->a, p->err) != PEAT_OK)
+        return;
     html_section(p->out, "table", "Results");
     html_results_table(p, &t);
     html_end_section(p->out);
-    return PEAT_OK;
 }
 
 void html_ranks(struct html_page *p)

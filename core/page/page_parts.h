@@ -15,14 +15,13 @@ struct html_page {
     int n_figure;
     bool no_gnuplot; /* found to be missing: said once */
     struct arena *a;
-    struct error *err;
+    struct error *err; /* a section that fails leaves its error here */
 };
 
 void html_verdict(struct html_page *p);
-peat_status html_table(struct html_page *p);
-/* Claims and contrasts print nothing where there are none. */
-peat_status html_claims(struct html_page *p);
-peat_status html_contrasts(struct html_page *p);
+void html_table(struct html_page *p);
+void html_claims(struct html_page *p);
+void html_contrasts(struct html_page *p);
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
 void html_ranks(struct html_page *p);

@@ -83,19 +83,10 @@ static peat_status publish(struct tokenize *t, const char *made, struct error *e
     return dir_sync_parent(t->dir, err);
 }
 
-/* The path without slashes at its end, so that a name beside it can be made. */
-static const char *folder_name(const char *dir, struct arena *a)
-{
-    char *name = arena_strdup(a, dir);
-    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
-        name[n - 1] = '\0';
-    return name;
-}
-
 peat_status tokenize(struct tokenize *t, struct arena *a, struct error *err)
 {
     struct stops_held held;
-    t->dir = folder_name(t->dir, a);
+    t->dir = path_bare(t->dir, a);
     const char *made = arena_printf(a, "%s.tmp-%ld", t->dir, (long)getpid());
     t->bytes = t->ids = 0;
     if (file_exists(t->dir))

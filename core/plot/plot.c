@@ -3,7 +3,6 @@
 #include "plot/plot.h"
 
 #include "plotter.h"
-#include "report/lists.h"
 #include "report/selector.h"
 
 const char *const plot_kind_name[PLOT_KINDS] = {"curves", "bars",    "length",
@@ -20,14 +19,13 @@ static peat_status find_length(struct plotter *p)
     const struct results *r = p->r;
     if (r->n_length == 0)
         return error_set(p->err, PEAT_INVALID, "nothing is finished yet");
-    p->length = p->o->length < 0 ? 0 : results_find_length(r, p->o->length);
-    return p->length >= 0 ? PEAT_OK : results_no_length(r, p->o->length, p->a, p->err);
+    return results_find_length(r, p->o->length, &p->length, p->a, p->err);
 }
 
 static peat_status read_roles(struct plotter *p, const char *list, const char *option,
                               enum axis_role role)
 {
-    for (const char *word; (word = list_next(p->a, &list));) {
+    for (const char *word; (word = list_next(p->a, &list, ','));) {
         int axis = selector_axis(p->r, word);
         if (axis < 0)
             return selector_no_axis(p->r, option, word, p->a, p->err);

@@ -72,7 +72,7 @@ static bool same_panel(const struct results *r, const struct series_set *s,
     for (int i = 0; i < r->n_axis; i++) {
         if (!s->makes_panel[i])
             continue;
-        if (loosely ? !selector_same(r, i, x->axis[i], y->axis[i])
+        if (loosely ? !axis_labels_agree(r->axis[i], x->axis[i], y->axis[i])
                     : strcmp(x->axis[i], y->axis[i]) != 0)
             return false;
     }

@@ -60,9 +60,9 @@ const char *plot_other_labels(struct plotter *p, const struct result_row *row, i
 
 int plot_number_of(const char **label, int *n, const char *text)
 {
-    for (int i = 0; i < *n; i++)
-        if (strcmp(label[i], text) == 0)
-            return i;
+    int found = texts_find(label, *n, text);
+    if (found >= 0)
+        return found;
     label[*n] = text;
     return (*n)++;
 }

@@ -20,9 +20,10 @@ const char *kind_name(peat_kind kind)
     return "unknown kind";
 }
 
-peat_status registry_init(struct registry *r, struct arena *arena, struct error *err)
+peat_status registry_init(struct registry *r, struct arena *arena, struct trail *trail,
+                          struct error *err)
 {
-    *r = (struct registry){.arena = arena};
+    *r = (struct registry){.arena = arena, .trail = trail};
     return plugin_dirs_find(&r->dirs, arena, err);
 }
 
@@ -163,8 +164,7 @@ static void names_collect(struct names *names, const char *dir)
 {
     char **entry;
     int n;
-    if (dir_list(dir, &entry, &n, NULL) != PEAT_OK)
-        return;
+    dir_list(dir, &entry, &n, NULL);
     for (int i = 0; i < n; i++)
         if (object_is_named(entry[i]))
             *ARENA_APPEND(names->arena, names->item, names->n, names->room) =
@@ -410,9 +410,8 @@ static void walk_file(struct walk *w, const char *path, const char *file, const 
 {
     if (kind && !claim(w, *kind, file))
         return;
-    for (int i = 0; i < w->r->n_skip; i++)
-        if (strcmp(w->r->skip[i], path) == 0)
-            return;
+    if (texts_find(w->r->skip, w->r->n_skip, path) >= 0)
+        return;
     struct error why = {0};
     const struct plugin *plugin;
     peat_status status = load_noted(w->r, path, OBJECT_UNHASHED, &plugin, &why);
@@ -432,16 +431,11 @@ static void walk_directory(struct walk *w, const char *dir, const peat_kind *kin
     char **entry;
     int n;
     peat_status status = dir_list(dir, &entry, &n, &why);
-    if (status != PEAT_OK) {
-        if (status != PEAT_NOTFOUND)
-            w->bad(w->ctx, dir, why.text);
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        if (!object_is_named(entry[i]))
-            continue;
-        walk_file(w, path_in(dir, entry[i]).text, entry[i], kind);
-    }
+    if (status != PEAT_OK && status != PEAT_NOTFOUND)
+        w->bad(w->ctx, dir, why.text);
+    for (int i = 0; i < n; i++)
+        if (object_is_named(entry[i]))
+            walk_file(w, path_in(dir, entry[i]).text, entry[i], kind);
     names_free(entry, n);
 }
 

@@ -39,9 +39,9 @@ static void restore_rounding(uint32_t mode)
 static int count_entries(const char *path)
 {
     char **name;
-    int n = 0;
-    if (dir_list(path, &name, &n, NULL) == PEAT_OK)
-        names_free(name, n);
+    int n;
+    dir_list(path, &name, &n, NULL);
+    names_free(name, n);
     return n;
 }
 

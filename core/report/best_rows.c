@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* best_rows.c: replaces the rows of all values by the row of the value that was chosen. */
-#include "report/results.h"
+#include "labels.h"
 
 /* ---- choosing ---- */
 
@@ -103,20 +103,6 @@ static void drop_seeds(struct results *r)
     r->n_seed = kept;
 }
 
-/* The first row that differs from row i only on the axes of best_over, or row i. */
-static int first_like(const struct results *r, int i)
-{
-    for (int j = 0; j < i; j++) {
-        bool like = true;
-        for (int k = 0; k < r->n_axis && like; k++)
-            like = best_over_has(&r->best.over, r->axis[k]) ||
-                   strcmp(r->row[i].axis[k], r->row[j].axis[k]) == 0;
-        if (like)
-            return j;
-    }
-    return i;
-}
-
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err)
 {
     const struct best *b = &r->best;
@@ -125,14 +111,17 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
         return status;
     /* Rows keep the order of the plan, whatever was chosen. */
     struct result_row *all = r->row;
-    int kept = 0;
-    int *place = ARENA_ARRAY(a, r->n_row + 1, int);
+    int kept = 0, n = 0;
+    bool chosen[EXPERIMENT_MAX_AXES];
+    const struct result_row **first = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
+    for (int k = 0; k < r->n_axis; k++)
+        chosen[k] = best_over_has(&b->over, r->axis[k]);
     for (int i = 0; i < r->n_row; i++)
-        place[i] = first_like(r, i);
+        n = labels_collect(r, &all[i], chosen, false, first, n);
     r->row = ARENA_ARRAY(a, r->n_row + 1, struct result_row);
-    for (int at = 0; at < r->n_row; at++)
+    for (int k = 0; k < n; k++)
         for (int i = 0; i < r->n_row; i++)
-            if (place[i] == at && keep_cells(r, &all[i], a))
+            if (labels_alike(r, &all[i], first[k], chosen, false) && keep_cells(r, &all[i], a))
                 r->row[kept++] = all[i];
     r->n_row = kept;
     drop_axes(r);

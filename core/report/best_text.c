@@ -2,21 +2,13 @@
 /* best_text.c: the choices of best_over, in words and as JSON. */
 #include "table_builder.h"
 
-#include "report/lists.h"
-
 /* ---- parts ---- */
-
-static const char *short_name(const char *key)
-{
-    const char *dot = strrchr(key, '.');
-    return dot ? dot + 1 : key;
-}
 
 static const char *axes_text(const struct best *b, struct arena *a)
 {
     const char *text = NULL;
     for (int i = 0; i < b->over.n_axis; i++)
-        text = list_add(a, text, " and ", short_name(b->over.axis[i]));
+        text = list_add(a, text, " and ", key_name(b->over.axis[i]));
     return text;
 }
 
@@ -34,7 +26,7 @@ static const char *labels_text(const struct best *b, const struct best_value *v,
 {
     const char *text = NULL;
     for (int i = 0; i < b->over.n_axis; i++)
-        text = arena_item(a, text, "%s=%s", short_name(b->over.axis[i]), v->label[i]);
+        text = arena_item(a, text, "%s=%s", key_name(b->over.axis[i]), v->label[i]);
     return text;
 }
 

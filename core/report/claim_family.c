@@ -5,45 +5,46 @@
 
 /* ---- one family ---- */
 
-peat_status claims_family(struct claim_history *h, int n, const struct results *r,
-                          char *const *name, struct arena *a, struct error *err)
+static peat_status judge_run(struct claim_history *h, char *dir, const struct results_options *o,
+                             struct arena *a, struct error *err)
 {
-    struct claim_history *of = ARENA_ARRAY(a, n, struct claim_history);
-    int room = 0, at = 0;
-    for (int i = 0; i < n; i++) {
-        peat_status status = claims_history(&of[i], &r[i], a, err);
-        if (status != PEAT_OK)
-            return status;
-        if (!of[i].now.version)
-            return error_set(err, PEAT_INVALID, "option '--family': '%s' has no claims", name[i]);
-        for (int k = 0; k < of[i].now.n; k++)
-            if (of[i].now.item[k].claim.n_look)
-                return error_set(err, PEAT_INVALID,
-                                 "option '--family': the claims of '%s' have looks, over which "
-                                 "their alpha was shared out beforehand",
-                                 name[i]);
-        room += of[i].now.n;
-    }
-    *h = (struct claim_history){.n_run = n, .of = of, .run = name};
-    h->now.n = room;
-    h->now.item = ARENA_ARRAY(a, room, struct claim_verdict);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < of[i].now.n; k++) {
-            h->now.item[at] = of[i].now.item[k];
-            h->now.item[at++].run = name[i];
-        }
-    claims_settle(&h->now, a);
+    struct results *r = ARENA_NEW(a, struct results);
+    peat_status status = results_read(r, 1, &dir, o, a, err);
+    if (status == PEAT_OK)
+        status = claims_history(h, r, a, err);
+    if (status != PEAT_OK)
+        return status;
+    if (!h->now.version)
+        return error_set(err, PEAT_INVALID, "option '--family': '%s' has no claims", dir);
+    for (int i = 0; i < h->now.n; i++)
+        if (h->now.item[i].claim.n_look)
+            return error_set(err, PEAT_INVALID,
+                             "option '--family': the claims of '%s' have looks, over which their "
+                             "alpha was shared out beforehand",
+                             dir);
     return PEAT_OK;
 }
 
 peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
                            const struct results_options *o, struct arena *a, struct error *err)
 {
-    struct results *r = ARENA_ARRAY(a, n, struct results);
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < n; i++)
-        status = results_read(&r[i], 1, &dir[i], o, a, err);
-    return status == PEAT_OK ? claims_family(h, n, r, dir, a, err) : status;
+    struct claim_history *of = ARENA_ARRAY(a, n, struct claim_history);
+    struct claim_verdict *item;
+    *h = (struct claim_history){.n_run = n, .of = of, .run = dir};
+    for (int i = 0; i < n; i++) {
+        peat_status status = judge_run(&of[i], dir[i], o, a, err);
+        if (status != PEAT_OK)
+            return status;
+        h->now.n += of[i].now.n;
+    }
+    h->now.item = item = ARENA_ARRAY(a, h->now.n, struct claim_verdict);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < of[i].now.n; k++, item++) {
+            *item = of[i].now.item[k];
+            item->run = dir[i];
+        }
+    claims_settle(&h->now, a);
+    return PEAT_OK;
 }
 
 /* ---- shared rows ---- */

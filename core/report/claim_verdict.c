@@ -11,10 +11,7 @@ const char *const claim_ends[] = {"undecided", "holds", "fails"};
 
 static enum paired_test test_of(const struct claim *c)
 {
-    int t = 0;
-    while (strcmp(paired_test_word((enum paired_test)t), c->test) != 0 && t + 1 < PAIRED_TESTS)
-        t++;
-    return (enum paired_test)t;
+    return (enum paired_test)texts_find(paired_test_words, PAIRED_TESTS, c->test);
 }
 
 static double larger(double a, double b)
@@ -279,8 +276,9 @@ void claims_settle(struct claim_verdicts *v, struct arena *a)
             claim_decide(&v->item[i], v->n, a);
 }
 
-peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
-                         const struct claims_version *version, struct arena *a, struct error *err)
+static peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
+                                const struct claims_version *version, struct arena *a,
+                                struct error *err)
 {
     peat_status status = PEAT_OK;
     *v = (struct claim_verdicts){.n = version->claims->n, .version = version};

@@ -12,7 +12,8 @@ static bool is_baseline_of(const struct results *r, const struct selector *s,
                            const struct result_row *row, const struct result_row *other)
 {
     for (int i = 0; i < r->n_axis; i++)
-        if (!selector_same(r, i, other->axis[i], s->label[i] ? s->label[i] : row->axis[i]))
+        if (!axis_labels_agree(r->axis[i], other->axis[i],
+                               s->label[i] ? s->label[i] : row->axis[i]))
             return false;
     return true;
 }
@@ -76,7 +77,7 @@ static peat_status find_baselines(struct results *r, const struct results_option
     if (o->baseline)
         status = selector_parse(r, o->baseline, "--baseline", &s, a, err);
     else
-        status = selector_from_map(r, r->baseline, "report.baseline", &s, a, err);
+        status = selector_from_map(r, r->baseline, &s, a, err);
     for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
         status = find_baseline(r, &s, i, a, err);
     if (status == PEAT_OK)
@@ -223,16 +224,19 @@ double pair_difference(const struct result_cell *a, const struct result_cell *b,
     return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
 }
 
-/* x - y over the paired seeds; d has x->n_cell numbers. */
+/* x - y over the paired seeds; d and seed (NULL: not wanted) have x->n_cell numbers. */
 static struct pairs row_differences(const struct result_row *x, const struct result_row *y,
-                                    int length, double *d)
+                                    int length, double *d, int64_t *seed)
 {
     struct pairs pairs = {0};
-    for (int i = 0, n = 0; i < x->n_cell; i++) {
+    for (int i = 0; i < x->n_cell; i++) {
         const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
+        const int n = pairs.n;
         double difference = pair_difference(a, b, length, &pairs);
         if (pairs.n > n)
-            d[n++] = difference;
+            d[n] = difference;
+        if (pairs.n > n && seed)
+            seed[n] = a->seed;
     }
     return pairs;
 }
@@ -263,15 +267,7 @@ struct difference rows_difference(const struct results *r, const struct result_r
     const double weight = 1.0;
     double *d = ARENA_ARRAY(a, x->n_cell, double);
     int64_t *seed = ARENA_ARRAY(a, x->n_cell, int64_t);
-    *pairs = (struct pairs){0};
-    for (int i = 0, n = 0; i < x->n_cell; i++) {
-        int64_t at = x->cell[i]->seed;
-        double difference = pair_difference(x->cell[i], row_cell(y, at), length, pairs);
-        if (pairs->n > n) {
-            seed[n] = at;
-            d[n++] = difference;
-        }
-    }
+    *pairs = row_differences(x, y, length, d, seed);
     struct difference of = difference_of(d, pairs->n, r->test);
     if (same_text(r->split, "test"))
         difference_add_text(&of, r, &(struct weighted_pairs){1, pair, &weight}, seed, r->metric,
@@ -325,7 +321,7 @@ static bool is_separable(const struct result_row *row, const struct result_row *
                          double *d)
 {
     const struct summary *x = &row->at[length], *y = &best->at[length];
-    struct pairs pairs = row_differences(row, best, length, d);
+    struct pairs pairs = row_differences(row, best, length, d, NULL);
     if (pairs.n == 0 && pairs_refused(&pairs)) {
         double half = welch_ci_half(x->sd, x->n, y->sd, y->n);
         return !(fabs(x->mean - y->mean) <= half);

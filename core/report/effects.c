@@ -17,10 +17,10 @@ struct labelled results_labels(const struct results *r, struct arena *a)
 /* "learned.sum": the labels of a map axis -> label. */
 static const char *labels_text(const struct value *map, struct arena *a)
 {
-    const char *text = map->n ? map->item[0]->text : "-";
-    for (int i = 1; i < map->n; i++)
-        text = arena_printf(a, "%s.%s", text, map->item[i]->text);
-    return text;
+    const char *text = NULL;
+    for (int i = 0; i < map->n; i++)
+        text = list_add(a, text, ".", map->item[i]->text);
+    return text ? text : "-";
 }
 
 const char *effects_what(const struct effects *x, struct arena *a)
@@ -87,11 +87,11 @@ static void choose_measure(struct effects *x, int64_t length)
     x->metric = own ? x->spec.metric : r->metric;
     x->split = r->split;
     x->goal_max = r->goal_max;
-    for (int i = 0; own && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, x->metric) == 0) {
-            x->goal_max = r->known[i].goal_max;
-            x->split = r->known[i].split ? r->known[i].split : x->split;
-        }
+    int known = results_metric(r, x->metric);
+    if (own && known >= 0) {
+        x->goal_max = r->known[known].goal_max;
+        x->split = r->known[known].split ? r->known[known].split : x->split;
+    }
     x->length = x->spec.length >= 0 ? x->spec.length : length >= 0 ? length : first_length(x);
 }
 
@@ -118,15 +118,6 @@ static bool is_unfinished(const struct result_cell *c)
     return !cell_has_ended(c->state) && !cell_has_failed(c->state) && c->state != CELL_DECIDED;
 }
 
-/* True where its seed is one of those in question. */
-static bool is_looked_at(const struct results *r, const struct result_cell *c)
-{
-    for (int i = 0; i < r->n_seed; i++)
-        if (r->seed[i] == c->seed)
-            return true;
-    return false;
-}
-
 static void count_unfinished(struct effects *x, struct arena *a)
 {
     bool *seen = ARENA_ARRAY(a, x->r->n_row, bool);
@@ -134,8 +125,9 @@ static void count_unfinished(struct effects *x, struct arena *a)
         int row = i % 2 ? x->pairs.pair[i / 2].b : x->pairs.pair[i / 2].a;
         for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++) {
             const struct result_cell *c = x->r->row[row].cell[k];
-            x->unfinished += is_looked_at(x->r, c) && is_unfinished(c);
-            x->failed += is_looked_at(x->r, c) && cell_has_failed(c->state);
+            bool counts = integers_hold(x->r->seed, x->r->n_seed, c->seed);
+            x->unfinished += counts && is_unfinished(c);
+            x->failed += counts && cell_has_failed(c->state);
         }
         seen[row] = true;
     }
@@ -239,51 +231,51 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
 {
     const char *name = NULL;
     for (int k = 0; k < x->r->n_axis; k++)
-        if (axes[k] && k != x->spec.factor) {
-            const char *label = x->pairs.pair[pair].label[k];
-            name = arena_item(a, name, "%s", label);
-        }
+        if (axes[k] && k != x->spec.factor)
+            name = arena_item(a, name, "%s", x->pairs.pair[pair].label[k]);
     return name ? name : "all";
+}
+
+/* The first pair of each setting of these axes, in row order; returns their number. */
+static int find_settings(const struct effects *x, const bool *axes, int *first)
+{
+    int n = 0;
+    for (int i = 0; i < x->pairs.n; i++) {
+        int j = 0;
+        while (j < n && !same_setting(x, i, first[j], axes))
+            j++;
+        if (j == n)
+            first[n++] = i;
+    }
+    return n;
 }
 
 /* Computes one effect for each setting of these axes, in row order; returns their number. */
 static int split(const struct effects *x, const bool *axes, struct effect *out, struct arena *a)
 {
     bool *in = ARENA_ARRAY(a, x->pairs.n, bool);
-    int n = 0;
-    for (int i = 0; i < x->pairs.n; i++) {
-        bool first = true;
-        for (int j = 0; j < i; j++)
-            first = first && !same_setting(x, i, j, axes);
-        for (int j = 0; first && j < x->pairs.n; j++)
-            in[j] = same_setting(x, i, j, axes);
-        if (first)
-            out[n++] = effect_over(x, in, setting_name(x, i, axes, a), a);
+    int *first = ARENA_ARRAY(a, x->pairs.n, int), n = find_settings(x, axes, first);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < x->pairs.n; j++)
+            in[j] = same_setting(x, first[i], j, axes);
+        out[i] = effect_over(x, in, setting_name(x, first[i], axes, a), a);
     }
     return n;
 }
 
 /* Tests the means over all other axes, for each label of the axis. */
-static void test_interaction(struct effects *x, int axis, struct arena *a)
+static void test_interaction(struct effects *x, int axis, const bool *one, struct arena *a)
 {
     const int n_seed = x->r->n_seed, n = x->pairs.n;
-    bool axes[EXPERIMENT_MAX_AXES] = {[0] = false}, *in = ARENA_ARRAY(a, n, bool);
+    bool *in = ARENA_ARRAY(a, n, bool);
     double *level = ARENA_ARRAY(a, (int64_t)n_seed * n, double);
     double *mean = ARENA_ARRAY(a, n_seed, double);
-    int *first = ARENA_ARRAY(a, n, int), k = 0, at = 0;
-    axes[axis] = true;
-    for (int i = 0; i < n; i++) {
-        bool seen = false;
-        for (int j = 0; j < k; j++)
-            seen = seen || same_setting(x, i, first[j], axes);
-        if (!seen)
-            first[k++] = i;
-    }
+    int *first = ARENA_ARRAY(a, n, int), k = find_settings(x, one, first);
     if (k < 2)
         return;
-    for (; at < k; at++) {
+    for (int at = 0; at < k; at++) {
         for (int j = 0; j < n; j++)
-            in[j] = same_setting(x, first[at], j, axes);
+            in[j] = same_setting(x, first[at], j, one);
         strata_means(x->d, n_seed, n, in, mean);
         for (int s = 0; s < n_seed; s++)
             level[s * k + at] = mean[s];
@@ -325,7 +317,7 @@ static void fill_effects(struct effects *x, struct arena *a)
         one[k] = true;
         if (shown > 1)
             add_margin(x, k, one, a);
-        test_interaction(x, k, a);
+        test_interaction(x, k, one, a);
     }
 }
 

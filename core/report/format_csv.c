@@ -8,7 +8,6 @@
  */
 
 #include "cell/cellmetrics.h"
-#include "report/lists.h"
 #include "report/table.h"
 
 struct number {
@@ -95,10 +94,8 @@ static const char *label_of(const struct csv *csv, const struct column *k, const
 
 static const char *goal_of(const struct results *r, const char *metric)
 {
-    for (int i = 0; metric && i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, metric) == 0)
-            return r->known[i].goal_max ? "max" : "min";
-    return NULL;
+    int i = results_metric(r, metric);
+    return i < 0 ? NULL : r->known[i].goal_max ? "max" : "min";
 }
 
 static const char *quantity_of(const struct csv *csv, const struct quantity *row)
@@ -474,7 +471,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
     int room = 0;
     for (int k = 0; !columns && k < csv->n_column; k++)
         *ARENA_APPEND(csv->kept, csv->chosen, csv->n_chosen, room) = k;
-    for (const char *word; (word = list_next(csv->kept, &columns));) {
+    for (const char *word; (word = list_next(csv->kept, &columns, ','));) {
         int k = find_column(csv, word);
         if (k == csv->n_column) {
             error_set(err, PEAT_INVALID, "--columns: the csv has no '%s'; it has ", word);

@@ -169,7 +169,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     json_put_text(m, "goal", r->goal_max ? "max" : "min");
     json_put_text(m, "length_unit", *r->length_unit ? r->length_unit : NULL);
     json_put_text(m, "baseline", r->baseline_text);
-    json_put_text(m, "test", paired_test_word(r->test));
+    json_put_text(m, "test", paired_test_words[r->test]);
     struct json axes = json_put_list(m, "axes"), lengths = json_put_list(m, "lengths"),
                 comparisons = json_put_list(m, "comparisons");
     for (int i = 0; i < r->n_axis; i++)
@@ -189,7 +189,6 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
         json_put(m, "best_over", best_over_value(&r->best.over, a));
     put_comparisons(m, r);
     json_print(m.v, JSON_INDENTED, out);
-    strbuf_add(out, "\n");
 }
 
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out)

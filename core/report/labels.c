@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.c: names rows by the labels of their axes, and compares rows by them. */
 #include "labels.h"
-
-#include "report/lists.h"
-
-static const char *last_part(const char *key)
-{
-    const char *dot = strrchr(key, '.');
-    return dot ? dot + 1 : key;
-}
-
 const char *results_axis_name(const struct results *r, int axis)
 {
-    const char *name = last_part(r->axis[axis]);
+    const char *name = key_name(r->axis[axis]);
     for (int i = 0; i < r->n_axis; i++)
-        if (i != axis && strcmp(last_part(r->axis[i]), name) == 0)
+        if (i != axis && strcmp(key_name(r->axis[i]), name) == 0)
             return r->axis[axis];
     return name;
 }
@@ -72,20 +63,18 @@ const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
     return NULL;
 }
 
-int results_find_length(const struct results *r, int64_t length)
-{
-    for (int l = 0; l < r->n_length; l++)
-        if (r->length[l] == length)
-            return l;
-    return -1;
-}
-
-peat_status results_no_length(const struct results *r, int64_t length, struct arena *a,
-                              struct error *err)
+peat_status results_find_length(const struct results *r, int64_t length, int *index,
+                                struct arena *a, struct error *err)
 {
     const char *known = NULL;
-    for (int l = 0; l < r->n_length; l++)
-        known = arena_item(a, known, "%" PRId64, r->length[l]);
+    *index = r->n_length ? 0 : -1;
+    if (length < 0 || r->n_length == 0)
+        return PEAT_OK;
+    for (; *index < r->n_length; ++*index) {
+        if (r->length[*index] == length)
+            return PEAT_OK;
+        known = arena_item(a, known, "%" PRId64, r->length[*index]);
+    }
     return error_set(err, PEAT_INVALID, "nothing was evaluated at length %" PRId64 "; there are %s",
-                     length, known ? known : "none");
+                     length, known);
 }

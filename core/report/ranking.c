@@ -44,7 +44,7 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
 {
     const struct results *r = k->r;
     bool any = false;
-    int only = length < 0 ? -1 : results_find_length(r, length);
+    int only;
     for (int i = 0; i < r->n_axis; i++) {
         k->is_task[i] = is_task_axis(r, i);
         any = any || k->is_task[i];
@@ -54,14 +54,14 @@ static peat_status find_tasks(struct ranking *k, int64_t length, struct arena *a
                          "option '--ranks': no axis of '%s' is one of tasks or data sets; ranks "
                          "are over tasks, not over seeds",
                          r->experiment);
-    if (length >= 0 && only < 0)
-        return results_no_length(r, length, a, err);
+    if (results_find_length(r, length, &only, a, err) != PEAT_OK)
+        return PEAT_INVALID;
     k->task = ARENA_ARRAY(a, r->n_row, const struct result_row *);
     k->length = ARENA_ARRAY(a, r->n_row, int);
     for (int i = 0; i < r->n_row; i++)
         k->n = labels_collect(r, &r->row[i], k->is_task, true, k->task, k->n);
     for (int i = 0; i < k->n; i++)
-        k->length[i] = only >= 0 ? only : first_length(k, k->task[i]);
+        k->length[i] = length >= 0 ? only : first_length(k, k->task[i]);
     return PEAT_OK;
 }
 

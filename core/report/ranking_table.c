@@ -135,5 +135,4 @@ void ranking_json(const struct ranking *k, struct arena *a, struct strbuf *out)
     for (int i = 0; i < k->n_incomplete; i++)
         json_add_text(incomplete, k->incomplete[i]);
     json_print(m.v, JSON_INDENTED, out);
-    strbuf_add(out, "\n");
 }

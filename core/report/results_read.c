@@ -3,7 +3,6 @@
 #include "report/results.h"
 
 #include "cell/cellfiles.h"
-#include "report/lists.h"
 
 struct reader {
     struct results *r;
@@ -12,20 +11,8 @@ struct reader {
     char *const *dir;
     struct rundir *run;
     struct arena *a;
-    struct error *err;
-    peat_status status; /* status of the first step that failed */
+    struct error *err; /* set by the first step that fails */
 };
-
-static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool fail(struct reader *x, peat_status status, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    x->status = error_set_args(x->err, status, fmt, args);
-    va_end(args);
-    return false;
-}
 
 /* ---- directories ---- */
 
@@ -55,38 +42,40 @@ static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
     if (!same_axes(first, other))
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
-                    "second %s",
-                    x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+        return error_set(
+                   x->err, PEAT_INVALID,
+                   "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+                   "second %s",
+                   x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d)) == PEAT_OK;
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
-                    "the second '%s'; choose with --metric",
-                    x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
+                         "the second '%s'; choose with --metric",
+                         x->dir[0], x->dir[d], *m ? m : "the task's",
+                         *n ? n : "the task's") == PEAT_OK;
     const struct value *best = value_get_path(first, "report.best_over");
     const struct value *other_best = value_get_path(other, "report.best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: their report.best_over differs; "
-                    "--every-value shows them without it",
-                    x->dir[0], x->dir[d]);
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: their report.best_over differs; "
+                         "--every-value shows them without it",
+                         x->dir[0], x->dir[d]) == PEAT_OK;
     return true;
 }
 
 static bool read_dir(struct reader *x, int d)
 {
-    x->status = rundir_read(x->dir[d], &x->run[d], x->a, x->err);
-    if (x->status != PEAT_OK)
+    if (rundir_read(x->dir[d], &x->run[d], x->a, x->err) != PEAT_OK)
         return false;
     int axes = json_get_count(x->run[d].plan, "axes");
     return axes <= EXPERIMENT_MAX_AXES
                ? d == 0 || check_together(x, d)
-               : fail(x, PEAT_CORRUPT, "'%s/plan.json' is damaged: it has %d axes, more than %d",
-                      x->dir[d], axes, EXPERIMENT_MAX_AXES);
+               : error_set(x->err, PEAT_CORRUPT,
+                           "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
+                           axes, EXPERIMENT_MAX_AXES) == PEAT_OK;
 }
 
 static bool read_dirs(struct reader *x)
@@ -115,15 +104,9 @@ static void list_dropped(struct reader *x)
     const struct value *v;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++)
-        room += json_get_count(x->run[d].plan, "dropped");
-    x->r->dropped = ARENA_ARRAY(x->a, room, const char *);
-    for (int d = 0; d < x->n_dir; d++)
         for (int i = 0; (v = json_get_item(x->run[d].plan, "dropped", i)); i++) {
-            bool seen = v->kind != VALUE_TEXT;
-            for (int k = 0; !seen && k < x->r->n_dropped; k++)
-                seen = strcmp(x->r->dropped[k], v->text) == 0;
-            if (!seen)
-                x->r->dropped[x->r->n_dropped++] = v->text;
+            if (v->kind == VALUE_TEXT && texts_find(x->r->dropped, x->r->n_dropped, v->text) < 0)
+                *ARENA_APPEND(x->a, x->r->dropped, x->r->n_dropped, room) = v->text;
         }
 }
 
@@ -163,22 +146,19 @@ static void read_cells(struct reader *x)
 {
     struct results *r = x->r;
     int room = 0;
-    for (int d = 0; d < x->n_dir; d++)
-        room += json_get_count(x->run[d].plan, "cells");
-    r->cell = ARENA_ARRAY(x->a, room, struct result_cell);
     for (int d = 0; d < x->n_dir; d++) {
         const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
             const char *id = json_get_text(planned, "id");
             const struct cell_files *files = files_of(&x->run[d], i, id);
-            struct result_cell *c = &r->cell[r->n_cell++];
+            struct result_cell *c = ARENA_APPEND(x->a, r->cell, r->n_cell, room);
             *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
                                       .experiment = json_get_text(plan, "experiment"),
                                       .id = id,
-                                      .label = json_get_text(planned, "label")};
+                                      .label = json_text_or(planned, "label", id)};
             if (!files)
                 continue;
             c->config = files->config;
@@ -191,27 +171,29 @@ static void read_cells(struct reader *x)
             c->init = json_get_text(files->result, "init_hash");
             c->shapes = json_get_text(files->result, "init_shapes");
             c->meta = files->meta;
+            c->end = files->end;
         }
     }
 }
 
 /* ---- metric and lengths ---- */
 
-static struct result_metric *find_metric(struct results *r, const char *name)
+int results_metric(const struct results *r, const char *name)
 {
     for (int i = 0; i < r->n_metric; i++)
-        if (strcmp(r->known[i].name, name) == 0)
-            return &r->known[i];
-    return NULL;
+        if (same_text(r->known[i].name, name))
+            return i;
+    return -1;
 }
 
 static struct result_metric *add_metric(struct results *r, const char *name)
 {
-    struct result_metric *m = name ? find_metric(r, name) : NULL;
-    if (m || !name || r->n_metric == RESULTS_MAX_METRICS)
-        return m;
-    r->known[r->n_metric] = (struct result_metric){name, NULL, false};
-    return &r->known[r->n_metric++];
+    int i = results_metric(r, name);
+    if (i < 0 && name && r->n_metric < RESULTS_MAX_METRICS) {
+        i = r->n_metric++;
+        r->known[i] = (struct result_metric){name, NULL, false};
+    }
+    return i < 0 ? NULL : &r->known[i];
 }
 
 const char *results_part(const char *split)
@@ -248,10 +230,10 @@ static bool choose_split(struct reader *x)
     x->r->split = with ? "test" : half ? "report" : "valid";
     if (!with || !without)
         return true;
-    return fail(x, PEAT_INVALID,
-                "'%s' and '%s' do not make one table: the first is measured on a test part "
-                "(eval.test), the second on all held-out data",
-                with->dir, without->dir);
+    return error_set(x->err, PEAT_INVALID,
+                     "'%s' and '%s' do not make one table: the first is measured on a test part "
+                     "(eval.test), the second on all held-out data",
+                     with->dir, without->dir) == PEAT_OK;
 }
 
 /* The task's metrics in its order, then other measures: the training loss. */
@@ -279,7 +261,7 @@ static bool unknown_metric(struct reader *x)
     const char *name[RESULTS_MAX_METRICS];
     for (int i = 0; i < r->n_metric; i++)
         name[i] = r->known[i].name;
-    fail(x, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
+    error_set(x->err, PEAT_INVALID, "no finished cell has the metric '%s'; there are ", r->metric);
     error_add_names(x->err, r->metric, name, r->n_metric);
     return false;
 }
@@ -294,9 +276,10 @@ static bool choose_metric(struct reader *x)
     r->metric = asked ? asked : main_metric;
     if (r->n_metric == 0)
         return true;
-    const struct result_metric *m = find_metric(r, r->metric);
-    if (!m)
+    int known = results_metric(r, r->metric);
+    if (known < 0)
         return unknown_metric(x);
+    const struct result_metric *m = &r->known[known];
     r->split = m->split ? m->split : r->split;
     r->goal_max = m->goal_max;
     if (goal && strcmp(goal, "metric") != 0 && strcmp(r->metric, main_metric) == 0)
@@ -310,22 +293,6 @@ static bool is_chosen(const struct results *r, const struct value *measure)
            same_text(json_get_text(measure, "split"), r->split);
 }
 
-/* Adds to the list, which stays ascending and distinct; false: the list is full. */
-static bool insert_sorted(int64_t *list, int *n, int room, int64_t x)
-{
-    int at = 0;
-    while (at < *n && list[at] < x)
-        at++;
-    if (at < *n && list[at] == x)
-        return true;
-    if (*n == room)
-        return false;
-    memmove(&list[at + 1], &list[at], (size_t)(*n - at) * sizeof(*list));
-    list[at] = x;
-    ++*n;
-    return true;
-}
-
 static bool list_lengths(struct reader *x)
 {
     struct results *r = x->r;
@@ -335,12 +302,18 @@ static bool list_lengths(struct reader *x)
         const char *unit = json_get_text(result, "length_unit");
         if (unit && !*r->length_unit)
             r->length_unit = unit;
-        for (int k = 0; (m = json_get_item(result, "measures", k)); k++)
-            if (is_chosen(r, m) && !insert_sorted(r->length, &r->n_length, RESULTS_MAX_LENGTHS,
-                                                  json_get_int(m, "length", 0)))
-                return fail(x, PEAT_INVALID, "more than %d evaluation lengths in one table",
-                            RESULTS_MAX_LENGTHS);
+        for (int k = 0; (m = json_get_item(result, "measures", k)); k++) {
+            int64_t length = json_get_int(m, "length", 0);
+            if (!is_chosen(r, m) || integers_hold(r->length, r->n_length, length))
+                continue;
+            if (r->n_length == RESULTS_MAX_LENGTHS)
+                return error_set(x->err, PEAT_INVALID,
+                                 "more than %d evaluation lengths in one table",
+                                 RESULTS_MAX_LENGTHS) == PEAT_OK;
+            r->length[r->n_length++] = length;
+        }
     }
+    sort_integers(r->length, r->n_length);
     return true;
 }
 
@@ -361,11 +334,8 @@ static void read_values(struct results *r)
 
 static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
 {
-    for (int i = 0; i < r->n_axis; i++) {
-        label[i] = json_get_text(value_get(c->planned, "axes"), r->axis[i]);
-        if (!label[i])
-            label[i] = "-";
-    }
+    for (int i = 0; i < r->n_axis; i++)
+        label[i] = json_text_or(value_get(c->planned, "axes"), r->axis[i], "-");
 }
 
 static struct result_row *find_row(const struct results *r, const char *const *label)
@@ -394,16 +364,17 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
         const struct value *a = value_get(first->config, section[i]);
         const struct value *b = value_get(c->config, section[i]);
         if (a && b && !value_equal(a, b))
-            return fail(x, PEAT_INVALID,
-                        "'%s' and '%s' do not make one table: both have the row '%s', and "
-                        "their settings of '%s' differ",
-                        first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
+            return error_set(x->err, PEAT_INVALID,
+                             "'%s' and '%s' do not make one table: both have the row '%s', and "
+                             "their settings of '%s' differ",
+                             first->dir, c->dir, results_row_label(x->r, row, x->a),
+                             section[i]) == PEAT_OK;
     }
     if (one && two)
-        return fail(x, PEAT_INVALID,
-                    "'%s' and '%s' do not make one table: both have the row '%s', and the "
-                    "content of their data or plugins differs",
-                    first->dir, c->dir, results_row_label(x->r, row, x->a));
+        return error_set(x->err, PEAT_INVALID,
+                         "'%s' and '%s' do not make one table: both have the row '%s', and the "
+                         "content of their data or plugins differs",
+                         first->dir, c->dir, results_row_label(x->r, row, x->a)) == PEAT_OK;
     return true;
 }
 
@@ -455,7 +426,9 @@ static bool make_rows(struct reader *x)
     r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
     r->seed = ARENA_ARRAY(x->a, r->n_cell, int64_t);
     for (int i = 0; i < r->n_cell; i++)
-        insert_sorted(r->seed, &r->n_seed, r->n_cell, r->cell[i].seed);
+        if (!integers_hold(r->seed, r->n_seed, r->cell[i].seed))
+            r->seed[r->n_seed++] = r->cell[i].seed;
+    sort_integers(r->seed, r->n_seed);
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
         read_labels(r, &r->cell[i], label);
@@ -627,8 +600,7 @@ static bool read_report(struct reader *x)
     if (x->options->every_value)
         return true;
     r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
-    x->status = claims_kept_read(x->dir[0], &r->claims, x->a, x->err);
-    return x->status == PEAT_OK;
+    return claims_kept_read(x->dir[0], &r->claims, x->a, x->err) == PEAT_OK;
 }
 
 static bool read_results(struct reader *x)
@@ -650,9 +622,9 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err)
 {
     *r = (struct results){.metric = "", .length_unit = "", .test = o->test};
-    struct reader x = {r, o, n_dir, dir, NULL, a, err, PEAT_OK};
+    struct reader x = {r, o, n_dir, dir, NULL, a, err};
     if (!read_dirs(&x) || !read_report(&x) || !read_results(&x))
-        return x.status;
+        return err->status;
     number_tasks(r, a);
     peat_status status = o->every_value ? PEAT_OK : best_rows_keep(r, a, err);
     if (status != PEAT_OK)

@@ -2,8 +2,6 @@
 /* selector.c: finds axes and rows from the user's words. */
 #include "report/selector.h"
 
-#include "report/lists.h"
-
 /* Length of the first part of text up to `stop` outside brackets, because labels may contain commas
  * and '=' in brackets, as "rotary(base=500,layout=halves)". */
 static size_t part_length(const char *text, char stop)
@@ -51,10 +49,7 @@ static const char *list_labels(const struct results *r, int axis, const char **a
     int first = *n;
     for (int i = 0; i < r->n_row; i++) {
         const char *label = r->row[i].axis[axis];
-        bool seen = false;
-        for (int k = first; !seen && k < *n; k++)
-            seen = strcmp(all[k], label) == 0;
-        if (seen)
+        if (texts_find(all + first, *n - first, label) >= 0)
             continue;
         all[(*n)++] = label;
         list = arena_item(a, list, "%s", label);
@@ -151,9 +146,10 @@ peat_status selector_parse(const struct results *r, const char *text, const char
     return found < 0 ? no_label(r, what, text, a, err) : PEAT_OK;
 }
 
-peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
-                              struct selector *s, struct arena *a, struct error *err)
+peat_status selector_from_map(const struct results *r, const struct value *map, struct selector *s,
+                              struct arena *a, struct error *err)
 {
+    const char *what = "report.baseline";
     *s = (struct selector){{NULL}};
     for (int i = 0; i < map->n; i++) {
         int axis = selector_axis(r, map->key[i]);
@@ -173,19 +169,6 @@ const char *selector_text(const struct results *r, const struct selector *s, str
         if (s->label[i])
             text = arena_item(a, text, "%s=%s", results_axis_name(r, i), s->label[i]);
     return text ? text : "";
-}
-
-static bool below_combine(const char *key)
-{
-    const char combine[] = "position.combine";
-    size_t n = sizeof(combine) - 1;
-    return strncmp(key, combine, n) == 0 && (key[n] == '\0' || key[n] == '.');
-}
-
-bool selector_same(const struct results *r, int axis, const char *x, const char *y)
-{
-    bool any = below_combine(r->axis[axis]) && (strcmp(x, "-") == 0 || strcmp(y, "-") == 0);
-    return any || strcmp(x, y) == 0;
 }
 
 /* ---- one row ---- */
@@ -226,7 +209,7 @@ static bool is_selected(const struct results *r, const struct result_row *row,
                         const struct selector *s)
 {
     for (int i = 0; i < r->n_axis; i++)
-        if (s->label[i] && !selector_same(r, i, row->axis[i], s->label[i]))
+        if (s->label[i] && !axis_labels_agree(r->axis[i], row->axis[i], s->label[i]))
             return false;
     return true;
 }

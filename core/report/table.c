@@ -5,18 +5,6 @@
 
 /* ---- options ---- */
 
-static peat_status choose_length(struct builder *b)
-{
-    const struct results *r = b->r;
-    b->length = r->n_length ? 0 : -1;
-    if (b->o->length < 0 || r->n_length == 0)
-        return PEAT_OK;
-    b->length = results_find_length(r, b->o->length);
-    if (b->length >= 0)
-        return PEAT_OK;
-    return results_no_length(r, b->o->length, b->a, b->err);
-}
-
 static peat_status order_axes(struct builder *b)
 {
     int first = -1, n = 0;
@@ -83,7 +71,7 @@ static peat_status order_rows(struct builder *b)
 
 static peat_status read_options(struct builder *b)
 {
-    peat_status status = choose_length(b);
+    peat_status status = results_find_length(b->r, b->o->length, &b->length, b->a, b->err);
     if (status == PEAT_OK)
         status = order_axes(b);
     return status == PEAT_OK ? order_rows(b) : status;

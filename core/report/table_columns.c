@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table_columns.c: the columns of a table with a row for each setting. */
 
-#include "report/lists.h"
 #include "report/numbers.h"
 #include "table_builder.h"
 
@@ -10,14 +9,17 @@
 /* COMPARED: a number of the difference to the baseline */
 enum group { COMPARED, COUNTED, COST };
 
+/* Forms that no quantity has. */
+enum { FORM_P = FORM_KIB + 1, FORM_EFFECT, FORM_HALF };
+
 struct kind {
     const char *word, *head; /* its word in --columns, and its head in the table */
     enum group group;
     struct table_cell (*cell)(struct builder *b, const struct kind *k,
                               const struct result_row *row);
-    size_t at;               /* offset in the summary when compared, otherwise in the row */
-    bool left;               /* align left  */
-    enum quantity_form form; /* form of a quantity */
+    size_t at; /* offset in the summary when compared, otherwise in the row */
+    bool left; /* align left  */
+    int form;  /* of number_cell */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -40,13 +42,6 @@ static struct table_cell int_cell(struct builder *b, const struct kind *k,
     return table_plain(arena_printf(b->a, "%d", *n));
 }
 
-static struct table_cell p_cell(struct builder *b, const struct kind *k,
-                                const struct result_row *row)
-{
-    double p = number_of(b, k, row);
-    return table_number(b->a, p < 0.001 ? "%.0e" : "%.3f", p);
-}
-
 /* Adds p of the chosen test, if the seeds can reach significance. */
 static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
@@ -58,14 +53,8 @@ static struct table_cell tested_cell(struct builder *b, const struct kind *k,
                                        adjusted ? r->comparisons[b->length] : 1));
 }
 
-static struct table_cell effect_cell(struct builder *b, const struct kind *k,
+static struct table_cell number_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
-{
-    return table_number(b->a, "%+.2f", number_of(b, k, row));
-}
-
-static struct table_cell quantity_cell(struct builder *b, const struct kind *k,
-                                       const struct result_row *row)
 {
     double x = number_of(b, k, row);
     switch (k->form) {
@@ -79,6 +68,12 @@ static struct table_cell quantity_cell(struct builder *b, const struct kind *k,
         return table_number(b->a, x < 100.0 ? "%.1f" : "%.0f", x);
     case FORM_KIB:
         return table_number(b->a, "%.0f", x / 1024.0);
+    case FORM_P:
+        return table_number(b->a, x < 0.001 ? "%.0e" : "%.3f", x);
+    case FORM_EFFECT:
+        return table_number(b->a, "%+.2f", x);
+    case FORM_HALF:
+        return table_plain(number_half(b->a, x));
     }
     return table_plain("-");
 }
@@ -88,12 +83,6 @@ static struct table_cell diff_cell(struct builder *b, const struct kind *k,
 {
     (void)k;
     return table_diff_cell(b, row);
-}
-
-static struct table_cell text_cell(struct builder *b, const struct kind *k,
-                                   const struct result_row *row)
-{
-    return table_plain(number_half(b->a, number_of(b, k, row)));
 }
 
 static struct table_cell pairs_cell(struct builder *b, const struct kind *k,
@@ -148,12 +137,12 @@ static struct table_cell attention_cell(struct builder *b, const struct kind *k,
 
 static const struct kind of_rows[] = {
     {"diff", "diff", COMPARED, diff_cell},
-    {"diff_text", "and text", COMPARED, text_cell, OF_SUMMARY(diff.text_half)},
+    {"diff_text", "and text", COMPARED, number_cell, OF_SUMMARY(diff.text_half), .form = FORM_HALF},
     {"p", "p", COMPARED, tested_cell, OF_SUMMARY(diff.p)},
     {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(diff.p_holm)},
-    {"p_t", "p_t", COMPARED, p_cell, OF_SUMMARY(diff.p_t_holm)},
-    {"g_z", "g_z", COMPARED, effect_cell, OF_SUMMARY(diff.gz)},
-    {"d_z", "d_z", COMPARED, effect_cell, OF_SUMMARY(diff.dz)},
+    {"p_t", "p_t", COMPARED, number_cell, OF_SUMMARY(diff.p_t_holm), .form = FORM_P},
+    {"g_z", "g_z", COMPARED, number_cell, OF_SUMMARY(diff.gz), .form = FORM_EFFECT},
+    {"d_z", "d_z", COMPARED, number_cell, OF_SUMMARY(diff.dz), .form = FORM_EFFECT},
     {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
     {"chosen", "chosen", COUNTED, chosen_cell, .left = true},
     {"n", "n", COUNTED, n_cell},
@@ -189,7 +178,7 @@ static void list_kinds(struct choice *c)
             c->kind[c->n_kind++] = (struct kind){.word = quantities[i].column,
                                                  .head = quantities[i].head,
                                                  .group = COST,
-                                                 .cell = quantity_cell,
+                                                 .cell = number_cell,
                                                  .at = OF_ROW(q) + i * sizeof(double),
                                                  .form = quantities[i].form};
 }
@@ -321,7 +310,7 @@ static bool add_metric(const struct builder *b, struct choice *c, const char *wo
 static peat_status read_columns(struct builder *b, struct choice *c)
 {
     const char *list = b->o->columns;
-    for (const char *word; (word = list_next(b->a, &list));) {
+    for (const char *word; (word = list_next(b->a, &list, ','));) {
         const struct kind *kind = find_kind(c, word);
         if (strcmp(word, "cost") == 0) {
             cost_columns(b, c);

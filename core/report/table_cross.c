@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table_cross.c: a table in which some axes are columns. */
 #include "labels.h"
-#include "report/lists.h"
 #include "table_builder.h"
 
 struct crossing {
@@ -13,7 +12,7 @@ struct crossing {
 static peat_status read_cols(struct builder *b, struct crossing *c)
 {
     const char *list = b->o->cols;
-    for (const char *word; (word = list_next(b->a, &list));) {
+    for (const char *word; (word = list_next(b->a, &list, ','));) {
         int axis;
         if (builder_axis(b, "--cols", word, &axis) != PEAT_OK)
             return PEAT_INVALID;

@@ -43,7 +43,7 @@ static void note_drift(struct builder *b)
             const struct result_cell *c = r->row[i].cell[k];
             const char *drift = result_counts(c) ? cell_drift(c->result, b->a) : NULL;
             if (drift)
-                table_note(b->t, "  %s: %s", c->label ? c->label : c->id, drift);
+                table_note(b->t, "  %s: %s", c->label, drift);
         }
 }
 
@@ -86,7 +86,7 @@ static void note_power(struct builder *b, int m)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
     if (m > 0 && !paired_can_show(r->test, n, m))
         table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test over %d comparison%s: %d can",
-                   n, plural(n), paired_test_word(r->test), m, plural(m),
+                   n, plural(n), paired_test_words[r->test], m, plural(m),
                    paired_pairs_needed(r->test, 2, m, STATS_LEVEL));
 }
 
@@ -159,11 +159,9 @@ static void note_states(struct builder *b)
                 {diverged, "diverged: not in the means"},
                 {stale, "stale (made with another plugin, data file or engine): not in the means"},
                 {damaged, "damaged: not in the means; peat run does them again"}};
-    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++) {
-        if (!line[i].n)
-            continue;
-        table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
-    }
+    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
+        if (line[i].n)
+            table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
 }
 
 static void note_matched(struct builder *b)
@@ -213,8 +211,7 @@ static void note_not_finite(struct builder *b)
         for (int l = 0; l < r->n_length; l++)
             if (r->cell[i].not_finite[l])
                 table_note(b->t, "%s: %s@%" PRId64 " is not a finite number: not in the mean",
-                           r->cell[i].label ? r->cell[i].label : r->cell[i].id, r->metric,
-                           r->length[l]);
+                           r->cell[i].label, r->metric, r->length[l]);
 }
 
 static void note_injection(struct builder *b)
@@ -222,11 +219,9 @@ static void note_injection(struct builder *b)
     for (int i = 0; i < b->r->n_row && b->o->injection; i++) {
         const struct result_row *row = &b->r->row[b->order[i]];
         table_note(b->t, "%s:", results_row_label(b->r, row, b->a));
-        for (const char *line = row_text(row, "injection"); line && *line;) {
-            size_t n = strcspn(line, "\n");
-            table_note(b->t, "  %.*s", (int)n, line);
-            line += n + (line[n] == '\n');
-        }
+        const char *text = row_text(row, "injection");
+        for (const char *line; (line = list_next(b->a, &text, '\n'));)
+            table_note(b->t, "  %s", line);
     }
 }
 

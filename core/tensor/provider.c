@@ -35,8 +35,7 @@ static void list_directory(struct providers *p, const char *dir)
 {
     char **entry;
     int n;
-    if (dir_list(dir, &entry, &n, NULL) != PEAT_OK)
-        return;
+    dir_list(dir, &entry, &n, NULL);
     for (int i = 0; i < n; i++) {
         const char *name = object_stem(p->arena, entry[i]);
         if (!object_is_named(entry[i]) || file_of(p, name))

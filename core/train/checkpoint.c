@@ -42,9 +42,7 @@ static bool remove_leftovers(struct writing *c)
 {
     char **name;
     int n;
-    if (dir_list(c->dir, &name, &n, &c->err) != PEAT_OK)
-        return false;
-    bool ok = true;
+    bool ok = dir_list(c->dir, &name, &n, &c->err) == PEAT_OK;
     for (int i = 0; ok && i < n; i++)
         if (is_leftover(name[i]))
             ok = dir_remove(arena_printf(&c->a, "%s/%s", c->dir, name[i]), &c->err) == PEAT_OK;
@@ -86,9 +84,7 @@ static bool remove_others(struct writing *c, int64_t step, bool final)
 {
     char **name;
     int n;
-    if (dir_list(c->dir, &name, &n, &c->err) != PEAT_OK)
-        return false;
-    bool ok = true, keep_one = !final;
+    bool ok = dir_list(c->dir, &name, &n, &c->err) == PEAT_OK, keep_one = !final;
     for (int i = n - 1; ok && i >= 0; i--) {
         int64_t other = generation_step(name[i]);
         bool kept = kept_step(name[i]) >= 0;

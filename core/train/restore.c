@@ -97,14 +97,6 @@ static bool restore_generation(const char *dir, const struct checkpoint_gate *ga
     return ok;
 }
 
-/* A directory that does not exist has no generations. */
-static peat_status list_generations(const char *dir, char ***name, int *n, struct error *err)
-{
-    *name = NULL;
-    *n = 0;
-    return file_exists(dir) ? dir_list(dir, name, n, err) : PEAT_OK;
-}
-
 /* The names in a directory, sorted. */
 struct generations {
     const char *dir;
@@ -172,7 +164,7 @@ peat_status checkpoint_load(const char *dir, struct trainer *t, const struct che
     struct arena a;
     arena_init(&a, "generations", 4096);
     checkpoint_tidy(dir);
-    peat_status status = list_generations(dir, &g.name, &g.n, err);
+    peat_status status = file_exists(dir) ? dir_list(dir, &g.name, &g.n, err) : PEAT_OK;
     g.why = ARENA_ARRAY(&a, g.n + 1, struct error);
     if (status == PEAT_OK)
         status = find_usable(&g, gate, t, log, err);
@@ -203,12 +195,11 @@ peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
                               const struct checkpoint_gate *gate, const struct log *log,
                               bool *found, struct error *err)
 {
-    char **name = NULL;
-    int n = 0;
+    char **name;
+    int n;
     peat_status status = PEAT_OK;
     *found = false;
-    if (list_generations(dir, &name, &n, NULL) != PEAT_OK)
-        return PEAT_OK;
+    dir_list(dir, &name, &n, NULL);
     for (int i = n - 1; i >= 0 && status == PEAT_OK && !*found; i--) {
         int64_t step = generation_step(name[i]);
         if (step > most || step <= t->step)
@@ -233,8 +224,7 @@ char *checkpoint_latest(const char *dir)
 {
     char **name, *latest = NULL;
     int n;
-    if (list_generations(dir, &name, &n, NULL) != PEAT_OK)
-        return NULL;
+    dir_list(dir, &name, &n, NULL);
     for (int i = n - 1; !latest && i >= 0; i--) {
         if (generation_step(name[i]) >= 0 && is_good(path_in(dir, name[i]).text))
             latest = path_join(dir, name[i]);

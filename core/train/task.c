@@ -62,12 +62,12 @@ static bool check_number(const struct task *t, const struct number *a, struct er
                      a->name, a->value) == PEAT_OK;
 }
 
-static bool check_each(const struct task *t, const int64_t *value, int64_t n, int64_t least,
-                       int64_t most, const char *name, struct error *err)
+static bool check_each(const struct task *t, const int64_t *value, const char *name,
+                       struct error *err)
 {
     bool ok = true;
-    for (int64_t i = 0; ok && i < n; i++)
-        ok = check_number(t, &(struct number){value[i], least, most, name}, err);
+    for (int64_t i = 0; ok && i < t->plan.n_eval; i++)
+        ok = check_number(t, &(struct number){value[i], 1, INT64_MAX, name}, err);
     return ok;
 }
 
@@ -85,8 +85,7 @@ static bool check_sizes(const struct task *t, struct error *err)
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof(rows) / sizeof(*rows); i++)
         ok = check_number(t, &rows[i], err);
-    ok = ok &&
-         check_each(t, p->eval_T, p->n_eval, 1, INT64_MAX, "evaluation sequences of length", err);
+    ok = ok && check_each(t, p->eval_T, "evaluation sequences of length", err);
     for (int64_t i = 0; ok && i < p->n_first; i++)
         ok = check_number(t, &(struct number){p->first[i], 0, p->vocab - 1, "a first token"}, err);
     for (int64_t i = 0; ok && i < p->n_stream; i++) {
@@ -106,8 +105,7 @@ static bool check_test(const struct task *t, struct error *err)
         return error_set(err, PEAT_REFUSED,
                          "task '%s' has no test part: eval.test must be 0, not %g", t->part.id,
                          p->test) == PEAT_OK;
-    return p->test <= 0 || check_each(t, p->test_sequences, p->n_eval, 1, INT64_MAX,
-                                      "a number of test sequences of", err);
+    return p->test <= 0 || check_each(t, p->test_sequences, "a number of test sequences of", err);
 }
 
 static bool check_plan(const struct task *t, struct error *err)

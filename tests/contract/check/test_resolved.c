@@ -73,7 +73,7 @@ START_TEST(each_automatic_parameter_is_recorded)
         putc(i % 2 ? 0 : i % 7, ids);
     fclose(ids);
     arena_init(&arena, "test", 1 << 16);
-    ck_assert_int_eq(registry_init(&r, &arena, &err), PEAT_OK);
+    ck_assert_int_eq(registry_init(&r, &arena, NULL, &err), PEAT_OK);
     registry_load_all(&r, NULL, NULL);
     for (int i = 0; i < r.n; i++)
         n += check_plugin(r.item[i]->desc);

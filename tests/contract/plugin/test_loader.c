@@ -312,7 +312,7 @@ static struct registry registry_over(const char *list)
     setenv("HOME", f.dir, 1);
     strbuf_release(&path);
     struct registry r;
-    ck_assert_int_eq(registry_init(&r, &f.arena, &f.err), PEAT_OK);
+    ck_assert_int_eq(registry_init(&r, &f.arena, NULL, &f.err), PEAT_OK);
     return r;
 }
 

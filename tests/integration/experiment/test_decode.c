@@ -37,7 +37,7 @@ static void make_plan_of(const char *const *setting)
         word[n++] = arena_strdup(&arena, setting[i]);
     peat_status status = experiment_load(&experiment, &arena, path, n, word, NULL, &error);
     if (status == PEAT_OK)
-        status = registry_init(&registry, &arena, &error);
+        status = registry_init(&registry, &arena, NULL, &error);
     if (status == PEAT_OK)
         status = plan_make(&plan, &experiment, &registry, PLAN_SIZES, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);

@@ -61,7 +61,7 @@ static struct made *make_with(const char *text, int n, const char *const *word)
         words[i] = arena_strdup(&arena, word[i]);
     peat_status status = experiment_load(&m->experiment, &arena, path, n, words, NULL, &error);
     if (status == PEAT_OK)
-        status = registry_init(&m->registry, &arena, &error);
+        status = registry_init(&m->registry, &arena, NULL, &error);
     if (status == PEAT_OK)
         status = plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error);
     ck_assert_msg(status == PEAT_OK, "%s", error.text);
@@ -685,7 +685,7 @@ START_TEST(a_mistake_at_one_point_is_not_a_refusal)
         const char *path = write_file("exp.yaml", text);
         ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, NULL, &error),
                          PEAT_OK);
-        ck_assert_int_eq(registry_init(&m->registry, &arena, &error), PEAT_OK);
+        ck_assert_int_eq(registry_init(&m->registry, &arena, NULL, &error), PEAT_OK);
         ck_assert_int_eq(
             plan_make(&m->plan, &m->experiment, &m->registry, PLAN_SIZES, &arena, &error),
             PEAT_INVALID);

@@ -183,7 +183,7 @@ START_TEST(every_end_gets_its_state_and_reason)
     ck_assert(!end.interrupted);
     ck_assert_str_eq(json_get_text(cell(4).end, "signal"), "SIGSEGV");
     ck_assert_int_eq(json_get_int(cell(2).end, "exit", 0), 3);
-    assert_said("done  good.s0  validation bpb 1.5  ");
+    assert_said("done  good.s0  validation bpb 1.5000  ");
     assert_said("(1/9)");
     assert_said("diverged  diverge.s0  at step 12: loss");
     assert_said("failed  fail.s0  it broke");

@@ -358,7 +358,7 @@ START_TEST(json_is_written_as_asked)
                                                               "    }\n"
                                                               "  ],\n"
                                                               "  \"e\": 1.0\n"
-                                                              "}");
+                                                              "}\n");
 }
 END_TEST
 

@@ -392,7 +392,7 @@ START_TEST(tail_of_metrics_is_the_last_whole_line)
                  "{\"step\":20,\"metric\":\"bpb\",\"value\":1.25}\n{\"step\":3");
     struct metrics_tail tail = metrics_tail(r.cell[0].dir);
     ck_assert_int_eq(tail.step, 20);
-    ck_assert_str_eq(tail.text, "bpb 1.25");
+    ck_assert_str_eq(tail.text, "bpb 1.2500");
     ck_assert(!tail.evaluated);
     handplan_put(&hand, 0, "metrics.jsonl",
                  "{\"step\":10,\"metric\":\"loss\",\"split\":\"valid\",\"value\":2.5}\n");

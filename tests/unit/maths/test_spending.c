@@ -97,7 +97,8 @@ static double share_that_rejects(enum spending how, double alpha, double effect,
             x[i] = effect + rng_normal(row, (uint64_t)i);
         for (; k < LOOKS && !done; k++) {
             int n = (k + 1) * FROM;
-            double p = margin > 0.0 ? equivalence_p(TEST_T, x, n, margin)
+            double p = margin > 0.0 ? fmax(paired_p_above(TEST_T, x, n, -margin),
+                                           paired_p_below(TEST_T, x, n, margin))
                                     : paired_p_above(TEST_T, x, n, 0.0);
             done = p < level[k];
         }

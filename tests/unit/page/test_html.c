@@ -41,12 +41,16 @@ static peat_status write_page(int64_t length)
 {
     static const struct results_options none;
     char *dir[] = {b.run.dir};
+    struct claim_history claims;
+    struct findings found;
     const struct html_options o = {
-        .n_dir = 1, .dir = dir, .length = length, .head = b.title, .panels = b.panels};
+        .length = length, .head = b.title, .panels = b.panels, .claims = &claims, .found = &found};
     run_maker_finish(&b.run);
     ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
     if (b.change)
         b.change(&b.r);
+    ck_assert_msg(claims_history(&claims, &b.r, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
+    findings_read(&found, &b.r, &b.arena);
     bool no_gnuplot;
     return html_report(&b.r, &o, &b.arena, &b.page, &no_gnuplot, &b.err);
 }

@@ -49,13 +49,7 @@ static peat_status draw(const char *measure, const char *over)
     char *dir[] = {b.run.dir};
     run_maker_finish(&b.run);
     ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
-    findings_init(&b.found, &b.r, &b.arena);
-    for (int i = 0; i < b.r.n_cell; i++) {
-        const char *why;
-        const struct value *tree = findings_kept(&b.r.cell[i], &b.arena, &why);
-        if (tree)
-            findings_add(&b.found, &b.r.cell[i], tree);
-    }
+    findings_read(&b.found, &b.r, &b.arena);
     figure_release(&b.f);
     return plot_findings(&b.f, &b.found,
                          &(struct findings_figure){.measure = measure, .over = over}, &b.err);

@@ -33,6 +33,7 @@
 #include "base/file_kind.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/lists.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/npy.h"

@@ -7,7 +7,10 @@
  * hashed and kept. A plan, whose grid may have more data than fit into memory, keeps only some
  * files; it reads the others again, and refuses one whose bytes have changed.
  *
- * A large file is mapped instead of read, and may be larger than memory.
+ * A large file is mapped instead of read, and may be larger than memory: it is read page by page,
+ * when a page is used, and the system may take pages back at any time. When another program writes
+ * into it, the pages change; data_check notices it. A file that is replaced by rename, or removed,
+ * stays as it was. Mappings last until the process ends.
  */
 #pragma once
 
@@ -16,28 +19,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/hash.h"
-
-/*
- * A file that is seen as memory and read page by page, when a page is used.
- *
- * The system may take the pages back at any time, so the file may be larger than memory. When
- * another program writes into the file, the pages change; `mapped_file_check` notices it. A file
- * that is replaced by rename, or removed, stays as it was.
- */
-struct mapped_file {
-    const unsigned char *byte; /* [bytes], followed by a 0; read only */
-    size_t bytes;
-    struct stat was; /* the file's state when it was mapped */
-};
-
-/* Maps the file until the process ends. Errors as file_open's; PEAT_NOMEM: too little address space
- * (`ulimit -v`). */
-peat_status mapped_file_open(struct mapped_file *m, const char *path, struct error *err);
-/* PEAT_INVALID: the file at `path` is the mapped one, and its size or time of last change differs.
- * Takes about a microsecond. */
-peat_status mapped_file_check(const struct mapped_file *m, const char *path, struct error *err);
-
-/* ---- the table ---- */
 
 struct data_files {
     struct arena *a;  /* memory of the table and its bytes */
@@ -49,7 +30,8 @@ struct data_files {
         char hex[HASH_HEX];
         const unsigned char *byte; /* [bytes], followed by a 0; NULL: not kept */
         size_t bytes;
-        const struct mapped_file *map; /* NULL: not mapped */
+        bool mapped;
+        struct stat was; /* state of the file when it was mapped */
     } * item;
 };
 

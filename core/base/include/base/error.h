@@ -33,6 +33,8 @@ const char *status_text(peat_status status);
  * that is NULL has none, and a word that is NULL is none of them. */
 int names_count(const char *const *name);
 int names_find(const char *const *name, const char *word);
+/* The index of the text among n; -1: it is not among them. */
+int texts_find(const char *const *text, int n, const char *word);
 /* The index of the word among n names; "a-b" and "a_b" are the same name unless both exist. -1: it
  * is not among them. */
 int name_index(const char *const *name, int n, const char *word);

@@ -16,6 +16,7 @@
 
 #include <limits.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 /* ---- opening ---- */
@@ -89,9 +90,13 @@ struct file_path {
 struct file_path path_in(const char *dir, const char *name);
 /* The part after the last slash; path itself when it has none. */
 const char *path_name(const char *path);
+/* The folder of a path: "a/b" for "a/b/c", "." for "c". */
+struct file_path path_folder(const char *path);
+/* The path without the slashes at its end that shells add to the name of a directory. */
+const char *path_bare(const char *path, struct arena *a);
 bool path_is_directory(const char *path);
 /* "one.npy" ends in ".npy", but ".npy" does not. */
 bool path_ends_in(const char *path, const char *ending);
-/* The names in a directory, sorted, without . and ..; freed with names_free. */
+/* The names in a directory, sorted, without . and ..; none after an error. Free with names_free. */
 peat_status dir_list(const char *path, char ***name, int *n, struct error *err);
 void names_free(char **name, int n);

@@ -18,7 +18,7 @@ enum json_style {
                      * texts */
     JSON_DENSE,     /* keys in their order, no spaces */
     JSON_LINE,      /* one line with spaces */
-    JSON_INDENTED,  /* a line for each key; lists of scalars on one line */
+    JSON_INDENTED,  /* a line for each key, lists of scalars on one line; ends the last line */
 };
 
 /* Numbers have the shortest form that reads back, and a real stays a real ("1.0") in all styles but
@@ -46,6 +46,8 @@ struct json {
 struct json json_map(struct arena *a);
 struct json json_list(struct arena *a);
 
+/* The members of the map with these keys (ended by NULL), in their order. */
+struct json json_part(struct arena *a, const struct value *map, const char *const *key);
 /* Adds or replaces. The item is shared, not copied; NULL becomes null. */
 void json_put(struct json map, const char *key, const struct value *item);
 /* NULL becomes null. */

@@ -12,9 +12,7 @@
 
 #define SEAL_KEY "check"
 
-/* The seal: covers every member of the map but the seal itself. */
-void seal_of(const struct value *map, char hex[HASH_HEX]);
-/* A copy of the map with its seal. */
+/* A copy of the map with its seal, which covers every other member. */
 struct value *sealed(struct arena *a, const struct value *map);
 
 enum seal { SEAL_ABSENT, SEAL_GOOD, SEAL_BROKEN };

@@ -70,6 +70,8 @@ void value_set_new(struct arena *a, struct value *map, const char *key, struct p
 struct value *value_get(const struct value *map, const char *key);
 /* The key's place, or the map's own. */
 struct place value_key_place(const struct value *map, const char *key);
+/* The last part of a dotted key: "lr" of "train.lr". */
+const char *key_name(const char *dotted);
 /* The value of "model.d_model" in nested maps. */
 struct value *value_get_path(const struct value *map, const char *dotted);
 /* A copy of map in which the dotted path has the value item; missing maps on the way are made. */
@@ -80,6 +82,9 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
 /* Equal content, without places; 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
+/* Items of a list, or of a value that means a list of itself. */
+int value_count(const struct value *v);
+struct value *value_item(const struct value *v, int i);
 /* A list has an item that equals v, or is this text. */
 bool value_holds(const struct value *list, const struct value *v);
 bool value_holds_text(const struct value *list, const char *text);

@@ -72,11 +72,10 @@ extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[
 peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
                                   struct registry *r, struct data_files *files, struct arena *a,
                                   bool *combine_dropped, struct error *err);
-/* The same from a cell's config.json. files may be NULL. The hash is computed again from the
+/* The same from a cell's config.json. The hash is computed again from the
  * plugins and data that are there now; the caller compares it with the hash in the file. */
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
-                                struct registry *r, struct data_files *files, struct arena *a,
-                                struct error *err);
+                                struct registry *r, struct arena *a, struct error *err);
 /* The same cell with another seed. Fails when it starts from a cell that does not exist. */
 peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *from, int64_t seed,
                                struct arena *a, struct error *err);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/base.h"
-#include <peat/param.h>
+#include <peat/plugin.h>
 
 /* task, model, position, train, eval; ended by NULL. */
 extern const char *const setting_sections[];
@@ -16,6 +16,9 @@ extern const char *const setting_sections[];
 extern const char setting_combine[];
 
 bool setting_is_section(const char *key);
+/* The kind of plugin that the value of a key such as "position.scheme" or "scheme" names; 0: none.
+ */
+peat_kind setting_kind(const char *key);
 /* True when `key` is `prefix` or below it. */
 bool setting_is_below(const char *key, const char *prefix);
 /* Refuses, with its place `at`, a key that does not exist; the message has the nearest one among
@@ -32,9 +35,6 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
                           struct value *item, struct arena *a, struct error *err);
 
-/* "unknown key 'x' in what; did you mean 'y'?" at `at`. */
-peat_status unknown_key(struct error *err, struct place at, const char *key, const char *what,
-                        int n, const char *const *known);
 /* Refuses every key of the map that is not in `known` (ended by NULL), and a value that is not a
  * map. */
 peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,

@@ -28,9 +28,9 @@ struct cell_diagnosis {
 peat_status cell_diagnosis_open(struct cell_diagnosis *d, const struct cell_files *cell,
                                 int n_batch, const struct team *team, struct trail *trail,
                                 struct error *err);
-/* The same with the initial weights; the cell need not be trained. */
+/* The same with the initial weights and one batch; the cell need not be trained. */
 peat_status cell_diagnosis_open_start(struct cell_diagnosis *d, const struct cell_files *cell,
-                                      int n_batch, const struct team *team, struct trail *trail,
+                                      const struct team *team, struct trail *trail,
                                       struct error *err);
 /* Computes the whole tree, in d's memory. */
 peat_status cell_diagnosis_run(struct cell_diagnosis *d, const char *const *only, int n_only,

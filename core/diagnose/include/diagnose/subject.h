@@ -35,10 +35,9 @@ struct subject {
 /* Initialises the arenas; model, team and batches belong to the caller. */
 void subject_init(struct subject *s, struct model *model, const struct team *team, uint64_t seed);
 void subject_release(struct subject *s);
-/* Reads up to n batches of the task's evaluation number `which`. PEAT_INVALID when there is
+/* Reads up to n batches of the task's first evaluation length. PEAT_INVALID when there is
  * nothing to read. */
-peat_status subject_read(struct subject *s, const struct task *task, int64_t which, int n,
-                         struct error *err);
+peat_status subject_read(struct subject *s, const struct task *task, int n, struct error *err);
 
 /* Tokens in all batches. */
 int64_t subject_tokens(const struct subject *s);

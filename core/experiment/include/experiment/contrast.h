@@ -34,8 +34,10 @@ struct labelled {
 peat_status contrast_from_value(struct contrast *c, const struct value *v,
                                 const struct labelled *rows, struct error *err);
 
-/* Two rows, one with each label, that agree on all other axes; "-" on position.combine and on the
- * keys below it matches any label. */
+/* True for equal labels of an axis; "-" on position.combine and on the keys below it, where a
+ * scheme has nothing to combine, agrees with any label. */
+bool axis_labels_agree(const char *axis, const char *x, const char *y);
+/* Two rows, one with each label, whose labels agree on all other axes. */
 struct contrast_pair {
     int a, b;                               /* numbers of the rows */
     const char *label[EXPERIMENT_MAX_AXES]; /* labels of the stratum; the factor's is NULL */

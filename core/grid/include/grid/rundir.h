@@ -73,8 +73,8 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* True where a living process holds the lock in this directory, of a cell or a run. */
 bool lock_is_held(const char *dir);
-/* The measure of a result by metric, split and length (below 0: the shortest that there is); NULL:
- * none. */
+/* The measure of a result by metric (NULL: any), split and length (below 0: the shortest that there
+ * is); NULL: none. */
 const struct value *result_measure(const struct value *result, const char *metric,
                                    const char *split, int64_t length);
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';

@@ -15,8 +15,8 @@
  * does a missing one where there is a result or a checkpoint. */
 const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a);
 /* Gives finished cells of the plan that are not the present ones the state stale, and those that
- * are again lose it. The directory is not touched. Returns how many are stale. */
-int stale_find(struct rundir *r, const struct plan *p, struct arena *a);
+ * are again lose it. The directory is not touched. */
+void stale_find(struct rundir *r, const struct plan *p, struct arena *a);
 /* Writes or removes the cell's stale.json, which readers that load no plugins go by. */
 peat_status stale_mark(const struct cell_files *c, const struct value *present, struct arena *a,
                        struct error *err);

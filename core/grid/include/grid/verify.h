@@ -18,6 +18,7 @@ struct remark {
 };
 
 struct remarks {
+    struct arena *a;
     int n, room;
     struct remark *item;
 };
@@ -38,8 +39,8 @@ peat_status verify_dir(const char *path, struct verification *v, struct arena *a
  * files outside the directory. */
 peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
                           struct error *err);
-void verify_add(struct remarks *list, struct arena *a, const char *cell, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A line for a paper: the experiment, its hash (fingerprint_of), the cells, and the versions of the
  * engine and of each plugin that made them. */

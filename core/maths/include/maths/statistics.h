@@ -60,10 +60,6 @@ double paired_p(enum paired_test test, const double *d, int n);
 /* One-sided: p that the differences are centred above (or below) `limit`; the test of d - limit. */
 double paired_p_above(enum paired_test test, const double *d, int n, double limit);
 double paired_p_below(enum paired_test test, const double *d, int n, double limit);
-/* Equivalence within +-margin by two one-sided tests (Schuirmann 1987, J. Pharmacokin. Biopharm.
- * 15, 657): the larger p of "above -margin" and "below margin". With TEST_T it is below alpha
- * exactly when the 1 - 2 alpha interval of the mean lies within the margin. */
-double equivalence_p(enum paired_test test, const double *d, int n, double margin);
 /* The smallest p that n differences can give with 1 or 2 tails: min(1, tails / 2^n). With a t test
  * p can be any number from n = 2 on, so the smallest is 0. */
 double paired_p_smallest(enum paired_test test, int tails, int n);
@@ -74,7 +70,7 @@ bool paired_can_show(enum paired_test test, int n, int m);
 enum { PAIRS_MAX = 1000 };
 int paired_pairs_needed(enum paired_test test, int tails, int m, double level);
 /* "sign-flip", and "exact sign-flip test" for sentences. */
-const char *paired_test_word(enum paired_test test);
+extern const char *const paired_test_words[PAIRED_TESTS];
 const char *paired_test_name(enum paired_test test);
 
 /* Cohen's d_z = mean(d) / sd(d); NaN when the differences have no spread. */

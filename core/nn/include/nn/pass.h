@@ -31,7 +31,7 @@ struct bias_terms {
  *
  * No scheme sees the front: hooks get `rows`, and their results are put behind the front
  * (nn/stored.h). Hooks on rows get `rows` as queries and as keys (across: the source as keys);
- * hooks on pairs get `rows` as queries and span_keys as keys.
+ * hooks on pairs get `rows` as queries, and as keys the source or span_so_far.
  */
 struct span {
     int64_t front;           /* places before `rows` that no scheme sees: nn/stored.h */
@@ -43,8 +43,6 @@ struct span {
 /* Rows up to the last of this pass, and the number of them that earlier passes computed. */
 const peat_side *span_so_far(const struct span *s);
 int64_t span_first(const struct span *s);
-/* The keys that hooks on pairs get. */
-const peat_side *span_keys(const struct span *s);
 /* True where the keys include rows of earlier passes. */
 bool span_grows(const struct span *s);
 /* Numbers of queries and keys in the layers, the front included. */
@@ -66,7 +64,7 @@ struct pass;
 struct own_positions {
     int32_t n_axes; /* 0: the scheme does not have the hook */
     int64_t T_q, T_k;
-    const double *q, *k; /* [n_axes, B, T] of span_so_far and of span_keys; the two may be the
+    const double *q, *k; /* [n_axes, B, T] of the queries and of the keys; the two may be the
                           * same array */
     struct differences *differences;
 };

@@ -20,8 +20,7 @@ struct plugin {
 
 struct registry {
     struct arena *arena; /* run */
-    struct trail *trail; /* where the loading of a plugin is recorded; NULL: nowhere. Set after
-                          * init */
+    struct trail *trail; /* where the loading of a plugin is recorded; NULL: nowhere */
     struct plugin_dirs dirs;
     int n, room;
     const struct plugin **item; /* plugins loaded so far */
@@ -30,7 +29,8 @@ struct registry {
     const char *const *skip;
 };
 
-peat_status registry_init(struct registry *r, struct arena *arena, struct error *err);
+peat_status registry_init(struct registry *r, struct arena *arena, struct trail *trail,
+                          struct error *err);
 const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
 
 /* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it ends in

@@ -2,7 +2,7 @@
 /*
  * claim_verdict.h: whether the claims of an experiment hold.
  *
- * A claim holds when its one-sided test (of `equal`: both, see equivalence_p) is below alpha after
+ * A claim holds when its one-sided test (of `equal`: both) is below alpha after
  * Holm's adjustment over all claims of the file, and fails when the test of the opposite is below
  * alpha. A claim for which neither is below alpha, or with unfinished cells, is undecided. Where
  * seeds are added until the claims are decided, each has its share of alpha and is judged at each
@@ -59,8 +59,6 @@ struct claim_verdicts {
 peat_status claim_test(struct claim_verdict *c, const struct results *r, const struct value *v,
                        struct arena *a, struct error *err);
 
-peat_status claims_judge(struct claim_verdicts *v, const struct results *r,
-                         const struct claims_version *version, struct arena *a, struct error *err);
 /* The claims as they are now and, if they changed after it, as they were before the first result.
  * `first` has v->version NULL when they did not change. v->n is 0 when there are no claims. */
 struct claim_history {
@@ -75,11 +73,8 @@ struct claim_history {
 peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
                            struct error *err);
 
-/* claim_family.c: the claims of n runs, each judged by its own run's results, in one family: Holm
- * over all claims. PEAT_INVALID: a run has no claims. */
-peat_status claims_family(struct claim_history *h, int n, const struct results *r,
-                          char *const *name, struct arena *a, struct error *err);
-/* The same for run directories, each read as a separate run. */
+/* claim_family.c: the claims of n run directories, each judged by its own run's results, in one
+ * family: Holm over all claims. PEAT_INVALID: a run has no claims. */
 peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
                            const struct results_options *o, struct arena *a, struct error *err);
 /* claim_looks.c: judges a claim that has looks at each of them. test: computes the claim with its p

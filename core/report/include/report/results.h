@@ -31,10 +31,11 @@ struct result_cell {
     bool may_stop; /* train.patience is set, so its length of training may differ */
     bool left_out; /* it is also in another directory, whose copy counts */
     enum cell_state state;
-    enum best_role role;                        /* its role with best_over */
-    const struct value *planned;                /* its entry in plan.json */
-    const struct value *config, *result, *meta; /* NULL when absent       */
-    const char *experiment, *id, *label, *dir;
+    enum best_role role;         /* its role with best_over */
+    const struct value *planned; /* its entry in plan.json */
+    /* NULL when absent; `end` (end.json) also when there is a result. */
+    const struct value *config, *result, *meta, *end;
+    const char *experiment, *id, *label, *dir; /* label: the id where the plan has none */
     const char *damage; /* damage of its files; NULL: not damaged. A damaged cell has no result */
     /* Hashes of the batches, of the initial values and of the shapes of the weights that every
      * scheme and combination shares; NULL: not recorded. */
@@ -171,6 +172,8 @@ struct results {
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err);
 
+/* The index of the metric among the known ones; -1: no cell has it. */
+int results_metric(const struct results *r, const char *name);
 /* The data that a split's numbers were measured on: "on the test part"; "": the split is
  * not known. */
 const char *results_part(const char *split);
@@ -186,11 +189,10 @@ int results_count_reported(const struct results *r);
 const char *row_text(const struct result_row *row, const char *key);
 /* True where a row has this quantity (for sparse quantities: not 0). */
 bool results_have(const struct results *r, enum quantity_name q);
-/* The index of a length; -1: nothing was evaluated at it. */
-int results_find_length(const struct results *r, int64_t length);
-/* Makes an error that lists the lengths that exist; PEAT_INVALID. */
-peat_status results_no_length(const struct results *r, int64_t length, struct arena *a,
-                              struct error *err);
+/* *index: of this length, or of the first one (-1); -1: nothing was evaluated yet. PEAT_INVALID:
+ * nothing was evaluated at this length. */
+peat_status results_find_length(const struct results *r, int64_t length, int *index,
+                                struct arena *a, struct error *err);
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 

@@ -2,6 +2,7 @@
 /* selector.h: naming rows by the labels of their axes. */
 #pragma once
 
+#include "experiment/contrast.h"
 #include "report/results.h"
 
 /* Labels may be spelled as in tables, "rotary(base=500)", or as in the names of cells,
@@ -14,14 +15,11 @@ struct selector {
  * exactly one axis. `what` names the thing in messages: "--baseline". */
 peat_status selector_parse(const struct results *r, const char *text, const char *what,
                            struct selector *s, struct arena *a, struct error *err);
-/* Makes a selector from a map axis key -> label. */
-peat_status selector_from_map(const struct results *r, const struct value *map, const char *what,
-                              struct selector *s, struct arena *a, struct error *err);
+/* Makes a selector from report.baseline, a map axis key -> label. */
+peat_status selector_from_map(const struct results *r, const struct value *map, struct selector *s,
+                              struct arena *a, struct error *err);
 /* The selector in words: "scheme=none, size=S" */
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a);
-/* True when both labels of the axis are the same. "-" on position.combine and on the keys below it
- * matches any label. */
-bool selector_same(const struct results *r, int axis, const char *x, const char *y);
 /* The one row that `text` names: all its labels joined by '.', the first of them, a label of one
  * axis, or a text for selector_parse. Otherwise NULL and an error, with the rows that match, the
  * nearest one, or all. */
