@@ -26,7 +26,7 @@ START_TEST(every_experiment_can_be_planned)
                  "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
                  "runs/sum-of-concat && "
                  "peat run experiments/frozen-embeddings/experiment.yaml task.path=text.txt "
-                 "'train.lr=[8e-3, 1.6e-2]' train.steps=1 eval.tokens=64 -q && "
+                 "'train.lr=[8e-3]' train.steps=1 eval.tokens=64 -q && "
                  "{ ! /usr/bin/python3 -c 'import numpy' || "
                  "experiments/how-the-sum-is-read/intervene.py runs/frozen-embeddings "
                  "runs/intervened; } && "
