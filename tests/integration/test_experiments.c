@@ -25,7 +25,13 @@ START_TEST(every_experiment_can_be_planned)
                  "train.steps=1 eval.tokens=64 -q && "
                  "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
                  "runs/sum-of-concat && "
-                 "for f in experiments/*/*.yaml; do case $f in */planned/*) continue;; esac; "
+                 "peat run experiments/frozen-embeddings/experiment.yaml task.path=text.txt "
+                 "'train.lr=[8e-3]' train.steps=1 eval.tokens=64 -q && "
+                 "{ ! /usr/bin/python3 -c 'import numpy' || "
+                 "experiments/how-the-sum-is-read/intervene.py runs/frozen-embeddings "
+                 "runs/intervened; } && "
+                 "for f in experiments/*/*.yaml; do case $f in */planned/*) continue;; "
+                 "*/interventions.yaml) [ -e runs/intervened ] || continue;; esac; "
                  "peat validate $f $(with_text $f) || exit 1; done");
 }
 END_TEST
