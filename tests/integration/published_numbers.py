@@ -136,7 +136,7 @@ def main():
     runs = runs_of(source)
     faults = [fault for section in findings.split("\n## ") for fault in faults_of(section, runs)]
     numbers = {(mean, half) for _, mean, half in NUMBER.findall(findings)}
-    answers = (source / "README.md").read_text().split("\n## Five answers")[1].split("\n## ")[0]
+    answers = (source / "README.md").read_text().split(" answers\n")[1].split("\n## ")[0]
     for answer in answers.split("\n* ")[1:]:
         said = NUMBER.findall(answer)
         faults += [f"README: {m} ± {h} is not in findings.md" for _, m, h in said if (m, h) not in numbers]
