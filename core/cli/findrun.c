@@ -102,7 +102,8 @@ bool nearly_a_run(const char *word, struct arena *a, struct error *err)
 static void list_runs(const char *word, struct arena *a, struct error *err)
 {
     struct near_names names = {.a = a};
-    const char *folder = strchr(word, '/') ? arena_strdup(a, path_folder(word).text) : runs_dir;
+    const struct file_path own = path_folder(word);
+    const char *folder = strchr(word, '/') ? own.text : runs_dir;
     collect(&names, folder, is_run);
     if (names.n == 0) {
         error_set(err, PEAT_NOTFOUND, "there is no run directory '%s', nor another in '%s'", word,
@@ -135,12 +136,13 @@ const char *find_experiment(const char *word, struct arena *a, struct error *err
         return word;
     if (file_exists(file))
         return file;
-    const char *run = run_called(word, a), *folder = arena_strdup(a, path_folder(word).text);
+    const char *run = run_called(word, a);
+    const struct file_path folder = path_folder(word);
     if (run)
         return run;
-    const char *near = nearest_in(folder, word, is_yaml, a);
+    const char *near = nearest_in(folder.text, word, is_yaml, a);
     if (!near && !is_yaml(word))
-        near = nearest_in(folder, file, is_yaml, a);
+        near = nearest_in(folder.text, file, is_yaml, a);
     if (near)
         error_set(err, PEAT_NOTFOUND, "there is no experiment '%s'; did you mean '%s'?", word,
                   near);

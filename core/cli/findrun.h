@@ -9,8 +9,8 @@
 const char *run_called(const char *word, struct arena *a);
 /* True when a run has a similar name, which err then has. */
 bool nearly_a_run(const char *word, struct arena *a, struct error *err);
-/* The directory that the word names, a run or not: its reader says what a run would have. NULL: no
- * such directory exists, and err names the nearest run or all runs. */
+/* The directory that the word names. It need not be a run: the code that reads it reports what is
+ * missing. NULL: there is no such directory, and err names the nearest run, or all runs. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
 /* The same where an experiment file is needed: WORD, WORD.yaml, or else a run directory. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);

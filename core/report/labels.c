@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.c: names rows by the labels of their axes, and compares rows by them. */
 #include "labels.h"
+
 const char *results_axis_name(const struct results *r, int axis)
 {
     const char *name = key_name(r->axis[axis]);

@@ -5,7 +5,7 @@
  */
 #include "maths/power.h"
 
-#include "maths/statistics.h"
+#include "equivalence.h"
 #include "support/golden_file.h"
 #include "support/support.h"
 
@@ -43,8 +43,7 @@ static double drawn_power(const struct paired_design *d, int n, int number)
         uint64_t row = rng_substream(stream, (uint64_t)draw);
         for (int i = 0; i < n; i++)
             x[i] = d->effect + rng_normal(row, (uint64_t)i);
-        double p = d->equivalence  ? fmax(paired_p_above(TEST_T, x, n, -d->margin),
-                                          paired_p_below(TEST_T, x, n, d->margin))
+        double p = d->equivalence  ? equivalence_p(x, n, d->margin)
                    : d->tails == 2 ? paired_p(TEST_T, x, n)
                                    : paired_p_above(TEST_T, x, n, 0.0);
         reached += p < d->alpha;

@@ -2,7 +2,7 @@
 /* test_spending.c: levels of looks against published boundaries and against drawn experiments. */
 #include "maths/spending.h"
 
-#include "maths/statistics.h"
+#include "equivalence.h"
 #include "support/golden_file.h"
 #include "support/support.h"
 
@@ -97,9 +97,8 @@ static double share_that_rejects(enum spending how, double alpha, double effect,
             x[i] = effect + rng_normal(row, (uint64_t)i);
         for (; k < LOOKS && !done; k++) {
             int n = (k + 1) * FROM;
-            double p = margin > 0.0 ? fmax(paired_p_above(TEST_T, x, n, -margin),
-                                           paired_p_below(TEST_T, x, n, margin))
-                                    : paired_p_above(TEST_T, x, n, 0.0);
+            double p =
+                margin > 0.0 ? equivalence_p(x, n, margin) : paired_p_above(TEST_T, x, n, 0.0);
             done = p < level[k];
         }
         rejected += done;

@@ -5,7 +5,7 @@
  */
 #include "maths/strata.h"
 
-#include "maths/statistics.h"
+#include "equivalence.h"
 #include "support/golden_file.h"
 #include "support/support.h"
 
@@ -122,11 +122,6 @@ START_TEST(the_smaller_tail_twice_is_the_two_sided_p)
         }
 }
 END_TEST
-
-static double equivalence_p(const double *d, int n, double margin)
-{
-    return fmax(paired_p_above(TEST_T, d, n, -margin), paired_p_below(TEST_T, d, n, margin));
-}
 
 START_TEST(equivalence_is_two_one_sided_tests_as_statsmodels_has_them)
 {
