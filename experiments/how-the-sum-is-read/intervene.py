@@ -12,25 +12,16 @@ dimensions by chance. It prints r and the shares of variance that lie in the dir
 """
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
 import numpy
 
 sys.dont_write_bytecode = True  # nothing is left beside sum_of_concat.py
-from sum_of_concat import read, write
+from sum_of_concat import exported, write
 
 TOKEN, POSITION = "token.weight", "position.0.learned.table"
 SEEDS = range(10, 18)
 SUMS = {"sinusoidal": ("sinusoidal", "free"), "learned": ("learned", "free"), "frozen": ("sinusoidal", "frozen")}
-
-
-def exported(run, cell):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "cell.safetensors")
-        subprocess.run(["peat", "export", run, cell["id"], "-o", path], check=True, stdout=subprocess.DEVNULL)
-        return read(path)
 
 
 def table(tensors, name):
@@ -118,7 +109,7 @@ def cells_of(run, positions, tokens):
 
 def intervene(run, folder, cells):
     """Writes the files of one sum; returns what changes() says of each seed."""
-    read_cells = [exported(run, cell) for cell in cells]
+    read_cells = [exported(run, cell["id"]) for cell in cells]
     often = frequencies(read_cells[0][0])
     tokens, positions = [], []
     for config, tensors in read_cells:

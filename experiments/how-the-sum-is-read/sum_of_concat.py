@@ -77,34 +77,35 @@ def filled_up(table, begin, width):
         before + data[r * own * size:(r + 1) * own * size] + after for r in range(rows))
 
 
-def convert(source, target):
-    config, tensors = read(source)
-    begin, width = offsets(source, config, tensors), config["model"]["d_model"]
+def exported(run, cell):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cell.safetensors")
+        subprocess.run(["peat", "export", run, cell, "-o", path], check=True, stdout=subprocess.DEVNULL)
+        return read(path)
+
+
+def as_sum(path, config, tensors):
+    begin, width = offsets(path, config, tensors), config["model"]["d_model"]
     for name, table in tensors.items():
         stream = stream_of(name)
         if stream in begin and len(table[1]) == 2 and table[1][1] < width:
             tensors[name] = filled_up(table, begin[stream], width)
-    write(target, tensors)
+    return tensors
 
 
 def convert_run(run, folder):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(run, "plan.json")) as f:
         cells = json.load(f)["cells"]
-    with tempfile.TemporaryDirectory() as kept:
-        for cell in cells:
-            exported = os.path.join(kept, "cell.safetensors")
-            subprocess.run(["peat", "export", run, cell["label"], "-o", exported], check=True,
-                           stdout=subprocess.DEVNULL)
-            name = ".".join(cell["label"].split(".")[2:])
-            convert(exported, os.path.join(folder, name + ".safetensors"))
-            os.remove(exported)
+    for cell in cells:
+        name = ".".join(cell["label"].split(".")[2:])
+        write(os.path.join(folder, name + ".safetensors"), as_sum(cell["label"], *exported(run, cell["label"])))
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "--run":
         convert_run(sys.argv[2], sys.argv[3])
     elif len(sys.argv) == 3:
-        convert(sys.argv[1], sys.argv[2])
+        write(sys.argv[2], as_sum(sys.argv[1], *read(sys.argv[1])))
     else:
         sys.exit(__doc__.strip())
