@@ -253,6 +253,12 @@ static int64_t facts_trained_step(const peat_call *c)
     return call_of(c)->pass->trained_step;
 }
 
+static bool facts_is_shared(const peat_call *c, int32_t handle)
+{
+    const struct part *part = call_of(c)->part;
+    return handle >= 0 && handle < part->n_weight && part->weight[handle].scope != PEAT_PER_LAYER;
+}
+
 static const void *host_extension(const peat_host *h, const char *name)
 {
     static const peat_call_facts facts = {
@@ -260,6 +266,7 @@ static const void *host_extension(const peat_host *h, const char *name)
         .across = facts_across,
         .n_valid = facts_n_valid,
         .trained_step = facts_trained_step,
+        .is_shared = facts_is_shared,
     };
     (void)h;
     return strcmp(name, PEAT_CALL_FACTS) == 0 ? &facts : NULL;

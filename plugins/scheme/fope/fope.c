@@ -4,6 +4,9 @@
  * other pairs stand still. Hua et al. 2024, with the authors' code for sizes and initial values.
  */
 #include <math.h>
+#include <string.h>
+
+#include <peat/call.h>
 
 #include "../rotation.h"
 
@@ -95,19 +98,41 @@ static peat_node *mixed(const peat_call *c, peat_node *wave, int32_t handle, dou
     return peat_affine(c->g, y, 1, still);
 }
 
-static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x)
+/* The cosines and sines of one side, into out[0] and out[1] */
+static void mixtures(const peat_call *c, const peat_side *side, peat_node *out[2])
 {
     int64_t C = c->dims.C;
     peat_node *wave = rotation_rows(c, side, C, wave_row);
-    peat_node *cosine = mixed(c, peat_slice(c->g, wave, -1, 0, C / 2), COSINE, 1);
-    peat_node *sine = mixed(c, peat_slice(c->g, wave, -1, C / 2, C), SINE, 0);
-    return peat_turned(c, x, cosine, sine, PEAT_HALVES);
+    out[0] = mixed(c, peat_slice(c->g, wave, -1, 0, C / 2), COSINE, 1);
+    out[1] = mixed(c, peat_slice(c->g, wave, -1, C / 2, C), SINE, 0);
+}
+
+/* Cosines and sines for the queries, then for the keys */
+static void both_mixtures(const peat_call *c, peat_node *out[4])
+{
+    mixtures(c, c->q, out);
+    if (c->k != c->q)
+        mixtures(c, c->k, out + 2);
+    else
+        memcpy(out + 2, out, 2 * sizeof(*out));
+}
+
+/* Layers that share the coefficients share the mixtures. */
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    if (peat_is_shared(c, COSINE))
+        both_mixtures(c, shared);
+    return PEAT_OK;
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    io->q = turned(c, c->q, io->q);
-    io->k = turned(c, c->k, io->k);
+    peat_node *wave[4];
+    memcpy(wave, c->shared, sizeof(wave));
+    if (!wave[0])
+        both_mixtures(c, wave);
+    io->q = peat_turned(c, io->q, wave[0], wave[1], PEAT_HALVES);
+    io->k = peat_turned(c, io->k, wave[2], wave[3], PEAT_HALVES);
     return PEAT_OK;
 }
 
@@ -115,9 +140,10 @@ static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .traits = PEAT_STORABLE,
     .setup = setup,
+    .prepare = prepare,
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "fope", "1.0",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "fope", "1.1",
             "rotary with mixtures of the frequencies that training covers", "MIT",
             "arXiv:2412.17739")

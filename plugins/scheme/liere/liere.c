@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <peat/call.h>
 #include <peat/plugin.h>
 
 enum { WIDEST = 16 }; /* block */
@@ -254,13 +255,30 @@ static peat_node *turned(const peat_call *c, const peat_side *side, peat_node *x
     return peat_with_rest(c->g, peat_permute(c->g, y, 4, (int32_t[]){0, 2, 1, 3}), x);
 }
 
-static peat_status qkv(const peat_call *c, peat_qkv *io)
+/* R for the queries and for the keys */
+static void both_rotations(const peat_call *c, peat_node *R[2])
 {
     peat_node *A = generators(c);
     peat_probe(c, "generator", A);
-    peat_node *R = rotations(c, c->q, A);
-    io->q = turned(c, c->q, io->q, R);
-    io->k = turned(c, c->k, io->k, c->k == c->q ? R : rotations(c, c->k, A));
+    R[0] = rotations(c, c->q, A);
+    R[1] = c->k == c->q ? R[0] : rotations(c, c->k, A);
+}
+
+/* Layers that share the generator share its exponentials. */
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    if (peat_is_shared(c, 0))
+        both_rotations(c, shared);
+    return PEAT_OK;
+}
+
+static peat_status qkv(const peat_call *c, peat_qkv *io)
+{
+    peat_node *R[2] = {c->shared[0], c->shared[1]};
+    if (!R[0])
+        both_rotations(c, R);
+    io->q = turned(c, c->q, io->q, R[0]);
+    io->k = turned(c, c->k, io->k, R[1]);
     return PEAT_OK;
 }
 
@@ -268,8 +286,9 @@ static const peat_scheme scheme = {
     .size = sizeof(scheme),
     .traits = PEAT_STORABLE | PEAT_SHIFT_INVARIANT | PEAT_NORM_PRESERVING,
     .setup = setup,
+    .prepare = prepare,
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "liere", "1.1",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "liere", "1.2",
             "blocks turn by the exponential of a learned generator", "MIT", "arXiv:2406.10322")

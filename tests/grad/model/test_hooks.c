@@ -518,6 +518,42 @@ START_TEST(a_hook_can_ask_for_facts_of_its_call)
 }
 END_TEST
 
+/* ---- tensors that layers share ---- */
+
+static bool is_shared[4];
+
+static peat_status setup_scopes(peat_setup *s, const void *config, void **self)
+{
+    static const peat_scope scope[] = {PEAT_ONCE, PEAT_PER_USER, PEAT_PER_LAYER};
+    static const char *const name[] = {"once", "user", "layer"};
+    (void)config;
+    (void)self;
+    for (int i = 0; i < 3; i++)
+        peat_param_new(s, name[i], 1, (int64_t[]){1}, (peat_init){0}, scope[i], 0);
+    return PEAT_OK;
+}
+
+static peat_status prepare_shared(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    (void)shared;
+    for (int i = 0; i < 4; i++)
+        is_shared[i] = peat_is_shared(c, i);
+    return PEAT_OK;
+}
+
+START_TEST(a_hook_knows_which_tensors_the_layers_share)
+{
+    SCHEME(asking, .setup = setup_scopes, .prepare = prepare_shared);
+    modelcheck_scheme(&m, "asking", &asking)->where.share = _i ? PEAT_PER_LAYER : PEAT_ONCE;
+    modelcheck_build(&m);
+    modelcheck_loss(&m, false);
+    ck_assert(is_shared[0]);
+    ck_assert_int_eq(is_shared[1], !_i);
+    ck_assert(!is_shared[2]);
+    ck_assert(!is_shared[3]);
+}
+END_TEST
+
 START_TEST(an_extension_that_is_not_there_is_null)
 {
     ck_assert_ptr_null(m.positional.host->extension(m.positional.host, "peat.call/2"));
@@ -664,17 +700,19 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){
-            "hooks", set_up, tear_down, .seconds = 60,
-            .loops = LOOPS(
-                {gradients_are_right_on_both_paths, 2 * N_CASES},
-                {the_schemes_own_tensors_get_a_gradient, N_CASES},
-                {fused_and_composed_attention_agree, N_CASES},
-                {every_hook_changes_the_output, N_CASES},
-                {a_causal_model_does_not_see_the_future, N_CASES},
-                {head_groups_have_right_gradients, 4}, {a_stream_can_enter_elsewhere, 5},
-                {a_hook_can_ask_for_facts_of_its_call, 2}, {model_options_have_right_gradients, 64},
-                {factored_tie_has_right_gradients, 2}, {factored_tie_is_a_head_of_two_factors, 2})},
+        (struct tests){"hooks", set_up, tear_down, .seconds = 60,
+                       .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
+                                      {the_schemes_own_tensors_get_a_gradient, N_CASES},
+                                      {fused_and_composed_attention_agree, N_CASES},
+                                      {every_hook_changes_the_output, N_CASES},
+                                      {a_causal_model_does_not_see_the_future, N_CASES},
+                                      {head_groups_have_right_gradients, 4},
+                                      {a_stream_can_enter_elsewhere, 5},
+                                      {a_hook_can_ask_for_facts_of_its_call, 2},
+                                      {a_hook_knows_which_tensors_the_layers_share, 2},
+                                      {model_options_have_right_gradients, 64},
+                                      {factored_tie_has_right_gradients, 2},
+                                      {factored_tie_is_a_head_of_two_factors, 2})},
         TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
               dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
               dims_that_another_scheme_adds_are_kept, heads_before_the_projection_are_refused,
