@@ -40,8 +40,8 @@ void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
 /* The hooks to be run in the place of the subject's; NULL: it is of the other kind. */
 const peat_scheme *recorder_scheme(const struct recorder *r);
 const peat_combine *recorder_combine(const struct recorder *r);
-/* Behind a pass of the rig with this graph, while the rig is open: the calls as JSON; the gradients
- * of loss = sum of w out over all results of all calls, with the weights w in each call's map; and
- * all tensors of the plugin with theirs.
- */
+/* Ends the recording of a pass of the rig; the rig is still open, and g is the graph of the pass.
+ * Adds up loss = sum of w out over all results of all calls, whose weights w it puts into each
+ * call's map, and adds the gradients to the JSON of the calls; then all tensors of the plugin with
+ * their gradients. */
 void recorder_end(struct recorder *r, struct rig *rig, struct graph *g);

@@ -24,9 +24,9 @@ static peat_status open_rest(const struct providers *p, struct team *team, struc
     return status;
 }
 
-/* Checks the address space that a library needs. Without it OpenBLAS tries for ever and oneDNN
- * crashes, under a limit on addresses (ulimit -v) or on memory to write to (ulimit -d): two buffers
- * and the libraries themselves, and a buffer for each thread. */
+/* Checks that a limit on addresses (ulimit -v) or on memory to write to (ulimit -d) leaves the
+ * library enough: two buffers, the libraries themselves, and a buffer for each thread. With less
+ * OpenBLAS tries for ever and oneDNN crashes. */
 static peat_status check_addresses(const char *name, int threads, struct error *err)
 {
     struct rlimit data;

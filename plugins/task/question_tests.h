@@ -9,8 +9,8 @@
  *   LEAST, MIN_LEN  the shortest sequence there is, and the shortest trained by default
  *   answer_of(x, n, y)  an independent maker of answers: from x [n], the tokens between BOS and
  *                   SEP, to y; returns their number. It fails the test where x is not a question.
- *   asked_by(n)     how many tokens length n asks with, at most
- *   answered_by(n)  how many tokens answer it, at most, without EOS
+ *   asked_by(n)     the largest number of tokens in a question of length n
+ *   answered_by(n)  the largest number of tokens in its answer, without EOS
  */
 #pragma once
 

@@ -18,7 +18,7 @@ static const peat_param rows[] = {
     {"rank", PEAT_INT, offsetof(struct config, rank), .preset = 32, .min = 1, .max = 1 << 16,
      .doc = "width between the two projections of the input to directions"},
     {"kernel", PEAT_INT, offsetof(struct config, kernel), .preset = 3, .min = 1, .max = 1 << 10,
-     .unit = "tokens", .doc = "width of the convolution over a token's direction and those before"},
+     .unit = "tokens", .doc = "tokens that the convolution sees: a token and those before it"},
     PEAT_PARAM_END,
 };
 
