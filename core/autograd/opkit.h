@@ -2,7 +2,8 @@
 /* opkit.h: helpers of the files op_*.c. */
 #pragma once
 
-#include "autograd/graph.h"
+#include "autograd/ops.h"
+#include "tensor/loop.h"
 
 /* The engine's graph of an SDK handle. */
 static inline struct graph *graph_of(peat_graph *g)

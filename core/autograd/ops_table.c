@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ops_table.c: the table of operations for plugins. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 
 static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

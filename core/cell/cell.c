@@ -7,7 +7,6 @@
 #include "identity.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
-#include "plugin_use.h"
 #include "startread.h"
 #include "train/trainer.h"
 

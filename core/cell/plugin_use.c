@@ -5,7 +5,6 @@
 #include "cell/assemble.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"
-#include "plugin/params.h"
 
 static const char *const task_keys[] = {"plugin", NULL};
 static const char *const combine_keys[] = {"label", "plugin", NULL};

@@ -6,7 +6,6 @@
 #include "cell/reopen.h"
 #include "cell/start.h"
 #include "grid/stale.h"
-#include "model/safetensors.h"
 #include "rounded.h"
 #include "tables.h"
 #include "tensor/gemm.h"

@@ -2,7 +2,6 @@
 /* celltables.c: collects tables from one forward pass. */
 #include "diagnose/celltables.h"
 
-#include "diagnose/trace.h"
 #include "heads.h"
 #include "tables.h"
 

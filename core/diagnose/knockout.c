@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* knockout.c: the variance of tokens and positions in each dimension, and the loss without it. */
 
-#include "diagnose/diagnostics.h"
 #include "diagnose/support.h"
 #include "rounded.h"
 #include "tables.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c: permutes the other tokens and measures the change at the last place. */
 
-#include "diagnose/diagnostics.h"
 #include "diagnose/trace.h"
 #include "rounded.h"
 

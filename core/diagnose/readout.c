@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* readout.c: linear probes for position and token, at the input and after every block. */
 
-#include "diagnose/diagnostics.h"
 #include "diagnose/probe.h"
 #include "diagnose/trace.h"
 #include "rounded.h"

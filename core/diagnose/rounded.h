@@ -2,7 +2,7 @@
 /* rounded.h: numbers of a diagnosis, with six significant digits. */
 #pragma once
 
-#include "base/base.h"
+#include "diagnose/diagnostics.h"
 
 /* NaN and infinities become null. */
 void put_rounded(struct json map, const char *key, double x);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c: the sizes of tokens and positions where they meet, and the cosine between them. */
 
-#include "diagnose/diagnostics.h"
 #include "heads.h"
 #include "rounded.h"
 #include "tables.h"

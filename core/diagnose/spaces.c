@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* spaces.c: measures whether tokens and positions span different subspaces. */
-#include "diagnose/diagnostics.h"
 #include "maths/subspace.h"
 #include "rounded.h"
 #include "tables.h"
