@@ -3,9 +3,7 @@
 
 #include "opkit.h"
 
-static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static peat_node *fail(peat_graph *g, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static peat_node *fail(peat_graph *g, const char *fmt, ...)
 {
     char text[512];
     va_list ap;

@@ -115,9 +115,7 @@ void state_read(struct state *s)
 
 /* ---- differences ---- */
 
-static void add(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct strbuf *out, const char *fmt, ...)
 {
     va_list args;
     strbuf_add(out, out->n ? "; " : "");

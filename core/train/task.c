@@ -141,10 +141,8 @@ struct made {
     peat_status status;
 };
 
-static void wrong(struct made *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 /* fmt completes "the batch has ..." */
-static void wrong(struct made *m, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void wrong(struct made *m, const char *fmt, ...)
 {
     char what[160];
     va_list args;
