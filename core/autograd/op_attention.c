@@ -15,7 +15,6 @@
 
 #include "attention_walk.h"
 #include "opkit.h"
-#include "slices.h"
 #include "tensor/dots.h"
 #include "tensor/reduce.h"
 

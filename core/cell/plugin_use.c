@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin_use.c: from `rotary` or {plugin: rotary, base: 500, where: ...} to a filled config. */
-#include "plugin_use.h"
+#include "cellreader.h"
 
 #include "cell/assemble.h"
 #include "cell/setting.h"

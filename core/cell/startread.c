@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* startread.c: reads `words.safetensors` or {from: runs/a, cell: learned.sum.s0, ...} into a
  * weight_start. */
-#include "startread.h"
+#include "cellreader.h"
 
 #include "cell/cellfiles.h"
 #include "plugin/params.h"
