@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_profile.c: where each head attends, and how much of that its positions determine. */
 
-#include "heads.h"
+#include "kit.h"
 #include "maths/spectrum.h"
-#include "rounded.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 

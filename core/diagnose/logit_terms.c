@@ -3,9 +3,8 @@
  * the sum of q_a and k the sum of k_b. For tokens and positions: the terms of Ke et al. 2021. */
 
 #include "diagnose/parts.h"
-#include "heads.h"
+#include "kit.h"
 #include "maths/spectrum.h"
-#include "rounded.h"
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 
