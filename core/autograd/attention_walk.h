@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * attention_walk.h: tasks of fused attention. A task walks over the blocks of query rows of a
- * (batch, head) pair; the products of a block are computed in one of two ways.
- */
+/* attention_walk.h: tasks of fused attention. A task walks over the blocks of query rows of a
+ * (batch, head) pair; the products of a block are computed in one of two ways. */
 #pragma once
 
 #include "rows/attention_rows.h"

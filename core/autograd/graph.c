@@ -90,7 +90,6 @@ void graph_done_with(struct graph *g, void *scratch, size_t bytes)
         pool_give(&g->pool, scratch, bytes);
 }
 
-/* Appends n to the tape. */
 static peat_node *tape_push(struct graph *g, peat_node *n)
 {
     n->id = g->n_node;
@@ -123,7 +122,6 @@ static bool shape_valid(struct graph *g, const char *what, int rank, const int64
     return false;
 }
 
-/* Memory for a value whose shape is known. */
 static bool value_alloc(struct graph *g, peat_node *n)
 {
     size_t bytes = tensor_bytes(&n->value);

@@ -14,11 +14,8 @@
  */
 
 #include "attention_walk.h"
-#include "autograd/ops.h"
 #include "opkit.h"
-#include "slices.h"
 #include "tensor/dots.h"
-#include "tensor/gemm.h"
 #include "tensor/reduce.h"
 
 enum { BLOCK_LEAST = 16, BLOCK_BYTES = 1 << 18, PARTIAL_BYTES = 1 << 23 };

@@ -5,7 +5,6 @@
  * Each row sums the gradient of the taps over its places; the rows' sums are added in their order.
  */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/convolution_rows.h"
 

@@ -6,7 +6,6 @@
  * it in place. Several results are views of one node.
  */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 
 enum { CUSTOM_TILES = 32, ALIGNMENT = 64 };
@@ -81,8 +80,10 @@ static void results_in(const struct custom_arg *arg, const struct tensor *t, pea
     }
 }
 
-static void show_results(const peat_node *n, struct custom_call *c)
+/* A call with the results, whose shapes infer has set. */
+static void full_call(const peat_node *n, struct custom_call *c)
 {
+    custom_call(n, c);
     results_in(n->arg, &n->value, c->out);
     c->call.out = c->out;
 }
@@ -182,8 +183,7 @@ static void run_all(peat_node *n, struct custom_call *c)
 static void forward(peat_node *n)
 {
     struct custom_call c;
-    custom_call(n, &c);
-    show_results(n, &c);
+    full_call(n, &c);
     clear_between(n);
     run_all(n, &c);
 }
@@ -191,8 +191,7 @@ static void forward(peat_node *n)
 static void backward(peat_node *n)
 {
     struct custom_call c;
-    custom_call(n, &c);
-    show_results(n, &c);
+    full_call(n, &c);
     c.src_grad = ARENA_ARRAY(n->g->arena, n->n_src + 1, peat_view);
     for (int i = 0; i < n->n_src; i++) {
         bool wanted = wants_grad(n, i);
@@ -209,11 +208,8 @@ static void backward(peat_node *n)
 static int64_t flops(const peat_node *n)
 {
     struct custom_call c;
-    custom_call(n, &c);
-    if (!PEAT_HAS(c.op, flops))
-        return 0;
-    show_results(n, &c);
-    return c.op->flops(&c.call);
+    full_call(n, &c);
+    return PEAT_HAS(c.op, flops) ? c.op->flops(&c.call) : 0;
 }
 
 /* The operand itself if it is dense and aligned, otherwise a copy. A view's alignment follows from
@@ -295,16 +291,14 @@ int64_t custom_units(const peat_node *n)
     if (n->op->forward != forward)
         return -1;
     struct custom_call c;
-    custom_call(n, &c);
-    show_results(n, &c);
+    full_call(n, &c);
     return units_of(&c);
 }
 
 void custom_run(peat_node *n, int64_t begin, int64_t end)
 {
     struct custom_call c;
-    custom_call(n, &c);
-    show_results(n, &c);
+    full_call(n, &c);
     if (take_scratch(n, &c))
         run_units(&c, begin, end);
 }

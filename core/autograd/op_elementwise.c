@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_elementwise.c: add, sub, mul, div, minimum, maximum, with broadcasting. */
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/elementwise_rows.h"
-#include "tensor/loop.h"
 
 static enum binary kind_of(const peat_node *n)
 {

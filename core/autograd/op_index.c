@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before anything is read.
- */
+/* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before they are used. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/take_rows.h"
 #include "take.h"
-#include "tensor/loop.h"
 
 enum { GATHER_COLUMNS = 32, GATHER_GRAIN = 16384 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_loss.c: cross-entropy as a training loss, and its sums for evaluation. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/loss_rows.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_matmul.c: matmul and linear. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "stacks.h"
-#include "tensor/gemm.h"
-#include "tensor/loop.h"
 
 /* True where all axes of t but the last are one axis of constant stride. */
 static bool folds(const struct tensor *t)

@@ -7,11 +7,9 @@
  * in matmul's order, so both give the same bits.
  */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "stacks.h"
 #include "take.h"
-#include "tensor/loop.h"
 
 enum { SRC_A, SRC_B, SRC_INDEX };
 
@@ -62,7 +60,6 @@ static struct taken_product call_of(const peat_node *n)
     return c;
 }
 
-/* Matrix i of a stack. */
 static struct stack matrix_of(const struct taken_product *c, struct stack s, int64_t i)
 {
     s.data += axes_offset(&c->lead, i, s.stride) * (int64_t)dtype_bytes(c->n->value.dtype);
@@ -273,8 +270,7 @@ static int64_t flops(const peat_node *n)
 
 /* ---- whether this path is used ---- */
 
-/* Each matrix of the product gives one matrix of the result, and gradients of a and b do not share
- * memory. */
+/* Each matrix of the product gives one matrix of the result, and gradients of a and b lie apart. */
 static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flags,
                            const peat_node *index)
 {

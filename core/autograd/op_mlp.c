@@ -11,7 +11,6 @@
  * once a block, and h and the gradient of u right after they are computed, in the nearest cache.
  */
 
-#include "autograd/ops.h"
 #include "fetch.h"
 #include "opkit.h"
 #include "rows/mlp_rows.h"

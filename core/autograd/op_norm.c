@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_norm.c: layernorm, rmsnorm and normalize, one formula with or without centre and gain. */
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/norm_rows.h"
 

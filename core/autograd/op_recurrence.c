@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* op_recurrence.c: a gated linear recurrence over the places of each row. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/recurrence_rows.h"
 

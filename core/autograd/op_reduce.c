@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_reduce.c: sum and mean over one axis. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
-#include "tensor/loop.h"
 
 struct reduce_arg {
     int axis;

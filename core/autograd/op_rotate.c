@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* op_rotate.c: rotation of the pairs of the last axis by given cosines and sines. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/rotate_rows.h"
-#include "tensor/loop.h"
 
 enum { SRC_X, SRC_COS, SRC_SIN };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_scan.c: running sums. */
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/scan_rows.h"
 

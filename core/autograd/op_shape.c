@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_shape.c: shapes; permute, reshape, slice (views); contiguous, concat, pad, expand (copies). */
 
-#include "autograd/ops.h"
 #include "opkit.h"
-#include "tensor/loop.h"
 
 /* --- shapes ------------------------------------------------------------------------------ */
 

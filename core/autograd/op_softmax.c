@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* op_softmax.c: softmax over the last axis, with an optional 0/1 mask. */
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/softmax_rows.h"
-#include "tensor/loop.h"
 
 static void softmax_infer(peat_node *n)
 {

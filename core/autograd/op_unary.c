@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* op_unary.c: functions of one element, and dropout. */
-#include "autograd/ops.h"
 #include "opkit.h"
 #include "rows/unary_rows.h"
 

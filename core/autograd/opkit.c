@@ -2,7 +2,6 @@
 /* opkit.c: checks and sums that many operations need. */
 #include "opkit.h"
 
-#include "tensor/loop.h"
 #include "tensor/reduce.h"
 
 void infer_same(peat_node *n)

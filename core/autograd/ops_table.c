@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ops_table.c: the table of operations for plugins. */
 
-#include "autograd/ops.h"
 #include "opkit.h"
 
-static peat_node *fail(peat_graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static peat_node *fail(peat_graph *g, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static peat_node *fail(peat_graph *g, const char *fmt, ...)
 {
     char text[512];
     va_list ap;

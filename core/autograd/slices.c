@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slices.c: whether views of one root overlap. */
-#include "slices.h"
+#include "opkit.h"
 
 /* The number of elements from the first to the last, both included. */
 static int64_t extent(const struct tensor *t)

@@ -159,8 +159,7 @@ void dir_tidy(const char *path)
 
 /* ---- writing directly ---- */
 
-/* Opening a pipe for writing waits for a reader. A shell that starts both ends at once gets some
- * seconds. */
+/* Opening a pipe for writing waits for a reader, which a shell may start some seconds later. */
 static int open_device(const char *path)
 {
     const double until = clock_seconds() + 10;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.c: texts with several items. */
+/* lists.c: texts with several items, and texts that occur several times. */
 
 #include "base/base.h"
 
@@ -16,4 +16,27 @@ const char *list_next(struct arena *a, const char **list, char end)
         return NULL;
     *list = at + n + (at[n] == end);
     return arena_printf(a, "%.*s", (int)n, at);
+}
+
+static bool says(const char *text, const char *other)
+{
+    return other && strcmp(text, other) == 0;
+}
+
+int times_said(const char *const *text, int n, int i)
+{
+    int times = 0;
+    for (int j = 0; text[i] && j < i; j++)
+        if (says(text[i], text[j]))
+            return 0;
+    for (int j = i; text[i] && j < n; j++)
+        times += says(text[i], text[j]);
+    return times;
+}
+
+const char *name_and_more(struct arena *a, const char *name, const char *kind, int times)
+{
+    if (times <= 1)
+        return name;
+    return arena_printf(a, "%s and %d %s%s more", name, times - 1, kind, times == 2 ? "" : "s");
 }

@@ -41,7 +41,6 @@ static bool skip(struct header *h, char c)
     return true;
 }
 
-/* Reads 'text' into word [room]. */
 static bool read_quoted(struct header *h, char *word, size_t room)
 {
     size_t n = 0;

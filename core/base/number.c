@@ -16,31 +16,22 @@ double number_parse(const char *text)
     return x;
 }
 
-/* A number of fifteen digits always reads back from fifteen digits, and %g drops trailing zeros;
- * only subnormal numbers have fewer. At some powers of two the nearest decimal of 16 digits does
- * not read back although its neighbour does; these need 17. */
-static void format_real(double x, char *buf)
+/* A number of fifteen digits (a float: six) always reads back from fifteen, and %g drops trailing
+ * zeros; only subnormal numbers have fewer. At some powers of two the nearest decimal of 16 digits
+ * does not read back although its neighbour does; these need 17. */
+static void format(double x, bool single, char *buf)
 {
-    for (int digits = fabs(x) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+    const double normal = single ? (double)FLT_MIN : DBL_MIN;
+    const int most = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+    for (int digits = fabs(x) < normal ? 1 : single ? FLT_DIG : DBL_DIG; digits <= most; digits++) {
         int n = snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
-        if (n < NUMBER_TEXT && strtod(buf, NULL) == x)
-            return;
-    }
-}
-
-/* The same for a float, which reads back from fewer digits. */
-static void format_single(double x, char *buf)
-{
-    float single = (float)x;
-    for (int digits = fabsf(single) < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
-        int n = snprintf(buf, NUMBER_TEXT, "%.*g", digits, x);
-        if (n < NUMBER_TEXT && strtof(buf, NULL) == single)
+        if (n < NUMBER_TEXT && (single ? strtof(buf, NULL) == (float)x : strtod(buf, NULL) == x))
             return;
     }
 }
 
 /* Parses in the C locale, whatever the locale of the process. */
-static void format_text(double x, char *buf, void (*format)(double x, char *buf))
+static void format_text(double x, bool single, char *buf)
 {
     if (!isfinite(x)) {
         strcpy(buf, "null");
@@ -48,17 +39,17 @@ static void format_text(double x, char *buf, void (*format)(double x, char *buf)
     }
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(c);
-    format(x, buf);
+    format(x, single, buf);
     uselocale(before);
     freelocale(c);
 }
 
 void number_text(double x, char buf[NUMBER_TEXT])
 {
-    format_text(x, buf, format_real);
+    format_text(x, false, buf);
 }
 
 void number_text_single(float x, char buf[NUMBER_TEXT])
 {
-    format_text((double)x, buf, format_single);
+    format_text((double)x, true, buf);
 }

@@ -7,35 +7,24 @@
 #include <xmmintrin.h>
 #endif
 
-/*
- * MXCSR, which sets rounding, traps and denormals of this thread: loading an object linked with
- * -ffast-math changes it for everything that runs later. The low six bits only record past
- * exceptions.
- */
+unsigned rounding_get(void)
+{
 #if defined(__SSE__)
-static unsigned rounding_get(void)
-{
     return _mm_getcsr() & ~0x3fu;
-}
-
-static void rounding_set(unsigned mode)
-{
-    _mm_setcsr(mode);
-}
 #else
-static unsigned rounding_get(void)
-{
     return 0;
+#endif
 }
 
-static void rounding_set(unsigned mode)
+void rounding_set(unsigned mode)
 {
     (void)mode;
-}
+#if defined(__SSE__)
+    _mm_setcsr(mode);
 #endif
+}
 
-/* Larger than any plugin or provider, so a file that only claims to be large is not read to its
- * end. */
+/* Larger than any plugin or provider, so a huge file is not read to its end. */
 enum { LARGEST_OBJECT = 1 << 28 };
 
 static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], struct error *err)

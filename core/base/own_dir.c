@@ -19,8 +19,6 @@ char *own_dir_pattern(const char *kind)
     return strbuf_detach(&path);
 }
 
-/* ---- directories left there ---- */
-
 static bool fits(const char *pattern, const char *name)
 {
     size_t n = strlen(pattern), random = strlen("XXXXXX");
@@ -67,8 +65,6 @@ static void remove_left(const char *pattern)
     }
     names_free(name, n);
 }
-
-/* ---- this process's directory ---- */
 
 peat_status own_dir_open(struct own_dir *d, const char *kind, struct error *err)
 {

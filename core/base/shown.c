@@ -54,11 +54,17 @@ const char *shown_text(struct arena *a, const char *text)
     return strbuf_keep(&out, a);
 }
 
-void shown_vprint(FILE *out, const char *fmt, va_list args)
+static void print(FILE *out, const char *before, const char *keep, const char *after,
+                  const char *fmt, va_list args) __attribute__((format(printf, 5, 0)));
+
+static void print(FILE *out, const char *before, const char *keep, const char *after,
+                  const char *fmt, va_list args)
 {
     struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
     strbuf_addv(&text, fmt, args);
-    shown_add_bytes(&shown, text.text, text.n, "\n\t");
+    strbuf_add(&shown, before);
+    shown_add(&shown, text.text, keep);
+    strbuf_add(&shown, after);
     strbuf_clear(&text);
     wrap_add(&text, shown.text, terminal_columns(out));
     fwrite(text.text, 1, text.n, out);
@@ -66,10 +72,31 @@ void shown_vprint(FILE *out, const char *fmt, va_list args)
     strbuf_release(&shown);
 }
 
+void shown_vprint(FILE *out, const char *fmt, va_list args)
+{
+    print(out, "", "\n\t", "", fmt, args);
+}
+
 void shown_print(FILE *out, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
     shown_vprint(out, fmt, args);
+    va_end(args);
+}
+
+void line_print(FILE *out, const char *before, const char *fmt, va_list args)
+{
+    print(out, before, "\t", "\n", fmt, args);
+    fflush(out);
+}
+
+void log_line(const struct log *log, const char *fmt, ...)
+{
+    if (!log || !log->out)
+        return;
+    va_list args;
+    va_start(args, fmt);
+    line_print(log->out, "", fmt, args);
     va_end(args);
 }

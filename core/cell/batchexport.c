@@ -4,7 +4,6 @@
 
 #include "tensor/gemm.h"
 #include "train/forward.h"
-#include "train/trainer.h"
 
 enum { VALID_ROWS = 2 };
 
@@ -31,34 +30,23 @@ struct array {
     int64_t dim[3];
 };
 
-static struct tensor as_flags(const struct array *x, struct arena *a)
-{
-    const uint8_t *from = x->data;
-    struct tensor t = tensor_new(a, PEAT_I32, x->rank, x->dim);
-    for (int64_t i = 0; t.data && i < tensor_count(&t); i++)
-        ((int32_t *)t.data)[i] = from[i];
-    return t;
-}
-
-/* Sequences are numbers below 2^53. */
-static struct tensor as_reals(const struct array *x, struct arena *a)
-{
-    const int64_t *from = x->data;
-    struct tensor t = tensor_new(a, PEAT_F64, x->rank, x->dim);
-    for (int64_t i = 0; t.data && i < tensor_count(&t); i++)
-        ((double *)t.data)[i] = (double)from[i];
-    return t;
-}
-
+/* Flags and counts are converted; counts, which number sequences, are below 2^53. */
 static struct tensor tensor_of(const struct array *x, struct arena *a)
 {
-    static const peat_dtype dtype[] = {[ID] = PEAT_I32, [NUMBER] = PEAT_F32, [REAL] = PEAT_F64};
-    if (x->item == FLAG)
-        return as_flags(x, a);
-    if (x->item == COUNT)
-        return as_reals(x, a);
+    static const peat_dtype dtype[] = {[ID] = PEAT_I32,
+                                       [FLAG] = PEAT_I32,
+                                       [NUMBER] = PEAT_F32,
+                                       [REAL] = PEAT_F64,
+                                       [COUNT] = PEAT_F64};
     struct tensor t = tensor_shape(dtype[x->item], x->rank, x->dim);
-    t.data = (void *)(uintptr_t)x->data;
+    const uint8_t *flag = x->data;
+    const int64_t *count = x->data;
+    if (x->item == FLAG || x->item == COUNT)
+        t = tensor_new(a, t.dtype, t.rank, t.dim);
+    else
+        t.data = (void *)(uintptr_t)x->data;
+    for (int64_t i = 0; t.data != x->data && t.data && i < tensor_count(&t); i++)
+        tensor_set(&t, i, x->item == FLAG ? flag[i] : (double)count[i]);
     return t;
 }
 

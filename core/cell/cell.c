@@ -4,11 +4,10 @@
 
 #include "cell/setting.h"
 #include "cell/trunk.h"
+#include "cellreader.h"
 #include "identity.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
-#include "plugin_use.h"
-#include "startread.h"
 #include "train/trainer.h"
 
 /* ---- model ---- */

@@ -62,7 +62,6 @@ static peat_status lost_end(const char *dir, struct error *err)
     return error_set(err, PEAT_CORRUPT, "'%s/%s' has lost its end", dir, line_record.name);
 }
 
-/* Reads the first `n` bytes of the file into `kept`. */
 static peat_status read_kept(const char *dir, int64_t n, struct strbuf *kept, struct error *err)
 {
     char *text = NULL;

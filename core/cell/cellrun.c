@@ -77,11 +77,6 @@ static bool read_config(struct cell *c, struct error *err)
                : refuse_hash(c, err) == PEAT_OK;
 }
 
-static peat_status write_running(const struct cell *c, struct error *err)
-{
-    return json_write_file(c->dir, "running.json", process_named(c->arena).v, err);
-}
-
 /* The result is removed first, because the files that it is sealed with are about to change. */
 static peat_status write_meta(struct cell *c, struct error *err)
 {
@@ -261,12 +256,19 @@ static struct value *copy_counts(struct arena *a, const struct value *counts)
     return copy.v;
 }
 
-/* hash: of the cell, or of its trunk */
-static peat_status accept_state(struct cell *c, const char *hash, const struct value *stored,
-                                const char *kept, struct error *why)
+/* What a checkpoint is compared with: the hash of the cell, or of its trunk. */
+struct expected {
+    struct cell *c;
+    const char *hash;
+};
+
+static peat_status accept_state(void *ctx, const struct value *stored, const char *kept,
+                                struct error *why)
 {
+    const struct expected *e = ctx;
+    struct cell *c = e->c;
     bool may_drift;
-    const struct value *now = identity_of(c->meta, hash, c->arena).v;
+    const struct value *now = identity_of(c->meta, e->hash, c->arena).v;
     const char *difference = identity_difference(stored, now, &may_drift, c->arena);
     if (difference && !(may_drift && c->options->allow_drift))
         return error_set(why, PEAT_REFUSED, "%s%s", difference,
@@ -281,20 +283,6 @@ static peat_status accept_state(struct cell *c, const char *hash, const struct v
     c->last_loss = json_get_number(stored, "last_loss");
     put_trained_by((struct json){c->arena, c->meta}, stored);
     return PEAT_OK;
-}
-
-static peat_status accept_checkpoint(void *ctx, const struct value *stored, const char *kept,
-                                     struct error *why)
-{
-    struct cell *c = ctx;
-    return accept_state(c, c->config.hash, stored, kept, why);
-}
-
-static peat_status accept_trunk(void *ctx, const struct value *stored, const char *kept,
-                                struct error *why)
-{
-    struct cell *c = ctx;
-    return accept_state(c, c->config.trunk, stored, kept, why);
 }
 
 /* ---- running ---- */
@@ -347,7 +335,8 @@ static bool branch(struct cell *c, bool *found, struct error *err)
     *found = false;
     if (!c->trunk || !c->config.trunk[0] || trainer_has_ended(&c->trainer))
         return true;
-    const struct checkpoint_gate gate = {accept_trunk, c, curve_file(c)};
+    const struct checkpoint_gate gate = {accept_state, &(struct expected){c, c->config.trunk},
+                                         curve_file(c)};
     const struct cell before = *c;
     peat_status status =
         checkpoint_branch(trunk_dir(run_dir(c), c->config.trunk, c->arena), trunk_end(&c->config),
@@ -367,7 +356,8 @@ static bool restore(struct cell *c, struct error *err)
 {
     bool found = false, branched = false;
     const struct file_path dir = path_in(c->dir, "ckpt");
-    const struct checkpoint_gate gate = {accept_checkpoint, c, curve_file(c)};
+    const struct checkpoint_gate gate = {accept_state, &(struct expected){c, c->config.hash},
+                                         curve_file(c)};
     peat_status status = checkpoint_load(dir.text, &c->trainer, &gate, &c->log, &found, err);
     const char *kept = checkpoint_kept(dir.text, c->arena);
     if (kept)
@@ -500,7 +490,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
     bool ok = read_config(c, err) &&
               (c->config.train.precision != PRECISION_BF16 ||
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
-              write_running(c, err) == PEAT_OK &&
+              json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
               cell_meta(&c->config, &c->team, c->arena, &c->meta, err) == PEAT_OK &&
               (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
     if (c->options->measure) {

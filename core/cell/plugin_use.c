@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin_use.c: from `rotary` or {plugin: rotary, base: 500, where: ...} to a filled config. */
-#include "plugin_use.h"
+#include "cellreader.h"
 
 #include "cell/assemble.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"
-#include "plugin/params.h"
 
 static const char *const task_keys[] = {"plugin", NULL};
 static const char *const combine_keys[] = {"label", "plugin", NULL};

@@ -8,16 +8,13 @@
 
 enum { EMPTY_MOST = 8 };
 
-/* State of a walk over a cell's settings, in the order in which meta.json lists plugins and
- * data. */
+/* State of a walk over a cell's settings, in the order of the lists in meta.json. */
 struct recorded {
     const struct value *config, *meta;
-    bool identity;        /* true: settings as cell.c hashes them; false: as written, without
-                           * paths */
+    bool identity;        /* settings as cell.c hashes them, or as written, without paths */
     int n_plugin, n_data; /* files of meta.json passed so far */
     unsigned n_empty;     /* empty texts in the settings of plugins passed so far */
-    unsigned files;       /* bit i: the i-th such text counts as a file that is not given, not as
-                           * a text */
+    unsigned files;       /* bit i: the i-th such text counts as a file that is not given */
     struct arena *a;
 };
 
@@ -149,7 +146,6 @@ static const struct value *model(struct recorded *r, struct json varying)
     return all.v;
 }
 
-/* Puts task, position and model of a cell into the map. */
 static void put_settings(struct recorded *r, struct json all, struct json varying)
 {
     json_put(all, "task", plugin_use(r, value_get(r->config, "task")));

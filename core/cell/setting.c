@@ -94,11 +94,12 @@ static const struct section {
 };
 enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
 
-/* NULL: only a plugin knows the section's keys, or the section does not exist. */
-static const struct section *find_section(const char *name)
+/* The section whose name has these n bytes; NULL: only a plugin knows its keys, or it does not
+ * exist. */
+static const struct section *find_section(const char *name, size_t n)
 {
     for (int i = 0; i < SECTIONS; i++)
-        if (strcmp(sections[i].name, name) == 0)
+        if (strlen(sections[i].name) == n && strncmp(sections[i].name, name, n) == 0)
             return &sections[i];
     return NULL;
 }
@@ -113,13 +114,6 @@ static int section_keys(const struct section *s, const char *name[KEYS_MAX])
         name[n++] = s->key[i];
     name[n] = NULL;
     return n;
-}
-
-static bool is_key_of(const char *section, const char *key)
-{
-    const char *name[KEYS_MAX];
-    section_keys(find_section(section), name);
-    return names_find(name, key) >= 0;
 }
 
 static int all_keys(const char *name[KEYS_MAX], struct arena *a)
@@ -145,11 +139,9 @@ static bool is_known(const char *key)
     if (setting_is_below(key, "task") || setting_is_below(key, "position.scheme") ||
         setting_is_below(key, "position.combine"))
         return true;
-    char section[32] = "";
-    const char *last = strrchr(key, '.');
-    if ((size_t)(last - key) < sizeof(section))
-        memcpy(section, key, (size_t)(last - key));
-    return is_key_of(section, last + 1);
+    const char *name[KEYS_MAX], *last = strrchr(key, '.');
+    section_keys(find_section(key, (size_t)(last - key)), name);
+    return names_find(name, last + 1) >= 0;
 }
 
 peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
@@ -173,15 +165,9 @@ peat_status setting_check(const char *key, struct place at, int n_other, const c
 bool setting_takes_list(const char *key)
 {
     const char *last = strrchr(key, '.');
-    if (!last)
-        return false;
-    for (int i = 0; i < SECTIONS; i++)
-        if (strlen(sections[i].name) == (size_t)(last - key) &&
-            !strncmp(sections[i].name, key, (size_t)(last - key)))
-            for (const peat_param *row = sections[i].row; row && row->key; row++)
-                if (strcmp(row->key, last + 1) == 0)
-                    return row_type(row)->item != NULL;
-    return strcmp(key, "model.start") == 0;
+    const struct section *s = last ? find_section(key, (size_t)(last - key)) : NULL;
+    const peat_param *row = s ? rows_find(s->row, last + 1) : NULL;
+    return row ? row_type(row)->item != NULL : strcmp(key, "model.start") == 0;
 }
 
 peat_status setting_check_section(const char *section, const struct value *v, struct error *err)
@@ -189,7 +175,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
     const char *name[KEYS_MAX];
     if (strcmp(section, "task") == 0 || v->kind == VALUE_NULL)
         return PEAT_OK;
-    section_keys(find_section(section), name);
+    section_keys(find_section(section, strlen(section)), name);
     return known_keys_only(v, section, name, err);
 }
 

@@ -75,8 +75,7 @@ static const char *origin(const struct weight_start *s)
     return s->config ? label ? label : s->cell : path_name(s->file);
 }
 
-/* Copies the tensor `name` of `path` into the weight, if that has memory. PEAT_REFUSED: another
- * shape. */
+/* Copies a tensor of `path` into the weight, if that has memory. PEAT_REFUSED: another shape. */
 static peat_status start_set(struct weight *w, const char *path, const char *name,
                              const struct tensor *t, struct error *err)
 {
@@ -95,7 +94,6 @@ static peat_status start_set(struct weight *w, const char *path, const char *nam
     return PEAT_OK;
 }
 
-/* The name that this weight has in the file. */
 static const char *name_in(const struct starting *x, const struct safetensors *f,
                            const struct weight *w)
 {

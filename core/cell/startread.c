@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* startread.c: reads `words.safetensors` or {from: runs/a, cell: learned.sum.s0, ...} into a
  * weight_start. */
-#include "startread.h"
+#include "cellreader.h"
 
 #include "cell/cellfiles.h"
 #include "plugin/params.h"
@@ -28,7 +28,6 @@ static bool fits(const struct candidate *c, const char *name)
     return strcmp(c->id, name) == 0 || same_text(label, name) || starts;
 }
 
-/* All cells of the run. */
 static peat_status list_cells(const char *run, struct arena *a, struct candidate **cell, int *n,
                               struct error *err)
 {

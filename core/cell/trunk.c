@@ -3,7 +3,6 @@
 #include "cell/trunk.h"
 
 #include "train/generation.h"
-#include "train/trainer.h"
 
 const struct field trunk_fields[] = {
     {"hash", FIELD_TEXT | FIELD_NEEDED},

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cases.h: one configuration of a model in which a property is tried, and its text, by which it is
+/* cases.h: one configuration of a model in which a property is tried, and its text, by which it is
  * made again: "causality decoder length=6 rows=1 heads=2 width=4 place=3 shift=0 streams=0 seed=17
- * training". The plugin's parameters are given beside it.
- */
+ * training". The plugin's parameters are given beside it. */
 #pragma once
 
 #include "base/base.h"

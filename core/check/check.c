@@ -4,70 +4,64 @@
 
 #include "property.h"
 
+enum { SCHEME = 1 << PEAT_SCHEME, COMBINE = 1 << PEAT_COMBINE, TASK = 1 << PEAT_TASK };
+enum { MODEL = SCHEME | COMBINE, ALL = MODEL | TASK };
+
 static const struct check table[] = {
     {"abi",
      "it loads, keeps the contract, exports peat_entry alone, and imports no clock, rand, getenv "
      "or file function",
-     true, true, true},
-    {"parameters", "defaults and bounds are legal, and what is beyond them is refused", true, true,
-     true},
-    {"finite", "logits are finite at every length, for every label and switch", true, true, false},
-    {"gradients", "every trained tensor agrees with central differences", true, true, false},
+     ALL},
+    {"parameters", "defaults and bounds are legal, and what is beyond them is refused", ALL},
+    {"finite", "logits are finite at every length, for every label and switch", MODEL},
+    {"gradients", "every trained tensor agrees with central differences", MODEL},
     {"where",
      "it acts in some heads and dims, beside a scheme that changes the width of q and k, and alike "
      "in every layer",
-     true, false, false},
+     SCHEME},
     {"precision", "values and gradients in F32, in which models are trained, are those of F64",
-     true, true, false},
+     MODEL},
     {"lengths",
      "without PEAT_NEED_LENGTH neither T_total nor the longest length of the model changes "
      "anything",
-     true, true, false},
-    {"widths", "streams of any width are merged or refused", false, true, false},
-    {"shift-invariant", "trait: moving all positions changes nothing", true, false, false},
-    {"norm-preserving", "trait: queries and keys keep their length", true, false, false},
-    {"permutation-equivariant", "trait: tokens in another order give logits in that order", true,
-     false, false},
-    {"finite-length", "trait: sequences that are too long are refused", true, false, false},
-    {"no-trainable", "trait: it has no trained tensors", true, false, false},
-    {"content-dependent", "trait: it has a hook that sees the tokens", true, false, false},
-    {"needs-causal", "trait: an encoder is refused", true, false, false},
-    {"storable", "trait: the newest rows computed alone are those of a whole pass", true, true,
-     false},
-    {"across", "trait: in cross-attention it uses the positions of both sequences", true, false,
-     false},
-    {"causality", "in a decoder no place depends on tokens after it", true, true, false},
-    {"prefix", "the logits of a prefix are those of the whole sequence", true, true, false},
-    {"batch", "a row alone gives what it gives among others", true, true, false},
-    {"padding", "padding before or after a row changes nothing in it", true, true, false},
-    {"packing", "documents packed into a row do not see each other", true, true, false},
-    {"masked", "its own softmax gives a weight of exactly 0 to keys that the mask hides", true,
-     false, false},
-    {"paths", "fused and composed attention agree", true, false, false},
-    {"purity", "equal calls give equal bits, whatever happened between them", true, true, false},
-    {"threads", "1 to 4 threads give equal bits", true, true, false},
+     MODEL},
+    {"widths", "streams of any width are merged or refused", COMBINE},
+    {"shift-invariant", "trait: moving all positions changes nothing", SCHEME},
+    {"norm-preserving", "trait: queries and keys keep their length", SCHEME},
+    {"permutation-equivariant", "trait: tokens in another order give logits in that order", SCHEME},
+    {"finite-length", "trait: sequences that are too long are refused", SCHEME},
+    {"no-trainable", "trait: it has no trained tensors", SCHEME},
+    {"content-dependent", "trait: it has a hook that sees the tokens", SCHEME},
+    {"needs-causal", "trait: an encoder is refused", SCHEME},
+    {"storable", "trait: the newest rows computed alone are those of a whole pass", MODEL},
+    {"across", "trait: in cross-attention it uses the positions of both sequences", SCHEME},
+    {"causality", "in a decoder no place depends on tokens after it", MODEL},
+    {"prefix", "the logits of a prefix are those of the whole sequence", MODEL},
+    {"batch", "a row alone gives what it gives among others", MODEL},
+    {"padding", "padding before or after a row changes nothing in it", MODEL},
+    {"packing", "documents packed into a row do not see each other", MODEL},
+    {"masked", "its own softmax gives a weight of exactly 0 to keys that the mask hides", SCHEME},
+    {"paths", "fused and composed attention agree", SCHEME},
+    {"purity", "equal calls give equal bits, whatever happened between them", MODEL},
+    {"threads", "1 to 4 threads give equal bits", MODEL},
     {"buffers",
-     "it writes only its results, and reads only memory that it was given or has written", true,
-     true, false},
-    {"statics", "its static and thread-local variables never change", true, true, true},
-    {"uses", "two uses in one model share nothing", true, false, false},
-    {"batches", "ids are in range and depend on seed, step and row alone", false, false, true},
-    {"draws", "rows, steps and evaluation make draws of their own", false, false, true},
-    {"answers", "targets are not copies of the inputs, and differ from row to row", false, false,
-     true},
-    {"metrics", "metrics are finite, and better ones are better", false, false, true},
-    {"leaks", "a step keeps no memory", true, true, true},
+     "it writes only its results, and reads only memory that it was given or has written", MODEL},
+    {"statics", "its static and thread-local variables never change", ALL},
+    {"uses", "two uses in one model share nothing", SCHEME},
+    {"batches", "ids are in range and depend on seed, step and row alone", TASK},
+    {"draws", "rows, steps and evaluation make draws of their own", TASK},
+    {"answers", "targets are not copies of the inputs, and differ from row to row", TASK},
+    {"metrics", "metrics are finite, and better ones are better", TASK},
+    {"leaks", "a step keeps no memory", ALL},
     {"environment", "rounding, locale, directory, signals, files and threads stay as they were",
-     true, true, true},
-    {"reference", "with --reference FILE: the hooks agree with functions of a Python file", true,
-     true, false},
-    {NULL, NULL, false, false, false},
+     ALL},
+    {"reference", "with --reference FILE: the hooks agree with functions of a Python file", MODEL},
+    {NULL},
 };
 
 const struct check check_cases = {"cases", "every property holds in configurations that are drawn",
-                                  true, true, true};
-const struct check check_trace = {"trace", "one pass of each model, call by call", true, true,
-                                  false};
+                                  ALL};
+const struct check check_trace = {"trace", "one pass of each model, call by call", MODEL};
 
 const struct check *check_table(void)
 {
@@ -86,7 +80,7 @@ const struct check *check_find(const char *name)
 
 bool check_is_for(const struct check *c, peat_kind kind)
 {
-    return kind == PEAT_SCHEME ? c->scheme : kind == PEAT_COMBINE ? c->combine : c->task;
+    return c->kinds >> kind & 1;
 }
 
 static void set(struct check_outcome *o, enum check_verdict verdict, const char *fmt, va_list args)

@@ -6,8 +6,6 @@
 #include "checkelf.h"
 #include "property.h"
 
-/* ---- exports ---- */
-
 /* Weak ones are left out: templates and inline functions of C++ are weak. Sanitizers add names that
  * begin with an underscore. */
 static bool is_extra(const void *ctx, const elf_symbol *s, const char *name)
@@ -19,8 +17,6 @@ static bool is_extra(const void *ctx, const elf_symbol *s, const char *name)
     (void)ctx;
     return exported && strcmp(name, PEAT_ENTRY_NAME) != 0 && name[0] != '_';
 }
-
-/* ---- imports ---- */
 
 /* Functions by which a hook's result would depend on more than its arguments. */
 static const struct forbidden {

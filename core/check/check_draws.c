@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
- * step or every row repeats is allowed: it may choose a shape, or fill a table that all rows share.
- */
+/* check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
+ * step or every row repeats is allowed: it may choose a shape, or fill a table for all rows. */
 
 #include "taskbench.h"
 
@@ -67,7 +65,6 @@ static void rows_apart(struct bench *many, struct bench *single, struct check_ou
     }
 }
 
-/* All draws of an evaluation. */
 static void log_evaluation(struct bench *b, struct draw_log *log, struct check_outcome *o)
 {
     static const struct held_out *const part[] = {&validation_part, &test_part};

@@ -3,12 +3,10 @@
 
 #include "property.h"
 
-/*
- * Each tensor is moved along one random direction: g.v against (L(w + hv) - L(w - hv)) / 2h. Where
+/* Each tensor is moved along one random direction: g.v against (L(w + hv) - L(w - hv)) / 2h. Where
  * the two disagree, the halves of the tensor are tried, and theirs, down to the elements: the worst
  * is named. A kink may lie between w - h and w + h, so other steps are tried too. Where w itself is
- * at a kink, all weights are moved a little, and gradients must be right there.
- */
+ * at a kink, all weights are moved a little, and gradients must be right there. */
 
 enum { ELEMENTS_MAX = 100 }; /* of one tensor that disagree */
 static const double limit = 1e-7;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check_repeat.c: passes are finite, repeatable, write only their results and keep no memory. */
 
-#include "autograd/ops.h"
 #include "property.h"
 
 void finite_holds(const struct trial *t)
@@ -108,11 +107,9 @@ void threads_hold(const struct trial *t)
 
 /* ---- buffers ---- */
 
-/*
- * Every block that a pass takes has a zone behind it that nobody may write to. After the pass every
+/* Every block that a pass takes has a zone behind it that nobody may write to. After the pass every
  * operation is run once more: a value that comes out differently was written to by another. And a
- * plugin's own operation is run in parts: no two may write the same.
- */
+ * plugin's own operation is run in parts: no two may write the same. */
 
 /* The zones of the step, and of the rig: tokens, positions, weights. */
 static void check_zones(const struct trial *t)

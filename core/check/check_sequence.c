@@ -3,23 +3,21 @@
 
 #include "property.h"
 
-static bool *marks(const struct trial *t)
-{
-    return ARENA_ARRAY(&t->rig->arena, t->c->rows * t->c->length, bool);
-}
+/* Whether place i of the batch gets another token. */
+typedef bool changes_fn(const struct trial *t, const struct rig_input *x, int64_t i);
 
-/* Other tokens wherever `mark` is set; elsewhere nothing may change. */
-static void others_stay(const struct trial *t, struct rig_input *x, const bool *mark,
-                        const char *what)
+/* Other tokens wherever `changes` says; elsewhere nothing may change. */
+static void others_stay(const struct trial *t, changes_fn *changes, const char *what)
 {
-    int64_t n = x->in.B * x->in.T;
-    const double *before = rig_logits(t->rig, &x->in);
+    struct rig_input x = trial_input(t);
+    int64_t n = x.in.B * x.in.T;
+    const double *before = rig_logits(t->rig, &x.in);
     for (int64_t i = 0; i < n; i++)
-        if (mark[i])
-            x->token[i] = rig_token(t->rig, "others", i);
-    const double *after = rig_logits(t->rig, &x->in);
+        if (changes(t, &x, i))
+            x.token[i] = rig_token(t->rig, "others", i);
+    const double *after = rig_logits(t->rig, &x.in);
     for (int64_t i = 0; i < n; i++)
-        if (!mark[i])
+        if (!changes(t, &x, i))
             trial_same(t, logits_at(before, i), logits_at(after, i), 1, i, what);
 }
 
@@ -43,19 +41,19 @@ static void same_alone(const struct trial *t, const double *all, int64_t b, int6
 
 /* ---- the future ---- */
 
+static bool is_future(const struct trial *t, const struct rig_input *x, int64_t i)
+{
+    return i % x->in.T >= t->c->place;
+}
+
 void future_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    bool *mark = marks(t);
-    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
-        mark[i] = i % x.in.T >= t->c->place;
     others_stay(
-        t, &x, mark,
+        t, is_future,
         arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
-/* Ids that the parameters name, since a plugin may wait for one, and one for each row of the case.
- */
+/* Ids that the parameters name, which a plugin may wait for, and one for each row of the case. */
 static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
 {
     int n = 0;
@@ -148,13 +146,15 @@ void row_alone_holds(const struct trial *t)
         same_alone(t, all, b, 0, x.in.T, "between a row in a batch and the row alone");
 }
 
+static bool is_other_row(const struct trial *t, const struct rig_input *x, int64_t i)
+{
+    (void)t;
+    return i >= x->in.T;
+}
+
 void other_rows_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    bool *mark = marks(t);
-    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
-        mark[i] = i >= x.in.T;
-    others_stay(t, &x, mark, "when other rows change");
+    others_stay(t, is_other_row, "when other rows change");
 }
 
 /* Draws may differ from row to row, so the rows that stay keep their places. */
@@ -183,13 +183,15 @@ void unpadded_holds(const struct trial *t)
     }
 }
 
+static bool is_padding(const struct trial *t, const struct rig_input *x, int64_t i)
+{
+    (void)t;
+    return x->pad[i];
+}
+
 void under_padding_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    bool *mark = marks(t);
-    for (int64_t i = 0; i < x.in.B * x.in.T; i++)
-        mark[i] = x.pad[i];
-    others_stay(t, &x, mark, "when the tokens under padding change");
+    others_stay(t, is_padding, "when the tokens under padding change");
 }
 
 void document_alone_holds(const struct trial *t)
@@ -202,15 +204,21 @@ void document_alone_holds(const struct trial *t)
                    "between a document packed with another and the document alone");
 }
 
+static bool is_first_document(const struct trial *t, const struct rig_input *x, int64_t i)
+{
+    (void)t;
+    return x->document[i] == 0;
+}
+
+static bool is_second_document(const struct trial *t, const struct rig_input *x, int64_t i)
+{
+    return !is_first_document(t, x, i);
+}
+
 void other_document_holds(const struct trial *t)
 {
-    for (int side = 0; side < 2; side++) {
-        struct rig_input x = trial_input(t);
-        bool *mark = marks(t);
-        for (int64_t i = 0; i < x.in.B * x.in.T; i++)
-            mark[i] = x.document[i] == side;
-        others_stay(t, &x, mark, "when another document changes");
-    }
+    others_stay(t, is_first_document, "when another document changes");
+    others_stay(t, is_second_document, "when another document changes");
 }
 
 enum { MORE = 3 }; /* places of a source, under padding */
@@ -228,8 +236,7 @@ void source_tokens_hold(const struct trial *t)
 }
 
 /* T_total of a source counts its padding. An encoder may depend on it, so it is the same in both
- * passes; cross-attention alone may not, since its keys would depend on what else is in the batch.
- */
+ * passes; cross-attention alone may not, since its keys would depend on the rest of the batch. */
 void source_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);

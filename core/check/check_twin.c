@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check_twin.c: two models that should agree: in F32 and in F64, made for sequences of other
- * lengths, and with terms of attention made once or in every layer.
- */
+/* check_twin.c: two models that should agree: in F32 and in F64, made for sequences of other
+ * lengths, and with terms of attention made once or in every layer. */
 
 #include "property.h"
 
@@ -12,8 +10,6 @@ static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
     struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
     return trial_open(t, twin, plan) ? twin : NULL;
 }
-
-/* ---- precision ---- */
 
 /* Rounding a sum is far below these; a kernel that computes another number is above. */
 static const double value_limit = 2e-3, gradient_limit = 2e-2;
@@ -91,8 +87,6 @@ void precision_holds(const struct trial *t)
     rig_close(twin);
 }
 
-/* ---- lengths ---- */
-
 static bool same_shapes(const struct rig *a, const struct rig *b)
 {
     bool same = a->model.weights.n == b->model.weights.n;
@@ -122,8 +116,6 @@ void lengths_agree(const struct trial *t)
     longer.T_max = 2 * RIG_T_MAX + 5;
     agrees_with_twin(t, &longer, "when the model is made for longer sequences (T_max)");
 }
-
-/* ---- layers ---- */
 
 /* Terms that depend on neither content nor layer are made once, at layer -1. Made in each layer,
  * they must be the same. */

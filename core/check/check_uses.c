@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check_uses.c: two uses of a scheme in one model, with other parameters on other heads, share
+/* check_uses.c: two uses of a scheme in one model, with other parameters on other heads, share
  * nothing: neither the order of their set-up nor an earlier call of the plugin changes the logits.
- * Two processes run the two orders, and one of them runs another model before.
- */
+ * Two processes run the two orders, and one of them runs another model before. */
 #include "process/apart.h"
 #include "property.h"
 

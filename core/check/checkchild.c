@@ -5,7 +5,6 @@
 #include "process/childlog.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
-#include "tensor/parallel.h"
 
 static const char *const end_name[] = {"passed", "failed", "skipped", "crashed", "timeout"};
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* checkparts.c: the companions of a plugin under check. */
-#include "checkparts.h"
-
 #include "checkrig.h"
 
 static peat_status shift_positions(const peat_call *c, double *pos)

@@ -2,7 +2,6 @@
 /* checkrig.c: the small model around a plugin under check. */
 #include "checkrig.h"
 
-#include "autograd/ops.h"
 #include "nn/host.h"
 
 const peat_scheme *checked_scheme(const struct checked *s)
@@ -109,7 +108,7 @@ static void fill_positional(struct rig *r, const struct variant *v)
         add_subject(r, r->plan.hooks ? r->plan.hooks : scheme, v);
     if (combine)
         add_streams(r, combine);
-    r->positional.combine = r->plan.merge ? r->plan.merge : combine ? combine : &part_sum;
+    r->positional.combine = !combine ? &part_sum : r->plan.merge ? r->plan.merge : combine;
     r->positional.combine_part = combine
                                      ? (struct part){.id = id, .prefix = id, .config = v->config}
                                      : (struct part){.id = "sum", .prefix = "sum"};

@@ -10,8 +10,25 @@
 
 #include "cases.h"
 #include "check/check.h"
-#include "checkparts.h"
 #include "model/transformer.h"
+
+/* checkparts.c: the companions, written as plugins are. */
+struct moves {
+    double stride, by;
+};
+
+/* positions: *(struct moves *)config: times the stride, plus `by`. */
+extern const peat_scheme part_shift;
+/* qkv: q and k behind themselves, twice as wide. */
+extern const peat_scheme part_twice;
+/* bias_rel: -|difference| / 2. */
+extern const peat_scheme part_bias;
+/* qkv: remembers q and k in *(struct passed *)config, and changes nothing. */
+extern const peat_scheme part_record;
+/* encode: a trained table of T_max rows; insists on the width *(int64_t *)config unless 0. */
+extern const peat_scheme part_stream;
+/* Adds the streams; narrower ones are filled up with zeros, wider ones cut. */
+extern const peat_combine part_sum;
 
 /* The zone behind each block of memory that a guarded model uses. */
 enum { GUARD_BYTES = 4096 };

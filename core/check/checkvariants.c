@@ -4,8 +4,6 @@
 #include "checkrig.h"
 #include "plugin/paramrow.h"
 
-/* ---- stand-ins for required parameters ---- */
-
 /* The task's example of the file that this parameter names; NULL: it has none. */
 static const peat_sample *sample_of(const struct checked *s, const peat_param *row)
 {
@@ -85,8 +83,6 @@ bool checked_variant(const struct checked *s, struct variant *v, struct check_ou
     check_skip(o, "%s", err.text);
     return false;
 }
-
-/* ---- variants ---- */
 
 /* NULL: the parameter is neither a label nor a switch. */
 static const char *const *choices(const peat_param *row)

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "cases.h"
 #include "checkrig.h"
 
 enum { ARCH_DECODER = 1 << PEAT_DECODER, ARCH_ENCODER = 1 << PEAT_ENCODER, ARCH_BOTH = 3 };
@@ -24,12 +23,16 @@ struct trial {
     struct check_outcome *o;
 };
 
+/* A property of the model of a case, and one of the plugin as a whole. */
+typedef void property_fn(const struct trial *t);
+typedef void plugin_fn(const struct checked *s, struct check_outcome *o);
+
 struct property {
-    const char *check;                    /* a row of check.c                                */
-    void (*holds)(const struct trial *t); /* in the model of a case; NULL: `whole` is tried  */
-    unsigned archs;                       /* of these models, ARCH_DECODER and so on         */
-    const char *fixed;                    /* its cases, "moved; rows=1"; NULL: the usual one */
-    void (*whole)(const struct checked *s, struct check_outcome *o);
+    const char *check;  /* a row of check.c                                */
+    property_fn *holds; /* in the model of a case; NULL: `whole` is tried  */
+    unsigned archs;     /* of these models, ARCH_DECODER and so on         */
+    const char *fixed;  /* its cases, "moved; rows=1"; NULL: the usual one */
+    plugin_fn *whole;
     const char *name;  /* in the text of a case; NULL: that of the check              */
     unsigned has, may; /* enum case_flag: of every case, and that a drawn one may have */
     int64_t longest;   /* sequences of the model, and of drawn cases; 0: RIG_T_MAX    */
@@ -79,59 +82,21 @@ const double *logits_at(const double *logits, int64_t place);
 
 const char *arch_name(peat_arch arch);
 
-/* The functions of the table, in check_*.c. */
-void future_holds(const struct trial *t);
-void future_token_holds(const struct trial *t);
-void prefix_holds(const struct trial *t);
-void storable_holds(const struct trial *t);
-void row_alone_holds(const struct trial *t);
-void other_rows_hold(const struct trial *t);
-void fewer_rows_hold(const struct trial *t);
-void unpadded_holds(const struct trial *t);
-void under_padding_holds(const struct trial *t);
-void document_alone_holds(const struct trial *t);
-void other_document_holds(const struct trial *t);
-void source_padding_holds(const struct trial *t);
-void source_tokens_hold(const struct trial *t);
-void uses_apart(const struct checked *s, struct check_outcome *o);
-void masked_holds(const struct trial *t);
-void gradients_hold(const struct trial *t);
-void shift_holds(const struct trial *t);
-void norms_hold(const struct trial *t);
-void permutation_holds(const struct trial *t);
-void acts_across(const struct trial *t);
-void nothing_trained(const struct trial *t);
-void finite_length(const struct checked *s, struct check_outcome *o);
-void content_dependent(const struct checked *s, struct check_outcome *o);
-void needs_causal(const struct checked *s, struct check_outcome *o);
-void finite_holds(const struct trial *t);
-void paths_hold(const struct trial *t);
-void purity_holds(const struct trial *t);
-void threads_hold(const struct trial *t);
-void buffers_hold(const struct trial *t);
-void no_leak_holds(const struct trial *t);
-void environment_after_load(const struct checked *s, struct check_outcome *o);
-void environment_after_step(const struct trial *t);
-/* reference.c */
-void reference_whole(const struct checked *s, struct check_outcome *o);
-void trace_whole(const struct checked *s, struct check_outcome *o);
-void parameters_whole(const struct checked *s, struct check_outcome *o);
-void widths_whole(const struct checked *s, struct check_outcome *o);
+/* The functions of the table, in check_*.c and reference.c. */
+property_fn future_holds, future_token_holds, prefix_holds, storable_holds, row_alone_holds,
+    other_rows_hold, fewer_rows_hold, unpadded_holds, under_padding_holds, document_alone_holds,
+    other_document_holds, source_padding_holds, source_tokens_hold, masked_holds, gradients_hold,
+    shift_holds, norms_hold, permutation_holds, acts_across, nothing_trained, finite_holds,
+    paths_hold, purity_holds, threads_hold, buffers_hold, no_leak_holds, environment_after_step,
+    gradients_reach, layers_agree, precision_holds, lengths_agree, draws_hold, answers_hold,
+    reads_hold, batches_hold;
+plugin_fn uses_apart, finite_length, content_dependent, needs_causal, environment_after_load,
+    reference_whole, trace_whole, parameters_whole, widths_whole, statics_stay, abi_whole,
+    task_metrics, task_leaks;
+
 /* drawn.c: settings of half of the parameters, the same for the same index. */
 struct value *drawn_settings(const struct checked *s, int64_t index);
 /* As check_cases says. */
-void run_drawn_cases(const struct checked *s, struct check_outcome *o);
-void statics_stay(const struct checked *s, struct check_outcome *o);
-void gradients_reach(const struct trial *t);
-void layers_agree(const struct trial *t);
-void precision_holds(const struct trial *t);
-void lengths_agree(const struct trial *t);
-void draws_hold(const struct trial *t);
-void answers_hold(const struct trial *t);
-void reads_hold(const struct trial *t);
-void abi_whole(const struct checked *s, struct check_outcome *o);
-void batches_hold(const struct trial *t);
-void task_metrics(const struct checked *s, struct check_outcome *o);
-void task_leaks(const struct checked *s, struct check_outcome *o);
+plugin_fn run_drawn_cases;
 /* Makes batches of a task as a trainer does. */
 peat_status task_runs(const struct checked *s, struct error *err);

@@ -2,8 +2,6 @@
 /* recorder.c: hooks that write down their calls. */
 #include "recorder.h"
 
-#include "autograd/ops.h"
-#include "nn/attention.h"
 #include "nn/host.h"
 #include "plugin/params.h"
 
@@ -496,16 +494,6 @@ void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
         if (h->kind == PEAT_SCHEME && hook_is_in(h, &recording) && hook_is_in(h, &r->scheme))
             memcpy((char *)&r->scheme + h->offset, (const char *)&recording + h->offset,
                    sizeof(void (*)(void)));
-}
-
-const peat_scheme *recorder_scheme(const struct recorder *r)
-{
-    return checked_scheme(r->subject) ? &r->scheme : NULL;
-}
-
-const peat_combine *recorder_combine(const struct recorder *r)
-{
-    return checked_combine(r->subject) ? &r->combine : NULL;
 }
 
 /* ---- gradients ---- */

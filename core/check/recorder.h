@@ -15,8 +15,8 @@ enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 + PEAT_MAX_SHARED };
 
 struct recorder {
     peat_host host;       /* first: a hook finds its recorder by c->host */
-    peat_scheme scheme;   /* for a subject of this kind */
-    peat_combine combine; /* the same                   */
+    peat_scheme scheme;   /* hooks to be run in the place of the subject's, if it is one */
+    peat_combine combine; /* the same                                                   */
     const struct checked *subject;
     struct arena *arena; /* for what is recorded */
     struct value *calls; /* a list, one map for each call of a hook */
@@ -37,9 +37,6 @@ struct recorded_call {
 };
 
 void recorder_init(struct recorder *r, const struct checked *s, struct arena *a);
-/* The hooks to be run in the place of the subject's; NULL: it is of the other kind. */
-const peat_scheme *recorder_scheme(const struct recorder *r);
-const peat_combine *recorder_combine(const struct recorder *r);
 /* Ends the recording of a pass of the rig; the rig is still open, and g is the graph of the pass.
  * Adds up loss = sum of w out over all results of all calls, whose weights w it puts into each
  * call's map, and adds the gradients to the JSON of the calls; then all tensors of the plugin with

@@ -7,7 +7,6 @@
  * and reference.py gives the same inputs to the functions of the file and compares.
  */
 
-#include "autograd/graph.h"
 #include "process/child.h"
 #include "property.h"
 #include "recorder.h"

@@ -4,8 +4,6 @@
 
 #include "nn/host.h"
 
-/* ---- draws ---- */
-
 /* host->draw has no argument through which a log could reach it. */
 static struct draw_log **open_log(void)
 {
@@ -32,8 +30,6 @@ static uint64_t logged_draw(uint64_t stream, uint64_t index)
         *ARENA_APPEND(log->arena, log->item, log->n, log->room) = (struct draw){stream, index};
     return rng_bits(stream, index);
 }
-
-/* ---- the bench ---- */
 
 /* The rows of a task with data are windows of it, which may overlap. */
 static bool reads_data(const struct checked *s)

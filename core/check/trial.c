@@ -40,8 +40,8 @@ struct rig_plan trial_plan(const struct trial *t)
                              .trained_step = c->step,
                              .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
                              .flags = c->flags | c->property->has,
-                             .hooks = t->recorder ? recorder_scheme(t->recorder) : t->hooks,
-                             .merge = t->recorder ? recorder_combine(t->recorder) : NULL,
+                             .hooks = t->recorder ? &t->recorder->scheme : t->hooks,
+                             .merge = t->recorder ? &t->recorder->combine : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,
                              .moved = trial_has(t, CASE_MOVED),
                              .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};

@@ -39,11 +39,12 @@ static int list_checks(struct cli *cli, const char *argument)
     columns_init(&table, cli->arena, 3);
     columns_add(&table, (const char *const[]){"check", "kinds", "passes when"});
     for (const struct check *c = check_table(); c->name; c++) {
-        const char *kinds = c->scheme && c->combine && c->task ? "all"
-                            : c->scheme && c->combine          ? "scheme, combine"
-                            : c->scheme                        ? "scheme"
-                            : c->combine                       ? "combine"
-                                                               : "task";
+        const char *kinds = "";
+        for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
+            if (check_is_for(c, (peat_kind)k))
+                kinds = arena_item(cli->arena, kinds, "%s", kind_name((peat_kind)k));
+        if (strcmp(kinds, "scheme, combine, task") == 0)
+            kinds = "all";
         columns_add(&table, (const char *const[]){c->name, kinds, c->doc});
     }
     columns_print(&table, "", stdout);

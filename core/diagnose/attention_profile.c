@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_profile.c: where each head attends, and how much of that its positions determine. */
 
-#include "diagnose/diagnostics.h"
-#include "heads.h"
+#include "kit.h"
 #include "maths/spectrum.h"
-#include "rounded.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 
@@ -185,8 +183,7 @@ struct explained {
     double position, distance;
 };
 
-/* One round of alternating least squares for M(i, j) = row(i) + f(j - i), each pair weighted by its
- * count. */
+/* One round of alternating least squares for M(i, j) = row(i) + f(j - i), weighted by counts. */
 static void fit_round(const struct head_profile *h, int64_t T, double *row, double *f, double *n)
 {
     for (int64_t i = 0; i < T; i++) {

@@ -2,8 +2,7 @@
 /* celltables.c: collects tables from one forward pass. */
 #include "diagnose/celltables.h"
 
-#include "diagnose/trace.h"
-#include "heads.h"
+#include "kit.h"
 #include "tables.h"
 
 enum { WINDOWS_MAX = 64 };

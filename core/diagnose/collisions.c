@@ -79,8 +79,7 @@ struct query {
 struct sums {
     const struct team *team;
     const struct matrix *token, *position;
-    const int64_t *row_token, *row_position; /* token and position of each row; NULL: not for
-                                              * rows */
+    const int64_t *row_token, *row_position; /* of each row; NULL: not for rows */
     double *token_mean, *position_mean;      /* [d]; all arrays below are centred by it           */
     double *place, *place_square;            /* p_j [T, d], |p_j|^2 [T]                           */
     double *block, *block_square;            /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */

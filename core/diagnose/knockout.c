@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* knockout.c: the variance of tokens and positions in each dimension, and the loss without it. */
 
-#include "diagnose/diagnostics.h"
 #include "diagnose/support.h"
-#include "rounded.h"
+#include "kit.h"
 #include "tables.h"
 
 enum { BLOCKS = 8, LOSS_BATCHES = 2 };

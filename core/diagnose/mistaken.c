@@ -2,8 +2,7 @@
 /* mistaken.c: tokens and positions that can be mistaken for others at the model's input. */
 
 #include "diagnose/collisions.h"
-#include "diagnose/diagnostics.h"
-#include "rounded.h"
+#include "kit.h"
 #include "tables.h"
 
 static void add_noise(struct json list, const struct decoded *d)
@@ -15,7 +14,6 @@ static void add_noise(struct json list, const struct decoded *d)
     put_rounded(v, "both", d->both);
 }
 
-/* A token's number and, where it has one, its text. */
 static void put_token(const struct subject *s, struct json v, const char *number, const char *text,
                       int64_t id)
 {

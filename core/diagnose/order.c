@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c: permutes the other tokens and measures the change at the last place. */
 
-#include "diagnose/diagnostics.h"
-#include "diagnose/trace.h"
-#include "rounded.h"
+#include "kit.h"
 
 enum { PERMUTATIONS = 4 };
 

@@ -3,7 +3,6 @@
 
 #include "diagnose/parts.h"
 #include "maths/spectrum.h"
-#include "model/block.h"
 #include "tensor/gemm.h"
 
 /* y [rows, out] = x [rows, in] w' */

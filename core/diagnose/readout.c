@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* readout.c: linear probes for position and token, at the input and after every block. */
 
-#include "diagnose/diagnostics.h"
 #include "diagnose/probe.h"
-#include "diagnose/trace.h"
-#include "rounded.h"
+#include "kit.h"
 
 /* Rows of one layer: places of all windows, without padding. */
 struct readout {

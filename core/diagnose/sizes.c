@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c: the sizes of tokens and positions where they meet, and the cosine between them. */
 
-#include "diagnose/diagnostics.h"
-#include "heads.h"
-#include "rounded.h"
+#include "kit.h"
 #include "tables.h"
 
 /* Over all pairs of a token's and a position's vector; rows of length 0 have no direction. */

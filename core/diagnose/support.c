@@ -27,8 +27,6 @@ void column_variances(const struct matrix *m, double *variance)
     }
 }
 
-/* ---- order ---- */
-
 static double *sorted_copy(const double *x, int64_t n, struct arena *a)
 {
     double *sorted = ARENA_ARRAY(a, n, double);
@@ -73,8 +71,6 @@ static double pearson(const double *x, const double *y, int64_t n)
     }
     return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : (double)NAN;
 }
-
-/* ---- support ---- */
 
 static void find_overlap(struct support *s, const double *token, const double *position, int64_t d)
 {

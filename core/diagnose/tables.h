@@ -13,8 +13,7 @@
 
 struct tables {
     const char *missing;              /* why there are no tables; NULL: there are tables */
-    const char *input_missing;        /* why tokens and positions do not meet at the input; NULL:
-                                       * they do */
+    const char *input_missing;        /* why they do not meet at the input; NULL: they do */
     double token_size, position_size; /* root mean squares of their parts over all windows */
     struct matrix token, position;    /* tokens in the windows, by id                    */
     const int64_t *token_id;          /* [token.rows]                                    */
@@ -25,7 +24,7 @@ struct tables {
 };
 
 /* Collects the tables in s->arena; returns s->now if it exists. Tables except `input` are missing
- * when the merge is not linear or the model lacks one of the two streams. NULL when the subject has
+ * when the merge is not linear or the model lacks one of the two streams. NULL: the subject has
  * failed. */
 const struct tables *tables_find(struct subject *s);
 /* The same, but NULL also where tables are missing; v then has the reason. */

@@ -105,14 +105,6 @@ static bool list_files(struct bundling *b, int *cells)
 
 /* ---- bundle.json ---- */
 
-static void add_once(struct json list, const struct value *v)
-{
-    for (int i = 0; i < list.v->n; i++)
-        if (value_equal(list.v->item[i], v))
-            return;
-    json_add(list, v);
-}
-
 /* The engines and plugins of the cells, each once. */
 static void put_environment(struct json m, const struct rundir *r)
 {
@@ -122,8 +114,8 @@ static void put_environment(struct json m, const struct rundir *r)
         struct json list = json_put_list(m, key[k]);
         for (int i = 0; i < r->n; i++) {
             const struct value *v = value_get(r->cell[i].meta, key[k]);
-            if (r->cell[i].planned && v)
-                add_once(list, v);
+            if (r->cell[i].planned && v && !value_holds(list.v, v))
+                json_add(list, v);
         }
     }
 }

@@ -6,8 +6,6 @@
 
 static const char file_name[] = "claims.json";
 
-/* ---- reading ---- */
-
 static peat_status damaged(const char *dir, const char *why, struct error *err)
 {
     return error_set(err, PEAT_CORRUPT, "'%s/%s' is damaged: %s", dir, file_name, why);
@@ -44,8 +42,6 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
         status = read_version(dir, json_get_item(v, "versions", i), &kept->version[i], err);
     return status;
 }
-
-/* ---- writing ---- */
 
 static int count_results(const char *dir, struct arena *a)
 {

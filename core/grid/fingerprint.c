@@ -31,8 +31,6 @@ static void add_file(struct print *p, const char *path, const char *file)
         add_hash(p, path, hex);
 }
 
-/* ---- parts of files that are hashed ---- */
-
 /* plan.json or result.json without timings and without hashes of files that contain a time or, like
  * resolved.yaml, a path. */
 static struct value *lasting_part(const struct value *map, struct arena *a)
@@ -84,8 +82,6 @@ static bool add_claims(struct print *p, const char *dir)
         add_json(p, "claims.json", claims_part(&kept, p->a));
     return true;
 }
-
-/* ---- cells ---- */
 
 static const char *in_cell(const struct cell_files *c, const char *name, struct arena *a)
 {

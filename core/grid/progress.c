@@ -4,7 +4,6 @@
 
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
-#include "train/train_config.h"
 
 enum { TAIL_BYTES = 2048, WIDTH_UNKNOWN = 80 };
 
@@ -139,8 +138,7 @@ static char *last_line(char *text, size_t n)
     return before ? before + 1 : text;
 }
 
-/* The loss of training, in nats, is shown in bits, so that it can be compared with bits per byte.
- */
+/* The loss of training, in nats, is shown in bits, to be compared with bits per byte. */
 static void describe(const struct value *v, struct metrics_tail *tail)
 {
     const char *metric = json_get_text(v, "metric");

@@ -36,14 +36,12 @@ static bool differs_from_file(const char *path, const struct experiment *e)
 /* A directory without plan.json is new, but a file of the user is never overwritten. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    peat_status status = PEAT_OK;
-    if (differs_from_file(path_in(dir, experiment_file).text, e))
-        status =
-            error_set(err, PEAT_INVALID,
-                      "'%s' is not a run directory, and its experiment.yaml would be replaced; "
-                      "choose another directory with -o",
-                      dir);
-    return status;
+    if (!differs_from_file(path_in(dir, experiment_file).text, e))
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID,
+                     "'%s' is not a run directory, and its experiment.yaml would be replaced; "
+                     "choose another directory with -o",
+                     dir);
 }
 
 static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
@@ -204,10 +202,9 @@ static peat_status read_sources(const char *dir, const struct plan *p, struct so
     strbuf_init(&s->resolved);
     if (e->root)
         resolved_text(p, &s->resolved);
-    peat_status status = PEAT_OK;
-    if (s->kept || is_file)
-        status = file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err);
-    return status;
+    return s->kept || is_file
+               ? file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err)
+               : PEAT_OK;
 }
 
 static void free_sources(struct sources *s)

@@ -5,7 +5,6 @@
 #include "cell/cellfiles.h"
 #include "grid/best.h"
 #include "grid/lookfile.h"
-#include "grid/rundir.h"
 
 /* ---- one cell ---- */
 

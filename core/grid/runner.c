@@ -3,7 +3,6 @@
 #include "grid/runner.h"
 
 #include "grid/best.h"
-#include "grid/jobs.h"
 #include "grid/share.h"
 #include "grid/stale.h"
 #include "grid/trunks.h"

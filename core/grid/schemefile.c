@@ -33,8 +33,6 @@ static const struct field schemes_fields[] = {
     {"schemes", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, drawing_fields}, {NULL}};
 static const struct record schemes_record = {"schemes.json", "format", 1, false, schemes_fields};
 
-/* ---- writing ---- */
-
 static void put_values(struct json map, const char *key, const float *value, int64_t n)
 {
     struct strbuf text = STRBUF_NEW;
@@ -64,8 +62,6 @@ peat_status scheme_drawings_write(const char *dir, struct json list, struct erro
     json_put(file, "schemes", list.v);
     return json_write_file(dir, schemes_record.name, file.v, err);
 }
-
-/* ---- reading ---- */
 
 /* NULL: the text does not have n values. */
 static float *read_values(const char *text, int64_t n, struct arena *a)

@@ -2,8 +2,6 @@
 /* slurm.c: submits to Slurm, and asks whether the submitted job still runs. */
 #include "grid/slurm.h"
 
-#include "process/child.h"
-
 enum { STATES_MAX = 16 };
 
 /* ---- one of Slurm's programs ---- */

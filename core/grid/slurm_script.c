@@ -5,11 +5,9 @@
 
 #define MINUTE 60.0
 
-/*
- * The texts of slurm_begin.sh and slurm_end.sh, from the build. Slurm's SIGTERM reaches every
+/* The texts of slurm_begin.sh and slurm_end.sh, from the build. Slurm's SIGTERM reaches every
  * process of a task, so the script only has to continue its `wait`. SIGUSR1 reaches only the
- * script. A task that runs out of time for the hundredth time is stuck and is not requeued.
- */
+ * script. A task that runs out of time for the hundredth time is stuck and is not requeued. */
 extern const char slurm_begin[], slurm_end[];
 
 enum {

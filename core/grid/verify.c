@@ -30,7 +30,6 @@ static bool was_noted(const struct remarks *list, const char *text)
 
 /* ---- files with their own seals ---- */
 
-/* Checks that a JSON file that peat wrote in dir is sealed. */
 static void check_sealed(struct verification *v, const char *label, const char *dir,
                          const char *const *name)
 {
@@ -48,7 +47,6 @@ static void check_sealed(struct verification *v, const char *label, const char *
     }
 }
 
-/* Checks the sources of the plan: the experiment as written, and as resolved. */
 static void check_sources(struct verification *v)
 {
     static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* begin.c: begins a pass: its rows, and their positions. */
-#include "begin.h"
-
-#include "input.h"
+#include "passes.h"
 
 void pass_init(struct pass *pass, struct model *m, struct positional *p, const peat_dims *dims,
                struct graph *g, const struct model_input *in)
@@ -36,8 +34,6 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
     };
 }
 
-/* ---- positions ---- */
-
 static bool leading_pad(const struct model_input *in)
 {
     for (int64_t b = 0; in->pad && b < in->B; b++)
@@ -46,8 +42,7 @@ static bool leading_pad(const struct model_input *in)
     return false;
 }
 
-/* Counts places from the start of each document, without padding in front: row b's T places, into
- * pos. */
+/* Counts places from the start of each document, without padding in front: row b's T places. */
 static void count_places(const struct model_input *in, int64_t b, double from, double *pos)
 {
     int64_t start = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* head.c: logits of tokens at every place, of classes for each row, or both. */
-#include "head.h"
-
-#include "autograd/ops.h"
+#include "passes.h"
 
 static struct weight *rows_declare(struct model *m, const char *name, int64_t rows)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* input.c: streams, the class token's part in each, and their combination. */
-#include "input.h"
-
-#include "autograd/ops.h"
-#include "nn/stored.h"
+#include "passes.h"
 
 /* Entries N(0, 1/sqrt(d_model)), whatever the width of the stream. */
 static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
@@ -124,8 +121,7 @@ static peat_node *input_scaled(const struct model *m, struct graph *g, peat_node
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
 }
 
-/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens
- * are. */
+/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens. */
 static peat_node *scaled_row(struct model *m, struct pass *pass, struct weight *w)
 {
     peat_graph *g = &pass->g->base;

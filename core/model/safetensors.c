@@ -141,9 +141,7 @@ struct reader {
     struct value *metadata;
 };
 
-static void damaged(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void damaged(struct reader *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void damaged(struct reader *r, const char *fmt, ...)
 {
     va_list args;
     if (r->status != PEAT_OK)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source.c: the encoder of a model of two sequences. */
-#include "source.h"
-
-#include "autograd/ops.h"
-#include "begin.h"
-#include "input.h"
+#include "passes.h"
 
 /* A copy of the scheme with weights of its own. A scheme that acts only in cross-attention does
  * nothing in an encoder, but keeps its number. */
@@ -101,8 +97,7 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
     return memory;
 }
 
-/* The pass across, from the decoder's rows to all places of the source except padding, whatever the
- * window. */
+/* The pass across, from the decoder's rows to the source without padding; no window. */
 static struct pass *pass_across(struct model *m, const struct pass *pass,
                                 const struct model_input *in, const peat_side *source)
 {

@@ -2,12 +2,8 @@
 /* transformer.c: the model from its input to the logits. */
 #include "model/transformer.h"
 
-#include "autograd/ops.h"
-#include "begin.h"
-#include "head.h"
-#include "input.h"
 #include "nn/setup.h"
-#include "source.h"
+#include "passes.h"
 
 static void declare_stack(struct model *m, struct block **block, struct norm_weights *norm,
                           const struct block_stack *stack)

@@ -23,8 +23,6 @@ static peat_node *columns(struct pass *pass, peat_node *x, int64_t which)
     return op_slice(&pass->g->base, x, -1, which * D, (which + 1) * D);
 }
 
-/* ---- the rows of a pass ---- */
-
 /* The mask for rows [begin, ...) of the sequence so far. */
 static bool mask_from(struct pass *pass, int64_t begin, struct attention_mask *mask)
 {
@@ -103,8 +101,6 @@ static peat_node *recurrent_rows(struct pass *pass, int64_t layer, peat_node *x,
         stored_all(pass, &s->layer[layer].mixed, h, 1);
     return h;
 }
-
-/* ---- mixers ---- */
 
 static peat_node *convolved(struct pass *pass, const struct mixer_weights *w, int64_t layer,
                             peat_node *x)

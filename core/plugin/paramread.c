@@ -6,8 +6,6 @@
 typedef peat_status reader(const struct filling *f, const peat_param *row, bool item,
                            const struct value *v, void *field);
 
-/* ---- one value ---- */
-
 static peat_status read_bool(const struct filling *f, const peat_param *row, bool item,
                              const struct value *v, void *field)
 {
@@ -77,8 +75,6 @@ static peat_status read_text(const struct filling *f, const peat_param *row, boo
     return PEAT_OK;
 }
 
-/* ---- lists ---- */
-
 /* A single value is a list of one. */
 static peat_status read_list(const struct filling *f, const peat_param *row, reader *read_item,
                              const struct value *v, void *field)
@@ -112,8 +108,6 @@ static peat_status read_reals(const struct filling *f, const peat_param *row, bo
     (void)item;
     return read_list(f, row, read_real, v, field);
 }
-
-/* ---- the table ---- */
 
 peat_status param_read(const struct filling *f, const peat_param *row, const struct value *v)
 {

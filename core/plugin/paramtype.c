@@ -2,8 +2,6 @@
 /* paramtype.c: the table of types: the field of each, its preset, and how it is shown. */
 #include "plugin/paramrow.h"
 
-/* ---- from a number: presets ---- */
-
 static void write_bool(void *field, double x)
 {
     *(bool *)field = x != 0;
@@ -18,8 +16,6 @@ static void write_real(void *field, double x)
 {
     *(double *)field = x;
 }
-
-/* ---- back to a value ---- */
 
 static struct value *show_bool(const peat_param *row, const void *field, struct arena *a)
 {
@@ -61,8 +57,6 @@ static struct value *show_list(const peat_param *row, const void *field, struct 
                      type->show(row, (const char *)items.item + (size_t)i * type->bytes, a));
     return list;
 }
-
-/* ---- the table ---- */
 
 #define HOLDS(type) sizeof(type), _Alignof(type)
 

@@ -15,8 +15,6 @@ static char *read_small(const char *root, const char *path)
     return file_read(full, SMALL, &text, &n, NULL) == PEAT_OK ? text : NULL;
 }
 
-/* ---- cores ---- */
-
 /* Whether the processor is the first one of its core that the process may use. "0,4" or "0-1" lists
  * all processors of a core. */
 static bool leads_core(const char *root, int cpu, const cpu_set_t *mine)
@@ -48,8 +46,6 @@ static int count_cores(const char *root)
         n += CPU_ISSET((size_t)cpu, &mine) && leads_core(root, cpu, &mine);
     return n > 0 ? n : 1;
 }
-
-/* ---- cgroups ---- */
 
 /* "150000 100000": microseconds of processor time in each period; "max 100000": no limit. */
 static void apply_quota(struct machine *m, const char *text)
@@ -97,8 +93,6 @@ static void apply_cgroups(struct machine *m, const char *root)
     }
     free(text);
 }
-
-/* ---- memory ---- */
 
 static int64_t available(const char *root)
 {

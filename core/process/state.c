@@ -5,35 +5,25 @@
 #include <fenv.h>
 #include <locale.h>
 #include <malloc.h>
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 
 #include "process/child.h"
 #ifdef BASE_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 #ifdef BASE_THREAD_SANITIZER
-size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has the function but no header for
-                                                       * it */
+/* gcc has no header for this function. */
+size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
-/* The low six bits of MXCSR only record past exceptions. */
 static uint32_t read_rounding(void)
 {
-    uint32_t mode = (uint32_t)fegetround() << 16;
-#if defined(__SSE__)
-    mode |= _mm_getcsr() & ~0x3fu;
-#endif
-    return mode;
+    return (uint32_t)fegetround() << 16 | rounding_get();
 }
 
 static void restore_rounding(uint32_t mode)
 {
     fesetround((int)(mode >> 16));
-#if defined(__SSE__)
-    _mm_setcsr(mode & 0xffffu);
-#endif
+    rounding_set(mode & 0xffffu);
 }
 
 static int count_entries(const char *path)
@@ -125,9 +115,7 @@ void state_read(struct state *s)
 
 /* ---- differences ---- */
 
-static void add(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct strbuf *out, const char *fmt, ...)
 {
     va_list args;
     strbuf_add(out, out->n ? "; " : "");

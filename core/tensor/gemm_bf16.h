@@ -2,8 +2,6 @@
 /* gemm_bf16.h: operands rounded to bf16, and a provider's products of them. */
 #pragma once
 
-#include <peat/gemm.h>
-
 #include "tensor/gemm.h"
 
 /* State of one team: the provider's, and memory for operands, separate for each thread. */

@@ -5,7 +5,6 @@
 
 #include "gemm_bf16.h"
 #include "tensor/dots.h"
-#include "tensor/gemm.h"
 #include "tensor/provider.h"
 
 /* Opens the provider for the products that team->gemm refuses. */
@@ -104,8 +103,6 @@ const peat_gemm_lapack *gemm_lapack(const struct team *team)
 {
     return team->gemm->lapack ? team->gemm->lapack : team->rest ? team->rest->lapack : NULL;
 }
-
-/* ---- bf16 ---- */
 
 static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
 {

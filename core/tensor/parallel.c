@@ -2,11 +2,9 @@
 /* parallel.c: the one OpenMP region of the program. */
 #include "tensor/parallel.h"
 
-/*
- * libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
+/* libgomp, by its own interface, which libomp has too. The libraries that multiply are built with
  * libgomp; a pragma compiled by clang would call libomp, and the process would have two runtimes
- * with threads and settings of their own.
- */
+ * with threads and settings of their own. */
 void GOMP_parallel(void (*fn)(void *), void *ctx, unsigned threads, unsigned flags);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
@@ -14,9 +12,8 @@ int omp_in_parallel(void);
 void omp_set_dynamic(int dynamic);
 void omp_set_num_threads(int threads);
 
-/* ThreadSanitizer cannot see into the OpenMP runtime, so these calls announce the order: everything
- * before a region comes before each thread's part, and each part before everything after the
- * region. */
+/* ThreadSanitizer cannot see into the OpenMP runtime, so these calls announce the order: what is
+ * before a region comes before each thread's part, and each part before what is after. */
 #ifdef BASE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #define REGION_GIVES(token) __tsan_release(token)
@@ -61,8 +58,7 @@ static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
 
 void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx)
 {
-    /* A tile may itself call parallel_for, without a second team, so parallel_thread stays
-     * unique. */
+    /* A tile may itself call parallel_for, without a second team, so numbers stay unique. */
     if (team && team->threads > 1 && n > 1 && !omp_in_parallel()) {
         run_region(team->threads, n, fn, ctx);
         return;

@@ -108,7 +108,6 @@ static bool fits_bf16(const peat_gemm_bf16 *b)
     return b->size == offsetof(peat_gemm_bf16, adds_bias) || b->size == sizeof(*b);
 }
 
-/* The fault of a descriptor, or NULL. */
 static const char *fault_of(const peat_gemm_provider *d, const char *name)
 {
     if (!d || d->magic != PEAT_GEMM_MAGIC)

@@ -9,7 +9,6 @@
 #include "tensor/reduce.h"
 
 #include "rows/loop_rows.h"
-#include "tensor/loop.h"
 
 enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };
 

@@ -3,7 +3,6 @@
 #include "train/checkpoint.h"
 
 #include "kept.h"
-#include "model/safetensors.h"
 #include "train/generation.h"
 
 /* A checkpoint that is being written. The first error is kept. */

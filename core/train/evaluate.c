@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* evaluate.c: sums over one evaluation length, and the metrics computed from them. */
 
-#include "autograd/ops.h"
 #include "train/decode.h"
 #include "train/forward.h"
 

@@ -97,7 +97,6 @@ peat_status generation_fill(struct weights *w, const struct named_tensor *t, int
     return PEAT_OK;
 }
 
-/* The hash of dir/name. */
 static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
                                struct error *err)
 {

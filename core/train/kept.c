@@ -28,10 +28,7 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
     return status;
 }
 
-/* ---- keeping ---- */
-
-/* An existing copy was made with this generation, and the run's own file may belong to another one
- * by now. */
+/* An existing copy is of this generation, and the run's own file may be of another by now. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
     const struct file_path copy = path_in(generation, path_name(curve));
@@ -82,16 +79,12 @@ peat_status kept_take_back(const char *dir, const char *name, const char *curve,
     arena_init(&a, "kept", 4096);
     generation_name(kept_step(name), generation);
     const char *from = arena_printf(&a, "%s/%s", dir, name);
-    peat_status status = PEAT_OK;
-    if (curve)
-        status = kept_take_curve(from, curve, err);
+    peat_status status = curve ? kept_take_curve(from, curve, err) : PEAT_OK;
     if (status == PEAT_OK)
         status = generation_publish(dir, generation, from, err);
     arena_release(&a);
     return status;
 }
-
-/* ---- reading ---- */
 
 const char *checkpoint_kept(const char *dir, struct arena *a)
 {

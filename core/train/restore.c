@@ -2,7 +2,6 @@
 /* restore.c: reads generations back; changes nothing before everything is verified. */
 
 #include "kept.h"
-#include "model/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 

@@ -2,7 +2,6 @@
 /* task.c: the set-up and the batches of a task, checked before they are used. */
 #include "train/task.h"
 
-#include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
 
@@ -141,10 +140,8 @@ struct made {
     peat_status status;
 };
 
-static void wrong(struct made *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 /* fmt completes "the batch has ..." */
-static void wrong(struct made *m, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void wrong(struct made *m, const char *fmt, ...)
 {
     char what[160];
     va_list args;
@@ -284,14 +281,6 @@ static peat_status end_batch(const struct task *t, const char *kind, int64_t num
     return check_batch(&made, batch);
 }
 
-/* The same for a batch that may be the empty one after the last. */
-static peat_status end_held_out(const struct task *t, const char *kind, int64_t index,
-                                const struct batch *batch, peat_status status, struct error *err)
-{
-    return status == PEAT_OK && batch->b.B == 0 ? PEAT_OK
-                                                : end_batch(t, kind, index, batch, status, err);
-}
-
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err)
 {
@@ -303,27 +292,35 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
     return end_batch(t, "training", step, batch, status, err);
 }
 
+/* The type of the hooks evaluate and test. */
+typedef peat_status held_out_fn(const peat_host *h, const void *config, const void *self,
+                                int64_t which, int64_t index, peat_batch *batch);
+
+/* A batch of a part of the data that is held out; the empty one after the last is not checked. */
+static peat_status held_out_batch(const struct task *t, enum hook_id id, held_out_fn *hook,
+                                  const char *kind, int64_t which, int64_t index,
+                                  struct batch *batch, struct error *err)
+{
+    batch_offer(batch);
+    hook_enter(t->trail, t->part.id, id);
+    peat_status status = hook(t->host, t->part.config, t->part.self, which, index, &batch->b);
+    trail_leave(t->trail);
+    return status == PEAT_OK && batch->b.B == 0 ? PEAT_OK
+                                                : end_batch(t, kind, index, batch, status, err);
+}
+
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err)
 {
-    batch_offer(batch);
-    hook_enter(t->trail, t->part.id, HOOK_EVALUATE);
-    peat_status status =
-        t->hooks->evaluate(t->host, t->part.config, t->part.self, which, index, &batch->b);
-    trail_leave(t->trail);
-    return end_held_out(t, "evaluation", index, batch, status, err);
+    return held_out_batch(t, HOOK_EVALUATE, t->hooks->evaluate, "evaluation", which, index, batch,
+                          err);
 }
 
 peat_status task_test_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err)
 {
     BUG_UNLESS(t->plan.test > 0);
-    batch_offer(batch);
-    hook_enter(t->trail, t->part.id, HOOK_TEST);
-    peat_status status =
-        t->hooks->test(t->host, t->part.config, t->part.self, which, index, &batch->b);
-    trail_leave(t->trail);
-    return end_held_out(t, "test", index, batch, status, err);
+    return held_out_batch(t, HOOK_TEST, t->hooks->test, "test", which, index, batch, err);
 }
 
 const char *task_token_text(const struct task *t, int32_t id, struct arena *a)

@@ -2,7 +2,6 @@
 /* trainer.c: the training loop. */
 #include "train/trainer.h"
 
-#include "autograd/ops.h"
 #include "train/forward.h"
 
 enum { STEP_ARENA_BYTES = 4 << 20, ANSWER_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };

@@ -4,7 +4,6 @@
 
 #include "autograd/ops.h"
 #include "tensor/levels.h"
-#include "tensor/parallel.h"
 
 enum { BLOCK_MOST = 128 }; /* query rows at a time */
 

@@ -4,7 +4,6 @@
 
 #include "autograd/ops.h"
 #include "tensor/levels.h"
-#include "tensor/parallel.h"
 
 enum { COLUMNS = 64 }; /* channels of a tile */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rotate_rows.c: rows of rotate and its gradients. Operands are seen as pairs: a row walks over the
- * first components, and the second ones are at a fixed distance.
- */
+/* rotate_rows.c: rows of rotate and its gradients. Operands are seen as pairs: a row walks over the
+ * first components, and the second ones are at a fixed distance. */
 #include "rows/rotate_rows.h"
 
 /* (y1, y2) = (x1 cos - x2 sin, x1 sin + x2 cos), or back: += with the opposite angle. Tensors: y,

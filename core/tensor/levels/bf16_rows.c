@@ -2,8 +2,6 @@
 /* bf16_rows.c: bf16_rows.h at a level. */
 #include "levels/bf16_rows.h"
 
-#include "tensor/levels.h"
-
 /* Rounds to nearest, ties to even, by an addition: half a unit of the last kept bit, less one, plus
  * that bit carries exactly where the rest is more than half, or half and the bit odd. A carry out
  * of the significand raises the exponent, up to inf. A NaN could become inf or 0 by a carry, so one

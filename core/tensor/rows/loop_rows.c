@@ -39,7 +39,6 @@ static void add_row(const void *ctx, const struct loop_row *row)
     }
 }
 
-/* y[i] += scale * x[i] */
 static void axpy(const void *ctx, const struct loop_row *row)
 {
     real *y = row->p[0];

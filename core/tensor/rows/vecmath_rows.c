@@ -7,22 +7,18 @@
 /* ---- one element ---- */
 
 #if PEAT_REAL == 32
-/*
- * Polynomials are Chebyshev interpolants. Both sides of a choice are always computed: a branch
+/* Polynomials are Chebyshev interpolants. Both sides of a choice are always computed: a branch
  * would keep the loop from vectorising. A product and the addition after it are rounded once on
  * every processor: by an instruction from x86-64-v3 on, by a library call with the same result
- * below.
- */
+ * below. */
 VEC_INLINE float fma_of(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
 }
 
-/*
- * exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. ln 2 is split in two so that n times
+/* exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln(2)/2. ln 2 is split in two so that n times
  * the first part is exact. n is added to the exponent bits of exp(r), so no product ever becomes
- * denormal (that would cost a hundred cycles); between the bounds the sum is a normal number.
- */
+ * denormal (that would cost a hundred cycles); between the bounds the sum is a normal number. */
 VEC_INLINE float exp_one(float x)
 {
     const float lowest = -87.33f, highest = 88.72f;
@@ -225,8 +221,7 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
                 dx[i] += dy[i] * slope(x[i]);                                                      \
     }
 
-/* Prefetches x, which the forward pass read last: this halves the time where x has left the nearer
- * caches. */
+/* Prefetches x, which the forward pass read last: half the time where x is far away. */
 #define BOTH(name)                                                                                 \
     static void name##_both(void *to, void *slopes, const void *from, int64_t n)                   \
     {                                                                                              \

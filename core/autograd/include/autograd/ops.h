@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * ops.h: operations of the engine that peat/ops.h does not have. Each operation of peat/ops.h is
- * op_NAME here too, with the same arguments.
- */
+/* ops.h: operations of the engine that peat/ops.h does not have. Each operation of peat/ops.h is
+ * op_NAME here too, with the same arguments. */
 #pragma once
 
 #include "autograd/graph.h"
@@ -10,12 +8,9 @@
 /* x [..., in] by w [out, in], plus b [out] (may be NULL) -> [..., out]; nn.Linear's convention. */
 peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
 
-/*
- * The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
+/* The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
  * w2 [E, F], b2 [E] -> [..., E]. Equal to linear, activation, linear, but only x w1' + b1 is kept
- * for the backward pass: f of it and all gradients of width F are computed for one block of rows at
- * a time.
- */
+ * for the backward pass: f of it and all gradients of width F are computed by blocks of rows. */
 enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU };
 peat_node *op_mlp(peat_graph *g, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
                   peat_node *b2, enum mlp_activation f);
@@ -41,11 +36,9 @@ struct ce_sums {
 void cross_entropy_sums(const struct team *team, const struct tensor *logits, const int32_t *target,
                         struct ce_sums *sums);
 
-/*
- * Which keys a query may see. Query row i has index offset + i among the keys. Query i sees key j
+/* Which keys a query may see. Query row i has index offset + i among the keys. Query i sees key j
  * when all of these hold: not causal or j <= offset + i; window 0 or |offset + i - j| < window; not
- * padding; same document. Arrays may be NULL.
- */
+ * padding; same document. Arrays may be NULL. */
 struct attention_mask {
     bool causal;
     int64_t window;
@@ -74,46 +67,25 @@ peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
 peat_node *attention_mask_node(struct graph *g, const struct attention_mask *mask, int64_t B,
                                int64_t Tq, int64_t Tk);
 
-/*
- * A gated linear recurrence over the places of each row, x and f [B,T,D] -> h [B,T,D]: h_t = f_t
+/* A gated linear recurrence over the places of each row, x and f [B,T,D] -> h [B,T,D]: h_t = f_t
  * h_(t-1) + (1 - f_t) x_t. The first `from_left` channels read from the left, the others from the
  * right. h starts at 0 in each document; at padding h keeps its value. The function reads only
- * padding and documents of the mask. Bradbury et al. 2017, section 2.1 (f-pooling).
- */
+ * padding and documents of the mask. Bradbury et al. 2017, section 2.1 (f-pooling). */
 peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from_left,
                          const struct attention_mask *mask);
 
-/*
- * A depth-wise convolution over the places of each row, x [B,T,D] by taps [K,D] -> [B,T,D]:
+/* A depth-wise convolution over the places of each row, x [B,T,D] by taps [K,D] -> [B,T,D]:
  * y_t = sum over k of taps_k x_(t - k + a), a = 0 where the mask is causal, otherwise (K - 1) / 2,
- * and K is odd. Padding, other documents and places outside the row count as 0.
- */
+ * and K is odd. Padding, other documents and places outside the row count as 0. */
 peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
                           const struct attention_mask *mask);
 
-#define OP_DECLARE_UNARY(name) peat_node *op_##name(peat_graph *g, peat_node *a)
-OP_DECLARE_UNARY(exp);
-OP_DECLARE_UNARY(log);
-OP_DECLARE_UNARY(log1p);
-OP_DECLARE_UNARY(sqrt);
-OP_DECLARE_UNARY(sin);
-OP_DECLARE_UNARY(cos);
-OP_DECLARE_UNARY(tanh);
-OP_DECLARE_UNARY(sigmoid);
-OP_DECLARE_UNARY(log_sigmoid);
-OP_DECLARE_UNARY(softplus);
-OP_DECLARE_UNARY(relu);
-OP_DECLARE_UNARY(gelu);
-OP_DECLARE_UNARY(gelu_tanh);
-OP_DECLARE_UNARY(abs);
-OP_DECLARE_UNARY(floor);
-#undef OP_DECLARE_UNARY
-peat_node *op_add(peat_graph *g, peat_node *a, peat_node *b);
-peat_node *op_sub(peat_graph *g, peat_node *a, peat_node *b);
-peat_node *op_mul(peat_graph *g, peat_node *a, peat_node *b);
-peat_node *op_div(peat_graph *g, peat_node *a, peat_node *b);
-peat_node *op_minimum(peat_graph *g, peat_node *a, peat_node *b);
-peat_node *op_maximum(peat_graph *g, peat_node *a, peat_node *b);
+/* Functions of each element, and of two operands that are broadcast. */
+typedef peat_node *unary_op(peat_graph *g, peat_node *a);
+typedef peat_node *binary_op(peat_graph *g, peat_node *a, peat_node *b);
+unary_op op_exp, op_log, op_log1p, op_sqrt, op_sin, op_cos, op_tanh, op_sigmoid, op_log_sigmoid,
+    op_softplus, op_relu, op_gelu, op_gelu_tanh, op_abs, op_floor;
+binary_op op_add, op_sub, op_mul, op_div, op_minimum, op_maximum;
 peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift);
 peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi);
 peat_node *op_matmul(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags);
@@ -141,9 +113,8 @@ peat_node *op_custom(peat_graph *g, const peat_op *op, int32_t n, peat_node *con
                      const void *arg, size_t arg_size);
 void op_custom_all(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
                    const void *arg, size_t arg_size, peat_node **out);
-/* For checks of a plugin's own operation: the number of its units (-1: another kind of node); its
- * forward over some units, into the node's value; and whether this byte of the value belongs to a
- * result. */
+/* For checks of a plugin's own operation: its number of units (-1: another kind of node); its
+ * forward over some units, into the value; and whether a byte of that belongs to a result. */
 int64_t custom_units(const peat_node *n);
 void custom_run(peat_node *n, int64_t begin, int64_t end);
 bool custom_writes(const peat_node *n, size_t byte);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * base.h: the headers that every room may use without including them: the C library, files of
- * POSIX, and the whole room base. A header includes the headers of other rooms that it needs.
- */
+/* base.h: the headers that every room may use without including them: the C library, files of
+ * POSIX, and the whole room base. A header includes the headers of other rooms that it needs. */
 #pragma once
 
 #include <ctype.h>
@@ -34,7 +32,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/lists.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/npy.h"
 #include "base/number.h"
@@ -43,7 +40,6 @@
 #include "base/plugin_dirs.h"
 #include "base/quantity.h"
 #include "base/record.h"
-#include "base/repeat.h"
 #include "base/rng.h"
 #include "base/sanitizer.h"
 #include "base/seal.h"

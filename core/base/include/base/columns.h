@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * columns.h: texts in rows and aligned columns, measured as a terminal shows them. The output is
- * safe for a terminal (shown.h).
- */
+/* columns.h: texts in rows and aligned columns, measured as a terminal shows them. The output is
+ * safe for a terminal (shown.h). */
 #pragma once
 
 #include <stdio.h>

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/hash.h"
 
 struct data_files {

@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <peat/types.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 

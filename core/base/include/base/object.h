@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/hash.h"
 
 struct object {
@@ -30,3 +29,9 @@ void *object_symbol(const struct object *o, const char *name);
 /* The file's name without .so. */
 const char *object_stem(struct arena *a, const char *path);
 bool object_is_named(const char *path); /* NAME.so, NAME not empty */
+
+/* MXCSR, which sets rounding, traps and denormals of this thread: loading an object linked with
+ * -ffast-math changes it for everything that runs later. Without its low six bits, which only
+ * record past exceptions. */
+unsigned rounding_get(void);
+void rounding_set(unsigned mode);

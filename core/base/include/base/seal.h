@@ -18,10 +18,8 @@ struct value *sealed(struct arena *a, const struct value *map);
 enum seal { SEAL_ABSENT, SEAL_GOOD, SEAL_BROKEN };
 enum seal seal_check(const struct value *map);
 
-/*
- * The same for a line of a file in JSON Lines: `,"check":"<8 digits>"}` at its end covers all the
- * bytes before it.
- */
+/* The same for a line of a file in JSON Lines: `,"check":"<8 digits>"}` at its end covers all the
+ * bytes before it. */
 /* line holds an object's text; the seal goes before its closing brace. */
 void seal_line(struct strbuf *line);
 /* Checks n bytes, without the line's end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shown.h: makes text of any origin safe to print.
+ * shown.h: makes text of any origin safe to print; lines for people.
  *
  * Labels, names of plugins and files, logs and reasons may contain any characters. A terminal obeys
  * control characters, and some others reverse or break a line. Such a character is written out: \n,
@@ -26,3 +26,14 @@ const char *shown_text(struct arena *a, const char *text);
  * (wrap.h). */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Prints `before`, the text (keeping tabs) and a newline in one write, so that lines of several
+ * processes stay whole. */
+void line_print(FILE *out, const char *before, const char *fmt, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+/* Where lines go: stderr, or a cell's log.txt. It is passed where it is needed. */
+struct log {
+    FILE *out; /* NULL: silent */
+};
+void log_line(const struct log *log, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

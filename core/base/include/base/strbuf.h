@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * strbuf.h: growable text. text is always terminated and never NULL.
- * Running out of memory ends the process with one line, as in arena.h.
- */
+/* strbuf.h: growable text. text is always terminated and never NULL.
+ * Running out of memory ends the process with one line, as in arena.h. */
 #pragma once
 
 #include <stdarg.h>

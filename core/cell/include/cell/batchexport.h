@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * batchexport.h: a cell's batches as tensors, and its model's logits and gradients for the first
- * batch, for other programs (docs/checkpoint.md, "Batches").
- */
+/* batchexport.h: a cell's batches as tensors, and its model's logits and gradients for the first
+ * batch, for other programs (docs/checkpoint.md, "Batches"). */
 #pragma once
 
 #include "cell/assemble.h"
@@ -21,9 +19,8 @@ peat_status batches_add(struct tensor_list *list, const struct assembly *s,
                         const struct cell_config *c, int64_t first, int64_t last,
                         struct error *err);
 /* Adds the batch of step 1 as "batch.train.<array>" with the loss, logits and gradients
- * ("batch.grad.<weight>") of a training pass. Also adds two rows of an evaluation batch of the
- * longest length, "batch.valid.<array>", with their logits. The assembly is in F64 and has its
- * weights. */
+ * ("batch.grad.<weight>") of a training pass. Adds two rows of an evaluation batch of the longest
+ * length, "batch.valid.<array>", with their logits. The assembly is in F64 and has its weights. */
 peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
                             const struct cell_config *c, struct error *err);
 /* Trains the first n steps of such an assembly, whose weights are the initial ones, and adds

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cell/cell.h"
-#include "tensor/parallel.h"
 
 /* The content of meta.json: plugins, data, engine, arithmetic, abi, host, cpu, gemm, blas,
  * blas_core, libm, precision, compiler, build, threads, started_utc. data: see cell_data. */

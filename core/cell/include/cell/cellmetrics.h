@@ -17,8 +17,7 @@ struct cell_metrics {
     int fd;
     struct error err;                  /* the first failed write */
     int64_t bytes;                     /* bytes in the file */
-    int64_t measured, before_measures; /* the last evaluation's step, and the offset where its
-                                        * lines begin */
+    int64_t measured, before_measures; /* step of the last evaluation, offset of its lines */
     bool holds;                        /* lines are written only by metrics_publish */
     struct strbuf held;
 };
@@ -35,10 +34,8 @@ void metrics_measure(struct cell_metrics *m, const struct measure *x);
 peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct error *err);
 /* Waits until all lines have reached the disk. */
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err);
-/*
- * The seal of the curve that a checkpoint at `step` keeps, {"bytes", "sha256"}, after metrics_sync.
- * A final checkpoint's seal leaves out the evaluations of its own step, which may be done anew.
- */
+/* The seal of the curve that a checkpoint at `step` keeps, {"bytes", "sha256"}, after metrics_sync.
+ * A final checkpoint's seal leaves out the evaluations of its own step, which may be done anew. */
 peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t step, bool final,
                          struct arena *a, struct value **seal, struct error *err);
 /* True while <dir>/metrics.jsonl begins with the sealed bytes. */

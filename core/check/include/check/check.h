@@ -45,27 +45,24 @@ struct checked {
 };
 
 struct check {
-    const char *name;           /* "causality" */
-    const char *doc;            /* the property that it tests, one line */
-    bool scheme, combine, task; /* kinds it is for */
+    const char *name; /* "causality" */
+    const char *doc;  /* the property that it tests, one line */
+    unsigned kinds;   /* bit 1 << kind: it is for this kind   */
 };
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
-/* Also check_cases and check_trace, which are not in the table; NULL: there is none of that name.
- */
+/* Also check_cases and check_trace, which are not in the table; NULL: no such name. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
 /* Why the check has nothing to try with this plugin; NULL: it has. */
 const char *check_unfit(const struct check *c, const struct checked *s);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
-/*
- * All properties in configurations that are drawn, the same on every machine, with parameters drawn
+/* All properties in configurations that are drawn, the same on every machine, with parameters drawn
  * as settings, "reach=3". s->cases is one case as it is printed; "at SEED INDEX", which is written
  * to s->end and not run; or "from SEED INDEX STEP END SECONDS": every STEPth case before END until
- * one fails or time is up.
- */
+ * one fails or time is up. */
 extern const struct check check_cases;
 
 /* Gives s->trace each call of a hook of a scheme or combine in one pass of each model. */

@@ -11,20 +11,13 @@
 
 #include "diagnose/subject.h"
 
-typedef void (*diagnostic_fn)(struct subject *s, struct json v);
-
-void diagnose_logits(struct subject *s, struct json v);
-void diagnose_sizes(struct subject *s, struct json v);
-void diagnose_subspaces(struct subject *s, struct json v);
-void diagnose_support(struct subject *s, struct json v);
-void diagnose_collisions(struct subject *s, struct json v);
-void diagnose_probes(struct subject *s, struct json v);
-void diagnose_order(struct subject *s, struct json v);
-void diagnose_attention(struct subject *s, struct json v);
+typedef void diagnostic_fn(struct subject *s, struct json v);
+diagnostic_fn diagnose_logits, diagnose_sizes, diagnose_subspaces, diagnose_support,
+    diagnose_collisions, diagnose_probes, diagnose_order, diagnose_attention;
 
 struct diagnostic {
     const char *name; /* also its key in the tree */
-    diagnostic_fn run;
+    diagnostic_fn *run;
     const char *title;   /* heading on the page                     */
     const char *meaning; /* one line that says how to read it */
     bool of_attention;   /* needs a model with attention            */

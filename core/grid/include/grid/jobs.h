@@ -12,7 +12,6 @@
 
 #include "grid/cellend.h"
 #include "grid/progress.h"
-#include "grid/rundir.h"
 
 struct job {
     const char *id, *label, *dir;
@@ -22,8 +21,7 @@ struct job {
     double training; /* the part of its own work that is training; evaluations are the rest */
     int64_t eval_every;
     double begun;              /* the fraction that was done before     */
-    const struct value *trunk; /* describes the steps that it shares (cell/trunk.h); NULL: it
-                                * shares none */
+    const struct value *trunk; /* the steps that it shares (cell/trunk.h), or NULL */
     /* filled by jobs_run */
     struct child child;
     double seconds;
@@ -42,8 +40,7 @@ struct jobs {
     int first; /* the first job that has not been started */
     int64_t at_once, threads, checkpoint_every;
     const char *gemm;            /* the word in run.gemm */
-    double timeout, no_progress; /* limits of a cell: seconds in all, and seconds without
-                                  * progress; 0: no limit */
+    double timeout, no_progress; /* limits of a cell in seconds: all, and without progress; or 0 */
     double grace;                /* seconds from SIGTERM to SIGKILL */
     bool tensorboard, allow_drift, stop_on_failure;
     struct progress *progress;
@@ -57,11 +54,9 @@ struct jobs {
 void jobs_run(struct jobs *j);
 
 /* ---- orphan.c: cell processes whose parent has died ---- */
-/*
- * Orphans end by themselves, but perhaps later. The caller holds the lock of the run directory, so
+/* Orphans end by themselves, but perhaps later. The caller holds the lock of the run directory, so
  * every running cell that a parent started is an orphan. Cells that somebody runs with `peat cell`,
- * here or elsewhere, are not.
- */
+ * here or elsewhere, are not. */
 
 /* Ends a running cell that is an orphan, after `grace` seconds to save its state; then *ended is
  * true. Otherwise `who` names the process that runs it: "process 12 on host h". */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * lookfile.h: looks.json of a run directory whose seeds are added until the claims are decided: the
- * cells that are not needed any more. It follows from the results and the claims.
- */
+/* lookfile.h: looks.json of a run directory whose seeds are added until the claims are decided: the
+ * cells that are not needed any more. It follows from the results and the claims. */
 #pragma once
 
 #include "grid/rundir.h"

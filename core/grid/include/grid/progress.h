@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * progress.h: a grid's messages on stderr while it runs: one line for each cell that ends, and on
- * a terminal a live line below them.
- */
+/* progress.h: a grid's messages on stderr while it runs: one line for each cell that ends, and on
+ * a terminal a live line below them. */
 #pragma once
 
 #include "base/base.h"

@@ -6,11 +6,9 @@
 
 enum retrain_verdict {
     RETRAIN_SAME,
-    RETRAIN_CLOSE, /* trained with an earlier arithmetic, and its values differ by at most
-                    * RETRAIN_NEAR */
+    RETRAIN_CLOSE, /* of an earlier arithmetic; values differ by at most RETRAIN_NEAR */
     RETRAIN_DIFFERS,
-    RETRAIN_NOT_COMPARABLE, /* the kernels, libraries or build differ from those of the first
-                             * training */
+    RETRAIN_NOT_COMPARABLE, /* other kernels, libraries or build than at first */
     RETRAIN_FAILED,         /* the training did not end */
     RETRAIN_VERDICTS
 };
@@ -25,8 +23,7 @@ struct retrained {
 
 struct retraining {
     int64_t count, seed, threads; /* number of cells; all when the run has fewer */
-    const struct value *moved;    /* map: dotted key -> present path of those data; NULL: not
-                                   * moved */
+    const struct value *moved;    /* map: dotted key -> present path of those data; or NULL */
     /* set by retrain_cells */
     int n;
     struct retrained *item;

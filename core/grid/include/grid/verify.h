@@ -46,22 +46,17 @@ void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)
  * engine and of each plugin that made them. */
 const char *verify_quote(const struct verification *v, const char *hash);
 
-/*
- * fingerprint.c: the SHA-256 of a list of lines "<SHA-256> <path>", sorted by path: of
+/* fingerprint.c: the SHA-256 of a list of lines "<SHA-256> <path>", sorted by path: of
  * experiment.yaml, of plan.json, of claims.json, and of config.json, meta.json, metrics.jsonl, the
  * weights and result.json of every planned cell that has a result. JSON is hashed in its canonical
  * form without times, machines and places (docs/reliability.md has the list), so that equal bits
  * have equal hashes wherever and whenever they were computed. False: a cell or the claims are
- * damaged, so there is no hash.
- */
+ * damaged, so there is no hash. */
 bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
 
 /* ---- verify_values.c: a result, compared with the files written before it ---- */
-/*
- * metrics.jsonl holds each measured value at the step at which it was measured, and the final
- * checkpoint has the end of training: a value that was changed only in result.json contradicts
- * them.
- */
+/* metrics.jsonl holds each measured value at the step at which it was measured, and the final
+ * checkpoint has the end of training: a value changed only in result.json contradicts them. */
 
 /* Checks that lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice,
  * and the final values and the last step are those of result.json. */

@@ -32,8 +32,7 @@ const struct named_tensor *safetensors_find(const struct named_tensor *t, int n,
 
 /* ---- foreign files ---- */
 
-/* A file in memory from which some tensors are read. The others may have any dtype of the format.
- */
+/* A file in memory from which some tensors are read. The others may have any dtype. */
 struct safetensors {
     const char *path;
     const unsigned char *data; /* borrowed */

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <peat/host.h>
-
 #include "nn/weights.h"
 
 /* Where a scheme's stream enters the model. */
@@ -56,8 +54,7 @@ struct part {
     bool per_head;  /* some tensor has PEAT_HEADS in its shape                      */
     bool per_layer; /* some tensor has one copy per layer                           */
     struct row_table *rows;
-    struct value *resolved; /* map of the values that peat_resolved recorded; NULL: nothing
-                             * recorded */
+    struct value *resolved; /* map of the values that peat_resolved recorded; or NULL */
 };
 
 /* A copy with the same plugin and config for another part of the model; `before` is put in front of

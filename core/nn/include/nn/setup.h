@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * setup.h: the engine's side of a plugin's setup. Its callers are nn/positional.c for schemes and
- * combines, train/task.c for tasks, and code that shows a scheme without a model.
- */
+/* setup.h: the engine's side of a plugin's setup. Its callers are nn/positional.c for schemes and
+ * combines, train/task.c for tasks, and code that shows a scheme without a model. */
 #pragma once
 
 #include "nn/part.h"
@@ -14,8 +12,7 @@ struct setup {
     struct weights *weights; /* NULL for tasks */
     struct part *part;
     const struct where *where; /* NULL for combines and tasks */
-    peat_token_table tokens;   /* the token table that model_build chose; preset to the defaults
-                                * for D */
+    peat_token_table tokens;   /* of model_build; preset to the defaults for D */
     int64_t heads;             /* the value of PEAT_HEADS */
     peat_status status;        /* status of the first failure of a service */
     struct error *err;

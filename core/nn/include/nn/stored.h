@@ -25,12 +25,9 @@ struct stored_group {
 struct stored_layer {
     struct stored_group group[STORED_GROUPS];
     struct tensor x_k;                       /* [B,room,D], for PEAT_NEED_X               */
-    struct tensor mixed;                     /* [B,room,D], rows that another mixer keeps:
-                                              * nn/mixer.c */
-    struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], inputs of schemes whose residual hook
-                                              * reads earlier rows */
-    struct tensor hidden[POSITIONAL_MAX][3]; /* the same for hidden hooks, of queries, keys and
-                                              * values */
+    struct tensor mixed;                     /* [B,room,D], of another mixer: nn/mixer.c */
+    struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], inputs of residual hooks */
+    struct tensor hidden[POSITIONAL_MAX][3]; /* of hidden hooks: queries, keys, values */
     struct tensor across[2]; /* [B,S,D] projections of a source: its keys, its values     */
 };
 
@@ -65,10 +62,8 @@ void stored_reach_call(struct call *c, struct pass *pass, int64_t reach);
 /* The rows of this pass: the last of those that such a hook returned. */
 peat_node *stored_newest(struct pass *pass, peat_node *rows);
 
-/*
- * The front of a span (nn/pass.h), a class token without a position, is cut off before hooks and
- * put back after them. Where a span has no front, each function returns its operand.
- */
+/* The front of a span (nn/pass.h), a class token without a position, is cut off before hooks and
+ * put back after them. Where a span has no front, each function returns its operand. */
 /* x without its front along one axis. */
 peat_node *front_cut(struct pass *pass, peat_node *x, int32_t axis);
 /* The front of `whole` along one axis, then `rest`. */

@@ -10,27 +10,23 @@
 #include "base/base.h"
 #include <peat/param.h>
 
-/*
- * A row for a field of a struct of the core: its type, the struct, the field, the key, the doc, and
+/* A row for a field of a struct of the core: its type, the struct, the field, the key, the doc, and
  * then the members that it needs, by name: `PARAM_ROW(PEAT_INT, struct model_config, d_model,
- * "d_model", "width of the model", .preset = 128, WITHIN(1, 65536))`.
- */
+ * "d_model", "width of the model", .preset = 128, WITHIN(1, 65536))`. */
 #define PARAM_ROW(type_, owner, field, key_, ...)                                                  \
     {                                                                                              \
         .key = key_, .type = type_, .offset = offsetof(owner, field), .doc = __VA_ARGS__           \
     }
 #define WITHIN(least, most) .min = least, .max = most
 
-/*
- * Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
+/* Fills config (zeroed, of the right size) from presets, then from the map `given` (NULL or
  * VALUE_NULL: nothing given). Strings and lists are copied into the arena. Unknown key, wrong type,
  * out of bounds, missing required key: PEAT_INVALID placed at the key's or the value's
  * file:line:column, with the allowed values and the nearest key. `what` names the owner of the rows
  * in messages: "scheme 'rotary'", "train". Keys in `reserved` (NULL-terminated, may be NULL) are
  * skipped. BOOL accepts only true and false; INT accepts whole numbers, REAL integers too; `auto`
  * is accepted where PEAT_AUTO is set. PATH values are resolved beside the file they were written in
- * (values of the command line: from the current directory) and must exist.
- */
+ * (values of the command line: from the current directory) and must exist. */
 peat_status params_fill(const peat_param *row, void *config, const struct value *given,
                         const char *what, const char *const *reserved, struct arena *a,
                         struct error *err);

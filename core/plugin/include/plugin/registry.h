@@ -36,7 +36,7 @@ const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
 /* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it ends in
  * .so, or has a '/' not preceded by a kind), relative to the file of `at`. Unknown names: an error
  * placed at `at` with the nearest name, or the directories searched. A plugin with another ABI or
- * kind, or that breaks the contract, is refused with the reason. Loading twice gives the same
+ * kind, or that breaks the contract, is refused with the reason. Loaded twice, it is the same
  * pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);

@@ -18,13 +18,8 @@
 
 /* PEAT_VECTOR_LEVELS: whether the build compiles the levels above the first. */
 #if PEAT_VECTOR_LEVELS
-enum cpu_level {
-    LEVEL_BASE,
-    LEVEL_V3,
-    LEVEL_V4,
-    LEVELS
-}; /* levels of x86-64, numbered as in
-    * its ABI */
+/* Levels of x86-64, numbered as in its ABI. */
+enum cpu_level { LEVEL_BASE, LEVEL_V3, LEVEL_V4, LEVELS };
 #define LEVEL_NAMES(name) name##_base, name##_v3, name##_v4
 #define LEVEL_CHOICE(name, level)                                                                  \
     ((level) == LEVEL_V4 ? &name##_v4 : (level) == LEVEL_V3 ? &name##_v3 : &name##_base)

@@ -34,8 +34,7 @@ typedef void (*loop_fn)(const void *ctx, const struct loop_row *row);
 /* All tensors have the shape of the first. */
 void loop_init(struct loop *l, int n, const struct tensor *const *t);
 /* Cuts the loop into tiles of a fixed number of elements over the team, in any order; fn writes
- * only its own row. A tile may be a part of a row where that keeps the columns of a tensor in the
- * cache. */
+ * only its own row. A tile may be a part of a row where that keeps columns in the cache. */
 void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx);
 /* The same for elements [begin, end) in row-major order, on the calling thread. */
 void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, const void *ctx);
@@ -44,11 +43,9 @@ void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, co
 void loop_copy(const struct team *team, struct tensor *dst, const struct tensor *src);
 void loop_axpy(const struct team *team, struct tensor *dst, double scale, const struct tensor *src);
 
-/*
- * The axes of a shape in two groups: those along which a tensor moves (stride not 0) and those
+/* The axes of a shape in two groups: those along which a tensor moves (stride not 0) and those
  * along which it repeats. Work that adds into the tensor runs in parallel over the first and in
- * order over the second.
- */
+ * order over the second. */
 struct axes {
     int rank;
     int64_t dim[PEAT_MAX_RANK];

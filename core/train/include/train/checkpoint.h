@@ -19,8 +19,7 @@
  * optimiser. */
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err);
-/* Removes files that an earlier process left under temporary names; what cannot be removed
- * stays. */
+/* Removes files that earlier processes left half written; what cannot be removed stays. */
 void checkpoint_tidy(const char *dir);
 
 /* Functions that decide which generations are used. */
@@ -41,10 +40,8 @@ struct checkpoint_gate {
 peat_status checkpoint_load(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
                             const struct log *log, bool *found, struct error *err);
 
-/*
- * States that runs leave for each other: generations in a directory that several processes use at
- * once. Each has a copy of its curve, and none is removed.
- */
+/* States that runs leave for each other: generations in a directory that several processes use at
+ * once. Each has a copy of its curve, and none is removed. */
 /* Adds the present state, replacing an earlier one of its step. owner: a text for names of
  * temporary files, which no other living process uses. */
 peat_status checkpoint_leave(const char *dir, const struct trainer *t, const struct value *identity,
