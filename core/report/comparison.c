@@ -2,8 +2,8 @@
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
 
 #include "maths/statistics.h"
+#include "report/effects.h"
 #include "report/selector.h"
-#include "report/stretches.h"
 
 /* ---- baseline ---- */
 
@@ -216,31 +216,6 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
     return true;
 }
 
-double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
-                       struct pairs *p)
-{
-    bool both = a && b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
-                isfinite(b->value[length]);
-    return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
-}
-
-/* x - y over the paired seeds; d and seed (NULL: not wanted) have x->n_cell numbers. */
-static struct pairs row_differences(const struct result_row *x, const struct result_row *y,
-                                    int length, double *d, int64_t *seed)
-{
-    struct pairs pairs = {0};
-    for (int i = 0; i < x->n_cell; i++) {
-        const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
-        const int n = pairs.n;
-        double difference = pair_difference(a, b, length, &pairs);
-        if (pairs.n > n)
-            d[n] = difference;
-        if (pairs.n > n && seed)
-            seed[n] = a->seed;
-    }
-    return pairs;
-}
-
 int differences_adjust(struct difference *const *d, int n, struct arena *a)
 {
     double *p = ARENA_ARRAY(a, n, double), *t = ARENA_ARRAY(a, n, double);
@@ -259,22 +234,6 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a)
     return tested;
 }
 
-struct difference rows_difference(const struct results *r, const struct result_row *x,
-                                  const struct result_row *y, int length, struct pairs *pairs,
-                                  struct arena *a)
-{
-    const int pair[1][2] = {{(int)(x - r->row), (int)(y - r->row)}};
-    const double weight = 1.0;
-    double *d = ARENA_ARRAY(a, x->n_cell, double);
-    int64_t *seed = ARENA_ARRAY(a, x->n_cell, int64_t);
-    *pairs = row_differences(x, y, length, d, seed);
-    struct difference of = difference_of(d, pairs->n, r->test);
-    if (same_text(r->split, "test"))
-        difference_add_text(&of, r, &(struct weighted_pairs){1, pair, &weight}, seed, r->metric,
-                            r->length[length]);
-    return of;
-}
-
 static void compare_rows(struct results *r, int length, struct arena *a)
 {
     struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
@@ -284,7 +243,9 @@ static void compare_rows(struct results *r, int length, struct arena *a)
         all[i] = &s->diff;
         if (row->baseline < 0 || row->baseline == i)
             continue;
-        s->diff = rows_difference(r, row, &r->row[row->baseline], length, &s->pairs, a);
+        const struct effects x = effects_of_rows(r, row, &r->row[row->baseline], length, a);
+        s->pairs = x.counted;
+        s->diff = effect_over(&x, (bool[]){true}, "", a).of;
     }
     r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }
@@ -317,19 +278,20 @@ const struct result_row *results_best(const struct results *r, int task, int len
 
 /* Whether the row is worse than the best by the interval of the paired differences, or by Welch's
  * interval where the seeds are not paired. */
-static bool is_separable(const struct result_row *row, const struct result_row *best, int length,
-                         double *d)
+static bool is_separable(const struct results *r, const struct result_row *row,
+                         const struct result_row *best, int length, struct arena *a)
 {
     const struct summary *x = &row->at[length], *y = &best->at[length];
-    struct pairs pairs = row_differences(row, best, length, d, NULL);
-    if (pairs.n == 0 && pairs_refused(&pairs)) {
+    const struct effects of = effects_of_rows(r, row, best, length, a);
+    int n = stats_finite(of.d, r->n_seed, of.d);
+    if (n == 0 && pairs_refused(&of.counted)) {
         double half = welch_ci_half(x->sd, x->n, y->sd, y->n);
         return !(fabs(x->mean - y->mean) <= half);
     }
-    return pairs.n < 2 || fabs(stats_mean(d, pairs.n)) > stats_ci_half(d, pairs.n);
+    return n < 2 || fabs(stats_mean(of.d, n)) > stats_ci_half(of.d, n);
 }
 
-static void mark_best(struct results *r, int task, int length, double *d)
+static void mark_best(struct results *r, int task, int length, struct arena *a)
 {
     const struct result_row *best = results_best(r, task, length);
     for (int i = 0; best && i < r->n_row; i++) {
@@ -337,7 +299,7 @@ static void mark_best(struct results *r, int task, int length, double *d)
         bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
         if (row->task == task)
             row->best[length] = row == best || equal ||
-                                (best->at[length].n > 1 && !is_separable(row, best, length, d));
+                                (best->at[length].n > 1 && !is_separable(r, row, best, length, a));
     }
 }
 
@@ -353,7 +315,7 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
         compare_rows(r, l, a);
         for (int task = 0; task < r->n_task; task++)
-            mark_best(r, task, l, x);
+            mark_best(r, task, l, a);
     }
     return PEAT_OK;
 }

@@ -211,14 +211,7 @@ const struct result_row *results_best(const struct results *r, int task, int len
 /* The summary of n values, without a difference. */
 struct summary summary_of(const double *x, int n);
 struct difference difference_of(const double *d, int n, enum paired_test test);
-/* x - y of two rows of r, with the interval over seeds and text where they have it. */
-struct difference rows_difference(const struct results *r, const struct result_row *x,
-                                  const struct result_row *y, int length, struct pairs *pairs,
-                                  struct arena *a);
 /* Sets p_holm and p_t_holm of n differences; returns how many have a p. */
 int differences_adjust(struct difference *const *d, int n, struct arena *a);
-/* a - b; NaN when either has no value (or is NULL) or the pair is refused. Counts the pair in p. */
-double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
-                       struct pairs *p);
 /* True where a and b, of the same seed and with values, are a pair. Counts it in p. */
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);
