@@ -73,16 +73,16 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
 }
 
 /* The cell should be in the means and is not. */
-static bool is_missing(const struct results *r, const struct result_cell *c)
+static bool is_missing(const struct result_cell *c)
 {
-    return results_reports(r, c) && !result_counts(c);
+    return c->reported && !result_counts(c);
 }
 
 static int count_missing(const struct results *r)
 {
     int missing = 0;
     for (int i = 0; i < r->n_cell; i++)
-        missing += is_missing(r, &r->cell[i]);
+        missing += is_missing(&r->cell[i]);
     return missing;
 }
 
@@ -101,7 +101,7 @@ static void add_missing(struct html_page *p)
     int listed = 0;
     for (int i = 0; i < r->n_cell && listed < LISTED; i++) {
         const struct result_cell *c = &r->cell[i];
-        if (!is_missing(r, c))
+        if (!is_missing(c))
             continue;
         listed++;
         html_open_row(p->out, c->label);

@@ -144,7 +144,7 @@ static const char *field_of(const struct csv *csv, const struct column *k)
     case DRIFT:
         return cell_drift(c->result, csv->passing);
     case ROLE:
-        return best_role_words[c->role];
+        return c->role;
     case MEASURE:
         return value_field(csv, value_get(csv->measure, key));
     case GOAL:
@@ -206,8 +206,10 @@ static void add_columns(struct csv *csv, const struct column *column, size_t n)
 static void add_axes(struct csv *csv)
 {
     const struct results *r = csv->r;
-    for (int i = 0; i < r->n_axis + r->best.over.n_axis; i++) {
-        const char *key = i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
+    int n = r->n_axis + json_get_count(r->best_over, "axes");
+    for (int i = 0; i < n; i++) {
+        const char *key =
+            i < r->n_axis ? r->axis[i] : json_get_item(r->best_over, "axes", i - r->n_axis)->text;
         if (strcmp(key, "position.scheme") != 0 && strcmp(key, "position.combine") != 0 &&
             strcmp(key, "task") != 0)
             add_columns(csv, &(struct column){key, AXIS}, 1);
@@ -258,7 +260,7 @@ static void list_columns(struct csv *csv)
     ADD_COLUMNS(csv, of_meta);
     if (any_trained_by(csv->r))
         add_columns(csv, &trained_by, 1);
-    if (csv->r->best.over.n_axis)
+    if (csv->r->best_over)
         add_columns(csv, &role, 1);
     add_quantities(csv, true);
     csv->name = ARENA_ARRAY(csv->kept, csv->n_column, const char *);

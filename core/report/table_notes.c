@@ -257,7 +257,8 @@ static void note_kinds(struct builder *b)
 void table_notes(struct builder *b)
 {
     note_marks(b);
-    best_notes(b->t, b->r, b->a);
+    for (int i = 0; i < b->r->n_note; i++)
+        table_note(b->t, "%s", b->r->note[i]);
     note_stopped(b);
     note_comparisons(b);
     note_states(b);
