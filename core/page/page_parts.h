@@ -13,7 +13,8 @@ struct html_page {
     const struct html_options *o;
     int length; /* index; -1: nothing was measured */
     int n_figure;
-    bool no_gnuplot; /* found to be missing: said once */
+    struct effects *contrasts; /* NULL: not computed yet */
+    bool no_gnuplot;           /* found to be missing: said once */
     struct arena *a;
     struct error *err; /* a section that fails leaves its error here */
 };
