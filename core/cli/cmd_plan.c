@@ -4,7 +4,6 @@
 #include "cli/planparts.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
-#include "grid/progress.h"
 #include "report/numbers.h"
 
 struct request {

@@ -6,7 +6,6 @@
 #include "report/effects.h"
 #include "report/kinds.h"
 #include "report/numbers.h"
-#include "report/table.h"
 
 static const char *value_text_of(const struct row_pair *p, const struct result_cell *c, int length)
 {

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include "cell/cell.h"
-#include "experiment/experiment.h"
 #include "reading.h"
 
 #define PART_BYTES  48  /* most characters of one axis in a file's name */

@@ -5,7 +5,6 @@
 #include "markup.h"
 #include "page/html.h"
 #include "plot/plot.h"
-#include "report/table.h"
 
 struct html_page {
     struct strbuf *out;
@@ -25,6 +24,8 @@ void html_claims(struct html_page *p);
 void html_contrasts(struct html_page *p);
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
+/* The table without title and notes; lines of a cell stay lines. */
+void html_plain_table(struct html_page *p, const struct table *t);
 void html_ranks(struct html_page *p);
 void html_figures(struct html_page *p);
 void html_exact(struct html_page *p);

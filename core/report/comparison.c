@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
 
-#include "maths/statistics.h"
 #include "report/effects.h"
 #include "report/selector.h"
 
