@@ -181,7 +181,6 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table.length = -1}, 1, &dir);
 }
 
-/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

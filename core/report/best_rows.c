@@ -11,7 +11,6 @@ struct choosing {
     int room; /* in r->note */
 };
 
-/* Chooses from the cells of all directories together. */
 static peat_status choose(struct choosing *x, struct error *err)
 {
     struct results *r = x->r;

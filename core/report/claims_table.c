@@ -295,7 +295,6 @@ static void add_lines(const struct claim_verdicts *v, const struct claims_versio
     }
 }
 
-/* The claims of a family, run by run. */
 static void add_family(const struct claim_history *h, struct arena *a, struct strbuf *out)
 {
     int at = 0;

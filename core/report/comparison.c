@@ -6,17 +6,6 @@
 
 /* ---- baseline ---- */
 
-/* True where `other` equals `row` on every axis that the selector does not name. */
-static bool is_baseline_of(const struct results *r, const struct selector *s,
-                           const struct result_row *row, const struct result_row *other)
-{
-    for (int i = 0; i < r->n_axis; i++)
-        if (!axis_labels_agree(r->axis[i], other->axis[i],
-                               s->label[i] ? s->label[i] : row->axis[i]))
-            return false;
-    return true;
-}
-
 static peat_status no_baseline(const struct results *r, const struct result_row *row,
                                const char *which, struct arena *a, struct error *err)
 {
@@ -39,8 +28,8 @@ static bool is_baseline_of_another(const struct results *r, const struct selecto
                                    const struct result_row *row)
 {
     for (int i = 0; i < r->n_row; i++)
-        if (&r->row[i] != row && !is_baseline_of(r, s, &r->row[i], &r->row[i]) &&
-            is_baseline_of(r, s, &r->row[i], row))
+        if (&r->row[i] != row && !selector_leads(r, s, &r->row[i], &r->row[i]) &&
+            selector_leads(r, s, &r->row[i], row))
             return true;
     return false;
 }
@@ -53,13 +42,13 @@ static peat_status find_baseline(struct results *r, const struct selector *s, in
     struct result_row *row = &r->row[index];
     int n = 0;
     row->baseline = -1;
-    if (is_baseline_of(r, s, row, row)) {
+    if (selector_leads(r, s, row, row)) {
         if (names_it(r, s, row) || is_baseline_of_another(r, s, row))
             row->baseline = index;
         return PEAT_OK;
     }
     for (int i = 0; i < r->n_row; i++)
-        if (is_baseline_of(r, s, row, &r->row[i])) {
+        if (selector_leads(r, s, row, &r->row[i])) {
             row->baseline = i;
             n++;
         }

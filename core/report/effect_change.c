@@ -36,7 +36,6 @@ static int strata_at(const struct levels *l, int level, bool *in)
     return n;
 }
 
-/* The mean effect at the label, for each seed. */
 static const double *effect_at(const struct levels *l, int level)
 {
     const struct effects *x = l->x;
@@ -72,7 +71,6 @@ static struct effect weighted(const struct levels *l, const double *weight, cons
     return effect_of_seeds(x, all, of_pair, sum, name, l->a);
 }
 
-/* The effect at one label minus the effect at another. */
 static struct effect step(const struct levels *l, int from, int to, const char *name)
 {
     double *weight = ARENA_ARRAY(l->a, l->n, double);

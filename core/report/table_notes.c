@@ -56,7 +56,6 @@ static void note_marks(struct builder *b)
         note_drift(b);
 }
 
-/* Adds notes on refused pairs, and on pairs that share only their data. */
 static void note_pairs(struct builder *b)
 {
     struct pairs all = {0};
@@ -77,7 +76,6 @@ static void note_pairs(struct builder *b)
                    all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
-/* Adds a note where the seeds are too few for the test. */
 static void note_power(struct builder *b, int m)
 {
     const struct results *r = b->r;
@@ -203,7 +201,6 @@ static void note_damage(struct builder *b)
         table_note(b->t, "and %d more damaged: peat status names them", n - SHOWN);
 }
 
-/* Adds a note on measured values that are not finite, which are not in the mean. */
 static void note_not_finite(struct builder *b)
 {
     const struct results *r = b->r;
@@ -225,7 +222,6 @@ static void note_injection(struct builder *b)
     }
 }
 
-/* Adds a note on cells that count and that another program trained. */
 static void note_trained_by(struct builder *b)
 {
     int n = 0, all = 0;
