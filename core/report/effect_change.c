@@ -10,14 +10,12 @@ struct levels {
     struct arena *a;
     int n;
     const char **label;
-    bool *in; /* all strata with one of the labels */
 };
 
 /* The labels of an interaction, or all labels of a trend that have pairs, in their order. */
 static struct levels list_levels(const struct effects *x, const struct change *c, struct arena *a)
 {
-    struct levels l = {
-        x, c, a, 0, ARENA_ARRAY(a, x->pairs.n + 2, const char *), ARENA_ARRAY(a, x->pairs.n, bool)};
+    struct levels l = {x, c, a, 0, ARENA_ARRAY(a, x->pairs.n + 2, const char *)};
     bool interaction = c->kind == CHANGE_INTERACTION;
     for (int i = 0; i < (interaction ? 2 : x->pairs.n); i++)
         l.label[l.n++] = interaction ? c->label[i] : x->pairs.pair[i].label[c->axis];
