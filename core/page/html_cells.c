@@ -23,7 +23,7 @@ void html_injection(struct html_page *p)
             table_text(&t, number_ratio(p->a, r->row[i].q[ratio[k]]));
     }
     html_fold(p->out, "injection", "What acts where", false);
-    html_plain_table(p, &t);
+    html_plain_table(p, &t, true);
     if (ratios)
         strbuf_add(p->out,
                    "<p class=\"soft\">tok:pos: size of tokens to size of positions where "
@@ -90,7 +90,7 @@ static void add_missing(struct html_page *p)
         table_text(&t, cell_state_name(c->state));
         table_text(&t, reason_of(p, c));
     }
-    html_plain_table(p, &t);
+    html_plain_table(p, &t, false);
     if (missing > t.n_row)
         strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", missing - t.n_row);
 }

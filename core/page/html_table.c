@@ -6,16 +6,18 @@
 
 /* ---- as in the terminal ---- */
 
-static void add_cell(struct html_page *p, const struct table *t, int row, int column)
+static void add_cell(struct html_page *p, const struct table *t, int row, int column, bool lines)
 {
     const struct table_cell *c = &t->cell[(int64_t)row * t->n_column + column];
     const char *tag = column < t->n_label ? "th scope=\"row\"" : "td";
     strbuf_addf(p->out, "<%s%s>%s", tag, t->column[column].right ? " class=\"number\"" : "",
                 c->strong ? "<b>" : "");
-    for (const char *line, *rest = c->text; (line = list_next(p->a, &rest, '\n'));) {
+    const char *rest = c->text;
+    for (const char *line; lines && (line = list_next(p->a, &rest, '\n'));) {
         html_text(p->out, line);
         strbuf_add(p->out, *rest ? "<br>" : "");
     }
+    html_text(p->out, rest);
     strbuf_add(p->out, c->strong ? "</b>" : "");
     if (*c->mark)
         html_wrap(p->out, "<sup>", c->mark, "</sup>");
@@ -49,7 +51,7 @@ static int end_of_block(const struct table *t, int from)
     return end > from ? end : from + 1;
 }
 
-static void add_block(struct html_page *p, const struct table *t, int from, int end)
+static void add_block(struct html_page *p, const struct table *t, int from, int end, bool lines)
 {
     html_open_table(p->out);
     for (int k = 0; k < t->n_column; k++)
@@ -60,15 +62,15 @@ static void add_block(struct html_page *p, const struct table *t, int from, int 
         strbuf_add(p->out, "<tr>");
         for (int k = 0; k < t->n_column; k++)
             if (k < t->n_label || (k >= from && k < end))
-                add_cell(p, t, i, k);
+                add_cell(p, t, i, k, lines && k >= t->n_label);
         html_close_row(p->out);
     }
     html_close_table(p->out);
 }
 
-void html_plain_table(struct html_page *p, const struct table *t)
+void html_plain_table(struct html_page *p, const struct table *t, bool lines)
 {
-    add_block(p, t, t->n_label, t->n_column);
+    add_block(p, t, t->n_label, t->n_column, lines);
 }
 
 /* Of many notes the first are shown and the rest is folded. */
@@ -99,7 +101,7 @@ void html_results_table(struct html_page *p, const struct table *t)
         end = end_of_block(t, from);
         if (from == t->first_cost)
             strbuf_add(p->out, "<details><summary>What it cost</summary>\n");
-        add_block(p, t, from, end);
+        add_block(p, t, from, end, false);
     }
     strbuf_add(p->out, t->first_cost ? "</details>\n" : "");
     add_notes(p, t);
@@ -161,7 +163,7 @@ void html_exact(struct html_page *p)
         for (int l = 0; l < r->n_length; l++)
             add_exact_row(p, &t, &r->row[i], l);
     html_fold(p->out, "exact", "Every number in full, and each seed's", false);
-    html_plain_table(p, &t);
+    html_plain_table(p, &t, false);
     html_end_fold(p->out);
 }
 

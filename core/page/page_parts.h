@@ -24,8 +24,9 @@ void html_claims(struct html_page *p);
 void html_contrasts(struct html_page *p);
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
-/* The table without title and notes; lines of a cell stay lines. */
-void html_plain_table(struct html_page *p, const struct table *t);
+/* The table without title and notes. lines: those of a text stay lines, except in labels; otherwise
+ * line ends are shown as in html_text. */
+void html_plain_table(struct html_page *p, const struct table *t, bool lines);
 void html_ranks(struct html_page *p);
 void html_figures(struct html_page *p);
 void html_exact(struct html_page *p);
