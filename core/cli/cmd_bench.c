@@ -2,7 +2,6 @@
 /* cmd_bench.c: peat bench step: times a training step, and sgemm beside it. */
 #include <sys/resource.h>
 
-#include "autograd/ops.h"
 #include "cli/bench.h"
 #include "cli/verbs.h"
 #include "maths/statistics.h"

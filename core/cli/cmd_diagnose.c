@@ -82,7 +82,6 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

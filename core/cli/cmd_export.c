@@ -175,7 +175,6 @@ static peat_status build_taken(struct exporter *x)
     return status == PEAT_OK ? generation_fill(w, taken, n, x->cell->id, x->cli->err) : status;
 }
 
-/* Adds the first batch to the weights, for --batch. */
 static peat_status add_first_batch(struct exporter *x)
 {
     peat_status status = build_taken(x);

@@ -4,7 +4,6 @@
 #include "cli/planparts.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
-#include "grid/progress.h"
 #include "report/numbers.h"
 
 struct request {
@@ -177,30 +176,29 @@ static void print_precision(const struct loaded_plan *l)
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
 static void print_notes(const struct plan *p, int rows, struct arena *a)
 {
-    const char **matched = ARENA_ARRAY(a, rows, const char *);
-    const char **started = ARENA_ARRAY(a, rows, const char *);
-    const char **frozen = ARENA_ARRAY(a, rows, const char *);
-    const char **first = ARENA_ARRAY(a, rows, const char *);
-    const char **part = ARENA_ARRAY(a, rows, const char *);
+    enum { MATCHED, FROZEN, STARTED, FIRST, PART, NOTES };
+    static const char *const what[] = {"matched", "parameters", "start", "training data begin with",
+                                       "reported"};
+    const char **said[NOTES];
+    for (int k = 0; k < NOTES; k++)
+        said[k] = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++) {
         const struct plan_cell *c = &p->cell[i];
-        matched[i] = c->matched;
-        started[i] = c->started;
-        first[i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;
-        part[i] =
+        said[MATCHED][i] = c->matched;
+        said[STARTED][i] = c->started;
+        said[FIRST][i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;
+        said[PART][i] =
             c->config.eval.test > 0
                 ? arena_printf(a, "on the test part, %g of the held-out data; the rest validates",
                                c->config.eval.test)
                 : "on the validation data: eval.test is 0, so there is no test part";
         if (c->q[Q_PARAMS_FROZEN] > 0)
-            frozen[i] = arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->q[Q_PARAMS]),
-                                     grouped_number(a, c->q[Q_PARAMS_FROZEN]));
+            said[FROZEN][i] =
+                arena_printf(a, "%s trained, %s frozen", grouped_number(a, c->q[Q_PARAMS]),
+                             grouped_number(a, c->q[Q_PARAMS_FROZEN]));
     }
-    print_said("matched", p, rows, matched, a);
-    print_said("parameters", p, rows, frozen, a);
-    print_said("start", p, rows, started, a);
-    print_said("training data begin with", p, rows, first, a);
-    print_said("reported", p, rows, part, a);
+    for (int k = 0; k < NOTES; k++)
+        print_said(what[k], p, rows, said[k], a);
 }
 
 /* Prints the skipped rows of the first seed, a line for each reason. */

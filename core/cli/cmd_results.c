@@ -68,18 +68,13 @@ static void add_contrasts(const struct printing *p)
     }
 }
 
-static void add_history_json(const struct printing *p, const struct claim_history *h)
-{
-    struct json m = json_map(p->a);
-    claims_json(h, m);
-    json_print(m.v, JSON_INDENTED, p->out);
-}
-
 static void add_history(const struct printing *p, const struct claim_history *h)
 {
     struct table t;
     if (p->q->format == JSON) {
-        add_history_json(p, h);
+        struct json m = json_map(p->a);
+        claims_json(h, m);
+        json_print(m.v, JSON_INDENTED, p->out);
         return;
     }
     if (p->q->format == CSV) {
@@ -181,7 +176,6 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table.length = -1}, 1, &dir);
 }
 
-/* Refuses an option that would have no effect. */
 static int refuse_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;

@@ -6,7 +6,6 @@
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
 #include "diagnose/drawings.h"
-#include "grid/progress.h"
 #include "grid/runner.h"
 #include "process/program.h"
 #include "tensor/gemm.h"

@@ -154,11 +154,17 @@ static void print_cells(const struct status *s)
 
 /* ---- JSON ---- */
 
-static void add_cell(struct json list, const struct cell_files *c)
+static struct json add_named(struct json list, const struct cell_files *c)
 {
     struct json v = json_add_map(list);
     json_put_text(v, "id", c->id);
     json_put_text(v, "label", c->label);
+    return v;
+}
+
+static void add_cell(struct json list, const struct cell_files *c)
+{
+    struct json v = add_named(list, c);
     json_put_text(v, "state", cell_state_name(c->state));
     if (cell_has_failed(c->state)) {
         json_put_text(v, "reason", reason_of(c));
@@ -175,20 +181,6 @@ static void add_cell(struct json list, const struct cell_files *c)
     }
 }
 
-static void put_restarted(const struct status *s, struct json list)
-{
-    for (int i = 0; i < s->dir.n; i++) {
-        const struct cell_files *c = &s->dir.cell[i];
-        const char *why = restart_of(c, s->arena);
-        if (!why)
-            continue;
-        struct json v = json_add_map(list);
-        json_put_text(v, "id", c->id);
-        json_put_text(v, "label", c->label);
-        json_put_text(v, "reason", why);
-    }
-}
-
 static void print_object(const struct status *s)
 {
     struct json v = json_map(s->arena);
@@ -201,7 +193,8 @@ static void print_object(const struct status *s)
     for (int i = 0; i < CELL_STATES; i++)
         json_put_int(counts, cell_state_name((enum cell_state)i), s->n[i]);
     struct json running = json_put_list(v, "running"), failures = json_put_list(v, "failures"),
-                damaged = json_put_list(v, "damaged");
+                damaged = json_put_list(v, "damaged"), drifted = json_put_list(v, "drifted"),
+                restarted = json_put_list(v, "restarted");
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         if (c->planned && c->state == CELL_RUNNING)
@@ -210,18 +203,12 @@ static void print_object(const struct status *s)
             add_cell(failures, c);
         if (c->planned && c->damage)
             add_cell(damaged, c);
+        if (c->planned && json_get_count(c->result, "drift"))
+            json_put(add_named(drifted, c), "drift", value_get(c->result, "drift"));
+        const char *why = restart_of(c, s->arena);
+        if (why)
+            json_put_text(add_named(restarted, c), "reason", why);
     }
-    struct json drifted = json_put_list(v, "drifted");
-    for (int i = 0; i < s->dir.n; i++) {
-        const struct cell_files *c = &s->dir.cell[i];
-        if (!c->planned || !json_get_count(c->result, "drift"))
-            continue;
-        struct json d = json_add_map(drifted);
-        json_put_text(d, "id", c->id);
-        json_put_text(d, "label", c->label);
-        json_put(d, "drift", value_get(c->result, "drift"));
-    }
-    put_restarted(s, json_put_list(v, "restarted"));
     struct json skipped = json_put_list(v, "skipped");
     for (int i = 0; i < s->n[CELL_SKIPPED]; i++)
         json_add(skipped, s->skipped->item[i]);

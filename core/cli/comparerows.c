@@ -3,9 +3,9 @@
 #include "cli/comparerows.h"
 
 #include "cli/verbs.h"
+#include "report/effects.h"
 #include "report/kinds.h"
 #include "report/numbers.h"
-#include "report/table.h"
 
 static const char *value_text_of(const struct row_pair *p, const struct result_cell *c, int length)
 {
@@ -97,35 +97,33 @@ static void note_kinds(const struct row_pair *p, struct table *t)
 int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 {
     struct table t = {.arena = p->arena, .title = title_of(p, length), .n_label = 1};
-    struct pairs pairs;
-    struct difference d = rows_difference(p->r, p->a, p->b, length, &pairs, p->arena);
+    const struct effects x = effects_of_rows(p->r, p->a, p->b, length, p->arena);
+    const struct difference d = effect_over(&x, (bool[]){true}, "", p->arena).of;
     add_seeds(p, length, &t);
-    table_note_refused(&t, &pairs);
-    if (pairs.by_data)
+    table_note_refused(&t, &x.counted);
+    if (x.counted.by_data)
         table_note(&t, "%d of %d pairs share the data order alone: weights of other shapes",
-                   pairs.by_data, pairs.n + pairs_refused(&pairs));
+                   x.counted.by_data, x.counted.n + pairs_refused(&x.counted));
     note_kinds(p, &t);
     cli_add_wrapped(&t, NULL, false, out);
-    if (pairs.n)
+    if (x.counted.n)
         add_difference(p, &d, out);
     else
-        strbuf_add(out,
-                   pairs_refused(&pairs) ? "nothing is paired\n" : "no seed is finished in both\n");
-    return pairs.n;
+        strbuf_add(out, pairs_refused(&x.counted) ? "nothing is paired\n"
+                                                  : "no seed is finished in both\n");
+    return x.counted.n;
 }
 
 int rows_json(const struct row_pair *p, int length, struct json map)
 {
-    struct pairs pairs;
-    struct difference d = rows_difference(p->r, p->a, p->b, length, &pairs, p->arena);
+    const struct effects x = effects_of_rows(p->r, p->a, p->b, length, p->arena);
+    const struct difference d = effect_over(&x, (bool[]){true}, "", p->arena).of;
     json_put_int(map, "length", p->r->length[length]);
-    json_put_pairs(map, &pairs);
+    json_put_pairs(map, &x.counted);
     struct json by_seed = json_put_map(map, "differences");
-    for (int i = 0; i < p->a->n_cell; i++) {
-        const struct result_cell *a = p->a->cell[i], *b = row_cell(p->b, a->seed);
-        json_put_number(by_seed, arena_printf(p->arena, "%" PRId64, a->seed),
-                        pair_difference(a, b, length, &(struct pairs){0}));
-    }
+    for (int s = 0; s < p->r->n_seed; s++)
+        if (row_cell(p->a, p->r->seed[s]))
+            json_put_number(by_seed, arena_printf(p->arena, "%" PRId64, p->r->seed[s]), x.d[s]);
     json_put_difference(map, &d);
-    return pairs.n;
+    return x.counted.n;
 }

@@ -81,7 +81,7 @@ static void add_cell(struct work *w, const struct result_cell *c)
 /* Leaves out cells that best_over uses for choosing, or did not choose, which are in no row. */
 static bool fits(const struct work *w, const struct result_cell *c)
 {
-    return results_reports(&w->r, c) && cell_fits(w->cli->operand[1], c->label, c->id);
+    return c->reported && cell_fits(w->cli->operand[1], c->label, c->id);
 }
 
 static peat_status add_cells(struct work *w)

@@ -98,7 +98,6 @@ bool nearly_a_run(const char *word, struct arena *a, struct error *err)
     return near;
 }
 
-/* Names the runs that exist. */
 static void list_runs(const char *word, struct arena *a, struct error *err)
 {
     struct near_names names = {.a = a};

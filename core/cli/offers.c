@@ -10,7 +10,6 @@
 #include "diagnose/diagnostics.h"
 #include "experiment/schema.h"
 #include "findings/measures.h"
-#include "report/results.h"
 #include "report/table.h"
 #include "tensor/provider.h"
 

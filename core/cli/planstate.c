@@ -2,7 +2,6 @@
 /* planstate.c: finds the states of a plan's cells in the run directory. */
 #include "cli/planparts.h"
 
-#include "grid/rundir.h"
 #include "grid/stale.h"
 
 const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err)

@@ -101,7 +101,6 @@ static bool is_same_mistake(const struct check_report *x, const struct check_rep
            memcmp(x->text, y->text, n) == 0;
 }
 
-/* The first report with the message of report i. */
 static int first_of(const struct checking *c, int i)
 {
     for (int k = 0; k < i; k++)

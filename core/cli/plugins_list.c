@@ -13,11 +13,11 @@ struct request {
 enum { BAD_MAX = 64 };
 
 static const char *const head[] = {"kind", "name", "version", "hooks", "summary"};
-enum { COLUMNS = sizeof(head) / sizeof(*head) };
+enum { HOOKS = 3, COLUMNS = sizeof(head) / sizeof(*head) };
 
 struct list {
     const struct request *asked;
-    struct value *plugins; /* objects for --json, otherwise rows of a table */
+    struct value *plugins; /* as plugin_value has them */
     int n_skip;
     const char *skip[BAD_MAX]; /* files that end a process */
     struct arena *arena;
@@ -37,30 +37,6 @@ static bool is_listed(const struct list *l, const struct plugin *p)
     return l->asked->kind < 0 || strcmp(kind_name(p->desc->kind), kind_words[l->asked->kind]) == 0;
 }
 
-static void add_row(struct json rows, const struct plugin *p)
-{
-    struct json row = json_list(rows.a);
-    struct strbuf hooks = STRBUF_NEW;
-    plugin_hooks(p->desc, &hooks);
-    json_add(rows, row.v);
-    json_add_text(row, kind_name(p->desc->kind));
-    json_add_text(row, p->name);
-    json_add_text(row, p->desc->version);
-    json_add_text(row, hooks.n ? hooks.text : "-");
-    json_add_text(row, p->desc->summary);
-    strbuf_release(&hooks);
-}
-
-static void add_plugin(const struct list *l, struct json plugins, const struct plugin *p)
-{
-    if (!is_listed(l, p))
-        return;
-    if (l->asked->json)
-        json_add(plugins, plugin_value(p, l->arena));
-    else
-        add_row(plugins, p);
-}
-
 static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct list *l = ctx;
@@ -74,7 +50,8 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     registry.skip = l->skip;
     registry_load_all(&registry, note_bad, &bad);
     for (int i = 0; i < registry.n; i++)
-        add_plugin(l, plugins, registry.item[i]);
+        if (is_listed(l, registry.item[i]))
+            json_add(plugins, plugin_value(registry.item[i], a));
     json_print(all.v, JSON_LINE, out);
     return PEAT_OK;
 }
@@ -118,10 +95,12 @@ static void print_table(const struct list *l)
     columns_init(&table, l->arena, COLUMNS);
     columns_add(&table, head);
     for (int i = 0; i < l->plugins->n; i++) {
-        const struct value *row = l->plugins->item[i];
-        const char *cell[COLUMNS];
+        const struct value *plugin = l->plugins->item[i];
+        const char *cell[COLUMNS], *hooks = NULL;
+        for (int k = 0; k < json_get_count(plugin, "hooks"); k++)
+            hooks = arena_item(l->arena, hooks, "%s", json_get_item(plugin, "hooks", k)->text);
         for (int c = 0; c < COLUMNS; c++)
-            cell[c] = row->item[c]->text;
+            cell[c] = c == HOOKS ? (hooks ? hooks : "-") : json_get_text(plugin, head[c]);
         columns_add(&table, cell);
     }
     columns_print(&table, "", stdout);

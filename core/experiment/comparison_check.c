@@ -253,20 +253,32 @@ static bool check_sampled(struct planning *p, const struct value *v, const struc
                    metric->name, row->cell.label);
 }
 
+/* The first of these settings in which rows differ; NULL: none. loosely: one that a row does not
+ * have is no difference. */
+static const char *differing(const struct plan_row *x, const struct plan_row *y,
+                             const char *const *setting, bool loosely)
+{
+    for (; *setting; setting++) {
+        const struct value *a = value_get_path(x->cell.config.resolved, *setting);
+        const struct value *b = value_get_path(y->cell.config.resolved, *setting);
+        if (!(loosely && (!a || !b)) && !value_equal(a, b))
+            return *setting;
+    }
+    return NULL;
+}
+
 /* Cells of one seed can be paired when they train on the same batches of one task, one cell perhaps
  * on more of them. */
 static bool check_batches(struct planning *p, const struct value *v, const struct plan_row *a,
                           const struct plan_row *b)
 {
-    static const char *const decides[] = {"task", "eval.test", "train.batch", "train.seq_len"};
-    for (size_t i = 0; i < sizeof(decides) / sizeof(*decides); i++)
-        if (!value_equal(value_get_path(a->cell.config.resolved, decides[i]),
-                         value_get_path(b->cell.config.resolved, decides[i])))
-            return mistake(p->err, v->at,
-                           "claim '%s' cannot be decided: rows '%s' and '%s' differ in %s, so "
-                           "their cells cannot be paired",
-                           value_get(v, "name")->text, a->cell.label, b->cell.label, decides[i]);
-    return true;
+    static const char *const decides[] = {"task", "eval.test", "train.batch", "train.seq_len",
+                                          NULL};
+    const char *other = differing(a, b, decides, false);
+    return !other || mistake(p->err, v->at,
+                             "claim '%s' cannot be decided: rows '%s' and '%s' differ in %s, so "
+                             "their cells cannot be paired",
+                             value_get(v, "name")->text, a->cell.label, b->cell.label, other);
 }
 
 static bool check_claim(struct planning *p, const struct value *v, const struct plan_row *a,
@@ -314,18 +326,13 @@ static bool check_comparisons(struct planning *p)
 /* Two values can only be compared by a metric that means the same for both. */
 static bool check_measured_alike(struct planning *p, const struct plan_row *row)
 {
-    static const char *const decides[] = {"task", "eval", "model.arch"};
+    static const char *const decides[] = {"task", "eval", "model.arch", NULL};
     const struct plan_row *first = same_row(p, row);
-    for (size_t i = 0; first && i < sizeof(decides) / sizeof(*decides); i++) {
-        const struct value *a = value_get_path(first->cell.config.resolved, decides[i]);
-        const struct value *b = value_get_path(row->cell.config.resolved, decides[i]);
-        if (a && b && !value_equal(a, b))
-            return mistake(p->err, p->e->report.best_over.at,
-                           "best_over cannot choose between '%s' and '%s': they differ in %s, so "
-                           "their values cannot be compared",
-                           first->cell.label, row->cell.label, decides[i]);
-    }
-    return true;
+    const char *other = first ? differing(first, row, decides, true) : NULL;
+    return !other || mistake(p->err, p->e->report.best_over.at,
+                             "best_over cannot choose between '%s' and '%s': they differ in %s, so "
+                             "their values cannot be compared",
+                             first->cell.label, row->cell.label, other);
 }
 
 static bool check_choice(struct planning *p, const struct plan_row *row)

@@ -5,7 +5,6 @@
 #include "cell/setting.h"
 #include "comparisons.h"
 #include "experiment/yamldoc.h"
-#include "reading.h"
 
 #define NAME_BYTES 100
 

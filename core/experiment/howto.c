@@ -4,7 +4,6 @@
 #include "cell/setting.h"
 #include "comparisons.h"
 #include "plugin/params.h"
-#include "reading.h"
 #include "tensor/gemm.h"
 
 #define RUN(type, field, ...)    PARAM_ROW(type, struct run_settings, field, #field, __VA_ARGS__)

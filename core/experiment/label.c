@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include "cell/cell.h"
-#include "experiment/experiment.h"
 #include "reading.h"
 
 #define PART_BYTES  48  /* most characters of one axis in a file's name */
@@ -99,28 +98,35 @@ static const char *gap_text(const struct strbuf *out, size_t start)
     return out->n == start || out->text[out->n - 1] == '=' ? "" : "-";
 }
 
-/* Runs of other characters become one "-", none at the ends. */
-static void add_part(struct strbuf *out, const char *label)
+/* Adds the text, at most so many characters: a run of others becomes one "-", none at the ends. In
+ * a pattern for cells, "rotary(base=500).*", wildcards and sets such as [!s] stay. */
+static void add_safe(struct strbuf *out, const char *text, size_t most, bool pattern)
 {
     size_t start = out->n;
-    bool gap = false;
-    if (strcmp(label, "-") == 0) {
-        strbuf_add(out, "-");
-        return;
-    }
-    for (const char *c = label; *c && out->n - start < PART_BYTES; c++) {
-        bool leading = out->n == start && (*c == '.' || *c == '-');
-        if (!is_safe(*c) || leading) {
+    bool gap = false, set = false;
+    for (const char *c = text; *c && out->n - start < most; c++) {
+        set = pattern && (*c == '[' || (set && *c != ']'));
+        bool wild = set || (pattern && strchr("*?]", *c));
+        bool leading = !pattern && out->n == start && (*c == '.' || *c == '-');
+        if ((!is_safe(*c) && !wild) || leading) {
             gap = true;
             continue;
         }
-        strbuf_add(out, gap ? gap_text(out, start) : "");
+        strbuf_add(out, gap && !(pattern && *c == '.') ? gap_text(out, start) : "");
         gap = false;
         strbuf_add_bytes(out, opens_map(c) ? "." : c, 1);
         c += opens_map(c);
     }
-    if (out->n == start)
-        strbuf_add(out, "x");
+}
+
+static void add_part(struct strbuf *out, const char *label)
+{
+    size_t start = out->n;
+    if (strcmp(label, "-") == 0)
+        strbuf_add(out, "-");
+    else
+        add_safe(out, label, PART_BYTES, false);
+    strbuf_add(out, out->n == start ? "x" : "");
 }
 
 const struct value *use_label(const struct value *v)
@@ -144,27 +150,10 @@ bool cell_is_id(const char *text)
     return c > text && !*c && *text != '.';
 }
 
-/* Writes a pattern for cells, "rotary(base=500).*", like their names. Sets such as [!s] stay. */
-static void add_pattern(struct strbuf *out, const char *glob)
-{
-    bool gap = false, set = false;
-    for (const char *c = glob; *c; c++) {
-        set = *c == '[' || (set && *c != ']');
-        if (!set && !is_safe(*c) && !strchr("*?]", *c)) {
-            gap = true;
-            continue;
-        }
-        strbuf_add(out, gap && *c != '.' ? gap_text(out, 0) : "");
-        gap = false;
-        strbuf_add_bytes(out, opens_map(c) ? "." : c, 1);
-        c += opens_map(c);
-    }
-}
-
 bool cell_fits(const char *glob, const char *label, const char *id)
 {
     struct strbuf spelled = STRBUF_NEW;
-    add_pattern(&spelled, glob);
+    add_safe(&spelled, glob, SIZE_MAX, true);
     bool fits = fnmatch(glob, id, 0) == 0 || fnmatch(spelled.text, id, 0) == 0;
     if (label)
         fits = fits || fnmatch(glob, label, 0) == 0 || fnmatch(spelled.text, label, 0) == 0;
@@ -175,7 +164,7 @@ bool cell_fits(const char *glob, const char *label, const char *id)
 bool cell_is_called(const char *label, const char *word)
 {
     struct strbuf spelled = STRBUF_NEW;
-    add_pattern(&spelled, word);
+    add_safe(&spelled, word, SIZE_MAX, true);
     bool is = strcmp(label, word) == 0 || strcmp(label, spelled.text) == 0;
     strbuf_release(&spelled);
     return is;

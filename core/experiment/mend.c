@@ -23,7 +23,6 @@ static struct place place_of(const struct mends *m, const char *said)
     return at;
 }
 
-/* The message without its place. */
 static const char *without_place(const struct mends *m, const char *said)
 {
     struct place at = place_of(m, said);

@@ -85,36 +85,27 @@ static const struct value *free_axes(const struct planning *p)
     return value_merge(p->a, p->e->report.baseline, chosen);
 }
 
-/* Checks that the row has a baseline. On axes whose value will be chosen it may differ, because the
- * baseline cell is not known yet. */
-static bool check_baseline(struct planning *p, struct plan_row *row)
-{
-    const struct value *baseline = p->e->report.baseline, *except = free_axes(p);
-    bool found = false;
-    for (int i = 0; !found && i < p->n; i++)
-        found = point_matches(p->e, &p->row[i].point, baseline) &&
-                rows_equal(p, row, &p->row[i], except);
-    return found || no_baseline(p, row);
-}
-
+/* On axes whose value will be chosen the row may differ from its baseline, because the baseline
+ * cell is not known yet: then there only has to be one. */
 static bool find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;
+    const struct value *except = baseline ? free_axes(p) : NULL;
+    const bool chosen = p->e->report.best_over.n_axis > 0;
+    const struct plan_row *found = NULL;
     row->cell.baseline = -1;
-    if (baseline && p->e->report.best_over.n_axis)
-        return check_baseline(p, row);
     for (int i = 0; baseline && i < p->n; i++) {
         const struct plan_row *other = &p->row[i];
-        if (!point_matches(p->e, &other->point, baseline) || !rows_equal(p, row, other, baseline))
+        if (!point_matches(p->e, &other->point, baseline) || !rows_equal(p, row, other, except))
             continue;
-        if (row->cell.baseline >= 0)
+        if (found && !chosen)
             return mistake(p->err, baseline->at,
                            "row '%s' has more than one baseline: '%s' and '%s'; name more axes",
-                           row->cell.label, p->row[row->cell.baseline].cell.label,
-                           other->cell.label);
-        row->cell.baseline = i;
+                           row->cell.label, found->cell.label, other->cell.label);
+        found = other;
+        row->cell.baseline = chosen ? -1 : i;
     }
-    return !baseline || row->cell.baseline >= 0 || no_baseline(p, row);
+    return !baseline || found || no_baseline(p, row);
 }
 
 static bool check_reports(struct planning *p)

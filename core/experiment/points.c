@@ -2,7 +2,6 @@
 /* points.c: the product of the axes without `exclude`, plus the cells of `include`. */
 
 #include "cell/setting.h"
-#include "experiment/experiment.h"
 #include "reading.h"
 
 struct points {

@@ -9,16 +9,11 @@
 #define MOST_NODES     100000
 #define MOST_KEYS      4096 /* in one map, because trees search keys one by one */
 #define MOST_KEY_BYTES 256
-#define N_BUCKET       1024
 #define CORE_TAG       "tag:yaml.org,2002:"
 
-/* A name that may occur once: a key of one map, or an anchor of the document. */
-struct mark {
-    struct mark *next;
-    const void *owner; /* the map, or the reader itself for anchors */
-    const char *name;
+struct anchor {
     struct place at;
-    struct value *value; /* node of an anchor; NULL while the node is open */
+    struct value *value; /* NULL while the node is open */
     int64_t nodes;       /* number of values in the anchored subtree, with aliases expanded */
     int height;          /* levels of nesting in it */
 };
@@ -26,9 +21,10 @@ struct mark {
 /* A list or map whose end has not been read. */
 struct level {
     struct value *node;
-    struct mark *anchor;
+    struct anchor *anchor;
     int64_t nodes_before;
     int height;
+    struct text_index keys;
     const char *key; /* a map's key that waits for its value */
     struct place key_at;
 };
@@ -44,7 +40,9 @@ struct reader {
     int64_t nodes;
     int depth;
     struct level level[MOST_DEPTH];
-    struct mark *bucket[N_BUCKET];
+    int n_anchor, anchor_room;
+    struct anchor **anchor;
+    struct text_index anchors; /* indices in `anchor` */
 };
 
 static struct place place_at(const struct reader *r, size_t line, size_t column)
@@ -109,46 +107,30 @@ static char byte_at(const char *text, size_t n, yaml_mark_t mark)
 
 /* ---- names that may occur once ---- */
 
-static struct mark **bucket_of(struct reader *r, const void *owner, const char *name)
+/* noun: "key" or "anchor" */
+static bool refuse_twice(struct reader *r, const char *noun, const char *name, struct place at,
+                         struct place first)
 {
-    /* FNV-1a. Names are short, and collisions only cost time. */
-    uint64_t h = 14695981039346656037u ^ (uint64_t)(uintptr_t)owner;
-    for (const char *c = name; *c; c++)
-        h = (h ^ (unsigned char)*c) * 1099511628211u;
-    return &r->bucket[(h ^ h >> 32) % N_BUCKET];
-}
-
-static struct mark *find_mark(struct reader *r, const void *owner, const char *name)
-{
-    struct mark *m = *bucket_of(r, owner, name);
-    while (m && (m->owner != owner || strcmp(m->name, name) != 0))
-        m = m->next;
-    return m;
-}
-
-/* Refuses a name that its owner already has; noun: "key" or "anchor". */
-static bool add_mark(struct reader *r, const void *owner, const char *noun, const char *name,
-                     struct place at, struct mark **added)
-{
-    const struct mark *first = find_mark(r, owner, name);
-    if (first && r->whole)
+    if (r->whole)
         return mistake(r->err, at, "duplicate %s '%s'", noun, name);
-    if (first)
-        return mistake(r->err, at, "duplicate %s '%s'; first given at line %d", noun, name,
-                       first->at.line);
-    struct mark **bucket = bucket_of(r, owner, name);
-    struct mark *m = ARENA_NEW(r->a, struct mark);
-    *m = (struct mark){.next = *bucket, .owner = owner, .name = arena_strdup(r->a, name), .at = at};
-    *bucket = m;
-    *added = m;
-    return true;
+    return mistake(r->err, at, "duplicate %s '%s'; first given at line %d", noun, name, first.line);
 }
 
 static bool open_anchor(struct reader *r, const yaml_char_t *name, struct place at,
-                        struct mark **anchor)
+                        struct anchor **anchor)
 {
+    const char *text = (const char *)name;
+    int first = name ? text_index_find(&r->anchors, text) : -1;
     *anchor = NULL;
-    return name ? add_mark(r, r, "anchor", (const char *)name, at, anchor) : true;
+    if (first >= 0)
+        return refuse_twice(r, "anchor", text, at, r->anchor[first]->at);
+    if (!name)
+        return true;
+    *anchor = ARENA_NEW(r->a, struct anchor);
+    (*anchor)->at = at;
+    text_index_add(&r->anchors, r->a, arena_strdup(r->a, text), r->n_anchor);
+    *ARENA_APPEND(r->a, r->anchor, r->n_anchor, r->anchor_room) = *anchor;
+    return true;
 }
 
 /* ---- nodes ---- */
@@ -198,7 +180,8 @@ static bool read_alias(struct reader *r, const yaml_event_t *e)
     struct place at = place_of(r, e->start_mark);
     if (wants_key(r))
         return mistake(r->err, at, "a key must be a text, not the alias '*%s'", name);
-    const struct mark *anchor = find_mark(r, r, name);
+    int found = text_index_find(&r->anchors, name);
+    const struct anchor *anchor = found < 0 ? NULL : r->anchor[found];
     if (!anchor)
         return mistake(r->err, at, "alias '*%s' has no anchor '&%s' before it", name, name);
     if (!anchor->value)
@@ -288,10 +271,11 @@ static bool read_key(struct reader *r, const yaml_event_t *e)
     struct level *top = &r->level[r->depth - 1];
     if (top->node->n == MOST_KEYS)
         return mistake(r->err, at, "more than %d keys in one map", MOST_KEYS);
-    struct mark *key;
-    if (!add_mark(r, top->node, "key", text, at, &key))
-        return false;
-    top->key = key->name;
+    int first = text_index_find(&top->keys, text);
+    if (first >= 0)
+        return refuse_twice(r, "key", text, at, top->node->key_at[first]);
+    top->key = arena_strdup(r->a, text);
+    text_index_add(&top->keys, r->a, top->key, top->node->n);
     top->key_at = at;
     return true;
 }
@@ -303,7 +287,7 @@ static bool read_scalar(struct reader *r, const yaml_event_t *e)
     const char *text = (const char *)e->data.scalar.value;
     const char *tag = (const char *)e->data.scalar.tag;
     struct place at = place_of(r, e->start_mark);
-    struct mark *anchor;
+    struct anchor *anchor;
     struct value *value = NULL;
     bool ok = true;
     if (strlen(text) != e->data.scalar.length)

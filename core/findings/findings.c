@@ -78,15 +78,6 @@ void findings_read(struct findings *f, const struct results *r, struct arena *a)
 
 /* ---- numbers ---- */
 
-static int keep_finite(const double *x, int n, double *out)
-{
-    int kept = 0;
-    for (int i = 0; i < n; i++)
-        if (isfinite(x[i]))
-            out[kept++] = x[i];
-    return kept;
-}
-
 /* The parts come from the first cell that has any, since all cells of a row have the same depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,
                     struct finding *out, double *chances, int *n_chance)
@@ -116,7 +107,7 @@ int findings_of(const struct findings *f, const struct found_row *row, const str
     double *x = ARENA_ARRAY(f->a, cells, double), *chances = ARENA_ARRAY(f->a, cells, double);
     int n = read_row(f, row, m, out, chances, &n_chance);
     for (int i = 0; i < n; i++) {
-        out[i].over = summary_of(x, keep_finite(out[i].value, cells, x));
+        out[i].over = summary_of(x, stats_finite(out[i].value, cells, x));
         out[i].chance = n_chance ? stats_mean(chances, n_chance) : (double)NAN;
     }
     return n;

@@ -262,7 +262,6 @@ static void run_qkv(struct view *v)
     hook_status(pass, v->hooks->qkv(&c.base, &io));
 }
 
-/* Makes a table with a row for each position from the last two axes. */
 static const peat_node *find_probe(const struct view *v)
 {
     for (int i = 0; i < v->pass.n_probe; i++) {

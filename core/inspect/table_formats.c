@@ -61,7 +61,6 @@ void scheme_table_csv(const struct scheme_table *t, struct strbuf *out)
 
 /* ---- table ---- */
 
-/* True for columns beyond `width`. */
 static void add_row_name(const struct scheme_table *t, int64_t row, int width, struct strbuf *out)
 {
     if (!t->row_label) {

@@ -36,6 +36,15 @@ double stats_median(double *x, int n)
     return 0.5 * (x[(n - 1) / 2] + x[n / 2]);
 }
 
+int stats_finite(const double *x, int n, double *out)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (isfinite(x[i]))
+            out[kept++] = x[i];
+    return kept;
+}
+
 double normal_below(double z)
 {
     return 0.5 * erfc(-z / sqrt(2.0));

@@ -6,39 +6,24 @@
 
 /* ---- injection ---- */
 
-static void add_injection(struct html_page *p, const struct result_row *row, bool ratios)
-{
-    const char *injection = json_text_or(row->cell[0]->planned, "injection", "unknown");
-    html_open_row(p->out, results_row_label(p->r, row, p->a));
-    strbuf_add(p->out, "<td>");
-    for (const char *line; (line = list_next(p->a, &injection, '\n'));) {
-        html_text(p->out, line);
-        strbuf_add(p->out, *injection ? "<br>" : "");
-    }
-    strbuf_add(p->out, "</td>");
-    if (ratios) {
-        html_cell(p->out, number_ratio(p->a, row->q[Q_INPUT_RATIO_START]), true);
-        html_cell(p->out, number_ratio(p->a, row->q[Q_INPUT_RATIO]), true);
-    }
-    html_close_row(p->out);
-}
-
 void html_injection(struct html_page *p)
 {
     const struct results *r = p->r;
-    bool ratios = results_have(r, Q_INPUT_RATIO_START);
-    html_fold(p->out, "injection", "What acts where", false);
-    html_open_table(p->out);
-    html_column(p->out, "row", false);
-    html_column(p->out, "injection plan", false);
-    if (ratios) {
-        html_column(p->out, quantities[Q_INPUT_RATIO_START].head, true);
-        html_column(p->out, quantities[Q_INPUT_RATIO].head, true);
+    const enum quantity_name ratio[] = {Q_INPUT_RATIO_START, Q_INPUT_RATIO};
+    const int ratios = results_have(r, Q_INPUT_RATIO_START) ? 2 : 0;
+    struct table t = {.arena = p->a, .n_label = 1};
+    table_column(&t, "row", false);
+    table_column(&t, "injection plan", false);
+    for (int k = 0; k < ratios; k++)
+        table_column(&t, quantities[ratio[k]].head, true);
+    for (int i = 0; i < r->n_row; i++) {
+        table_text(&t, results_row_label(r, &r->row[i], p->a));
+        table_text(&t, json_text_or(r->row[i].cell[0]->planned, "injection", "unknown"));
+        for (int k = 0; k < ratios; k++)
+            table_text(&t, number_ratio(p->a, r->row[i].q[ratio[k]]));
     }
-    html_open_rows(p->out);
-    for (int i = 0; i < r->n_row; i++)
-        add_injection(p, &r->row[i], ratios);
-    html_close_table(p->out);
+    html_fold(p->out, "injection", "What acts where", false);
+    html_plain_table(p, &t, true);
     if (ratios)
         strbuf_add(p->out,
                    "<p class=\"soft\">tok:pos: size of tokens to size of positions where "
@@ -73,16 +58,16 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
 }
 
 /* The cell should be in the means and is not. */
-static bool is_missing(const struct results *r, const struct result_cell *c)
+static bool is_missing(const struct result_cell *c)
 {
-    return results_reports(r, c) && !result_counts(c);
+    return c->reported && !result_counts(c);
 }
 
 static int count_missing(const struct results *r)
 {
     int missing = 0;
     for (int i = 0; i < r->n_cell; i++)
-        missing += is_missing(r, &r->cell[i]);
+        missing += is_missing(&r->cell[i]);
     return missing;
 }
 
@@ -93,25 +78,21 @@ static void add_missing(struct html_page *p)
     int missing = count_missing(r);
     if (!missing)
         return;
-    html_open_table(p->out);
-    html_column(p->out, "cell", false);
-    html_column(p->out, "state", false);
-    html_column(p->out, "reason", false);
-    html_open_rows(p->out);
-    int listed = 0;
-    for (int i = 0; i < r->n_cell && listed < LISTED; i++) {
+    struct table t = {.arena = p->a, .n_label = 1};
+    table_column(&t, "cell", false);
+    table_column(&t, "state", false);
+    table_column(&t, "reason", false);
+    for (int i = 0; i < r->n_cell && t.n_row < LISTED; i++) {
         const struct result_cell *c = &r->cell[i];
-        if (!is_missing(r, c))
+        if (!is_missing(c))
             continue;
-        listed++;
-        html_open_row(p->out, c->label);
-        html_cell(p->out, cell_state_name(c->state), false);
-        html_cell(p->out, reason_of(p, c), false);
-        html_close_row(p->out);
+        table_text(&t, c->label);
+        table_text(&t, cell_state_name(c->state));
+        table_text(&t, reason_of(p, c));
     }
-    html_close_table(p->out);
-    if (missing > listed)
-        strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", missing - listed);
+    html_plain_table(p, &t, false);
+    if (missing > t.n_row)
+        strbuf_addf(p->out, "<p class=\"soft\">and %d more</p>\n", missing - t.n_row);
 }
 
 void html_cells(struct html_page *p)

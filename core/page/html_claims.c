@@ -86,12 +86,13 @@ void html_contrasts(struct html_page *p)
     if (n == 0)
         return;
     html_section(p->out, "contrasts", n == 1 ? "Contrast" : "Contrasts");
+    p->contrasts = ARENA_ARRAY(p->a, n, struct effects);
     for (int i = 0; i < n; i++) {
-        struct effects x;
+        struct effects *x = &p->contrasts[i];
         struct table t;
-        if (effects_of_report(&x, p->r, i, p->o->length, p->a, p->err) != PEAT_OK)
+        if (effects_of_report(x, p->r, i, p->o->length, p->a, p->err) != PEAT_OK)
             return;
-        effects_table(&t, &x, p->a);
+        effects_table(&t, x, p->a);
         html_results_table(p, &t);
     }
     html_plot(

@@ -161,6 +161,7 @@ void html_plot(struct html_page *p, enum plot_kind kind, const char *title, cons
                                    .cost = COST_FLOPS,
                                    .lines = p->o->lines,
                                    .panels = p->o->panels,
+                                   .contrasts = p->contrasts,
                                    .length = p->length >= 0 ? p->r->length[p->length] : -1};
     struct figure f;
     if (plot_make(&f, p->r, &o, p->a, NULL) == PEAT_OK) {

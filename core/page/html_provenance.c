@@ -93,29 +93,24 @@ static void add_dates(struct html_page *p)
     strbuf_add(p->out, "</dd>\n");
 }
 
-static const char *plugin_text(struct html_page *p, const struct value *v)
+/* A plugin or a data file of meta.json. */
+static const char *file_text(struct html_page *p, const struct value *v)
 {
-    return arena_printf(p->a, "%s/%s %s, sha256 %.*s", json_text_or(v, "kind", ""),
-                        json_text_or(v, "id", ""), json_text_or(v, "version", ""), HASH_SHOWN,
-                        json_text_or(v, "sha256", ""));
+    const char *kind = json_get_text(v, "kind");
+    const char *name = kind ? arena_printf(p->a, "%s/%s %s", kind, json_text_or(v, "id", ""),
+                                           json_text_or(v, "version", ""))
+                            : json_text_or(v, "path", "");
+    return arena_printf(p->a, "%s, sha256 %.*s", name, HASH_SHOWN, json_text_or(v, "sha256", ""));
 }
 
-static const char *data_text(struct html_page *p, const struct value *v)
-{
-    return arena_printf(p->a, "%s, sha256 %.*s", json_text_or(v, "path", ""), HASH_SHOWN,
-                        json_text_or(v, "sha256", ""));
-}
-
-static void add_list(struct html_page *p, const char *key, const char *name,
-                     const char *(*text)(struct html_page *, const struct value *))
+static void add_list(struct html_page *p, const char *key)
 {
     struct tally t = {.n = 0};
-    for (int i = 0; i < p->r->n_cell; i++) {
-        const struct value *list = value_get(p->r->cell[i].meta, key);
-        for (int k = 0; k < json_get_count(p->r->cell[i].meta, key); k++)
-            count_text(&t, text(p, list->item[k]), p->a);
-    }
-    add_tally(p, name, &t, 0);
+    const struct value *file;
+    for (int i = 0; i < p->r->n_cell; i++)
+        for (int k = 0; (file = json_get_item(p->r->cell[i].meta, key, k)); k++)
+            count_text(&t, file_text(p, file), p->a);
+    add_tally(p, key, &t, 0);
 }
 
 static void add_hashes(struct html_page *p)
@@ -137,8 +132,8 @@ void html_provenance(struct html_page *p)
     strbuf_add(p->out, "<dl>\n");
     add_machine(p, cells);
     add_dates(p);
-    add_list(p, "plugins", "plugins", plugin_text);
-    add_list(p, "data", "data", data_text);
+    add_list(p, "plugins");
+    add_list(p, "data");
     add_hashes(p);
     strbuf_add(p->out, "</dl>\n");
     html_end_fold(p->out);

@@ -3,67 +3,21 @@
 
 #include "page_parts.h"
 #include "report/ranking.h"
-#include "report/table.h"
-
-/* ---- in full ---- */
-
-static void add_exact_number(struct html_page *p, double x)
-{
-    char text[32] = "";
-    if (isfinite(x))
-        number_text(x, text);
-    html_cell(p->out, text, true);
-}
-
-static void add_exact_row(struct html_page *p, const struct result_row *row, int length)
-{
-    const struct summary *s = &row->at[length];
-    const double column[] = {
-        (double)p->r->length[length], s->n, s->mean, s->sd, s->ci_low, s->ci_high};
-    html_open_row(p->out, results_row_label(p->r, row, p->a));
-    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
-        add_exact_number(p, column[k]);
-    for (const struct statistic *k = statistics; k->name; k++)
-        add_exact_number(p, statistic_of(&s->diff, k));
-    for (int i = 0; i < p->r->n_seed; i++) {
-        const struct result_cell *c = row_cell(row, p->r->seed[i]);
-        add_exact_number(p, c && result_counts(c) ? c->value[length] : (double)NAN);
-    }
-    html_close_row(p->out);
-}
-
-void html_exact(struct html_page *p)
-{
-    static const char *const head[] = {"length", "n", "mean", "sd", "ci_low", "ci_high"};
-    const struct results *r = p->r;
-    if (r->n_length == 0)
-        return;
-    html_fold(p->out, "exact", "Every number in full, and each seed's", false);
-    html_open_table(p->out);
-    html_column(p->out, "row", false);
-    for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
-        html_column(p->out, head[k], true);
-    for (const struct statistic *k = statistics; k->name; k++)
-        html_column(p->out, k->name, true);
-    for (int i = 0; i < r->n_seed; i++)
-        html_column(p->out, arena_printf(p->a, "seed %" PRId64, r->seed[i]), true);
-    html_open_rows(p->out);
-    for (int i = 0; i < r->n_row; i++)
-        for (int l = 0; l < r->n_length; l++)
-            add_exact_row(p, &r->row[i], l);
-    html_close_table(p->out);
-    html_end_fold(p->out);
-}
 
 /* ---- as in the terminal ---- */
 
-static void add_cell(struct html_page *p, const struct table *t, int row, int column)
+static void add_cell(struct html_page *p, const struct table *t, int row, int column, bool lines)
 {
     const struct table_cell *c = &t->cell[(int64_t)row * t->n_column + column];
     const char *tag = column < t->n_label ? "th scope=\"row\"" : "td";
     strbuf_addf(p->out, "<%s%s>%s", tag, t->column[column].right ? " class=\"number\"" : "",
                 c->strong ? "<b>" : "");
-    html_text(p->out, c->text);
+    const char *rest = c->text;
+    for (const char *line; lines && (line = list_next(p->a, &rest, '\n'));) {
+        html_text(p->out, line);
+        strbuf_add(p->out, *rest ? "<br>" : "");
+    }
+    html_text(p->out, rest);
     strbuf_add(p->out, c->strong ? "</b>" : "");
     if (*c->mark)
         html_wrap(p->out, "<sup>", c->mark, "</sup>");
@@ -97,7 +51,7 @@ static int end_of_block(const struct table *t, int from)
     return end > from ? end : from + 1;
 }
 
-static void add_block(struct html_page *p, const struct table *t, int from, int end)
+static void add_block(struct html_page *p, const struct table *t, int from, int end, bool lines)
 {
     html_open_table(p->out);
     for (int k = 0; k < t->n_column; k++)
@@ -108,10 +62,15 @@ static void add_block(struct html_page *p, const struct table *t, int from, int 
         strbuf_add(p->out, "<tr>");
         for (int k = 0; k < t->n_column; k++)
             if (k < t->n_label || (k >= from && k < end))
-                add_cell(p, t, i, k);
+                add_cell(p, t, i, k, lines && k >= t->n_label);
         html_close_row(p->out);
     }
     html_close_table(p->out);
+}
+
+void html_plain_table(struct html_page *p, const struct table *t, bool lines)
+{
+    add_block(p, t, t->n_label, t->n_column, lines);
 }
 
 /* Of many notes the first are shown and the rest is folded. */
@@ -142,7 +101,7 @@ void html_results_table(struct html_page *p, const struct table *t)
         end = end_of_block(t, from);
         if (from == t->first_cost)
             strbuf_add(p->out, "<details><summary>What it cost</summary>\n");
-        add_block(p, t, from, end);
+        add_block(p, t, from, end, false);
     }
     strbuf_add(p->out, t->first_cost ? "</details>\n" : "");
     add_notes(p, t);
@@ -158,6 +117,57 @@ void html_table(struct html_page *p)
     html_results_table(p, &t);
     html_end_section(p->out);
 }
+
+/* ---- in full ---- */
+
+static void add_exact_number(struct table *t, double x)
+{
+    char text[32] = "";
+    if (isfinite(x))
+        number_text(x, text);
+    table_text(t, arena_strdup(t->arena, text));
+}
+
+static void add_exact_row(const struct html_page *p, struct table *t, const struct result_row *row,
+                          int length)
+{
+    const struct summary *s = &row->at[length];
+    const double column[] = {
+        (double)p->r->length[length], s->n, s->mean, s->sd, s->ci_low, s->ci_high};
+    table_text(t, results_row_label(p->r, row, p->a));
+    for (size_t k = 0; k < sizeof(column) / sizeof(*column); k++)
+        add_exact_number(t, column[k]);
+    for (const struct statistic *k = statistics; k->name; k++)
+        add_exact_number(t, statistic_of(&s->diff, k));
+    for (int i = 0; i < p->r->n_seed; i++) {
+        const struct result_cell *c = row_cell(row, p->r->seed[i]);
+        add_exact_number(t, c && result_counts(c) ? c->value[length] : (double)NAN);
+    }
+}
+
+void html_exact(struct html_page *p)
+{
+    static const char *const head[] = {"length", "n", "mean", "sd", "ci_low", "ci_high"};
+    const struct results *r = p->r;
+    struct table t = {.arena = p->a, .n_label = 1};
+    if (r->n_length == 0)
+        return;
+    table_column(&t, "row", false);
+    for (size_t k = 0; k < sizeof(head) / sizeof(*head); k++)
+        table_column(&t, head[k], true);
+    for (const struct statistic *k = statistics; k->name; k++)
+        table_column(&t, k->name, true);
+    for (int i = 0; i < r->n_seed; i++)
+        table_column(&t, arena_printf(p->a, "seed %" PRId64, r->seed[i]), true);
+    for (int i = 0; i < r->n_row; i++)
+        for (int l = 0; l < r->n_length; l++)
+            add_exact_row(p, &t, &r->row[i], l);
+    html_fold(p->out, "exact", "Every number in full, and each seed's", false);
+    html_plain_table(p, &t, false);
+    html_end_fold(p->out);
+}
+
+/* ---- over tasks ---- */
 
 void html_ranks(struct html_page *p)
 {

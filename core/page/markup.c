@@ -86,16 +86,6 @@ void html_open_rows(struct strbuf *out)
     strbuf_add(out, "</tr></thead>\n<tbody>\n");
 }
 
-void html_open_row(struct strbuf *out, const char *label)
-{
-    html_wrap(out, "<tr><th scope=\"row\">", label, "</th>");
-}
-
-void html_cell(struct strbuf *out, const char *text, bool number)
-{
-    html_wrap(out, number ? "<td class=\"number\">" : "<td>", text, "</td>");
-}
-
 void html_close_row(struct strbuf *out)
 {
     strbuf_add(out, "</tr>\n");

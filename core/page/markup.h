@@ -22,7 +22,5 @@ void html_end_fold(struct strbuf *out);
 void html_open_table(struct strbuf *out);
 void html_column(struct strbuf *out, const char *head, bool number);
 void html_open_rows(struct strbuf *out);
-void html_open_row(struct strbuf *out, const char *label);
-void html_cell(struct strbuf *out, const char *text, bool number);
 void html_close_row(struct strbuf *out);
 void html_close_table(struct strbuf *out);

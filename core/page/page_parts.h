@@ -5,7 +5,6 @@
 #include "markup.h"
 #include "page/html.h"
 #include "plot/plot.h"
-#include "report/table.h"
 
 struct html_page {
     struct strbuf *out;
@@ -13,7 +12,8 @@ struct html_page {
     const struct html_options *o;
     int length; /* index; -1: nothing was measured */
     int n_figure;
-    bool no_gnuplot; /* found to be missing: said once */
+    struct effects *contrasts; /* NULL: not computed yet */
+    bool no_gnuplot;           /* found to be missing: said once */
     struct arena *a;
     struct error *err; /* a section that fails leaves its error here */
 };
@@ -24,6 +24,9 @@ void html_claims(struct html_page *p);
 void html_contrasts(struct html_page *p);
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
+/* The table without title and notes. lines: those of a text stay lines, except in labels; otherwise
+ * line ends are shown as in html_text. */
+void html_plain_table(struct html_page *p, const struct table *t, bool lines);
 void html_ranks(struct html_page *p);
 void html_figures(struct html_page *p);
 void html_exact(struct html_page *p);

@@ -27,7 +27,6 @@ static struct points points_of(struct plotter *p)
     return x;
 }
 
-/* Says in the plot why rows have no point. */
 static void add_states(const struct plotter *p, struct strbuf *out)
 {
     const struct results *r = p->r;

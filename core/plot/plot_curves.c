@@ -2,7 +2,6 @@
 /* plot_curves.c: a metric against the training step. */
 
 #include "cell/cellmetrics.h"
-#include "maths/statistics.h"
 #include "plotter.h"
 
 /* Steps are drawn at no more than BINS places: a seed's values at one place are averaged. */

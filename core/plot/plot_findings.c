@@ -45,7 +45,6 @@ static const struct finding *number_of(struct drawing *d, int row, struct findin
     return NULL;
 }
 
-/* Lists the diagnosed rows that have a number. */
 static void take_rows(struct drawing *d)
 {
     const struct findings *f = d->found;

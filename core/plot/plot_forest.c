@@ -2,7 +2,6 @@
 /* plot_forest.c: the differences of the report's contrasts, each with its interval and seeds. */
 
 #include "plotter.h"
-#include "report/effects.h"
 
 enum { LABEL_MAX = 60, EFFECTS_MAX = 400 };
 
@@ -42,8 +41,10 @@ static peat_status collect(struct plotter *p, struct forest *f)
         return error_set(p->err, PEAT_INVALID,
                          "there is no contrast to draw: the experiment has no report.contrasts");
     for (int i = 0; i < n; i++) {
-        struct effects *x = ARENA_NEW(p->a, struct effects);
-        if (effects_of_report(x, p->r, i, p->r->length[p->length], p->a, p->err) != PEAT_OK)
+        struct effects *own = p->o->contrasts ? NULL : ARENA_NEW(p->a, struct effects);
+        const struct effects *x = own ? own : &p->o->contrasts[i];
+        if (own &&
+            effects_of_report(own, p->r, i, p->r->length[p->length], p->a, p->err) != PEAT_OK)
             return PEAT_INVALID;
         if (i == 0) {
             f->metric = x->metric;

@@ -19,7 +19,6 @@ struct points points_new(struct plotter *p, int n)
     return x;
 }
 
-/* Writes one value of a row, without an interval. */
 static void add_value(struct plotter *p, const struct points *x, int i, double y, double value,
                       const char *kind)
 {

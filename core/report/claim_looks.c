@@ -9,7 +9,6 @@ struct levels {
     double p[EXPERIMENT_MAX_LOOKS], against[EXPERIMENT_MAX_LOOKS];
 };
 
-/* The levels of all looks for this alpha. */
 static void look_levels(const struct claim *c, double alpha, double *level)
 {
     double t[EXPERIMENT_MAX_LOOKS];
@@ -37,7 +36,6 @@ static void fill_levels(struct levels *l, const struct claim_verdict *v)
         l->against[k] = parts > 1 ? l->against[k] * parts : l->p[k];
 }
 
-/* The results of the first n reported seeds. */
 static const struct results *first_seeds(const struct results *r, int n, struct arena *a)
 {
     struct results *some = ARENA_NEW(a, struct results);

@@ -241,10 +241,15 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_number(m, "diff_text_df", e->of.text_df);
 }
 
+static void put_written(struct json m, const struct claims_version *v)
+{
+    json_put_text(m, "sha256", v->hash);
+    json_put_text(m, "written_utc", v->written_utc);
+}
+
 static void put_version(struct json m, const struct claim_verdicts *v)
 {
-    json_put_text(m, "sha256", v->version->hash);
-    json_put_text(m, "written_utc", v->version->written_utc);
+    put_written(m, v->version);
     json_put_int(m, "results_by_then", v->version->results);
     struct json list = json_put_list(m, "claims");
     for (int i = 0; i < v->n; i++)
@@ -256,12 +261,10 @@ static void put_family(const struct claim_history *h, struct json map)
 {
     struct json runs = json_put_list(map, "runs"), claims = json_put_list(map, "claims");
     for (int i = 0; i < h->n_run; i++) {
-        const struct claims_version *v = h->of[i].now.version;
         struct json m = json_add_map(runs);
         json_put_text(m, "run", h->run[i]);
         json_put_text(m, "state", state_of(&h->of[i]));
-        json_put_text(m, "sha256", v->hash);
-        json_put_text(m, "written_utc", v->written_utc);
+        put_written(m, h->of[i].now.version);
     }
     for (int i = 0; i < h->now.n; i++)
         put_claim(json_add_map(claims), &h->now.item[i]);
@@ -286,14 +289,12 @@ static void add_lines(const struct claim_verdicts *v, const struct claims_versio
     for (int i = 0; version && i < v->n; i++) {
         struct json m = json_map(a);
         json_put_text(m, "state", state);
-        json_put_text(m, "sha256", version->hash);
-        json_put_text(m, "written_utc", version->written_utc);
+        put_written(m, version);
         put_claim(m, &v->item[i]);
         csv_line(m.v, head && i == 0, out);
     }
 }
 
-/* The claims of a family, run by run. */
 static void add_family(const struct claim_history *h, struct arena *a, struct strbuf *out)
 {
     int at = 0;

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison.c: means over seeds, differences to the baseline paired by seed, and the best. */
 
-#include "maths/statistics.h"
+#include "report/effects.h"
 #include "report/selector.h"
-#include "report/stretches.h"
 
 /* ---- baseline ---- */
-
-/* True where `other` equals `row` on every axis that the selector does not name. */
-static bool is_baseline_of(const struct results *r, const struct selector *s,
-                           const struct result_row *row, const struct result_row *other)
-{
-    for (int i = 0; i < r->n_axis; i++)
-        if (!axis_labels_agree(r->axis[i], other->axis[i],
-                               s->label[i] ? s->label[i] : row->axis[i]))
-            return false;
-    return true;
-}
 
 static peat_status no_baseline(const struct results *r, const struct result_row *row,
                                const char *which, struct arena *a, struct error *err)
@@ -40,8 +28,8 @@ static bool is_baseline_of_another(const struct results *r, const struct selecto
                                    const struct result_row *row)
 {
     for (int i = 0; i < r->n_row; i++)
-        if (&r->row[i] != row && !is_baseline_of(r, s, &r->row[i], &r->row[i]) &&
-            is_baseline_of(r, s, &r->row[i], row))
+        if (&r->row[i] != row && !selector_leads(r, s, &r->row[i], &r->row[i]) &&
+            selector_leads(r, s, &r->row[i], row))
             return true;
     return false;
 }
@@ -54,13 +42,13 @@ static peat_status find_baseline(struct results *r, const struct selector *s, in
     struct result_row *row = &r->row[index];
     int n = 0;
     row->baseline = -1;
-    if (is_baseline_of(r, s, row, row)) {
+    if (selector_leads(r, s, row, row)) {
         if (names_it(r, s, row) || is_baseline_of_another(r, s, row))
             row->baseline = index;
         return PEAT_OK;
     }
     for (int i = 0; i < r->n_row; i++)
-        if (is_baseline_of(r, s, row, &r->row[i])) {
+        if (selector_leads(r, s, row, &r->row[i])) {
             row->baseline = i;
             n++;
         }
@@ -216,31 +204,6 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
     return true;
 }
 
-double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
-                       struct pairs *p)
-{
-    bool both = a && b && result_counts(a) && result_counts(b) && isfinite(a->value[length]) &&
-                isfinite(b->value[length]);
-    return both && pair_holds(a, b, p) ? a->value[length] - b->value[length] : (double)NAN;
-}
-
-/* x - y over the paired seeds; d and seed (NULL: not wanted) have x->n_cell numbers. */
-static struct pairs row_differences(const struct result_row *x, const struct result_row *y,
-                                    int length, double *d, int64_t *seed)
-{
-    struct pairs pairs = {0};
-    for (int i = 0; i < x->n_cell; i++) {
-        const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
-        const int n = pairs.n;
-        double difference = pair_difference(a, b, length, &pairs);
-        if (pairs.n > n)
-            d[n] = difference;
-        if (pairs.n > n && seed)
-            seed[n] = a->seed;
-    }
-    return pairs;
-}
-
 int differences_adjust(struct difference *const *d, int n, struct arena *a)
 {
     double *p = ARENA_ARRAY(a, n, double), *t = ARENA_ARRAY(a, n, double);
@@ -259,22 +222,6 @@ int differences_adjust(struct difference *const *d, int n, struct arena *a)
     return tested;
 }
 
-struct difference rows_difference(const struct results *r, const struct result_row *x,
-                                  const struct result_row *y, int length, struct pairs *pairs,
-                                  struct arena *a)
-{
-    const int pair[1][2] = {{(int)(x - r->row), (int)(y - r->row)}};
-    const double weight = 1.0;
-    double *d = ARENA_ARRAY(a, x->n_cell, double);
-    int64_t *seed = ARENA_ARRAY(a, x->n_cell, int64_t);
-    *pairs = row_differences(x, y, length, d, seed);
-    struct difference of = difference_of(d, pairs->n, r->test);
-    if (same_text(r->split, "test"))
-        difference_add_text(&of, r, &(struct weighted_pairs){1, pair, &weight}, seed, r->metric,
-                            r->length[length]);
-    return of;
-}
-
 static void compare_rows(struct results *r, int length, struct arena *a)
 {
     struct difference **all = ARENA_ARRAY(a, r->n_row, struct difference *);
@@ -284,7 +231,9 @@ static void compare_rows(struct results *r, int length, struct arena *a)
         all[i] = &s->diff;
         if (row->baseline < 0 || row->baseline == i)
             continue;
-        s->diff = rows_difference(r, row, &r->row[row->baseline], length, &s->pairs, a);
+        const struct effects x = effects_of_rows(r, row, &r->row[row->baseline], length, a);
+        s->pairs = x.counted;
+        s->diff = effect_over(&x, (bool[]){true}, "", a).of;
     }
     r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }
@@ -317,19 +266,20 @@ const struct result_row *results_best(const struct results *r, int task, int len
 
 /* Whether the row is worse than the best by the interval of the paired differences, or by Welch's
  * interval where the seeds are not paired. */
-static bool is_separable(const struct result_row *row, const struct result_row *best, int length,
-                         double *d)
+static bool is_separable(const struct results *r, const struct result_row *row,
+                         const struct result_row *best, int length, struct arena *a)
 {
     const struct summary *x = &row->at[length], *y = &best->at[length];
-    struct pairs pairs = row_differences(row, best, length, d, NULL);
-    if (pairs.n == 0 && pairs_refused(&pairs)) {
+    const struct effects of = effects_of_rows(r, row, best, length, a);
+    int n = stats_finite(of.d, r->n_seed, of.d);
+    if (n == 0 && pairs_refused(&of.counted)) {
         double half = welch_ci_half(x->sd, x->n, y->sd, y->n);
         return !(fabs(x->mean - y->mean) <= half);
     }
-    return pairs.n < 2 || fabs(stats_mean(d, pairs.n)) > stats_ci_half(d, pairs.n);
+    return n < 2 || fabs(stats_mean(of.d, n)) > stats_ci_half(of.d, n);
 }
 
-static void mark_best(struct results *r, int task, int length, double *d)
+static void mark_best(struct results *r, int task, int length, struct arena *a)
 {
     const struct result_row *best = results_best(r, task, length);
     for (int i = 0; best && i < r->n_row; i++) {
@@ -337,7 +287,7 @@ static void mark_best(struct results *r, int task, int length, double *d)
         bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
         if (row->task == task)
             row->best[length] = row == best || equal ||
-                                (best->at[length].n > 1 && !is_separable(row, best, length, d));
+                                (best->at[length].n > 1 && !is_separable(r, row, best, length, a));
     }
 }
 
@@ -353,7 +303,7 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
         compare_rows(r, l, a);
         for (int task = 0; task < r->n_task; task++)
-            mark_best(r, task, l, x);
+            mark_best(r, task, l, a);
     }
     return PEAT_OK;
 }

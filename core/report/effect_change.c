@@ -10,14 +10,12 @@ struct levels {
     struct arena *a;
     int n;
     const char **label;
-    bool *in; /* all strata with one of the labels */
 };
 
 /* The labels of an interaction, or all labels of a trend that have pairs, in their order. */
 static struct levels list_levels(const struct effects *x, const struct change *c, struct arena *a)
 {
-    struct levels l = {
-        x, c, a, 0, ARENA_ARRAY(a, x->pairs.n + 2, const char *), ARENA_ARRAY(a, x->pairs.n, bool)};
+    struct levels l = {x, c, a, 0, ARENA_ARRAY(a, x->pairs.n + 2, const char *)};
     bool interaction = c->kind == CHANGE_INTERACTION;
     for (int i = 0; i < (interaction ? 2 : x->pairs.n); i++)
         l.label[l.n++] = interaction ? c->label[i] : x->pairs.pair[i].label[c->axis];
@@ -36,7 +34,6 @@ static int strata_at(const struct levels *l, int level, bool *in)
     return n;
 }
 
-/* The mean effect at the label, for each seed. */
 static const double *effect_at(const struct levels *l, int level)
 {
     const struct effects *x = l->x;
@@ -72,7 +69,6 @@ static struct effect weighted(const struct levels *l, const double *weight, cons
     return effect_of_seeds(x, all, of_pair, sum, name, l->a);
 }
 
-/* The effect at one label minus the effect at another. */
 static struct effect step(const struct levels *l, int from, int to, const char *name)
 {
     double *weight = ARENA_ARRAY(l->a, l->n, double);

@@ -145,6 +145,22 @@ static void fill_differences(struct effects *x, struct arena *a)
         }
 }
 
+struct effects effects_of_rows(const struct results *r, const struct result_row *x,
+                               const struct result_row *y, int length, struct arena *a)
+{
+    struct contrast_pair *pair = ARENA_NEW(a, struct contrast_pair);
+    *pair = (struct contrast_pair){.a = (int)(x - r->row), .b = (int)(y - r->row)};
+    struct effects of = {.spec.factor = -1,
+                         .r = r,
+                         .metric = r->metric,
+                         .split = r->split,
+                         .goal_max = r->goal_max,
+                         .length = r->length[length],
+                         .pairs = {.n = 1, .pair = pair}};
+    fill_differences(&of, a);
+    return of;
+}
+
 /* ---- effects ---- */
 
 static void count_diverged(const struct effects *x, const bool *in, struct effect *e)
@@ -162,19 +178,6 @@ static void count_diverged(const struct effects *x, const bool *in, struct effec
     }
 }
 
-static void add_text(const struct effects *x, const double *weight, const int64_t *seed,
-                     struct difference *d, struct arena *a)
-{
-    int(*row)[2] = arena_array(a, (size_t)x->pairs.n + 1, sizeof(*row));
-    for (int j = 0; j < x->pairs.n; j++) {
-        row[j][0] = x->pairs.pair[j].a;
-        row[j][1] = x->pairs.pair[j].b;
-    }
-    const struct weighted_pairs pairs = {x->pairs.n, (const int(*)[2])row, weight};
-    if (same_text(x->split, "test"))
-        difference_add_text(d, x->r, &pairs, seed, x->metric, x->length);
-}
-
 struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,
                               const double *of_seed, const char *name, struct arena *a)
 {
@@ -189,13 +192,13 @@ struct effect effect_of_seeds(const struct effects *x, const bool *in, const dou
     for (int j = 0; j < x->pairs.n; j++)
         e.n_stratum += in[j];
     e.of = difference_of(e.d, n, x->r->test);
-    add_text(x, weight, seed, &e.of, a);
+    difference_add_text(&e.of, x, weight, seed);
     count_diverged(x, in, &e);
     return e;
 }
 
-static struct effect effect_over(const struct effects *x, const bool *in, const char *name,
-                                 struct arena *a)
+struct effect effect_over(const struct effects *x, const bool *in, const char *name,
+                          struct arena *a)
 {
     double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
     double *weight = ARENA_ARRAY(a, x->pairs.n, double), strata = 0.0;

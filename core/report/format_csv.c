@@ -10,35 +10,22 @@
 #include "cell/cellmetrics.h"
 #include "report/table.h"
 
-struct number {
-    const char *metric, *split;
-    bool has_length, has_step;
-    int64_t length, step;
-    double value; /* NaN: no value */
-};
-
 /* The source of a column's fields. */
 enum origin {
     EXPERIMENT,
-    PLANNED, /* a text of plan.json */
+    PLANNED, /* a value of plan.json */
     AXIS,    /* the label on an axis */
     LABEL,   /* the label on an axis, or of the setting in the plan or configuration */
     TASK,    /* the same, or the task's plugin */
-    SEED,
     STATUS,
-    MEASURED,   /* base/quantity.h */
-    META_WHOLE, /* a value of meta.json */
-    META_TEXT,
-    PLUGINS, /* kind and id of each plugin */
-    PLUGIN,  /* a text of each plugin */
+    MEASURED, /* base/quantity.h */
+    META,     /* a value of meta.json */
+    PLUGINS,  /* kind and id of each plugin */
+    PLUGIN,   /* a text of each plugin */
     DATA,
     DRIFT,
     ROLE,
-    METRIC, /* from here on the field differs between lines of a cell */
-    SPLIT,
-    LENGTH,
-    STEP,
-    VALUE,
+    MEASURE, /* a value of the measure; from here on the field differs between lines of a cell */
     GOAL,
 };
 
@@ -57,7 +44,10 @@ struct csv {
     const char **name;  /* names of the columns */
     const char **field; /* fields of the present line, by column */
     const struct result_cell *cell;
-    const struct number *number;
+    const struct value *measure; /* of the present line */
+    int n_place, place_room; /* a measure of each metric, split and length that some cell has; at
+                              * least the table's metric */
+    const struct value **place;
     int n_chosen;
     int *chosen;        /* the columns to write, in the requested order */
     struct strbuf *out; /* NULL: a pass that only finds columns that change */
@@ -75,9 +65,13 @@ static const char *number_field(const struct csv *csv, double x)
     return isfinite(x) ? arena_strdup(csv->passing, text) : NULL;
 }
 
-static const char *integer_field(const struct csv *csv, bool is_there, int64_t n)
+static const char *value_field(const struct csv *csv, const struct value *v)
 {
-    return is_there ? arena_printf(csv->passing, "%" PRId64, n) : NULL;
+    if (!v || v->kind == VALUE_TEXT)
+        return v ? v->text : NULL;
+    return v->kind == VALUE_INT    ? arena_printf(csv->passing, "%" PRId64, v->integer)
+           : v->kind == VALUE_REAL ? number_field(csv, v->real)
+                                   : NULL;
 }
 
 static const char *label_of(const struct csv *csv, const struct column *k, const char *key)
@@ -125,27 +119,22 @@ static const char *joined(const struct csv *csv, const char *list, const char *k
 static const char *field_of(const struct csv *csv, const struct column *k)
 {
     const struct result_cell *c = csv->cell;
-    const struct number *x = csv->number;
     const char *key = k->key ? k->key : k->name;
     switch (k->from) {
     case EXPERIMENT:
         return c->experiment;
     case PLANNED:
-        return json_get_text(c->planned, key);
+        return value_field(csv, value_get(c->planned, key));
     case AXIS:
     case LABEL:
     case TASK:
         return label_of(csv, k, key);
-    case SEED:
-        return integer_field(csv, true, c->seed);
     case STATUS:
         return cell_state_name(c->state);
     case MEASURED:
         return quantity_of(csv, &quantities[k->quantity]);
-    case META_WHOLE:
-        return number_field(csv, json_get_number(c->meta, key));
-    case META_TEXT:
-        return json_get_text(c->meta, key);
+    case META:
+        return value_field(csv, value_get(c->meta, key));
     case PLUGINS:
         return joined(csv, "plugins", "kind", key);
     case PLUGIN:
@@ -155,19 +144,11 @@ static const char *field_of(const struct csv *csv, const struct column *k)
     case DRIFT:
         return cell_drift(c->result, csv->passing);
     case ROLE:
-        return best_role_words[c->role];
-    case METRIC:
-        return x->metric;
-    case SPLIT:
-        return x->split;
-    case LENGTH:
-        return integer_field(csv, x->has_length, x->length);
-    case STEP:
-        return integer_field(csv, x->has_step, x->step);
-    case VALUE:
-        return number_field(csv, x->value);
+        return c->role;
+    case MEASURE:
+        return value_field(csv, value_get(csv->measure, key));
     case GOAL:
-        return goal_of(csv->r, x->metric);
+        return goal_of(csv->r, json_get_text(csv->measure, "metric"));
     }
     return NULL;
 }
@@ -184,33 +165,33 @@ static const struct column before_axes[] = {
     {"task", TASK},
 };
 static const struct column after_axes[] = {
-    {"seed", SEED},
-    {"metric", METRIC},
-    {"split", SPLIT},
-    {"length", LENGTH},
-    {"step", STEP},
-    {"value", VALUE},
+    {"seed", PLANNED},
+    {"metric", MEASURE},
+    {"split", MEASURE},
+    {"length", MEASURE},
+    {"step", MEASURE},
+    {"value", MEASURE},
     {"config_sha256", PLANNED, "hash"},
     {"status", STATUS},
     {"goal", GOAL},
 };
 static const struct column of_meta[] = {
-    {"threads", META_WHOLE},
-    {"host", META_TEXT},
-    {"cpu", META_TEXT},
-    {"gemm", META_TEXT},
-    {"blas", META_TEXT},
-    {"blas_core", META_TEXT},
-    {"libm", META_TEXT},
-    {"precision", META_TEXT},
-    {"compiler", META_TEXT},
-    {"engine_version", META_TEXT, "engine"},
+    {"threads", META},
+    {"host", META},
+    {"cpu", META},
+    {"gemm", META},
+    {"blas", META},
+    {"blas_core", META},
+    {"libm", META},
+    {"precision", META},
+    {"compiler", META},
+    {"engine_version", META, "engine"},
     {"plugin", PLUGINS, "id"},
     {"plugin_version", PLUGIN, "version"},
     {"plugin_abi", PLUGIN, "abi"},
     {"plugin_sha256", PLUGIN, "sha256"},
     {"data_sha256", DATA, "sha256"},
-    {"started_utc", META_TEXT},
+    {"started_utc", META},
     {"drift", DRIFT},
 };
 
@@ -225,8 +206,10 @@ static void add_columns(struct csv *csv, const struct column *column, size_t n)
 static void add_axes(struct csv *csv)
 {
     const struct results *r = csv->r;
-    for (int i = 0; i < r->n_axis + r->best.over.n_axis; i++) {
-        const char *key = i < r->n_axis ? r->axis[i] : r->best.over.axis[i - r->n_axis];
+    int n = r->n_axis + json_get_count(r->best_over, "axes");
+    for (int i = 0; i < n; i++) {
+        const char *key =
+            i < r->n_axis ? r->axis[i] : json_get_item(r->best_over, "axes", i - r->n_axis)->text;
         if (strcmp(key, "position.scheme") != 0 && strcmp(key, "position.combine") != 0 &&
             strcmp(key, "task") != 0)
             add_columns(csv, &(struct column){key, AXIS}, 1);
@@ -269,7 +252,7 @@ static bool any_trained_by(const struct results *r)
 
 static void list_columns(struct csv *csv)
 {
-    static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META_TEXT};
+    static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META};
     ADD_COLUMNS(csv, before_axes);
     add_axes(csv);
     ADD_COLUMNS(csv, after_axes);
@@ -277,7 +260,7 @@ static void list_columns(struct csv *csv)
     ADD_COLUMNS(csv, of_meta);
     if (any_trained_by(csv->r))
         add_columns(csv, &trained_by, 1);
-    if (csv->r->best.over.n_axis)
+    if (csv->r->best_over)
         add_columns(csv, &role, 1);
     add_quantities(csv, true);
     csv->name = ARENA_ARRAY(csv->kept, csv->n_column, const char *);
@@ -289,11 +272,11 @@ static void list_columns(struct csv *csv)
 
 /* ---- lines ---- */
 
-static void fill_fields(struct csv *csv, bool of_number)
+static void fill_fields(struct csv *csv, bool of_measure)
 {
     for (int i = 0; i < csv->n_column; i++) {
         const struct column *k = &csv->column[i];
-        if ((k->from >= METRIC) != of_number)
+        if ((k->from >= MEASURE) != of_measure)
             continue;
         const char *text = field_of(csv, k);
         csv->field[i] = text ? text : "";
@@ -319,10 +302,10 @@ static void compare_line(struct csv *csv)
             csv->changes[k] = csv->changes[k] || strcmp(csv->field[k], csv->first[k]) != 0;
 }
 
-static void add_line(struct csv *csv, const struct number *x)
+static void add_line(struct csv *csv, const struct value *measure)
 {
     struct arena_mark mark = arena_mark(csv->passing);
-    csv->number = x;
+    csv->measure = measure;
     fill_fields(csv, true);
     if (csv->out)
         write_line(csv, csv->field);
@@ -333,68 +316,48 @@ static void add_line(struct csv *csv, const struct number *x)
 
 /* ---- the last evaluation ---- */
 
-static struct number read_number(const struct value *measure)
+static bool same_place(const struct value *x, const struct value *y)
 {
-    const struct value *length = value_get(measure, "length"), *step = value_get(measure, "step");
-    return (struct number){
-        .metric = json_get_text(measure, "metric"),
-        .split = json_get_text(measure, "split"),
-        .has_length = length && length->kind == VALUE_INT,
-        .has_step = step && step->kind == VALUE_INT,
-        .length = json_get_int(measure, "length", 0),
-        .step = json_get_int(measure, "step", 0),
-        .value = json_get_number(measure, "value"),
-    };
+    return same_text(json_get_text(x, "metric"), json_get_text(y, "metric")) &&
+           same_text(json_get_text(x, "split"), json_get_text(y, "split")) &&
+           json_get_int(x, "length", 0) == json_get_int(y, "length", 0);
 }
 
-static bool same_place(const struct number *a, const struct number *b)
+static void add_place(struct csv *csv, const struct value *measure)
 {
-    return same_text(a->metric, b->metric) && same_text(a->split, b->split) &&
-           a->length == b->length;
-}
-
-/* Lists each metric, split and length that some cell measured; at least the table's metric. */
-struct places {
-    int n;
-    struct number item[4 * RESULTS_MAX_METRICS];
-};
-
-static void add_place(struct places *p, struct number x)
-{
-    for (int i = 0; i < p->n; i++)
-        if (same_place(&p->item[i], &x))
+    for (int i = 0; i < csv->n_place; i++)
+        if (same_place(csv->place[i], measure))
             return;
-    if (p->n == (int)(sizeof(p->item) / sizeof(*p->item)))
-        return;
-    x.value = (double)NAN;
-    x.has_step = false;
-    p->item[p->n++] = x;
+    *ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room) = measure;
 }
 
-static void list_places(const struct results *r, struct places *p)
+static void list_places(struct csv *csv)
 {
+    const struct results *r = csv->r;
     const struct value *measure;
-    p->n = 0;
     for (int i = 0; i < r->n_cell; i++)
         for (int k = 0; (measure = json_get_item(r->cell[i].result, "measures", k)); k++)
-            add_place(p, read_number(measure));
-    if (p->n == 0)
-        add_place(p, (struct number){.metric = r->metric, .split = "valid"});
+            add_place(csv, measure);
+    if (csv->n_place)
+        return;
+    struct json none = json_map(csv->kept);
+    json_put_text(none, "metric", r->metric);
+    json_put_text(none, "split", "valid");
+    add_place(csv, none.v);
 }
 
-static void add_last(struct csv *csv, const struct result_cell *c, const struct places *p)
+static void add_last(struct csv *csv, const struct result_cell *c)
 {
-    const struct value *diverged = value_get(c->result, "diverged"), *measure;
-    for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++) {
-        struct number x = read_number(measure);
-        if (!x.has_step || x.step != 0)
-            add_line(csv, &x);
-    }
-    for (int k = 0; !result_counts(c) && k < p->n; k++) {
-        struct number x = p->item[k];
-        x.step = json_get_int(diverged, "step", 0);
-        x.has_step = x.step > 0;
-        add_line(csv, &x);
+    static const char *const keys[] = {"metric", "split", "length", NULL};
+    const struct value *step = value_get(value_get(c->result, "diverged"), "step"), *measure;
+    for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++)
+        if (json_get_int(measure, "step", 1) != 0)
+            add_line(csv, measure);
+    for (int k = 0; !result_counts(c) && k < csv->n_place; k++) {
+        struct json without = json_part(csv->passing, csv->place[k], keys);
+        if (step && step->integer > 0)
+            json_put(without, "step", step);
+        add_line(csv, without.v);
     }
 }
 
@@ -408,10 +371,9 @@ struct steps {
 static bool add_step(void *ctx, int line, const struct value *v)
 {
     struct steps *s = ctx;
-    struct number x = read_number(v);
     s->damaged = v ? 0 : line;
-    if (x.metric && x.step != 0)
-        add_line(s->csv, &x);
+    if (json_get_text(v, "metric") && json_get_int(v, "step", 0) != 0)
+        add_line(s->csv, v);
     return v != NULL;
 }
 
@@ -433,9 +395,7 @@ static peat_status read_steps(struct csv *csv, const struct result_cell *c, stru
 static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
 {
     const struct results *r = csv->r;
-    struct places places;
     peat_status status = PEAT_OK;
-    list_places(r, &places);
     for (int i = 0; i < r->n_cell && status == PEAT_OK; i++) {
         const struct result_cell *c = &r->cell[i];
         if (c->left_out)
@@ -447,7 +407,7 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
             status = read_steps(csv, c, err);
         else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE ||
                  c->state == CELL_DAMAGED)
-            add_last(csv, c, &places);
+            add_last(csv, c);
     }
     return status;
 }
@@ -505,6 +465,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
     arena_init(&kept, "csv", 1 << 12);
     arena_init(&passing, "csv", 1 << 12);
     list_columns(&csv);
+    list_places(&csv);
     peat_status status = choose_columns(&csv, columns, err);
     if (status == PEAT_OK && only_changed)
         status = drop_unchanged(&csv, all_steps, err);

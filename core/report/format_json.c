@@ -96,7 +96,8 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     json_put_bool(m, "untrained", s->untrained);
     json_put_bool(m, "best", length >= 0 && row->best[length]);
     put_quantities(m, row);
-    best_put(m, r, row);
+    for (int i = 0; row->choice && i < row->choice->n; i++)
+        json_put(m, row->choice->key[i], row->choice->item[i]);
     if (row->n_cell && row->cell[0]->may_stop) {
         json_put_int(m, "steps_least", row->steps_least);
         json_put_int(m, "steps_most", row->steps_most);
@@ -185,8 +186,8 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);
-    if (r->best.over.n_axis)
-        json_put(m, "best_over", best_over_value(&r->best.over, a));
+    if (r->best_over)
+        json_put(m, "best_over", r->best_over);
     put_comparisons(m, r);
     json_print(m.v, JSON_INDENTED, out);
 }

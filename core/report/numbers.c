@@ -4,21 +4,6 @@
 
 enum { DECIMALS_MAX = 15 };
 
-/* Decimals that show `digits` significant digits of x, after rounding to them: 0.0996 with two is
- * 0.10. */
-static int decimals_of(double x, int digits)
-{
-    char text[40];
-    if (x == 0.0)
-        return 0;
-    snprintf(text, sizeof(text), "%.*e", digits - 1, fabs(x));
-    const char *e = text;
-    while (*e && *e != 'e')
-        e++;
-    int decimals = digits - 1 - (*e ? atoi(e + 1) : 0);
-    return decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
-}
-
 const char *number_interval(struct arena *a, double x, double half, bool with_sign)
 {
     return number_spread(a, x, half, 2, with_sign);
@@ -35,7 +20,8 @@ static bool is_long(double x)
     return fabs(x) >= 1e9 || (x != 0.0 && fabs(x) < 1e-9);
 }
 
-/* The decimal exponent of x after rounding to so many significant digits. */
+/* The decimal exponent of x after rounding to so many significant digits: that of 0.0996 with two
+ * is -1. */
 static int exponent_of(double x, int digits)
 {
     char text[40];
@@ -43,11 +29,15 @@ static int exponent_of(double x, int digits)
     return atoi(strchr(text, 'e') + 1);
 }
 
-/* Decimals of the mantissa of x, so that its last digit is that of half. */
-static int mantissa_decimals(double x, double half, int digits)
+static int bounded(int decimals)
 {
-    int decimals = exponent_of(x, digits) - exponent_of(half, digits) + digits - 1;
     return decimals < 0 ? 0 : decimals > DECIMALS_MAX ? DECIMALS_MAX : decimals;
+}
+
+/* Decimals that show `digits` significant digits of x, after rounding to them. */
+static int decimals_of(double x, int digits)
+{
+    return x == 0.0 ? 0 : bounded(digits - 1 - exponent_of(x, digits));
 }
 
 const char *number_spread(struct arena *a, double x, double half, int digits, bool with_sign)
@@ -60,7 +50,9 @@ const char *number_spread(struct arena *a, double x, double half, int digits, bo
     bool exact = !isfinite(half) || half == 0.0, sign = with_sign && x != 0.0;
     const char *number, *spread = half == 0.0 ? " ± 0" : "";
     if (is_long(exact ? x : fmax(fabs(x), half))) {
-        int decimals = exact ? digits + 1 : mantissa_decimals(x, half, digits);
+        int decimals =
+            exact ? digits + 1
+                  : bounded(exponent_of(x, digits) - exponent_of(half, digits) + digits - 1);
         number = x == 0.0 ? "0" : arena_printf(a, sign ? "%+.*e" : "%.*e", decimals, x);
         spread = exact ? spread : arena_printf(a, " ± %.*e", digits - 1, half);
     } else {

@@ -78,10 +78,12 @@ static void find_methods(struct ranking *k, struct arena *a)
         bool complete = true;
         for (int t = 0; t < k->n; t++)
             complete = complete && isfinite(value_at(k, t, all[i]));
-        if (complete)
-            k->method[k->k++].row = all[i];
-        else
+        if (complete) {
+            k->method[k->k] = (struct ranked_method){.row = all[i], .column = k->k};
+            k->k++;
+        } else {
             k->incomplete[k->n_incomplete++] = labels_join(r, all[i], k->is_task, false, ".", a);
+        }
     }
 }
 
@@ -174,22 +176,15 @@ static void test_ranks(struct ranking *k, struct arena *a)
 /* Best first; equal ones stay in the order of the plan. */
 static void sort_methods(struct ranking *k, struct arena *a)
 {
-    const struct ranking was = *k;
+    const struct ranked_method *was = k->method;
     double *mean_rank = ARENA_ARRAY(a, k->k, double);
     int64_t *place = ARENA_ARRAY(a, k->k, int64_t);
     for (int j = 0; j < k->k; j++)
-        mean_rank[j] = k->method[j].mean_rank;
+        mean_rank[j] = was[j].mean_rank;
     sort_places(mean_rank, k->k, place);
     k->method = ARENA_ARRAY(a, k->k, struct ranked_method);
-    k->value = ARENA_ARRAY(a, k->n * k->k, double);
-    k->rank = ARENA_ARRAY(a, k->n * k->k, double);
-    for (int j = 0; j < k->k; j++) {
-        k->method[j] = was.method[place[j]];
-        for (int t = 0; t < k->n; t++) {
-            k->value[t * k->k + j] = was.value[t * k->k + place[j]];
-            k->rank[t * k->k + j] = was.rank[t * k->k + place[j]];
-        }
-    }
+    for (int j = 0; j < k->k; j++)
+        k->method[j] = was[place[j]];
 }
 
 peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,

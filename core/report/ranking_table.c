@@ -45,7 +45,7 @@ static void add_method(const struct ranking *k, int j, struct arena *a, struct t
     table_cell(t, table_number(a, "%+.3f", m->score));
     table_cell(t, table_number(a, "%.4f", m->ratio));
     for (int task = 0; task < k->n; task++)
-        table_cell(t, table_number(a, "%g", k->rank[task * k->k + j]));
+        table_cell(t, table_number(a, "%g", k->rank[task * k->k + m->column]));
 }
 
 static void add_notes(const struct ranking *k, struct table *t)
@@ -96,10 +96,11 @@ static void add_method_json(const struct ranking *k, int j, struct json methods)
     json_put_number(m, "mean_rank", k->method[j].mean_rank);
     json_put_number(m, "score", k->method[j].score);
     json_put_number(m, "ratio", k->method[j].ratio);
+    const int column = k->method[j].column;
     struct json ranks = json_put_map(m, "ranks"), values = json_put_map(m, "values");
     for (int t = 0; t < k->n; t++) {
-        json_put_number(ranks, task_label(k, t, m.a), k->rank[t * k->k + j]);
-        json_put_number(values, task_label(k, t, m.a), k->value[t * k->k + j]);
+        json_put_number(ranks, task_label(k, t, m.a), k->rank[t * k->k + column]);
+        json_put_number(values, task_label(k, t, m.a), k->value[t * k->k + column]);
     }
 }
 

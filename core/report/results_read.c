@@ -99,37 +99,20 @@ static void join_names(struct reader *x)
     }
 }
 
-static void list_dropped(struct reader *x)
+/* The distinct texts of a list of the plans, or of its maps under `member`: shards of one
+ * experiment drop and skip the same. Returns their number. */
+static int list_texts(const struct reader *x, const char *key, const char *member,
+                      const char ***list)
 {
     const struct value *v;
-    int room = 0;
+    int n = 0, room = 0;
     for (int d = 0; d < x->n_dir; d++)
-        for (int i = 0; (v = json_get_item(x->run[d].plan, "dropped", i)); i++) {
-            if (v->kind == VALUE_TEXT && texts_find(x->r->dropped, x->r->n_dropped, v->text) < 0)
-                *ARENA_APPEND(x->a, x->r->dropped, x->r->n_dropped, room) = v->text;
+        for (int i = 0; (v = json_get_item(x->run[d].plan, key, i)); i++) {
+            const char *text = v->kind == VALUE_TEXT ? v->text : json_get_text(v, member);
+            if (text && texts_find(*list, n, text) < 0)
+                *ARENA_APPEND(x->a, *list, n, room) = text;
         }
-}
-
-static bool skips(const struct rundir *run, const char *label)
-{
-    const struct value *v;
-    for (int i = 0; (v = json_get_item(run->plan, "skipped", i)); i++)
-        if (same_text(json_get_text(v, "label"), label))
-            return true;
-    return false;
-}
-
-/* Shards of one experiment skip the same cells. */
-static void count_skipped(struct reader *x)
-{
-    const struct value *v;
-    for (int d = 0; d < x->n_dir; d++)
-        for (int i = 0; (v = json_get_item(x->run[d].plan, "skipped", i)); i++) {
-            bool seen = false;
-            for (int e = 0; e < d && !seen; e++)
-                seen = skips(&x->run[e], json_get_text(v, "label"));
-            x->r->n_skipped += !seen;
-        }
+    return n;
 }
 
 /* ---- cells ---- */
@@ -154,6 +137,7 @@ static void read_cells(struct reader *x)
             const struct cell_files *files = files_of(&x->run[d], i, id);
             struct result_cell *c = ARENA_APPEND(x->a, r->cell, r->n_cell, room);
             *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
+                                      .reported = true,
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
                                       .experiment = json_get_text(plan, "experiment"),
@@ -446,6 +430,14 @@ static bool make_rows(struct reader *x)
     return true;
 }
 
+int results_count_reported(const struct results *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_cell; i++)
+        n += r->cell[i].reported;
+    return n;
+}
+
 static const struct value *any_result(const struct result_row *row)
 {
     for (int i = 0; i < row->n_cell; i++)
@@ -606,8 +598,9 @@ static bool read_report(struct reader *x)
 static bool read_results(struct reader *x)
 {
     join_names(x);
-    list_dropped(x);
-    count_skipped(x);
+    const char **skipped = NULL;
+    x->r->n_dropped = list_texts(x, "dropped", "", &x->r->dropped);
+    x->r->n_skipped = list_texts(x, "skipped", "label", &skipped);
     read_cells(x);
     if (!choose_split(x))
         return false;

@@ -205,11 +205,12 @@ static bool is_named(const struct results *r, const struct result_row *row, int 
                  : strcmp(spell(row->axis[-n], w->spelling, w->a), w->text) == 0;
 }
 
-static bool is_selected(const struct results *r, const struct result_row *row,
-                        const struct selector *s)
+bool selector_leads(const struct results *r, const struct selector *s, const struct result_row *row,
+                    const struct result_row *other)
 {
     for (int i = 0; i < r->n_axis; i++)
-        if (s->label[i] && !axis_labels_agree(r->axis[i], row->axis[i], s->label[i]))
+        if (!axis_labels_agree(r->axis[i], other->axis[i],
+                               s->label[i] ? s->label[i] : row->axis[i]))
             return false;
     return true;
 }
@@ -262,7 +263,7 @@ static peat_status find_selected(const struct results *r, const char *text,
     struct selector s;
     peat_status status = selector_parse(r, text, "row", &s, a, err);
     for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
-        if (is_selected(r, &r->row[i], &s))
+        if (selector_leads(r, &s, &r->row[i], &r->row[i]))
             row[(*n)++] = &r->row[i];
     return status;
 }

@@ -39,9 +39,9 @@ static bool same_factor(struct table *t, double factor)
 
 /* Adds weight times the cell's loss in each stretch to row d [J]. */
 static bool add_cell(struct table *t, double *d, const struct result_cell *c, double weight,
-                     const char *metric, int64_t length)
+                     const struct effects *x)
 {
-    const struct value *s = c ? cell_stretches(c, length) : NULL;
+    const struct value *s = c ? cell_stretches(c, x->length) : NULL;
     const struct value *nll = value_get(s, "nll"), *targets = value_get(s, "targets");
     double sum = 0.0, n = 0.0;
     if (!nll || !targets || nll->n != t->J || targets->n != t->J)
@@ -56,34 +56,35 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
             return false;
         d[j] += of > 0.0 ? weight * item(nll, j) / of : 0.0;
     }
-    double value = json_get_number(result_measure(c->result, metric, "test", length), "value");
-    return same_factor(t, value * n / sum);
+    const struct value *m = result_measure(c->result, x->metric, "test", x->length);
+    return same_factor(t, json_get_number(m, "value") * n / sum);
 }
 
 /* The stretches of the first cell with a weight. */
-static int count_stretches(const struct results *r, const struct weighted_pairs *p, int n_seed,
-                           const int64_t *seed, int64_t length)
+static int count_stretches(const struct effects *x, const double *weight, int64_t seed)
 {
-    for (int i = 0; n_seed > 0 && i < p->n; i++) {
-        if (p->weight[i] == 0.0)
+    for (int i = 0; i < x->pairs.n; i++) {
+        if (weight[i] == 0.0)
             continue;
-        const struct result_cell *c = row_cell(&r->row[p->row[i][0]], seed[0]);
-        int n = json_get_count(c ? cell_stretches(c, length) : NULL, "nll");
+        const struct result_cell *c = row_cell(&x->r->row[x->pairs.pair[i].a], seed);
+        int n = json_get_count(c ? cell_stretches(c, x->length) : NULL, "nll");
         return n <= STRETCHES_MOST ? n : 0;
     }
     return 0;
 }
 
-static bool fill(struct table *t, const struct results *r, const struct weighted_pairs *p,
-                 int n_seed, const int64_t *seed, const char *metric, int64_t length)
+static bool fill(struct table *t, const struct effects *x, const double *weight, int n_seed,
+                 const int64_t *seed)
 {
     bool ok = t->J > 0;
+    const struct result_row *row = x->r->row;
     for (int s = 0; ok && s < n_seed; s++)
-        for (int i = 0; ok && i < p->n; i++) {
-            double w = p->weight[i], *d = t->d + (size_t)s * (size_t)t->J;
+        for (int i = 0; ok && i < x->pairs.n; i++) {
+            const struct contrast_pair *p = &x->pairs.pair[i];
+            double w = weight[i], *d = t->d + (size_t)s * (size_t)t->J;
             if (w != 0.0)
-                ok = add_cell(t, d, row_cell(&r->row[p->row[i][0]], seed[s]), w, metric, length) &&
-                     add_cell(t, d, row_cell(&r->row[p->row[i][1]], seed[s]), -w, metric, length);
+                ok = add_cell(t, d, row_cell(&row[p->a], seed[s]), w, x) &&
+                     add_cell(t, d, row_cell(&row[p->b], seed[s]), -w, x);
         }
     for (int i = 0; ok && i < n_seed * t->J; i++) {
         t->d[i] *= t->factor;
@@ -92,18 +93,20 @@ static bool fill(struct table *t, const struct results *r, const struct weighted
     return ok;
 }
 
-void difference_add_text(struct difference *d, const struct results *r,
-                         const struct weighted_pairs *p, const int64_t *seed, const char *metric,
-                         int64_t length)
+void difference_add_text(struct difference *d, const struct effects *x, const double *weight,
+                         const int64_t *seed)
 {
     const int n_seed = d->n;
     struct crossed c = {(double)NAN, (double)NAN, (double)NAN};
-    struct table t = {.J = count_stretches(r, p, n_seed, seed, length), .factor = (double)NAN};
+    struct table t = {.factor = (double)NAN};
+    if (!same_text(x->split, "test"))
+        return;
+    t.J = n_seed ? count_stretches(x, weight, seed[0]) : 0;
     t.targets = mem_array((size_t)t.J, sizeof(*t.targets), "targets of stretches");
     t.d = mem_array((size_t)t.J * (size_t)n_seed, sizeof(*t.d), "differences of stretches");
     for (int j = 0; j < t.J; j++)
         t.targets[j] = (double)NAN;
-    if (fill(&t, r, p, n_seed, seed, metric, length))
+    if (fill(&t, x, weight, n_seed, seed))
         c = crossed_mean(t.d, n_seed, t.J, t.targets);
     free(t.targets);
     free(t.d);

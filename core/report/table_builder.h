@@ -34,15 +34,6 @@ struct table_cell table_metric_cell(struct builder *b, const struct result_row *
 /* The same for the difference to the baseline. */
 struct table_cell table_diff_cell(struct builder *b, const struct result_row *row);
 
-/* ---- best_text.c ---- */
-
-/* "lr=0.003"; "-" where nothing is chosen. */
-const char *best_value_text(const struct best *b, const struct best_row *row, struct arena *a);
-/* Adds notes on how values were chosen, and on doubts; adds nothing without best_over. */
-void best_notes(struct table *t, const struct results *r, struct arena *a);
-/* "chosen", a map axis -> label or null, and "choice" with every value's score. */
-void best_put(struct json m, const struct results *r, const struct result_row *row);
-
 /* ---- parts of the table ---- */
 
 /* A row for each setting: the requested columns, or the useful ones. */

@@ -119,8 +119,9 @@ static struct table_cell steps_cell(struct builder *b, const struct kind *k,
 static struct table_cell chosen_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
+    (void)b;
     (void)k;
-    return table_plain(row->choice ? best_value_text(&b->r->best, row->choice, b->a) : "-");
+    return table_plain(row->chosen ? row->chosen : "-");
 }
 
 static struct table_cell attention_cell(struct builder *b, const struct kind *k,
@@ -247,7 +248,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
         stopped = stopped || b->r->row[i].stopped;
         diverged = diverged || b->r->row[i].diverged;
     }
-    if (b->r->best.over.n_axis)
+    if (b->r->best_over)
         add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
         add(c, NULL, l);

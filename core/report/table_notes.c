@@ -56,7 +56,6 @@ static void note_marks(struct builder *b)
         note_drift(b);
 }
 
-/* Adds notes on refused pairs, and on pairs that share only their data. */
 static void note_pairs(struct builder *b)
 {
     struct pairs all = {0};
@@ -77,7 +76,6 @@ static void note_pairs(struct builder *b)
                    all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
-/* Adds a note where the seeds are too few for the test. */
 static void note_power(struct builder *b, int m)
 {
     const struct results *r = b->r;
@@ -141,27 +139,26 @@ static void note_comparisons(struct builder *b)
 
 static void note_states(struct builder *b)
 {
-    const struct results *r = b->r;
-    int failed = 0, diverged = 0, missing = 0, stale = 0, damaged = 0, n = 0;
-    for (int i = 0; i < r->n_row; i++) {
-        n += r->row[i].n_cell;
-        failed += r->row[i].failed;
-        diverged += r->row[i].diverged;
-        missing += r->row[i].missing;
-        stale += r->row[i].stale;
-        damaged += r->row[i].damaged;
-    }
-    const struct {
-        int n;
+    static const struct {
+        size_t at; /* offset of an int in the row */
         const char *what;
-    } line[] = {{missing, "not finished"},
-                {failed, "failed: not in the means"},
-                {diverged, "diverged: not in the means"},
-                {stale, "stale (made with another plugin, data file or engine): not in the means"},
-                {damaged, "damaged: not in the means; peat run does them again"}};
-    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
-        if (line[i].n)
-            table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
+    } line[] = {{offsetof(struct result_row, missing), "not finished"},
+                {offsetof(struct result_row, failed), "failed: not in the means"},
+                {offsetof(struct result_row, diverged), "diverged: not in the means"},
+                {offsetof(struct result_row, stale),
+                 "stale (made with another plugin, data file or engine): not in the means"},
+                {offsetof(struct result_row, damaged),
+                 "damaged: not in the means; peat run does them again"}};
+    for (size_t k = 0; k < sizeof(line) / sizeof(*line); k++) {
+        int n = 0, all = 0;
+        for (int i = 0; i < b->r->n_row; i++) {
+            const struct result_row *row = &b->r->row[i];
+            n += *(const int *)(const void *)((const char *)row + line[k].at);
+            all += row->n_cell;
+        }
+        if (n)
+            table_note(b->t, "%d of %d cells %s", n, all, line[k].what);
+    }
 }
 
 static void note_matched(struct builder *b)
@@ -203,7 +200,6 @@ static void note_damage(struct builder *b)
         table_note(b->t, "and %d more damaged: peat status names them", n - SHOWN);
 }
 
-/* Adds a note on measured values that are not finite, which are not in the mean. */
 static void note_not_finite(struct builder *b)
 {
     const struct results *r = b->r;
@@ -225,7 +221,6 @@ static void note_injection(struct builder *b)
     }
 }
 
-/* Adds a note on cells that count and that another program trained. */
 static void note_trained_by(struct builder *b)
 {
     int n = 0, all = 0;
@@ -257,7 +252,8 @@ static void note_kinds(struct builder *b)
 void table_notes(struct builder *b)
 {
     note_marks(b);
-    best_notes(b->t, b->r, b->a);
+    for (int i = 0; i < b->r->n_note; i++)
+        table_note(b->t, "%s", b->r->note[i]);
     note_stopped(b);
     note_comparisons(b);
     note_states(b);

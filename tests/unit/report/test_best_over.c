@@ -82,8 +82,8 @@ static void assert_shown(const char *text)
 
 static const char *chosen(int row)
 {
-    const struct best_row *choice = b.r.row[row].choice;
-    return choice->chosen < 0 ? "none" : choice->value[choice->chosen].label[0];
+    const char *value = strchr(b.r.row[row].chosen, '=');
+    return value ? value + 1 : "none";
 }
 
 /* ---- what is chosen ---- */
@@ -211,7 +211,8 @@ START_TEST(metric_and_length_of_the_choice_are_those_it_names)
     plant("sum", "1e-2", 7, 1.0);
     plant("sum", "1e-2", 0, 1.0);
     read_run();
-    ck_assert(b.r.row[0].choice->goal_max);
+    ck_assert_str_eq(value_get_path(b.r.row[0].choice, "choice.metric")->text, "accuracy");
+    ck_assert_int_eq(value_get_path(b.r.row[0].choice, "choice.length")->integer, 128);
     ck_assert_str_eq(chosen(0), "1e-2");
 }
 END_TEST
@@ -331,8 +332,7 @@ START_TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best
             plant_noise(lr, seed);
     ck_assert_int_ne(judge_noise(), CLAIM_HOLDS);
     ck_assert_int_eq(b.r.n_row, 2);
-    ck_assert_int_eq(b.r.row[0].choice->value[b.r.row[0].choice->chosen].first,
-                     best == 0 ? 0 : best + 1);
+    ck_assert_str_eq(chosen(0), arena_printf(&b.arena, "%de-4", best + 1));
 }
 END_TEST
 

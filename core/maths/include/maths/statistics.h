@@ -20,6 +20,8 @@ double stats_mean(const double *x, int64_t n);
 /* Sample standard deviation (n - 1); NaN for n < 2. */
 double stats_sd(const double *x, int n);
 double stats_median(double *x, int n); /* sorts x */
+/* Copies the finite ones of n numbers; returns how many. x and out may be the same. */
+int stats_finite(const double *x, int n, double *out);
 /* Half-width of the 95 % Student-t interval of a mean, t_{n-1,.975} sd / sqrt(n); NaN for n < 2. */
 double stats_ci_half(const double *x, int n);
 /* Half-width of Welch's 95 % interval of the difference of two independent means; NaN unless both n

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "plot/figure.h"
-#include "report/results.h"
+#include "report/effects.h"
 
 enum plot_kind {
     PLOT_CURVES, /* metric against step, or the training loss where nothing was evaluated between */
@@ -34,6 +34,7 @@ struct plot_options {
      * (colour, row) for each label of `lines`; a panel (shape, column) for each of `panels`. NULL:
      * plot_series.c chooses. */
     const char *lines, *panels;
+    const struct effects *contrasts; /* those of the report; NULL: the forest computes them */
 };
 
 /* PEAT_INVALID: lines or panels name no axis, or one axis twice. */

@@ -53,6 +53,13 @@ peat_status effects_of_report(struct effects *x, const struct results *r, int i,
 /* length -1: the first at which the metric was measured. */
 void effects_compute(struct effects *x, const struct results *r, const struct contrast *c,
                      int64_t length, struct arena *a);
+/* x - y of two rows at a length, an index: a contrast with one stratum. Only its differences and
+ * pairs of cells are computed. */
+struct effects effects_of_rows(const struct results *r, const struct result_row *x,
+                               const struct result_row *y, int length, struct arena *a);
+/* The effect over the strata `in` [pairs.n]. */
+struct effect effect_over(const struct effects *x, const bool *in, const char *name,
+                          struct arena *a);
 /* The effect whose value at each seed is of_seed [r->n_seed] (NaN: no value), computed from the
  * strata `in` [pairs.n] as the sum of weight [pairs.n] times their differences. */
 struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,

@@ -16,6 +16,7 @@
 
 struct ranked_method {
     const struct result_row *row;   /* a row with its labels */
+    int column;                     /* in `value` and `rank` */
     double mean_rank, score, ratio; /* NaN: not defined */
     bool best;                      /* has the best mean rank, or is within the critical
                                      * difference of it */

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "grid/best.h"
 #include "grid/claimfile.h"
 #include "grid/rundir.h"
 #include "maths/statistics.h"
@@ -31,7 +30,9 @@ struct result_cell {
     bool may_stop; /* train.patience is set, so its length of training may differ */
     bool left_out; /* it is also in another directory, whose copy counts */
     enum cell_state state;
-    enum best_role role;         /* its role with best_over */
+    bool reported;    /* its value stands in a row: its seed or half is not for choosing, and it has
+                       * the value that best_over chose */
+    const char *role; /* its role in the choice; NULL: nothing is chosen */
     const struct value *planned; /* its entry in plan.json */
     /* NULL when absent; `end` (end.json) also when there is a result. */
     const struct value *config, *result, *meta, *end;
@@ -105,8 +106,10 @@ struct result_row {
     int task; /* Rows with the same number may be compared: they have equal settings of the task,
                * metrics and unit and, where the task leaves it to the model, objective */
     int n_cell;
-    struct result_cell **cell;     /* the cells, by seed */
-    const struct best_row *choice; /* the value that best_over chose for it; NULL: no best_over */
+    struct result_cell **cell; /* the cells, by seed */
+    const char *chosen; /* the value that best_over chose, "lr=0.003"; "-": none yet; NULL: nothing
+                         * is chosen */
+    const struct value *choice; /* the same as "chosen" and "choice" of the JSON */
     int failed, diverged, missing, stale, damaged;
     int decided;                     /* number of cells that no look at the claims needs */
     int drifted;                     /* number of cells that count and drifted: see cell_drift() */
@@ -137,8 +140,10 @@ struct results {
     const char *length_unit; /* "" while unknown */
     bool goal_max;
     enum paired_test test;
-    struct best best; /* over.n_axis 0: nothing was chosen; otherwise `axis` leaves the chosen
-                       * axes out */
+    const struct value *best_over; /* in its normal form (experiment/best_over.h); NULL: nothing was
+                                    * chosen; otherwise `axis` leaves the chosen axes out */
+    int n_note;
+    const char **note; /* how values were chosen, and doubts */
     int n_axis;
     const char *axis[EXPERIMENT_MAX_AXES];
     int n_length;
@@ -182,8 +187,6 @@ const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a);
-/* True where the cell is reported: its seed is not for choosing, and it has its row's value. */
-bool results_reports(const struct results *r, const struct result_cell *c);
 int results_count_reported(const struct results *r);
 /* A text of the row's cells in plan.json, "attention_path"; NULL: unknown. */
 const char *row_text(const struct result_row *row, const char *key);
@@ -211,14 +214,7 @@ const struct result_row *results_best(const struct results *r, int task, int len
 /* The summary of n values, without a difference. */
 struct summary summary_of(const double *x, int n);
 struct difference difference_of(const double *d, int n, enum paired_test test);
-/* x - y of two rows of r, with the interval over seeds and text where they have it. */
-struct difference rows_difference(const struct results *r, const struct result_row *x,
-                                  const struct result_row *y, int length, struct pairs *pairs,
-                                  struct arena *a);
 /* Sets p_holm and p_t_holm of n differences; returns how many have a p. */
 int differences_adjust(struct difference *const *d, int n, struct arena *a);
-/* a - b; NaN when either has no value (or is NULL) or the pair is refused. Counts the pair in p. */
-double pair_difference(const struct result_cell *a, const struct result_cell *b, int length,
-                       struct pairs *p);
 /* True where a and b, of the same seed and with values, are a pair. Counts it in p. */
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p);

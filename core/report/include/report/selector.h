@@ -25,6 +25,10 @@ const char *selector_text(const struct results *r, const struct selector *s, str
  * nearest one, or all. */
 const struct result_row *selector_row(const struct results *r, const char *text, struct arena *a,
                                       struct error *err);
+/* True where `other` has the labels of the selector, and equals `row` on every axis that it does
+ * not name. */
+bool selector_leads(const struct results *r, const struct selector *s, const struct result_row *row,
+                    const struct result_row *other);
 /* The axis with this key or last part; -1: no such axis. */
 int selector_axis(const struct results *r, const char *name);
 /* "WHAT: there is no axis 'NAME'; the axes are ...; did you mean ...?" */
