@@ -79,13 +79,14 @@ struct query {
 struct sums {
     const struct team *team;
     const struct matrix *token, *position;
-    const int64_t *row_token, *row_position; /* of each row; NULL: not for rows */
-    double *token_mean, *position_mean;      /* [d]; all arrays below are centred by it           */
-    double *place, *place_square;            /* p_j [T, d], |p_j|^2 [T]                           */
-    double *block, *block_square;            /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */
-    double *cross, *cross_least;             /* 2 e_b p_j [BLOCK, T], its minimum over j [BLOCK]  */
-    double *noise, *x;                       /* [BATCH, d]                                        */
-    double *x_block;                         /* x e_b [BATCH, BLOCK]                              */
+    /* token and position of each row; NULL: not for rows */
+    const int64_t *row_token, *row_position;
+    double *token_mean, *position_mean; /* [d]; all arrays below are centred by it           */
+    double *place, *place_square;       /* p_j [T, d], |p_j|^2 [T]                           */
+    double *block, *block_square;       /* e_b [BLOCK, d], |e_b|^2 [BLOCK]                   */
+    double *cross, *cross_least;        /* 2 e_b p_j [BLOCK, T], its minimum over j [BLOCK]  */
+    double *noise, *x;                  /* [BATCH, d]                                        */
+    double *x_block;                    /* x e_b [BATCH, BLOCK]                              */
     double *x_place;     /* |p_j|^2 - 2 x p_j [BATCH, T]; infinite at the query's own position */
     double *x_own;       /* the original numbers where infinity was put [BATCH] */
     double *x_least;     /* minimum over j [BATCH]                            */

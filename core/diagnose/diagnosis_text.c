@@ -211,7 +211,7 @@ static const struct section {
     const char *list; /* or NULL; a list, and `each` is printed for each of its members */
     const char *each;
     const char *end;                                          /* or NULL; text after all others */
-    void (*add)(const struct page *p, const struct value *v); /* NULL, or adds lines */
+    void (*add)(const struct page *p, const struct value *v); /* adds other lines, or NULL */
 } sections[] = {
     {"logits",
      "  % of the terms' variance, query.key\n"

@@ -286,7 +286,7 @@ struct discriminant {
     int64_t d, classes;
     int64_t *label, *rows;  /* [classes], ascending; number of training rows of each */
     double *mean, *bias;    /* [classes, d] whitened; ln share - |mean|^2 / 2 */
-    double *vector, *value; /* [d, d], [d]: of the covariance within classes */
+    double *vector, *value; /* covariance within classes: eigenvectors, eigenvalues */
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 

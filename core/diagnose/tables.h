@@ -12,8 +12,9 @@
 #include "maths/spectrum.h"
 
 struct tables {
-    const char *missing;              /* why there are no tables; NULL: there are tables */
-    const char *input_missing;        /* why they do not meet at the input; NULL: they do */
+    const char *missing; /* why there are no tables; NULL: there are tables */
+    /* why tokens and positions do not meet at the input; NULL: they do */
+    const char *input_missing;
     double token_size, position_size; /* root mean squares of their parts over all windows */
     struct matrix token, position;    /* tokens in the windows, by id                    */
     const int64_t *token_id;          /* [token.rows]                                    */

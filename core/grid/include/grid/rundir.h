@@ -47,7 +47,7 @@ struct cell_files {
 struct rundir {
     const char *path;
     struct value *plan;
-    const struct best *best; /* for the planned cells in order (grid/best.h); NULL: no best_over */
+    const struct best *best; /* choices, by planned cell (grid/best.h); NULL: none */
     int n;
     struct cell_files *cell; /* in plan order, then cells that are not in the plan, by name */
 };

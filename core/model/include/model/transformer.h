@@ -40,7 +40,7 @@ struct model {
     struct weight *class_token;               /* [1, width of tokens], or NULL */
     struct weight *class_row[POSITIONAL_MAX]; /* its row of a stream [1, width]; NULL: 0 */
     struct block *block;                      /* [L] */
-    struct norm_weights norm; /* the last; w is NULL where norms are after the parts of blocks */
+    struct norm_weights norm; /* the last norm; w NULL: norms are after parts of blocks */
     struct encoder *encoder;  /* the encoder of the source; NULL: a model of one sequence */
     struct weight *head;      /* [V or classes, D]; NULL: tied to token */
     struct weight *tie; /* [width of the token stream, D] between head and token; NULL: no matrix */

@@ -114,7 +114,8 @@ struct pass {
     const char *drops;     /* key of the draws of its dropout: "dropout", or that of an encoder */
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
-    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED]; /* of pairs, if span_grows */
+    /* nodes from prepare for hooks on pairs, if span_grows */
+    peat_node *shared_pairs[POSITIONAL_MAX][PEAT_MAX_SHARED];
     /* Weights [B,H,T,T] of the present layer on the scheme's heads, for carry; NULL: not needed. */
     peat_node *weights[POSITIONAL_MAX];
     /* Streams that enter elsewhere than at the input, for the rows and for the front. */

@@ -25,9 +25,9 @@ struct stored_group {
 struct stored_layer {
     struct stored_group group[STORED_GROUPS];
     struct tensor x_k;                       /* [B,room,D], for PEAT_NEED_X               */
-    struct tensor mixed;                     /* [B,room,D], of another mixer: nn/mixer.c */
+    struct tensor mixed;                     /* [B,room,D], rows of a mixer: nn/mixer.c */
     struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], inputs of residual hooks */
-    struct tensor hidden[POSITIONAL_MAX][3]; /* of hidden hooks: queries, keys, values */
+    struct tensor hidden[POSITIONAL_MAX][3]; /* inputs of hidden hooks: q, k, v */
     struct tensor across[2]; /* [B,S,D] projections of a source: its keys, its values     */
 };
 
