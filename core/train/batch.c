@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* batch.c: the table of all arrays of a batch, and loops over it. */
-#include "train/task.h"
+#include "batch.h"
 
 /* One array of a batch: [planes, B, columns] items. */
 struct array {
@@ -86,11 +86,10 @@ void batch_offer(struct batch *batch)
     b->units = b->prompt = b->answer = 0;
 }
 
-peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
-                            int64_t B, int64_t T)
+static peat_status init(struct batch *batch, const peat_task_plan *p, struct arena *arena,
+                        int64_t B, int64_t T)
 {
     BUG_UNLESS(B > 0 && T > 0 && B <= INT64_MAX / T);
-    const peat_task_plan *p = &t->plan;
     struct array array[ARRAYS];
     peat_batch *b = &batch->b;
     bool ok = true;
@@ -107,6 +106,17 @@ peat_status task_batch_init(const struct task *t, struct batch *batch, struct ar
     if (ok)
         batch_offer(batch);
     return ok ? PEAT_OK : PEAT_NOMEM;
+}
+
+peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T)
+{
+    return init(batch, &(peat_task_plan){.size = sizeof(peat_task_plan)}, arena, B, T);
+}
+
+peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
+                            int64_t B, int64_t T)
+{
+    return init(batch, &t->plan, arena, B, T);
 }
 
 bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row, int64_t T,

@@ -2,6 +2,7 @@
 /* decode.c: greedy answers with stored rows, by fixed point, and token by token. */
 #include "train/decode.h"
 
+#include "batch.h"
 #include "train/forward.h"
 
 static peat_status no_memory(struct error *err)

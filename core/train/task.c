@@ -2,6 +2,7 @@
 /* task.c: the set-up and the batches of a task, checked before they are used. */
 #include "train/task.h"
 
+#include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
 

@@ -30,8 +30,7 @@ static peat_status set_up(struct bench *b)
 {
     const struct bench_sizes *s = b->s;
     peat_status status = bench_model_open(&b->of, s, &b->team, &b->arena, &b->err);
-    if (status == PEAT_OK &&
-        task_batch_init(&(struct task){0}, &b->batch, &b->arena, s->B, s->T) != PEAT_OK)
+    if (status == PEAT_OK && batch_init(&b->batch, &b->arena, s->B, s->T) != PEAT_OK)
         status = error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
     if (status != PEAT_OK)
         return status;

@@ -24,7 +24,7 @@ static inline void fuzz_task_batches(struct task *t, struct arena *a)
     struct batch b;
     struct error err = {0};
     int64_t T = t->plan.eval_T[0] > FUZZ_SEQ_LEN ? t->plan.eval_T[0] : FUZZ_SEQ_LEN;
-    BUG_UNLESS(task_batch_init(&(struct task){0}, &b, a, FUZZ_ROWS, T) == PEAT_OK);
+    BUG_UNLESS(batch_init(&b, a, FUZZ_ROWS, T) == PEAT_OK);
     BUG_UNLESS(task_train_batch(t, 1, 1, &b, &err) == PEAT_OK);
     BUG_UNLESS(task_eval_batch(t, 0, 0, &b, &err) == PEAT_OK);
 }

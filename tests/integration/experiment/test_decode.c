@@ -439,7 +439,7 @@ START_TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full
     ck_assert_str_eq(model_not_storable(t.model, &id), "it does not declare PEAT_STORABLE");
     ck_assert_str_eq(id, "sinusoidal");
     struct batch batch;
-    ck_assert_int_eq(task_batch_init(t.task, &batch, &arena, 8, t.task->plan.eval_T[0]), PEAT_OK);
+    ck_assert_int_eq(batch_init(&batch, &arena, 8, t.task->plan.eval_T[0]), PEAT_OK);
     ck_assert_int_eq(task_eval_batch(t.task, 0, 0, &batch, &error), PEAT_OK);
     int32_t *plain = ARENA_ARRAY(&arena, batch.b.B * batch.b.answer, int32_t);
     ck_assert_int_eq(decode_by_token(&t, &batch.b, plain, &error), PEAT_OK);

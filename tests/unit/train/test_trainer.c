@@ -244,7 +244,7 @@ START_TEST(generation_feeds_the_model_its_own_tokens)
 
     struct batch batch;
     int64_t matches = 0, correct = 0;
-    ck_assert_int_eq(task_batch_init(&c.task, &batch, &c.arena, 8, 6), PEAT_OK);
+    ck_assert_int_eq(batch_init(&batch, &c.arena, 8, 6), PEAT_OK);
     for (int64_t index = 0;; index++) {
         ck_assert_int_eq(task_eval_batch(&c.task, 0, index, &batch, NULL), PEAT_OK);
         if (batch.b.B == 0)

@@ -22,11 +22,10 @@ struct batch {
     peat_batch b;
     int64_t capacity_B, capacity_T, capacity_S;
 };
-/* Allocates an empty batch with the arrays of a task that is set up. */
+/* Allocates an empty batch: only tokens, or all arrays of a task that is set up. */
+peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
 peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
                             int64_t B, int64_t T);
-/* Empties it to the allocated sizes, to be filled by a task. */
-void batch_offer(struct batch *batch);
 /* Copies rows row[0 .. n-1] of a batch (NULL: its first n) and their first T places, in the arena;
  * false: out of memory. */
 bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row, int64_t T,
