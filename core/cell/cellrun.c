@@ -51,8 +51,8 @@ static peat_status refuse_hash(const struct cell *c, struct error *err)
                      "`peat run` again to plan it anew");
 }
 
-/* Refuses a cell that an earlier peat planned with another arithmetic: its hash stands for bits that
- * this peat does not compute. */
+/* Refuses a cell that an earlier peat planned with another arithmetic: its hash stands for bits
+ * that this peat does not compute. */
 static peat_status check_arithmetic(const struct cell *c, struct error *err)
 {
     if (c->config.arithmetic == CELL_ARITHMETIC || c->options->allow_drift)
@@ -145,8 +145,8 @@ static void keep_measure(struct cell *c, const struct measure *m)
     *ARENA_APPEND(c->arena, c->measure, c->n_measure, c->room) = *m;
 }
 
-/* Keeps the last evaluation before an interruption: it is the result's if the run diverges before it
- * is evaluated again. */
+/* Keeps the last evaluation before an interruption: it is the result's if the run diverges before
+ * it is evaluated again. */
 static bool keep_line(void *ctx, int line, const struct value *v)
 {
     (void)line;

@@ -14,8 +14,8 @@
  * 'rotary' has changed"; NULL when nothing does. A damaged meta.json counts as a difference, and so
  * does a missing one where there is a result or a checkpoint. */
 const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a);
-/* Sets the state of finished cells of the plan: stale where a plugin or the cell's configuration has
- * changed since they ended, done again where nothing has. The directory is not touched. */
+/* Sets the state of finished cells of the plan: stale where a plugin or the cell's configuration
+ * has changed since they ended, done again where nothing has. The directory is not touched. */
 void stale_find(struct rundir *r, const struct plan *p, struct arena *a);
 /* Writes or removes the cell's stale.json, which readers that load no plugins go by. */
 peat_status stale_mark(const struct cell_files *c, const struct value *present, struct arena *a,
