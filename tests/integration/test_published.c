@@ -3,7 +3,8 @@
  * test_published.c: two cells of each published grid, trained again.
  *
  * Minutes: label long. Where other kernels multiply than those of the publication, bits cannot be
- * compared, and the cells have only to train. Texts come from Debian's packages; a grid whose text
+ * compared, and the cells have only to train; values of an earlier arithmetic must be near
+ * (RETRAIN_NEAR). Texts come from Debian's packages; a grid whose text
  * is not installed, or is of another version, is passed over and told.
  */
 #include "support/shell.h"
