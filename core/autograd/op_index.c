@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before they are used. */
+/* op_index.c: gather_rows, take_last and scatter_last. Indices are checked before anything is read.
+ */
 
 #include "opkit.h"
 #include "rows/take_rows.h"

@@ -270,7 +270,8 @@ static int64_t flops(const peat_node *n)
 
 /* ---- whether this path is used ---- */
 
-/* Each matrix of the product gives one matrix of the result, and gradients of a and b lie apart. */
+/* Each matrix of the product gives one matrix of the result, and gradients of a and b do not share
+ * memory. */
 static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flags,
                            const peat_node *index)
 {

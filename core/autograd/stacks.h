@@ -37,7 +37,8 @@ peat_node *stack_readable(peat_graph *g, peat_node *a);
 struct gemm stack_product(peat_dtype t, struct stack dst, struct stack x, struct stack y,
                           double beta);
 
-/* The result's shape, and the length k of the sums; false: the operands do not fit. */
+/* The result's shape, and the length k over which products are summed; false: the operands do not
+ * fit. */
 struct product_shape {
     int rank;
     int64_t dim[PEAT_MAX_RANK], k;
@@ -45,5 +46,6 @@ struct product_shape {
 bool product_shape(const struct tensor *a, const struct tensor *b, uint32_t flags,
                    struct product_shape *s);
 
-/* op_matmul.c: merges leading axes of a that share a single b, into one big product. */
+/* op_matmul.c: merges leading axes of a that share a single b, so that their rows are one big
+ * product. */
 bool matmul_folds(const peat_node *a, const peat_node *b, uint32_t flags);

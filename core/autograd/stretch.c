@@ -2,7 +2,8 @@
 /* stretch.c: chooses the stretches to drop and runs them again. */
 #include "autograd/stretch.h"
 
-/* Whether n has a value of its own to drop: constants, leaves and views borrow theirs. */
+/* Whether n has a value of its own to drop: constants and leaves borrow theirs, views use their
+ * root's. */
 static bool may_go(const peat_node *n)
 {
     return n->op && !n->view_of && !n->stays && (n->value.data || n->g->shape_only);

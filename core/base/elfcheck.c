@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* elfcheck.c: reads the headers of a shared object, checking all bounds. */
+/* elfcheck.c: reads the ELF header and the program headers of a shared object, checking all
+ * bounds. */
 
 #include "base/base.h"
 #include <link.h>

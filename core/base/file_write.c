@@ -159,7 +159,8 @@ void dir_tidy(const char *path)
 
 /* ---- writing directly ---- */
 
-/* Opening a pipe for writing waits for a reader, which a shell may start some seconds later. */
+/* Opening a pipe for writing waits for a reader. A shell that starts both ends at once gets some
+ * seconds. */
 static int open_device(const char *path)
 {
     const double until = clock_seconds() + 10;

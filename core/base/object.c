@@ -24,7 +24,8 @@ void rounding_set(unsigned mode)
 #endif
 }
 
-/* Larger than any plugin or provider, so a huge file is not read to its end. */
+/* Larger than any plugin or provider, so a file that only claims to be large is not read to its
+ * end. */
 enum { LARGEST_OBJECT = 1 << 28 };
 
 static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], struct error *err)

@@ -38,14 +38,15 @@ static struct tensor tensor_of(const struct array *x, struct arena *a)
                                        [NUMBER] = PEAT_F32,
                                        [REAL] = PEAT_F64,
                                        [COUNT] = PEAT_F64};
-    struct tensor t = tensor_shape(dtype[x->item], x->rank, x->dim);
     const uint8_t *flag = x->data;
     const int64_t *count = x->data;
-    if (x->item == FLAG || x->item == COUNT)
-        t = tensor_new(a, t.dtype, t.rank, t.dim);
-    else
+    struct tensor t = tensor_shape(dtype[x->item], x->rank, x->dim);
+    if (x->item != FLAG && x->item != COUNT) {
         t.data = (void *)(uintptr_t)x->data;
-    for (int64_t i = 0; t.data != x->data && t.data && i < tensor_count(&t); i++)
+        return t;
+    }
+    t = tensor_new(a, t.dtype, t.rank, t.dim);
+    for (int64_t i = 0; t.data && i < tensor_count(&t); i++)
         tensor_set(&t, i, x->item == FLAG ? flag[i] : (double)count[i]);
     return t;
 }

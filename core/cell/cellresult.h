@@ -48,9 +48,11 @@ peat_status cell_result(struct cell *c, struct value **result, struct error *err
  * never got a gradient: {name: rows}; NULL when there are no such tensors. */
 struct value *untrained_rows(const struct trainer *t, struct arena *a);
 
-/* foreigntraining.c: reads a training by another program, as `python3 -m peat.torch train` writes
- * it: a safetensors file of the weights and of AdamW's second moments ("opt.v.<name>"), with
- * "peat_trained" in its metadata (docs/checkpoint.md, "Trained elsewhere"). */
+/*
+ * foreigntraining.c: reads a training of a cell by another program, as `python3 -m peat.torch
+ * train` writes it: a safetensors file of the weights and of AdamW's second moments
+ * ("opt.v.<name>"), with "peat_trained" in its metadata (docs/checkpoint.md, "Trained elsewhere").
+ */
 struct foreign_training {
     const char *by;            /* the program, "PyTorch 2.1.0, cuda" */
     const struct value *curve; /* [[step, loss, rate, norm of the gradient], ...] */

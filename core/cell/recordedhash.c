@@ -8,13 +8,16 @@
 
 enum { EMPTY_MOST = 8 };
 
-/* State of a walk over a cell's settings, in the order of the lists in meta.json. */
+/* State of a walk over a cell's settings, in the order in which meta.json lists plugins and
+ * data. */
 struct recorded {
     const struct value *config, *meta;
-    bool identity;        /* settings as cell.c hashes them, or as written, without paths */
+    bool identity;        /* true: settings as cell.c hashes them; false: as written, without
+                           * paths */
     int n_plugin, n_data; /* files of meta.json passed so far */
     unsigned n_empty;     /* empty texts in the settings of plugins passed so far */
-    unsigned files;       /* bit i: the i-th such text counts as a file that is not given */
+    unsigned files;       /* bit i: the i-th such text counts as a file that is not given, not as
+                           * a text */
     struct arena *a;
 };
 

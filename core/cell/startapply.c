@@ -75,7 +75,8 @@ static const char *origin(const struct weight_start *s)
     return s->config ? label ? label : s->cell : path_name(s->file);
 }
 
-/* Copies a tensor of `path` into the weight, if that has memory. PEAT_REFUSED: another shape. */
+/* Copies the tensor `name` of `path` into the weight, if that has memory. PEAT_REFUSED: another
+ * shape. */
 static peat_status start_set(struct weight *w, const char *path, const char *name,
                              const struct tensor *t, struct error *err)
 {

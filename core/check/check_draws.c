@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
- * step or every row repeats is allowed: it may choose a shape, or fill a table for all rows. */
+/*
+ * check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
+ * step or every row repeats is allowed: it may choose a shape, or fill a table that all rows share.
+ */
 
 #include "taskbench.h"
 

@@ -53,7 +53,8 @@ void future_holds(const struct trial *t)
         arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
-/* Ids that the parameters name, which a plugin may wait for, and one for each row of the case. */
+/* Ids that the parameters name, since a plugin may wait for one, and one for each row of the case.
+ */
 static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
 {
     int n = 0;
@@ -236,7 +237,8 @@ void source_tokens_hold(const struct trial *t)
 }
 
 /* T_total of a source counts its padding. An encoder may depend on it, so it is the same in both
- * passes; cross-attention alone may not, since its keys would depend on the rest of the batch. */
+ * passes; cross-attention alone may not, since its keys would depend on what else is in the batch.
+ */
 void source_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);

@@ -231,7 +231,8 @@ static void check_metric(const peat_metric *m, bool generates, struct check_outc
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-/* Whether answers are generated, in a decoder or, where the task refuses that, in an encoder. */
+/* Whether the task is evaluated by generated answers, in a decoder or, where it refuses that, in an
+ * encoder. */
 static bool generates(const struct checked *s)
 {
     struct variant v;

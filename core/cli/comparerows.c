@@ -98,7 +98,7 @@ int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 {
     struct table t = {.arena = p->arena, .title = title_of(p, length), .n_label = 1};
     const struct effects x = effects_of_rows(p->r, p->a, p->b, length, p->arena);
-    const struct difference d = effect_over(&x, (bool[]){true}, "", p->arena).of;
+    const struct difference d = effects_difference(&x, p->arena);
     add_seeds(p, length, &t);
     table_note_refused(&t, &x.counted);
     if (x.counted.by_data)
@@ -117,7 +117,7 @@ int rows_text(const struct row_pair *p, int length, struct strbuf *out)
 int rows_json(const struct row_pair *p, int length, struct json map)
 {
     const struct effects x = effects_of_rows(p->r, p->a, p->b, length, p->arena);
-    const struct difference d = effect_over(&x, (bool[]){true}, "", p->arena).of;
+    const struct difference d = effects_difference(&x, p->arena);
     json_put_int(map, "length", p->r->length[length]);
     json_put_pairs(map, &x.counted);
     struct json by_seed = json_put_map(map, "differences");

@@ -40,12 +40,13 @@ static int list_checks(struct cli *cli, const char *argument)
     columns_add(&table, (const char *const[]){"check", "kinds", "passes when"});
     for (const struct check *c = check_table(); c->name; c++) {
         const char *kinds = "";
-        for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
-            if (check_is_for(c, (peat_kind)k))
-                kinds = arena_item(cli->arena, kinds, "%s", kind_name((peat_kind)k));
-        if (strcmp(kinds, "scheme, combine, task") == 0)
-            kinds = "all";
-        columns_add(&table, (const char *const[]){c->name, kinds, c->doc});
+        bool all = true;
+        for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++) {
+            bool is_for = check_is_for(c, (peat_kind)k);
+            kinds = is_for ? arena_item(cli->arena, kinds, "%s", kind_name((peat_kind)k)) : kinds;
+            all = all && is_for;
+        }
+        columns_add(&table, (const char *const[]){c->name, all ? "all" : kinds, c->doc});
     }
     columns_print(&table, "", stdout);
     return CLI_DONE;

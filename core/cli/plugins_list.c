@@ -17,7 +17,7 @@ enum { HOOKS = 3, COLUMNS = sizeof(head) / sizeof(*head) };
 
 struct list {
     const struct request *asked;
-    struct value *plugins; /* as plugin_value has them */
+    struct value *plugins; /* objects for --json, otherwise rows of a table */
     int n_skip;
     const char *skip[BAD_MAX]; /* files that end a process */
     struct arena *arena;

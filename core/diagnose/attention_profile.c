@@ -183,7 +183,8 @@ struct explained {
     double position, distance;
 };
 
-/* One round of alternating least squares for M(i, j) = row(i) + f(j - i), weighted by counts. */
+/* One round of alternating least squares for M(i, j) = row(i) + f(j - i), each pair weighted by its
+ * count. */
 static void fit_round(const struct head_profile *h, int64_t T, double *row, double *f, double *n)
 {
     for (int64_t i = 0; i < T; i++) {

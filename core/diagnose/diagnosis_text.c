@@ -208,10 +208,12 @@ static void add_attention(const struct page *p, const struct value *v)
 static const struct section {
     const char *name;
     const char *text; /* filled with the section's numbers                          */
-    const char *list; /* or NULL; a list, and `each` is printed for each of its members */
+    const char *list; /* or NULL; a list of the section, and `each` is printed for each of its
+                       * members */
     const char *each;
     const char *end;                                          /* or NULL; text after all others */
-    void (*add)(const struct page *p, const struct value *v); /* adds other lines, or NULL */
+    void (*add)(const struct page *p, const struct value *v); /* or NULL; adds lines that need
+                                                               * code */
 } sections[] = {
     {"logits",
      "  % of the terms' variance, query.key\n"

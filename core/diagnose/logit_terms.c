@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, because q is
- * the sum of q_a and k the sum of k_b. For tokens and positions: the terms of Ke et al. 2021. */
+/*
+ * logit_terms.c: logit(i, j) = sum over (a, b) of scale q_a(i).k_b(j), plus the bias, because q is
+ * the sum of q_a and k the sum of k_b. For tokens and positions these are Ke et al. 2021's terms.
+ */
 
 #include "diagnose/parts.h"
 #include "kit.h"

@@ -286,7 +286,8 @@ struct discriminant {
     int64_t d, classes;
     int64_t *label, *rows;  /* [classes], ascending; number of training rows of each */
     double *mean, *bias;    /* [classes, d] whitened; ln share - |mean|^2 / 2 */
-    double *vector, *value; /* covariance within classes: eigenvectors, eigenvalues */
+    double *vector, *value; /* [d, d], [d]: eigenvectors and eigenvalues of the covariance within
+                             * classes */
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 

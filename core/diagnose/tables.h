@@ -25,7 +25,7 @@ struct tables {
 };
 
 /* Collects the tables in s->arena; returns s->now if it exists. Tables except `input` are missing
- * when the merge is not linear or the model lacks one of the two streams. NULL: the subject has
+ * when the merge is not linear or the model lacks one of the two streams. NULL when the subject has
  * failed. */
 const struct tables *tables_find(struct subject *s);
 /* The same, but NULL also where tables are missing; v then has the reason. */

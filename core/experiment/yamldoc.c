@@ -13,7 +13,7 @@
 
 struct anchor {
     struct place at;
-    struct value *value; /* NULL while the node is open */
+    struct value *value; /* node of an anchor; NULL while the node is open */
     int64_t nodes;       /* number of values in the anchored subtree, with aliases expanded */
     int height;          /* levels of nesting in it */
 };

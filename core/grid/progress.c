@@ -138,7 +138,8 @@ static char *last_line(char *text, size_t n)
     return before ? before + 1 : text;
 }
 
-/* The loss of training, in nats, is shown in bits, to be compared with bits per byte. */
+/* The loss of training, in nats, is shown in bits, so that it can be compared with bits per byte.
+ */
 static void describe(const struct value *v, struct metrics_tail *tail)
 {
     const char *metric = json_get_text(v, "metric");

@@ -42,7 +42,8 @@ static bool leading_pad(const struct model_input *in)
     return false;
 }
 
-/* Counts places from the start of each document, without padding in front: row b's T places. */
+/* Counts places from the start of each document, without padding in front: row b's T places, into
+ * pos. */
 static void count_places(const struct model_input *in, int64_t b, double from, double *pos)
 {
     int64_t start = 0;

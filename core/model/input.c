@@ -121,7 +121,8 @@ static peat_node *input_scaled(const struct model *m, struct graph *g, peat_node
     return scale == 1.0 ? x : op_affine(&g->base, x, scale, 0.0);
 }
 
-/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens. */
+/* The first row of a table [n, width], or a shift [width], as [1, 1, width], scaled as tokens
+ * are. */
 static peat_node *scaled_row(struct model *m, struct pass *pass, struct weight *w)
 {
     peat_graph *g = &pass->g->base;

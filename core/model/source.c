@@ -97,7 +97,8 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
     return memory;
 }
 
-/* The pass across, from the decoder's rows to the source without padding; no window. */
+/* The pass across, from the decoder's rows to all places of the source except padding, whatever the
+ * window. */
 static struct pass *pass_across(struct model *m, const struct pass *pass,
                                 const struct model_input *in, const peat_side *source)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attention_inputs.c: from a layer's input to the queries, keys and values of its head groups. */
+/* attention_inputs.c: from the input of a layer to the queries, keys and values of its head groups.
+ */
 #include "attention_parts.h"
 #include "nn/stored.h"
 

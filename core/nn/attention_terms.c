@@ -120,7 +120,8 @@ void group_qkv(struct group_attention *a)
 
 /* ---- terms ---- */
 
-/* The values of bias_rel: unchanged if the fused kernel can read them, else for all pairs. */
+/* The values of bias_rel: unchanged if the fused kernel can read them, else spread over all
+ * pairs. */
 static void add_bias_rel(struct pass *pass, const struct scheme_part *s, const struct call *c,
                          struct bias_terms *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* host.c: the engine's table for plugins, and the functions that hooks of a pass may call. */
+/* host.c: the engine's table for plugins, and the functions that hooks of a forward pass may call.
+ */
 #include "nn/host.h"
 
 #include <peat/call.h>
@@ -128,7 +129,8 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     return t;
 }
 
-/* Whether a table can hold these positions: whole numbers on one axis, from 0 to TABLE_MAX. */
+/* Whether a table can hold these positions: whole numbers on one axis, from 0 to a sensible
+ * length. */
 static bool table_positions(const peat_side *side, double *max)
 {
     enum { TABLE_MAX = 1 << 16 };

@@ -23,7 +23,8 @@ const char *suggest_name(const char *word, const char *const *name, int n);
 void add_quoted(struct strbuf *out, const char *text);
 void add_found(struct strbuf *out, const struct value *v);
 
-/* paramread.c: reads v into the row's field of f->config; PEAT_INVALID: f->err says why. */
+/* paramread.c: reads v into the row's field of f->config; PEAT_INVALID: f->err has the allowed
+ * values. */
 peat_status param_read(const struct filling *f, const peat_param *row, const struct value *v);
 
 /* Places the text in out, which it releases. */

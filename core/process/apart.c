@@ -116,7 +116,8 @@ _Noreturn static void run_child(const struct job_apart *job, struct trail_page *
 struct inquiry {
     struct child child;
     int fd;                  /* descriptor of its answer */
-    double seconds, outside; /* limits without progress in a plugin's function, and outside; or 0 */
+    double seconds, outside; /* limits without progress: in a plugin's function, and outside; 0:
+                              * no limit */
     uint64_t beats;
     double cpu;          /* processor seconds that it had used at the last check */
     double idle, looked; /* seconds without progress; time of the clock             */

@@ -11,8 +11,8 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 #ifdef BASE_THREAD_SANITIZER
-/* gcc has no header for this function. */
-size_t __sanitizer_get_current_allocated_bytes(void);
+size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has the function but no header for
+                                                       * it */
 #endif
 
 static uint32_t read_rounding(void)

@@ -93,8 +93,7 @@ static const struct value *choice_value(const struct choosing *x, const struct b
 
 /* ---- notes ---- */
 
-static void note(struct choosing *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void note(struct choosing *x, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct choosing *x, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);

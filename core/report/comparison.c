@@ -233,7 +233,7 @@ static void compare_rows(struct results *r, int length, struct arena *a)
             continue;
         const struct effects x = effects_of_rows(r, row, &r->row[row->baseline], length, a);
         s->pairs = x.counted;
-        s->diff = effect_over(&x, (bool[]){true}, "", a).of;
+        s->diff = effects_difference(&x, a);
     }
     r->comparisons[length] = differences_adjust(all, r->n_row, a);
 }

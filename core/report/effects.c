@@ -197,8 +197,8 @@ struct effect effect_of_seeds(const struct effects *x, const bool *in, const dou
     return e;
 }
 
-struct effect effect_over(const struct effects *x, const bool *in, const char *name,
-                          struct arena *a)
+static struct effect effect_over(const struct effects *x, const bool *in, const char *name,
+                                 struct arena *a)
 {
     double *mean = ARENA_ARRAY(a, x->r->n_seed, double);
     double *weight = ARENA_ARRAY(a, x->pairs.n, double), strata = 0.0;
@@ -208,6 +208,11 @@ struct effect effect_over(const struct effects *x, const bool *in, const char *n
     for (int j = 0; j < x->pairs.n; j++)
         weight[j] = in[j] ? 1.0 / strata : 0.0;
     return effect_of_seeds(x, in, weight, mean, name, a);
+}
+
+struct difference effects_difference(const struct effects *x, struct arena *a)
+{
+    return effect_over(x, (bool[]){true}, "", a).of;
 }
 
 static void adjust_lines(struct effects *x, struct arena *a)

@@ -139,26 +139,27 @@ static void note_comparisons(struct builder *b)
 
 static void note_states(struct builder *b)
 {
-    static const struct {
-        size_t at; /* offset of an int in the row */
-        const char *what;
-    } line[] = {{offsetof(struct result_row, missing), "not finished"},
-                {offsetof(struct result_row, failed), "failed: not in the means"},
-                {offsetof(struct result_row, diverged), "diverged: not in the means"},
-                {offsetof(struct result_row, stale),
-                 "stale (made with another plugin, data file or engine): not in the means"},
-                {offsetof(struct result_row, damaged),
-                 "damaged: not in the means; peat run does them again"}};
-    for (size_t k = 0; k < sizeof(line) / sizeof(*line); k++) {
-        int n = 0, all = 0;
-        for (int i = 0; i < b->r->n_row; i++) {
-            const struct result_row *row = &b->r->row[i];
-            n += *(const int *)(const void *)((const char *)row + line[k].at);
-            all += row->n_cell;
-        }
-        if (n)
-            table_note(b->t, "%d of %d cells %s", n, all, line[k].what);
+    const struct results *r = b->r;
+    int failed = 0, diverged = 0, missing = 0, stale = 0, damaged = 0, n = 0;
+    for (int i = 0; i < r->n_row; i++) {
+        n += r->row[i].n_cell;
+        failed += r->row[i].failed;
+        diverged += r->row[i].diverged;
+        missing += r->row[i].missing;
+        stale += r->row[i].stale;
+        damaged += r->row[i].damaged;
     }
+    const struct {
+        int n;
+        const char *what;
+    } line[] = {{missing, "not finished"},
+                {failed, "failed: not in the means"},
+                {diverged, "diverged: not in the means"},
+                {stale, "stale (made with another plugin, data file or engine): not in the means"},
+                {damaged, "damaged: not in the means; peat run does them again"}};
+    for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
+        if (line[i].n)
+            table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
 }
 
 static void note_matched(struct builder *b)

@@ -144,9 +144,11 @@ void gemm_one(const struct team *team, const struct gemm *p)
     }
 }
 
-/* The library packs the whole other operand once per block, so blocks are as long as possible while
- * there are at least four, enough for a cell's threads: 128 to 512, multiples of the kernels'
- * tiles. */
+/*
+ * The library packs the whole other operand once per block, so blocks are as long as possible while
+ * there are at least four, enough for the threads of a cell: 128 to 512, multiples of the kernels'
+ * tiles.
+ */
 static int64_t block_length(int64_t n)
 {
     enum { BLOCKS = 4, SHORTEST = 128, LONGEST = 512, UNIT = 16 };

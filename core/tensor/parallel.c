@@ -12,8 +12,9 @@ int omp_in_parallel(void);
 void omp_set_dynamic(int dynamic);
 void omp_set_num_threads(int threads);
 
-/* ThreadSanitizer cannot see into the OpenMP runtime, so these calls announce the order: what is
- * before a region comes before each thread's part, and each part before what is after. */
+/* ThreadSanitizer cannot see into the OpenMP runtime, so these calls announce the order: everything
+ * before a region comes before each thread's part, and each part before everything after the
+ * region. */
 #ifdef BASE_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #define REGION_GIVES(token) __tsan_release(token)
@@ -58,7 +59,8 @@ static void run_region(int threads, int64_t n, tile_fn fn, void *ctx)
 
 void parallel_for(const struct team *team, int64_t n, tile_fn fn, void *ctx)
 {
-    /* A tile may itself call parallel_for, without a second team, so numbers stay unique. */
+    /* A tile may itself call parallel_for, without a second team, so parallel_thread stays
+     * unique. */
     if (team && team->threads > 1 && n > 1 && !omp_in_parallel()) {
         run_region(team->threads, n, fn, ctx);
         return;

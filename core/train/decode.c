@@ -48,7 +48,8 @@ static struct choice choose(const struct tensor *logits, int64_t row)
 }
 
 /* Logits of n rows (row NULL: the first) with their prompts and the first `known` tokens of their
- * answers in made [B, answer]: of the last place, [n, V], or of all places, [n * T, V]. */
+ * answers in made [B, answer]: of the last place of each row, [n, V], or of all places, [n * T, V].
+ */
 static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
                             const int32_t *made, int64_t known, bool last_only, peat_node **logits,
                             struct error *err)

@@ -28,7 +28,10 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
     return status;
 }
 
-/* An existing copy is of this generation, and the run's own file may be of another by now. */
+/* ---- keeping ---- */
+
+/* An existing copy was made with this generation, and the run's own file may belong to another one
+ * by now. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
     const struct file_path copy = path_in(generation, path_name(curve));

@@ -221,7 +221,8 @@ enum { CACHE_LINE = 64, PIECE = 256, AHEAD = 1024 }; /* the last two in elements
                 dx[i] += dy[i] * slope(x[i]);                                                      \
     }
 
-/* Prefetches x, which the forward pass read last: half the time where x is far away. */
+/* Prefetches x, which the forward pass read last: this halves the time where x has left the nearer
+ * caches. */
 #define BOTH(name)                                                                                 \
     static void name##_both(void *to, void *slopes, const void *from, int64_t n)                   \
     {                                                                                              \

@@ -122,7 +122,8 @@ struct graph {
     struct trail *trail; /* records the kernels of plugins that run; NULL: they are not recorded */
     struct error err;    /* the first error; after it every operation returns NULL          */
     bool given_up;       /* a plugin set the first error by peat_fail                       */
-    const char *missing; /* needs that the running hook lacks, "PEAT_NEED_X (x_q, x_k)"; or NULL */
+    const char *missing; /* the needs that the running hook did not declare, "PEAT_NEED_X (x_q,
+                          * x_k)"; or NULL */
 };
 
 /* Makes an empty tape. Does not reset the arena: the caller decides when a step's memory ends. */
@@ -180,7 +181,8 @@ const void *node_rounded(peat_node *n);
  * g->reuse only leaves keep a gradient and a value: the memory of other nodes is used again as soon
  * as no backward needs it. */
 void graph_backward(struct graph *g, peat_node *loss);
-/* Marks `reached` on all nodes that graph_backward would reach. For plans, which run nothing. */
+/* Marks `reached` on all nodes that graph_backward would reach. For plans, in which nothing
+ * runs. */
 void graph_reach(struct graph *g, peat_node *loss);
 
 /* The first node whose value is not finite, or with `grads` the first in the order of backward

@@ -10,7 +10,9 @@ peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
 
 /* The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
  * w2 [E, F], b2 [E] -> [..., E]. Equal to linear, activation, linear, but only x w1' + b1 is kept
- * for the backward pass: f of it and all gradients of width F are computed by blocks of rows. */
+ * for the backward pass: f of it and all gradients of width F are computed for one block of rows at
+ * a time.
+ */
 enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU };
 peat_node *op_mlp(peat_graph *g, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
                   peat_node *b2, enum mlp_activation f);
@@ -113,8 +115,9 @@ peat_node *op_custom(peat_graph *g, const peat_op *op, int32_t n, peat_node *con
                      const void *arg, size_t arg_size);
 void op_custom_all(peat_graph *g, const peat_op *op, int32_t n, peat_node *const *src,
                    const void *arg, size_t arg_size, peat_node **out);
-/* For checks of a plugin's own operation: its number of units (-1: another kind of node); its
- * forward over some units, into the value; and whether a byte of that belongs to a result. */
+/* For checks of a plugin's own operation: the number of its units (-1: another kind of node); its
+ * forward over some units, into the node's value; and whether this byte of the value belongs to a
+ * result. */
 int64_t custom_units(const peat_node *n);
 void custom_run(peat_node *n, int64_t begin, int64_t end);
 bool custom_writes(const peat_node *n, size_t byte);

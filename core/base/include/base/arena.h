@@ -40,13 +40,15 @@ void arena_init(struct arena *a, const char *name, size_t first_chunk_bytes);
 void *arena_alloc(struct arena *a, size_t bytes);
 /* Cleared memory. */
 void *arena_zalloc(struct arena *a, size_t bytes);
-/* n cleared elements. If n * bytes_each overflows (as for n < 0), memory has run out. */
+/* n cleared elements. Where n * bytes_each overflows (as for a negative n), memory has run
+ * out too. */
 void *arena_array(struct arena *a, size_t n, size_t bytes_each);
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
-/* Appends an item to a list in words, "text, item"; just the item when text is NULL or "". */
+/* Appends an item to a list in words: text, ", " and the item; just the item when text is NULL or
+ * "". */
 char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Makes room in a growable array. `item` has n elements and room for *room. Returns `item` while
@@ -59,11 +61,15 @@ void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
 void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);
 
-/* The content of a guard zone. SHOWS_WRITES is 4e-37 as a float and 4e-294 as a double, so that
- * adding a number to it changes it. SHOWS_READS is NaN, which spoils results that read it. */
+/*
+ * The content of a guard zone. SHOWS_WRITES is 4e-37 as a float and 4e-294 as a double, so that
+ * adding a number to it changes it. SHOWS_READS is NaN, which spoils the results of code that reads
+ * it.
+ */
 enum arena_mark_byte { ARENA_SHOWS_WRITES = 0x03, ARENA_SHOWS_READS = 0xff };
 /* From now on each block has guard zones: at least so many bytes after it, a few before it, and
- * after all a fence; access to the fence ends the process. For checks. */
+ * after all a fence; access to the fence ends the process. For checks of code that may go beyond
+ * ends. */
 void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark);
 /* The owner of the oldest block whose guard zone was written to ("": not named); NULL: no
  * zone was. */

@@ -14,7 +14,8 @@
 /* ---- text ---- */
 
 enum json_style {
-    JSON_CANONICAL, /* sorted keys, no spaces, integers: equal values have equal texts */
+    JSON_CANONICAL, /* keys sorted, no spaces, whole numbers as integers: equal values have equal
+                     * texts */
     JSON_DENSE,     /* keys in their order, no spaces */
     JSON_LINE,      /* one line with spaces */
     JSON_INDENTED,  /* a line for each key, lists of scalars on one line; ends the last line */

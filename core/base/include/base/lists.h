@@ -6,7 +6,8 @@
 
 /* The list with one more item; NULL is an empty list. */
 const char *list_add(struct arena *a, const char *list, const char *between, const char *item);
-/* The next item of "a,b" at *list, where `end` is ',', then *list is behind it. NULL at the end. */
+/* The next item of "a,b" at *list, where `end` is ',', and *list then points behind it; NULL at the
+ * end. */
 const char *list_next(struct arena *a, const char **list, char end);
 /* The number of times that text[i] occurs among n texts, if no earlier one is equal; otherwise 0.
  * NULL counts 0. */

@@ -23,7 +23,8 @@ enum quantity_flag {
     QUANTITY_WHOLE = 1 << 20,  /* written as a whole number */
     QUANTITY_SPARSE = 1 << 21, /* a missing number is 0, 0 is not written, and a table has the
                                 * column only when a row has the number */
-    QUANTITY_TIMED = 1 << 22,  /* differs from run to run: not in hashes or comparisons */
+    QUANTITY_TIMED = 1 << 22,  /* differs when the same cell runs again: left out of hashes and
+                                * comparisons of bits */
 };
 
 /* How a table prints a number: 12.3k; 16 : 1; 1.50; 3.2; KiB as MiB. */

@@ -25,12 +25,14 @@ enum field_flag {
     FIELD_SIGNED = 1 << 17, /* numbers below 0 are allowed */
 };
 
-/* Rows end with a NULL key; a row with an empty key is skipped. A row with MEMBER has the offset of
- * a struct's member, too: a const char *, bool, int64_t or, for a FIELD_NUMBER, double. */
+/* Rows end with a NULL key; a row with an empty key is skipped. A row with MEMBER also has the
+ * offset of a struct's member for the value: a const char *, bool, int64_t or, for a FIELD_NUMBER,
+ * double. */
 struct field {
     const char *key;
     unsigned flags;             /* enum field_flag                             */
-    unsigned items;             /* kinds of values in a list, or a map without rows; 0: any */
+    unsigned items;             /* kinds of each value in a list, or in a map without rows; 0:
+                                 * any */
     const struct field *inside; /* rows of the map, or of each map in the list; NULL: any fields */
     bool is_member;
     size_t member; /* the member's offset */
@@ -46,7 +48,8 @@ struct record {
     const struct field *field;
 };
 
-/* Puts the members of n rows into the map, but a NULL text only where the field can be null. */
+/* Puts the members of n rows into the map. A text that is NULL is left out where the field cannot
+ * be null. */
 void fields_put(struct json map, const struct field *row, int n, const void *from);
 /* Sets the members of all rows. Texts are borrowed from the map; a member whose key is missing
  * becomes NULL, false, 0 or NaN. */

@@ -19,8 +19,9 @@ peat_status batches_add(struct tensor_list *list, const struct assembly *s,
                         const struct cell_config *c, int64_t first, int64_t last,
                         struct error *err);
 /* Adds the batch of step 1 as "batch.train.<array>" with the loss, logits and gradients
- * ("batch.grad.<weight>") of a training pass. Adds two rows of an evaluation batch of the longest
- * length, "batch.valid.<array>", with their logits. The assembly is in F64 and has its weights. */
+ * ("batch.grad.<weight>") of a training pass. Also adds two rows of an evaluation batch of the
+ * longest length, "batch.valid.<array>", with their logits. The assembly is in F64 and has its
+ * weights. */
 peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
                             const struct cell_config *c, struct error *err);
 /* Trains the first n steps of such an assembly, whose weights are the initial ones, and adds

@@ -45,7 +45,8 @@ struct cell_config {
     struct value *identity; /* the part of `resolved` that is hashed, with the seed */
     char hash[HASH_HEX];    /* hash of task, model, position, train, seed. Files count by content,
                              * plugins by id (those named by path also by content) */
-    char trunk[HASH_HEX];   /* hash of steps shared with longer cells (cell/trunk.h), or "" */
+    char trunk[HASH_HEX];   /* hash of the steps that it may share with longer cells
+                             * (cell/trunk.h); "": it shares none */
     struct data_files *files; /* hashes of the files that its plugins read */
     char setting[HASH_HEX];   /* `hash` without the seed: equal for the cells of one row */
 };

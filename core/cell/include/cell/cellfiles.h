@@ -18,7 +18,8 @@ peat_status cell_files_seal(const char *dir, int64_t step, const struct value *m
 
 /* How many of a cell's files are checked. */
 enum cell_look {
-    LOOK_READ, /* what tables and figures read; of weights their size, if they are there */
+    LOOK_READ, /* files that tables and figures read; for weights only their size, if they are
+                * there */
     LOOK_ALL,  /* the weights too, which must be there                                       */
 };
 /* Names a file that is not the one the result was sealed with: "metrics.jsonl is not the one that
@@ -26,8 +27,10 @@ enum cell_look {
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
 
-/* recordedhash.c: checks settings by the plugins and files that meta.json lists, without reading
- * them. Files are matched in the order of the list, because data may have moved. */
+/*
+ * recordedhash.c: checks settings by the plugins and files that meta.json lists, without reading
+ * them. Files are matched in the order in which meta.json lists them, because data may have moved.
+ */
 /* True where the settings in config.json have its hash. Only a plugin knows which of its settings
  * name files, so an empty text that may be a file name is tried both as a file and as a text. */
 bool cell_files_have_hash(const struct value *config, const struct value *meta, struct arena *a);

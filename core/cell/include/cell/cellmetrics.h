@@ -17,7 +17,8 @@ struct cell_metrics {
     int fd;
     struct error err;                  /* the first failed write */
     int64_t bytes;                     /* bytes in the file */
-    int64_t measured, before_measures; /* step of the last evaluation, offset of its lines */
+    int64_t measured, before_measures; /* the last evaluation's step, and the offset where its
+                                        * lines begin */
     bool holds;                        /* lines are written only by metrics_publish */
     struct strbuf held;
 };

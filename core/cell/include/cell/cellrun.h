@@ -12,7 +12,8 @@ struct cellrun_options {
     const char *trained; /* a file of weights that another program trained, which is evaluated
                           * and becomes the cell's (docs/checkpoint.md, "Trained elsewhere");
                           * NULL: no such file */
-    bool allow_drift;    /* continue with other kernels or libraries, and mark the result */
+    bool allow_drift;    /* continue a checkpoint of other kernels or libraries, and mark the
+                          * result */
     int64_t measure;     /* time so many steps and an evaluation; 0: train the cell */
     struct trail *trail; /* read by the parent process, if any: see process/trail.h */
     bool has_parent;     /* the parent sends SIGKILL when one SIGTERM is not enough */

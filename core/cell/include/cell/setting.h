@@ -16,7 +16,8 @@ extern const char *const setting_sections[];
 extern const char setting_combine[];
 
 bool setting_is_section(const char *key);
-/* The kind of plugin that a key names, such as "position.scheme" or "scheme" names; 0: none. */
+/* The kind of plugin that the value of a key such as "position.scheme" or "scheme" names; 0: none.
+ */
 peat_kind setting_kind(const char *key);
 /* True when `key` is `prefix` or below it. */
 bool setting_is_below(const char *key, const char *prefix);
@@ -34,6 +35,7 @@ peat_status setting_check_section(const char *section, const struct value *v, st
 peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
                           struct value *item, struct arena *a, struct error *err);
 
-/* Refuses every key that is not in `known` (ended by NULL), and a value that is not a map. */
+/* Refuses every key of the map that is not in `known` (ended by NULL), and a value that is not a
+ * map. */
 peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,
                             struct error *err);

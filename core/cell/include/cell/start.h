@@ -21,7 +21,8 @@ struct weight_start {
     peat_strings to;    /* names and patterns of weights */
     int64_t as;         /* enum start_as */
     const char *from;   /* a file, or a directory */
-    const char *cell;   /* a cell or a file of that directory; "{seed}": this cell's seed */
+    const char *cell;   /* the cell of that run directory, or a file of it; "{seed}" in it is
+                         * this cell's seed */
     const char *tensor; /* name of the tensor in the file; "": each weight's own name */
     bool frozen;
     bool embedding; /* the entry is model.embedding */

@@ -52,7 +52,8 @@ struct check {
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
-/* Also check_cases and check_trace, which are not in the table; NULL: no such name. */
+/* Also check_cases and check_trace, which are not in the table; NULL: there is none of that name.
+ */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
 /* Why the check has nothing to try with this plugin; NULL: it has. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* thorough.h: drawn cases, in processes of their own, and the smallest one that fails. */
+/* thorough.h: drawn cases one after another, in processes of their own, and the smallest one that
+ * fails. */
 #pragma once
 
 #include "check/checkchild.h"
@@ -19,6 +20,7 @@ struct thorough {
     char *const *setting; /* all of them, those of the request in front */
 };
 
-/* Goes on until `seconds` are over or a case fails and those before it are tried; shrinks it. */
+/* Goes on until `seconds` are over or a case fails, and all before it are tried; it is then made
+ * smaller. */
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
                          struct error *err);

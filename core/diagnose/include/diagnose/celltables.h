@@ -13,7 +13,8 @@ struct cell_table {
 
 /* Tables computed with the present weights (on the first window, where windows differ): the stream
  * of each scheme, positions and tokens in the model's input (diagnose/tables.h), the bias of each
- * layer that differs from the layer before, and every node named for inspection. d owns them. */
+ * layer that differs from the layer before, and every node named for inspection. They live in d's
+ * memory. */
 peat_status cell_tables(struct cell_diagnosis *d, struct cell_table **list, int *n,
                         struct error *err);
 

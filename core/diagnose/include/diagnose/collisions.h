@@ -16,7 +16,8 @@ enum { COLLISION_NOISES = 3, COLLISION_PAIRS = 8 };
 struct collision_settings {
     const struct team *team; /* after gemm_start; the answer does not depend on its threads */
     uint64_t stream;         /* key from rng_stream() for the draws of queries and noise */
-    int64_t budget;          /* comparisons, at least 64 queries; 0: 2^32, some seconds */
+    int64_t budget;          /* number of comparisons, at least 64 queries; 0: 2^32, which takes
+                              * some seconds */
     int n_noise;             /* 0 .. COLLISION_NOISES                                    */
     double noise[COLLISION_NOISES]; /* standard deviation per dimension / `spread` of the result */
 };
@@ -45,7 +46,8 @@ struct collisions {
      * property. */
     double near_token;    /* least |e_a - e_b|, a != b: of the token table only                  */
     double near_position; /* least |p_i - p_j|, i != j: of the position table only               */
-    double near_least, near_mean; /* distance to the nearest pair with a != b, i != j */
+    double near_least, near_mean; /* distance of each query to its nearest pair with a != b and i
+                                   * != j */
     int64_t exact;                /* queries whose nearest such pair is within `tolerance`       */
     int n_pairs;                  /* the nearest such pairs, each once, nearest first            */
     struct collision pair[COLLISION_PAIRS];

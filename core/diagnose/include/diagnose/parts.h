@@ -60,7 +60,8 @@ struct group_parts {
 };
 
 /* Projects the parts x of block `layer`'s input to queries, keys and values of its *n head groups.
- * t is a trace of this batch, with attention, that has not ended. NULL: the subject has failed. */
+ * t is a trace of the same batch, with attention, that has not ended. NULL when the subject has
+ * failed. */
 struct group_parts *parts_project(struct trace *t, int64_t layer, const struct parts *x, int *n);
 /* Replaces x by the parts of the input of block layer + 1. */
 void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,

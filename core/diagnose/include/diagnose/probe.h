@@ -42,7 +42,8 @@ peat_status probe_regression(const struct team *team, struct probe_regression *p
 struct probe_classes {
     int64_t train, test; /* numbers of rows                                                     */
     int64_t classes;     /* number of classes in the training rows                              */
-    int64_t unseen;      /* test rows whose class was not in training: they count as wrong */
+    int64_t unseen;      /* test rows whose class is not in the training rows: they count as
+                          * wrong */
     double accuracy;     /* share of the test rows predicted right; NaN: no test rows           */
     double chance;       /* the same for always answering the most frequent class of training   */
     double shrinkage;    /* shrinkage s of the covariance, 0 .. 1                               */

@@ -21,8 +21,10 @@ struct support {
     double by_chance;         /* expected overlap if the dimensions of one were shuffled:
                                  sum over all j, k of min(u_j, v_k) / d                         */
     double shared;            /* sum_j min(t_j, p_j) / min(sum t, sum p): the same with scales  */
-    double correlation;       /* Spearman's, of t_j and p_j; ties share a rank; NaN: constant */
-    int64_t token_dimensions, position_dimensions; /* the fewest with 99 % of the variance */
+    double correlation;       /* Spearman's correlation of t_j and p_j; ties share a rank; NaN:
+                               * constant */
+    int64_t token_dimensions, position_dimensions; /* fewest dimensions that hold 99 % of the
+                                                    * variance */
 };
 
 /* Sets variance [columns]: of each column over the rows of m, divided by rows, in two passes. */

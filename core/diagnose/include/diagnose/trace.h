@@ -17,7 +17,8 @@ struct trace_options {
     bool attention;      /* compute logits and weights of every head, and the mask    */
     bool probes;         /* keep nodes that plugins name for inspection in `pass`     */
     bool input_alone;    /* stop after the first block, with logits only for the last places */
-    const double *minus; /* [B*T*D], subtracted from the merged input; NULL: nothing */
+    const double *minus; /* [B*T*D], subtracted from the merged input; NULL: nothing is
+                          * subtracted */
 };
 
 struct trace {
@@ -30,8 +31,10 @@ struct trace {
     struct observer observer;
     struct arena_mark mark;
     peat_node *input;                    /* [B,T,D], the merged input                     */
-    peat_node *position[POSITIONAL_MAX]; /* [1|B,T,d] streams before merging, or NULL */
-    peat_node **residual;                /* [L+1]: inputs of blocks and of the last norm */
+    peat_node *position[POSITIONAL_MAX]; /* [1|B,T,d], the streams before merging; NULL: no
+                                          * stream */
+    peat_node **residual;                /* [L+1]: the input of block l, and that of the last
+                                          * norm */
     int n_seen;
     struct attention_seen *seen; /* one for each head group, in layer order; only `attention` */
     peat_node *keys;             /* [1|B,1,T,T]: 1 where the query sees the key; only `attention` */

@@ -37,7 +37,8 @@ struct best_value {
     const char **label;                /* labels of the chosen axes */
     int first;                         /* number of the first cell that has the value */
     double score;                      /* NaN: cannot be chosen, or not known yet */
-    int n, open, diverged, not_finite; /* cells for choosing: all, not ended, ... */
+    int n, open, diverged, not_finite; /* cells of seeds for choosing: all, those that have not
+                                        * ended, ... */
 };
 
 struct best_row {

@@ -28,7 +28,8 @@ struct cell_end {
     const char *signal;    /* "SIGSEGV", or NULL                                    */
     const char *hook;      /* the plugin's function that was running, "rotary.qkv"; or NULL */
     int exit;              /* -1: ended by a signal                                 */
-    const char *no_room;   /* why no file could be written, "the disk is full: make room" */
+    const char *no_room;   /* why a file could not be written, "the disk is full: make room"; or
+                            * NULL */
     struct value *result;  /* NULL: no result */
 };
 

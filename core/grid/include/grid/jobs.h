@@ -21,7 +21,8 @@ struct job {
     double training; /* the part of its own work that is training; evaluations are the rest */
     int64_t eval_every;
     double begun;              /* the fraction that was done before     */
-    const struct value *trunk; /* the steps that it shares (cell/trunk.h), or NULL */
+    const struct value *trunk; /* describes the steps that it shares (cell/trunk.h); NULL: it
+                                * shares none */
     /* filled by jobs_run */
     struct child child;
     double seconds;
@@ -40,7 +41,8 @@ struct jobs {
     int first; /* the first job that has not been started */
     int64_t at_once, threads, checkpoint_every;
     const char *gemm;            /* the word in run.gemm */
-    double timeout, no_progress; /* limits of a cell in seconds: all, and without progress; or 0 */
+    double timeout, no_progress; /* limits of a cell: seconds in all, and seconds without
+                                  * progress; 0: no limit */
     double grace;                /* seconds from SIGTERM to SIGKILL */
     bool tensorboard, allow_drift, stop_on_failure;
     struct progress *progress;

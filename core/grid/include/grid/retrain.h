@@ -6,9 +6,11 @@
 
 enum retrain_verdict {
     RETRAIN_SAME,
-    RETRAIN_CLOSE, /* of an earlier arithmetic; values differ by at most RETRAIN_NEAR */
+    RETRAIN_CLOSE, /* trained with an earlier arithmetic, and its values differ by at most
+                    * RETRAIN_NEAR */
     RETRAIN_DIFFERS,
-    RETRAIN_NOT_COMPARABLE, /* other kernels, libraries or build than at first */
+    RETRAIN_NOT_COMPARABLE, /* the kernels, libraries or build differ from those of the first
+                             * training */
     RETRAIN_FAILED,         /* the training did not end */
     RETRAIN_VERDICTS
 };
@@ -23,7 +25,8 @@ struct retrained {
 
 struct retraining {
     int64_t count, seed, threads; /* number of cells; all when the run has fewer */
-    const struct value *moved;    /* map: dotted key -> present path of those data; or NULL */
+    const struct value *moved;    /* map: dotted key -> present path of those data; NULL: not
+                                   * moved */
     /* set by retrain_cells */
     int n;
     struct retrained *item;

@@ -47,7 +47,8 @@ struct cell_files {
 struct rundir {
     const char *path;
     struct value *plan;
-    const struct best *best; /* choices, by planned cell (grid/best.h); NULL: none */
+    const struct best *best; /* the choices for the planned cells in their order (grid/best.h);
+                              * NULL: the plan has no best_over */
     int n;
     struct cell_files *cell; /* in plan order, then cells that are not in the plan, by name */
 };

@@ -22,7 +22,8 @@ struct scheme_drawing {
     bool again;                       /* the reason is not the scheme's: drawing is tried again */
     const char *what;                 /* "stream", "bias", or another table's name       */
     const char *numbers;              /* the page of inspect/describe.h; "": no page */
-    int64_t all_heads;                /* heads of the scheme; the table holds the first */
+    int64_t all_heads;                /* number of heads that the scheme has; the table holds the
+                                       * first of them */
     int64_t heads, rows, columns;     /* heads 0: one table for all heads                */
     float *value;                     /* [heads or 1, rows, columns]                     */
     float *before;                    /* the table before training, where `value` is the cell's

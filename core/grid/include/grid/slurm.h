@@ -38,7 +38,8 @@ void slurm_table_script(const struct slurm_array *s, struct strbuf *out);
 const char *slurm_kinds(const struct slurm_array *s, struct arena *a);
 
 struct slurm_jobs {
-    const char *array, *table; /* numbers of jobs; table NULL: refused, see table_error */
+    const char *array, *table; /* numbers of the jobs; table is NULL when Slurm refused it, see
+                                * table_error */
     struct error table_error;
 };
 

@@ -55,8 +55,11 @@ const char *verify_quote(const struct verification *v, const char *hash);
 bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
 
 /* ---- verify_values.c: a result, compared with the files written before it ---- */
-/* metrics.jsonl holds each measured value at the step at which it was measured, and the final
- * checkpoint has the end of training: a value changed only in result.json contradicts them. */
+/*
+ * metrics.jsonl holds each measured value at the step at which it was measured, and the final
+ * checkpoint has the end of training: a value that was changed only in result.json contradicts
+ * them.
+ */
 
 /* Checks that lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice,
  * and the final values and the last step are those of result.json. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* model_config.h: the sizes of a model, from the experiment's `model` section and the task. */
+/* model_config.h: the sizes of a model, as the experiment file's `model` section and the task give
+ * them. */
 #pragma once
 
 #include <peat/param.h>
@@ -30,9 +31,10 @@ struct model_config {
     int64_t activation;
     double dropout;
     bool tie_embeddings;
-    bool tie_factored;            /* with tie_embeddings: adds a matrix where widths differ */
-    double embed_scale;           /* 0: sqrt(d_model) */
-    int64_t window;               /* 0: no window     */
+    bool tie_factored;  /* with tie_embeddings: adds a matrix where tokens are not as wide as the
+                         * model */
+    double embed_scale; /* 0: sqrt(d_model) */
+    int64_t window;     /* 0: no window     */
     int64_t attention_path;       /* enum attention_path of nn/attention.h  */
     int64_t attention_scale;      /* enum attention_scale */
     double attention_scale_value; /* > 0: the factor itself, instead of attention_scale */

@@ -32,7 +32,8 @@ const struct named_tensor *safetensors_find(const struct named_tensor *t, int n,
 
 /* ---- foreign files ---- */
 
-/* A file in memory from which some tensors are read. The others may have any dtype. */
+/* A file in memory from which some tensors are read. The others may have any dtype of the format.
+ */
 struct safetensors {
     const char *path;
     const unsigned char *data; /* borrowed */

@@ -35,12 +35,16 @@ struct model {
     struct weight *patch_w; /* [width of the token stream, patch_width] */
     struct weight *patch_b; /* [width of the token stream] */
     struct weight *segment; /* [n_segment, width]; NULL: no segments */
-    /* For the task's own streams: a table [ids, width], or a matrix [width, numbers] and shift. */
+    /* For the task's own streams: a table [ids, width], or a matrix [width, numbers] and a
+     * shift. */
     struct weight *stream_w[PEAT_MAX_STREAMS], *stream_b[PEAT_MAX_STREAMS];
-    struct weight *class_token;               /* [1, width of tokens], or NULL */
-    struct weight *class_row[POSITIONAL_MAX]; /* its row of a stream [1, width]; NULL: 0 */
+    struct weight *class_token;               /* [1, width of the token stream]; NULL: no class
+                                               * token */
+    struct weight *class_row[POSITIONAL_MAX]; /* the class token's row of a stream [1, width];
+                                               * NULL: zeros */
     struct block *block;                      /* [L] */
-    struct norm_weights norm; /* the last norm; w NULL: norms are after parts of blocks */
+    struct norm_weights norm; /* the last norm; w is NULL where norms are after the parts of
+                               * blocks */
     struct encoder *encoder;  /* the encoder of the source; NULL: a model of one sequence */
     struct weight *head;      /* [V or classes, D]; NULL: tied to token */
     struct weight *tie; /* [width of the token stream, D] between head and token; NULL: no matrix */
@@ -118,7 +122,8 @@ struct model_cost {
     int64_t frozen;           /* numbers that config.freeze excludes from training */
     int64_t forward_flops;    /* for the whole batch                               */
     int64_t activation_bytes; /* bytes of all values that forward computes          */
-    int64_t held_bytes;       /* bytes of these that are still held when backward begins */
+    int64_t held_bytes;       /* bytes of these values that are still held when backward begins
+                               * (stretch.h) */
     bool composed;            /* some head group uses the composed attention path */
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,

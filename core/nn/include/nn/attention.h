@@ -18,7 +18,8 @@ struct attention_weights {
 };
 
 enum attention_path { PATH_AUTO, PATH_FUSED, PATH_COMPOSED };
-/* AUTO: 1/sqrt((1 + score terms) C), or as a scheme demands; SQRT: 1/sqrt(C); NONE: 1. */
+/* AUTO: 1/sqrt((1 + score terms) C), or the scale that a scheme demands; SQRT: 1/sqrt(C); NONE: 1.
+ */
 enum attention_scale { SCALE_AUTO, SCALE_SQRT, SCALE_NONE };
 
 struct attention_options {

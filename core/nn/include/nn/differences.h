@@ -14,7 +14,8 @@ struct differences {
     peat_rel rel;
     int64_t pos_B, Tq, Tk;
     bool toeplitz;
-    peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL: toeplitz, or rel has all pairs */
+    peat_node *index; /* I32 [pos_B, 1, Tq*Tk] into rel; NULL when toeplitz or when rel has all
+                       * pairs */
 };
 
 /* The differences between the keys and the queries of a scheme's call, made once per pass and

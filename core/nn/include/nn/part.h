@@ -54,7 +54,8 @@ struct part {
     bool per_head;  /* some tensor has PEAT_HEADS in its shape                      */
     bool per_layer; /* some tensor has one copy per layer                           */
     struct row_table *rows;
-    struct value *resolved; /* map of the values that peat_resolved recorded; or NULL */
+    struct value *resolved; /* map of the values that peat_resolved recorded; NULL: nothing
+                             * recorded */
 };
 
 /* A copy with the same plugin and config for another part of the model; `before` is put in front of

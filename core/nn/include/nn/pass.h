@@ -64,7 +64,8 @@ struct pass;
 struct own_positions {
     int32_t n_axes; /* 0: the scheme does not have the hook */
     int64_t T_q, T_k;
-    const double *q, *k; /* [n_axes, B, T] of queries and of keys; they may be the same */
+    const double *q, *k; /* [n_axes, B, T] of the queries and of the keys; the two may be the
+                          * same array */
     struct differences *differences;
 };
 
@@ -110,7 +111,8 @@ struct pass {
     struct arena *model_arena; /* memory of tables that are kept over steps */
     struct span span;
     struct grid grid;      /* for schemes that understand several axes */
-    struct stored *stored; /* rows of earlier passes (nn/stored.h); NULL: all are computed */
+    struct stored *stored; /* rows of earlier passes: nn/stored.h; NULL: this pass computes all
+                            * rows */
     const char *drops;     /* key of the draws of its dropout: "dropout", or that of an encoder */
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
@@ -122,7 +124,8 @@ struct pass {
     peat_node *stream[POSITIONAL_MAX], *front_stream[POSITIONAL_MAX];
     /* Merges scheme `index`'s stream into x: model/input.c, the only caller of merge. */
     peat_node *(*merge)(struct pass *pass, int index, peat_node *x);
-    struct bias_terms cache[POSITIONAL_MAX]; /* terms that are the same in every layer */
+    struct bias_terms cache[POSITIONAL_MAX]; /* terms of schemes that return the same in every
+                                              * layer */
     /* For bias_rel, made at its first call: on one axis of places, and in the grid. */
     struct differences *differences[2];
     const struct attention_mask *mask;
@@ -136,7 +139,8 @@ struct pass {
         int64_t layer;      /* -1: outside the layers */
     } probe_origin[64];
     const struct observer *observer; /* may be NULL */
-    peat_node *classes; /* [B, classes], beside logits from head: both; otherwise NULL */
+    peat_node *classes; /* [B, classes], from a model with head: both, which has them beside the
+                         * logits; otherwise NULL */
 };
 
 struct attention_weights;
@@ -167,7 +171,8 @@ bool hook_status(struct pass *pass, peat_status status);
 /* Fills a call of a hook on rows of scheme `index`, or of the combination when index is -1. A call
  * points into itself: it is never copied. */
 void call_init(struct call *c, struct pass *pass, int index, int64_t layer);
-/* For hooks that compute positions. Fails the graph if a scheme reads ids that the batch lacks. */
+/* For hooks that compute positions. Fails the graph if the scheme reads token ids and the batch has
+ * none. */
 bool call_has_tokens(const struct call *c);
 /* Runs own_positions of scheme `index`, if it has the hook. Must run before the scheme's other
  * hooks. False: the graph failed. */

@@ -30,7 +30,8 @@ struct positional {
     struct scheme_part scheme[POSITIONAL_MAX];
     struct part combine_part;
     const peat_combine *combine;
-    int64_t undeclared_T; /* T_total for hooks without PEAT_NEED_LENGTH, only in checks */
+    int64_t undeclared_T; /* T_total that a hook gets without PEAT_NEED_LENGTH; not 0 only in
+                           * checks */
     /* set by model_build */
     peat_token_table tokens;
     const char *mixer; /* name of the mixer that replaces attention; NULL: attention */
@@ -38,7 +39,8 @@ struct positional {
     const char *more[PEAT_MAX_STREAMS];
     /* set by positional_setup */
     const struct part *failing; /* the part whose set-up failed; NULL: none */
-    int n_stream;               /* streams at the input: token, positions, segment, the task's */
+    int n_stream;               /* number of streams at the input: token, positions, segment, and
+                                 * the task's */
     const char *stream[POSITIONAL_STREAMS];
     int64_t width[POSITIONAL_STREAMS];
     int64_t D;

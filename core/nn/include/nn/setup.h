@@ -12,7 +12,8 @@ struct setup {
     struct weights *weights; /* NULL for tasks */
     struct part *part;
     const struct where *where; /* NULL for combines and tasks */
-    peat_token_table tokens;   /* of the model; preset to the defaults for D */
+    peat_token_table tokens;   /* the token table that model_build chose; preset to the defaults
+                                * for D */
     int64_t heads;             /* the value of PEAT_HEADS */
     peat_status status;        /* status of the first failure of a service */
     struct error *err;

@@ -25,9 +25,12 @@ struct stored_group {
 struct stored_layer {
     struct stored_group group[STORED_GROUPS];
     struct tensor x_k;                       /* [B,room,D], for PEAT_NEED_X               */
-    struct tensor mixed;                     /* [B,room,D], rows of a mixer: nn/mixer.c */
-    struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], inputs of residual hooks */
-    struct tensor hidden[POSITIONAL_MAX][3]; /* inputs of hidden hooks: q, k, v */
+    struct tensor mixed;                     /* [B,room,D], rows that another mixer keeps:
+                                              * nn/mixer.c */
+    struct tensor residual[POSITIONAL_MAX];  /* [B,room,D], inputs of schemes whose residual hook
+                                              * reads earlier rows */
+    struct tensor hidden[POSITIONAL_MAX][3]; /* the same for hidden hooks, of queries, keys and
+                                              * values */
     struct tensor across[2]; /* [B,S,D] projections of a source: its keys, its values     */
 };
 

@@ -37,7 +37,8 @@ struct weights {
     int64_t size;       /* elements of the block of values, padding included */
     int64_t trained;    /* the same for the blocks of gradients and moments; set by weights_build */
     void *value, *grad; /* the blocks; NULL in a plan                                        */
-    int64_t step;       /* the last step that changed the values; 0: initial, or unknown */
+    int64_t step;       /* the last step of training that changed the values; 0: initial values, or
+                         * unknown */
 };
 
 void weights_init(struct weights *w, struct arena *arena, peat_dtype dtype);

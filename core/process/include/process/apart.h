@@ -15,7 +15,8 @@ enum { APART_SECONDS = 30 };
 /* The same, or the value of PEAT_PLUGIN_SECONDS in the environment. */
 double apart_seconds(void);
 
-/* Runs in the child. `out` is sent to the parent. The trail is for calls of plugins. */
+/* Runs in the child. `out` is sent to the parent. The trail is for the functions that call
+ * plugins. */
 typedef peat_status (*apart_fn)(void *ctx, struct trail *trail, struct strbuf *out,
                                 struct error *err);
 

@@ -17,7 +17,8 @@ struct child {
     char *const *argv; /* ends in NULL; argv[0] is searched in PATH unless it has a slash */
     char *const *env;  /* ends in NULL; NULL: this process's environment */
     const char *dir;   /* its current directory; NULL: this process's */
-    const char *log;   /* file to which both outputs are appended; NULL: out, err */
+    const char *log;   /* file to which both outputs are appended, made when absent; NULL: out,
+                        * err */
     int out, err;      /* descriptors of its outputs; 0: this process's */
     /* It leads a group of its own: a terminal's Ctrl-C does not reach it, and the processes that it
      * starts end with it. */

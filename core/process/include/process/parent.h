@@ -11,7 +11,8 @@ bool parent_follow(pid_t parent, int signal);
 struct parent_watch {
     pid_t parent;
     double patience;               /* seconds without progress after the parent's death */
-    const struct trail_page *page; /* it shows progress; NULL: not watched */
+    const struct trail_page *page; /* the trail that shows progress; NULL: progress is not
+                                    * watched */
 };
 /* Starts a thread that checks now and then whether the parent lives. It depends on neither other
  * threads nor signals, which a plugin could block. Call it before plugins are loaded; `page` lives

@@ -39,7 +39,8 @@ void state_compare(const struct state *before, const struct state *after, struct
 struct guard {
     pid_t pid;
     struct state was;
-    char where[96], what[512]; /* where and what the first difference was; "": none */
+    char where[96], what[512]; /* the first look that found a difference, and the difference;
+                                * where "": no difference */
 };
 
 /* Records the present state as the right one. Call again after the engine has opened files. */

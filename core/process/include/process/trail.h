@@ -16,7 +16,8 @@ enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240, TRAIL_NOTICE = 102
 
 struct trail_plugin {
     char id[TRAIL_TEXT];
-    char file[512], at[256]; /* the shared object; where it is named, "exp.yaml:3:5: " */
+    char file[512], at[256]; /* the shared object; the place where it is named, "exp.yaml:3:5: ",
+                              * or "" */
 };
 
 /* Shared with the parent, which trusts none of it: it ends every text at the end of its array. */
@@ -45,7 +46,8 @@ struct trail {
 /* Makes a page to share. *fd (close-on-exec) is for a program that is to be started; for a fork fd
  * is NULL. NULL: the system gives no page. */
 struct trail_page *trail_page_new(int *fd);
-/* Opens the page of a descriptor from the parent, and closes it; NULL when it is not a page. */
+/* Opens the page of a descriptor from the parent, and closes the descriptor; NULL when it is not a
+ * page. */
 struct trail_page *trail_page_open(int fd);
 void trail_page_free(struct trail_page *page);
 

@@ -57,9 +57,8 @@ void effects_compute(struct effects *x, const struct results *r, const struct co
  * pairs of cells are computed. */
 struct effects effects_of_rows(const struct results *r, const struct result_row *x,
                                const struct result_row *y, int length, struct arena *a);
-/* The effect over the strata `in` [pairs.n]. */
-struct effect effect_over(const struct effects *x, const bool *in, const char *name,
-                          struct arena *a);
+/* The difference in its one stratum. */
+struct difference effects_difference(const struct effects *x, struct arena *a);
 /* The effect whose value at each seed is of_seed [r->n_seed] (NaN: no value), computed from the
  * strata `in` [pairs.n] as the sum of weight [pairs.n] times their differences. */
 struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,

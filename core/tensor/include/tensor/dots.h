@@ -42,7 +42,8 @@ void dots_pairs_across(bf16 *to, int64_t width, const float *x, int64_t rows, in
 struct dots {
     int64_t m, n, k;
     const bf16 *a; /* [m, step]             */
-    const bf16 *b; /* [k / 2, width, 2]; rows are readable up to a multiple of DOTS_COLUMNS */
+    const bf16 *b; /* [k / 2, width, 2]; each row is readable from here on for a multiple of
+                    * DOTS_COLUMNS */
     float *c;      /* rows c_step apart     */
     int64_t step, width, c_step;
     float alpha;

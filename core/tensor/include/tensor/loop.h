@@ -34,7 +34,8 @@ typedef void (*loop_fn)(const void *ctx, const struct loop_row *row);
 /* All tensors have the shape of the first. */
 void loop_init(struct loop *l, int n, const struct tensor *const *t);
 /* Cuts the loop into tiles of a fixed number of elements over the team, in any order; fn writes
- * only its own row. A tile may be a part of a row where that keeps columns in the cache. */
+ * only its own row. A tile may be a part of a row where that keeps the columns of a tensor in the
+ * cache. */
 void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx);
 /* The same for elements [begin, end) in row-major order, on the calling thread. */
 void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, const void *ctx);

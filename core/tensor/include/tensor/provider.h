@@ -25,7 +25,8 @@ struct providers {
 peat_status providers_find(struct providers *p, struct arena *a, struct error *err);
 /* The allowed words for run.gemm: "auto" and all names, n + 1 of them and NULL. */
 const char *const *providers_words(const struct providers *p);
-/* The providers that `auto` prefers and that are missing, "onednn, openblas"; NULL: all are. */
+/* The providers that `auto` prefers but that are not installed, "onednn, openblas"; NULL: all are.
+ */
 const char *providers_missing(const struct providers *p);
 /* PEAT_INVALID, with the allowed words and the nearest, unless the name is one of them. */
 peat_status provider_check(const struct providers *p, const char *name, struct error *err);

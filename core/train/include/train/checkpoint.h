@@ -19,7 +19,8 @@
  * optimiser. */
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err);
-/* Removes files that earlier processes left half written; what cannot be removed stays. */
+/* Removes files that an earlier process left under temporary names; what cannot be removed
+ * stays. */
 void checkpoint_tidy(const char *dir);
 
 /* Functions that decide which generations are used. */

@@ -14,7 +14,8 @@ struct task {
     peat_task_plan plan;
 };
 
-/* Runs the plugin's setup and checks its answer. The caller has set what the plan asks. */
+/* Runs the plugin's setup and checks its answer. The caller has filled in the asked fields of the
+ * plan. */
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err);
 
 /* A batch with memory for B x T places, and sources of S. */

@@ -53,7 +53,8 @@ struct patience {
 
 /* One evaluation result. */
 struct measure {
-    const char *metric, *split; /* "bpb"; "valid", "test", or for halves "choose", "report" */
+    const char *metric, *split; /* metric "bpb"; split "valid", "test", or for halves "choose",
+                                 * "report" */
     int64_t length, step;
     double value;
 };
