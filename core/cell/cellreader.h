@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cellreader.h: the parts of a cell as they are read: plugins, weights that start from files. */
+/* cellreader.h: the parts of a cell as they are read: plugins, and weights that start from files.
+ */
 #pragma once
 
 #include "cell/start.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_profile.c: where each head attends, and how much of that its positions determine. */
 
-#include "kit.h"
+#include "heads.h"
 #include "maths/spectrum.h"
+#include "rounded.h"
 
 enum { DISTANCES = 12 }; /* 0, 1, 2-3, 4-7, .. */
 

@@ -6,7 +6,7 @@
 #include "cell/reopen.h"
 #include "cell/start.h"
 #include "grid/stale.h"
-#include "kit.h"
+#include "rounded.h"
 #include "tables.h"
 #include "tensor/gemm.h"
 #include "train/checkpoint.h"

@@ -2,7 +2,7 @@
 /* celltables.c: collects tables from one forward pass. */
 #include "diagnose/celltables.h"
 
-#include "kit.h"
+#include "heads.h"
 #include "tables.h"
 
 enum { WINDOWS_MAX = 64 };

@@ -2,7 +2,7 @@
 /* knockout.c: the variance of tokens and positions in each dimension, and the loss without it. */
 
 #include "diagnose/support.h"
-#include "kit.h"
+#include "rounded.h"
 #include "tables.h"
 
 enum { BLOCKS = 8, LOSS_BATCHES = 2 };

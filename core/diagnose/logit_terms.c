@@ -5,8 +5,9 @@
  */
 
 #include "diagnose/parts.h"
-#include "kit.h"
+#include "heads.h"
 #include "maths/spectrum.h"
+#include "rounded.h"
 
 enum { BIAS_TERM = PARTS * PARTS, TERMS };
 

@@ -2,7 +2,7 @@
 /* mistaken.c: tokens and positions that can be mistaken for others at the model's input. */
 
 #include "diagnose/collisions.h"
-#include "kit.h"
+#include "rounded.h"
 #include "tables.h"
 
 static void add_noise(struct json list, const struct decoded *d)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* order.c: permutes the other tokens and measures the change at the last place. */
 
-#include "kit.h"
+#include "diagnose/trace.h"
+#include "rounded.h"
 
 enum { PERMUTATIONS = 4 };
 

@@ -2,7 +2,8 @@
 /* readout.c: linear probes for position and token, at the input and after every block. */
 
 #include "diagnose/probe.h"
-#include "kit.h"
+#include "diagnose/trace.h"
+#include "rounded.h"
 
 /* Rows of one layer: places of all windows, without padding. */
 struct readout {

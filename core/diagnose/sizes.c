@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c: the sizes of tokens and positions where they meet, and the cosine between them. */
 
-#include "kit.h"
+#include "heads.h"
+#include "rounded.h"
 #include "tables.h"
 
 /* Over all pairs of a token's and a position's vector; rows of length 0 have no direction. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* spaces.c: measures whether tokens and positions span different subspaces. */
-#include "kit.h"
 #include "maths/subspace.h"
+#include "rounded.h"
 #include "tables.h"
 
 static const double ENERGY = 0.99;

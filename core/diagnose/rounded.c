@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kit.c: numbers and sentences as a diagnosis shows them, and scores of single heads. */
-#include "kit.h"
+/* rounded.c: numbers and sentences as a diagnosis shows them. */
+#include "rounded.h"
 
 static double rounded(double x)
 {
@@ -32,27 +32,4 @@ void put_summary(struct json map, const char *fmt, ...)
     va_start(args, fmt);
     json_put_text(map, "summary", arena_vprintf(map.a, fmt, args));
     va_end(args);
-}
-
-double *keys_seen(const struct trace *t, struct arena *a)
-{
-    return node_spread(t->keys, 4, (int64_t[]){t->in.B, 1, t->in.T, t->in.T}, a);
-}
-
-void centre_seen(double *x, const double *mask, int64_t T)
-{
-    for (int64_t i = 0; i < T; i++) {
-        double sum = 0.0, n = 0.0;
-        for (int64_t j = 0; j < T; j++) {
-            sum += mask[i * T + j] != 0.0 ? x[i * T + j] : 0.0;
-            n += mask[i * T + j] != 0.0;
-        }
-        for (int64_t j = 0; j < T; j++)
-            x[i * T + j] = mask[i * T + j] != 0.0 ? x[i * T + j] - sum / n : 0.0;
-    }
-}
-
-double ratio(double part, double whole)
-{
-    return whole > 0.0 ? part / whole : (double)NAN;
 }
