@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""tables.py: the tables of positions that what-tables-learn.yaml starts from, made of the tables that runs/tables learned.
+"""tables.py: the tables of positions that experiment.yaml starts from, made of the tables that runs/tables learned.
 
     tables.py RUN FOLDER          needs peat in PATH and NumPy
 
