@@ -5,8 +5,8 @@
     published_numbers.py SOURCE
 
 Each "effect ± half width" of findings.md is looked for in the runs that its line names, or else its
-section: a difference of two reported rows, their mean over kinds of positions, or a difference of two
-differences, computed here with its 90 % interval; or a number in what pages print of the run. A verdict
+section: a difference of two reported rows, their mean over kinds of positions or over all runs of the line, or a
+difference of two differences, computed here with its 90 % interval; or a number in what pages print of the run. A verdict
 beside it must be that of a claim with this effect. README's numbers must stand in findings.md.
 """
 import collections
@@ -57,6 +57,14 @@ def effects(path):
             yield interval(minus(d, e))
 
 
+def over_runs(paths):
+    """(mean, half width) of the differences that all runs have, of each seed the mean over runs."""
+    runs = [reported(path) for path in paths]
+    for x, y in itertools.permutations(set.intersection(*map(set, runs)), 2):
+        d = [minus(rows[x], rows[y]) for rows in runs]
+        yield interval({s: statistics.mean(of[s] for of in d) for s in set.intersection(*map(set, d))})
+
+
 def interval(difference):
     values = list(difference.values())
     if len(values) - 1 not in T95:
@@ -72,6 +80,10 @@ def places(text):
 def rounds(value, text):
     """The text is the value, rounded once."""
     return f"{value:+.{places(text)}f}".lstrip("+") == text.lstrip("+")
+
+
+def said(numbers, mean, half):
+    return any(rounds(m, mean) and rounds(h, half) for m, h in numbers)
 
 
 def near(text, shorter):
@@ -97,7 +109,7 @@ class Run:
     def has(self, number, half):
         if self.computed is None:
             self.computed = set(effects(self.path))
-        return any(rounds(m, number) and rounds(h, half) for m, h in [*self.printed, *self.computed])
+        return said([*self.printed, *self.computed], number, half)
 
     def judged(self, verdict, effect, half):
         return any(v == verdict and near(e, effect) and near(h, half) for v, e, h in self.claims)
@@ -122,7 +134,8 @@ def faults_of(section, runs):
     for line in section.splitlines():
         of = named(line) if line.startswith("|") and named(line) else named(section)
         for sign, mean, half in NUMBER.findall(line):
-            if not any(run.has(sign + mean, half) for run in of):
+            if not any(run.has(sign + mean, half) for run in of) and not (
+                    len(named(line)) > 1 and said(over_runs([r.path for r in named(line)]), sign + mean, half)):
                 yield f"{sign}{mean} ± {half} is not in the runs that are named: {line}"
         judged = VERDICT.findall(line) if line.startswith("|") else []
         for verdict, effect, half in judged:
