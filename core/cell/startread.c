@@ -28,13 +28,14 @@ static bool fits(const struct candidate *c, const char *name)
     return strcmp(c->id, name) == 0 || same_text(label, name) || starts;
 }
 
-static peat_status list_cells(const char *run, struct arena *a, struct candidate **cell, int *n,
-                              struct error *err)
+static peat_status list_cells(const char *run, const char *name, struct arena *a,
+                              struct candidate **cell, int *n, struct error *err)
 {
     char **id;
     const char *cells = arena_printf(a, "%s/cells", run);
     if (!file_exists(cells))
-        return error_set(err, PEAT_NOTFOUND, "'%s' is not a run directory: it has no cells", run);
+        return error_set(err, PEAT_NOTFOUND, "'%s' has neither a file '%s' nor cells of a run", run,
+                         name);
     peat_status status = dir_list(cells, &id, n, err);
     *cell = ARENA_ARRAY(a, *n + 1, struct candidate);
     for (int i = 0; i < *n; i++) {
@@ -53,7 +54,7 @@ static peat_status find(const char *run, const char *name, struct arena *a,
     struct candidate *cell = NULL;
     int n = 0;
     *found = NULL;
-    peat_status status = list_cells(run, a, &cell, &n, err);
+    peat_status status = list_cells(run, name, a, &cell, &n, err);
     const char **label = ARENA_ARRAY(a, n + 1, const char *);
     for (int i = 0; status == PEAT_OK && i < n; i++) {
         const char *own = json_get_text(cell[i].config, "label");

@@ -314,12 +314,13 @@ static void show_failure(struct run *r, int *shown, enum cell_state state, const
 
 static void show_failures(struct run *r)
 {
-    int shown = 0;
+    int shown = 0, failed = r->n_old;
     for (int i = 0; i < r->n_old; i++)
         show_failure(r, &shown, r->old[i]->state, r->old[i]->label,
                      json_get_text(r->old[i]->end, "reason"), r->old[i]->dir);
     for (int i = 0; i < r->jobs.n; i++) {
         const struct job *job = &r->jobs.job[i];
+        failed += job->ended && cell_has_failed(job->end.state);
         if (job->ended && (cell_has_failed(job->end.state) || job->end.no_room))
             show_failure(r, &shown, job->end.no_room ? CELL_FAILED : job->end.state, job->label,
                          job->end.reason, job->dir);
@@ -327,9 +328,9 @@ static void show_failures(struct run *r)
     if (shown > FAILURES_SHOWN)
         shown_print(r->progress.out, "  and %d more: peat status %s\n", shown - FAILURES_SHOWN,
                     r->dir.path);
-    if (r->n_old)
-        progress_say(&r->progress, "%d failed before; --retry-failed tries %s again", r->n_old,
-                     r->n_old == 1 ? "it" : "them");
+    if (failed)
+        progress_say(&r->progress, "%d failed; --retry-failed tries %s again", failed,
+                     failed == 1 ? "it" : "them");
 }
 
 static void show_counts(struct run *r)

@@ -83,7 +83,10 @@ static peat_status refuse_missing(const struct filling *f, const peat_param *row
 static peat_status refuse_kind(const struct filling *f, const struct value *given)
 {
     struct strbuf out = STRBUF_NEW;
-    strbuf_addf(&out, "%s must be a map of keys and values, not ", f->what);
+    strbuf_addf(&out, "%s must be a map of keys and values", f->what);
+    if (f->row && f->row->key)
+        strbuf_addf(&out, " such as {%s: ...}", f->row->key);
+    strbuf_addf(&out, ", not ");
     add_found(&out, given);
     return refuse(f, given->at, &out);
 }

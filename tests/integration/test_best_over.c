@@ -122,7 +122,7 @@ START_TEST(a_cell_for_choosing_that_failed_lets_its_row_alone_wait)
                     "printf '{\"format\":1,\"state\":\"crashed\",\"reason\":\"why\"}' > end.json");
     shell_says(1, "none: no lr is chosen yet: 1 of 6 cells of seeds 0, 1 have no result",
                "peat run x.yaml");
-    assert_printed("1 failed");
+    assert_printed("1 failed; --retry-failed tries it again");
     assert_printed("2 waiting");
     assert_printed("learned: train.lr = ");
     shell_says(0, "none: train.lr = ", "peat run x.yaml --retry-failed");

@@ -522,7 +522,7 @@ static const struct {
     {"", "start: {from: v.f, to: token.weight, as: other}", "'as' in start in model"},
     {"", "start: {from: v.safetensors, as: sum_of_concat}", "as: sum_of_concat was removed"},
     {"mkdir d", "embedding: d", "is a directory: 'cell' must name a cell or a file of it"},
-    {"mkdir d", "embedding: {from: d, cell: c}", "is not a run directory: it has no cells"},
+    {"mkdir d", "embedding: {from: d, cell: c}", "d' has neither a file 'c' nor cells of a run"},
     {"", "embedding: {from: first, cell: lerned.sum.s0}",
      "has no cell 'lerned.sum.s0'; did you mean 'learned.sum.s0'?"},
     {"rm first/cells/*/result.json", "start: {from: first, cell: learned.sum.s0}",

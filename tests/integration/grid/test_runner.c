@@ -252,7 +252,7 @@ START_TEST(second_run_does_only_what_is_left)
     ck_assert_int_eq(starts(2), 2);
     ck_assert_int_eq(starts(3), 1);
     ck_assert_ptr_null(cell(2).end);
-    assert_said("1 failed before; --retry-failed tries it again");
+    assert_said("1 failed; --retry-failed tries it again");
     options.retry_failed = true;
     run_again();
     assert_end(0, 0, 1, 0, 3, 0);

@@ -300,10 +300,12 @@ END_TEST
 
 START_TEST(only_a_map_can_be_filled_from)
 {
-    assert_refused_by(rows, "train", "[1, 2]\n",
-                      "exp.yaml:1:1: train must be a map of keys and values, not a list");
-    assert_refused_by(rows, "train", "fast\n",
-                      "exp.yaml:1:1: train must be a map of keys and values, not 'fast'");
+    assert_refused_by(
+        rows, "train", "[1, 2]\n",
+        "exp.yaml:1:1: train must be a map of keys and values such as {flag: ...}, not a list");
+    assert_refused_by(
+        rows, "train", "fast\n",
+        "exp.yaml:1:1: train must be a map of keys and values such as {flag: ...}, not 'fast'");
 }
 END_TEST
 
