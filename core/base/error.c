@@ -62,6 +62,15 @@ peat_status error_set(struct error *err, peat_status status, const char *fmt, ..
     return status;
 }
 
+bool error_fail(struct error *err, peat_status status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    error_set_args(err, status, fmt, args);
+    va_end(args);
+    return false;
+}
+
 void error_prefix(struct error *err, const char *fmt, ...)
 {
     if (!err)

@@ -60,10 +60,10 @@ static bool need_one(const struct starting *x)
 {
     if (x->n == 1)
         return true;
-    return error_set(x->err, PEAT_INVALID,
-                     "'tensor' is one: 'to' has to name one parameter, and %d have such names "
-                     "('%s', '%s', ...)",
-                     x->n, x->weight[0]->name, x->weight[1]->name) == PEAT_OK;
+    return error_fail(x->err, PEAT_INVALID,
+                      "'tensor' is one: 'to' has to name one parameter, and %d have such names "
+                      "('%s', '%s', ...)",
+                      x->n, x->weight[0]->name, x->weight[1]->name);
 }
 
 /* ---- values ---- */
@@ -135,18 +135,17 @@ static bool is_safetensors(const struct starting *x)
 static bool start_one(struct starting *x)
 {
     if (x->s->as == START_SUM_OF_CONCAT)
-        return error_set(x->err, PEAT_INVALID,
-                         "as: sum_of_concat was removed: "
-                         "experiments/how-the-sum-is-read/sum_of_concat.py writes such weights") ==
-               PEAT_OK;
+        return error_fail(x->err, PEAT_INVALID,
+                          "as: sum_of_concat was removed: "
+                          "experiments/how-the-sum-is-read/sum_of_concat.py writes such weights");
     if (!choose_weights(x) ||
         data_read(x->c->files, x->s->file, &x->arena, &x->byte, &x->bytes, x->err) != PEAT_OK)
         return false;
     if (!is_safetensors(x))
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' is not a safetensors file: `python3 -m peat.convert` makes one of "
-                         "a NumPy array or of word vectors",
-                         x->s->file) == PEAT_OK;
+        return error_fail(x->err, PEAT_INVALID,
+                          "'%s' is not a safetensors file: `python3 -m peat.convert` makes one of "
+                          "a NumPy array or of word vectors",
+                          x->s->file);
     return from_tensors(x);
 }
 

@@ -53,9 +53,9 @@ static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner
     char program[PATH_MAX];
     int lock = -1;
     if (l->experiment.looks.n && o->shard_count) {
-        error_set(err, PEAT_INVALID,
-                  "option '--shard': seeds until claims need all cells of a look in one directory");
-        return false;
+        return error_fail(
+            err, PEAT_INVALID,
+            "option '--shard': seeds until claims need all cells of a look in one directory");
     }
     if (own_program(program, sizeof(program), err) != PEAT_OK ||
         runner_check(&l->plan, o, err) != PEAT_OK || rundir_check(dir, &l->plan, err) != PEAT_OK)

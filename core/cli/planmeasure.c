@@ -71,8 +71,7 @@ static bool run_cell(struct measuring *m, const struct plan_cell *c, const char 
     struct strbuf said = STRBUF_NEW;
     bool ok = child_run(&child, &said, NULL, m->err) == PEAT_OK;
     if (ok && child.code != 0)
-        ok = error_set(m->err, PEAT_FAILED, "%s cannot be measured: %s", c->label, said.text) ==
-             PEAT_OK;
+        ok = error_fail(m->err, PEAT_FAILED, "%s cannot be measured: %s", c->label, said.text);
     strbuf_release(&said);
     return ok && dir_has(dir, MEASURED_FILE);
 }

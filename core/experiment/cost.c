@@ -102,10 +102,10 @@ static bool check_unmarked(struct planning *p, struct assembly *s, const struct 
         return true;
     peat_status status = task_batch_init(&s->task, &batch, &p->scratch, B, T);
     if (status != PEAT_OK)
-        return error_set(p->err, status, "no memory for a batch") == PEAT_OK;
+        return error_fail(p->err, status, "no memory for a batch");
     if (task_train_batch(&s->task, (uint64_t)c->seed, 1, &batch, p->err) != PEAT_OK)
         return false;
-    return batch.b.has_special || error_set(p->err, why.status, "%s", why.text) == PEAT_OK;
+    return batch.b.has_special || error_fail(p->err, why.status, "%s", why.text);
 }
 
 /* all: compute everything, not only the costs of training. */

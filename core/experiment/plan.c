@@ -40,7 +40,7 @@ static bool drop_refused(struct planning *p)
         else
             p->row[kept++] = p->row[i];
     p->n = kept;
-    return kept || error_set(p->err, PEAT_REFUSED, "%s", p->refused[0].refused) == PEAT_OK;
+    return kept || error_fail(p->err, PEAT_REFUSED, "%s", p->refused[0].refused);
 }
 
 /* Lists a refused point for every seed, like cells. */

@@ -109,8 +109,7 @@ static bool read_plan(struct plan *p, const struct value *plan, struct arena *a,
         whole = read_cell(p->experiment, cells->item[i], c) && c->index == i && c->baseline < p->n;
     }
     read_claims(value_get(plan, "claims_without_rows"), p, a);
-    return whole ||
-           error_set(err, PEAT_CORRUPT, "the planning process sent an incomplete plan") == PEAT_OK;
+    return whole || error_fail(err, PEAT_CORRUPT, "the planning process sent an incomplete plan");
 }
 
 peat_status plan_make_apart(struct plan *p, const struct experiment *e, enum plan_depth depth,

@@ -59,7 +59,7 @@ static struct place place_of(const struct reader *r, yaml_mark_t mark)
 
 static bool no_memory(struct reader *r)
 {
-    return error_set(r->err, PEAT_NOMEM, "%s: out of memory", r->file) == PEAT_OK;
+    return error_fail(r->err, PEAT_NOMEM, "%s: out of memory", r->file);
 }
 
 /* ---- bytes ---- */

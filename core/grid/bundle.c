@@ -34,14 +34,14 @@ static bool look(const struct bundling *b, const char *path, int n, bool *there)
     *there = lstat(part, &st) == 0;
     if (!*there)
         return errno == ENOENT ||
-               error_set(b->err, PEAT_IO, "cannot read '%s': %s", part, strerror(errno)) == PEAT_OK;
+               error_fail(b->err, PEAT_IO, "cannot read '%s': %s", part, strerror(errno));
     if (is_file ? !S_ISREG(st.st_mode) : !S_ISDIR(st.st_mode))
-        return error_set(b->err, PEAT_INVALID,
-                         "'%s' is not a %s: links and special files are not bundled", part,
-                         is_file ? "regular file" : "folder") == PEAT_OK;
+        return error_fail(b->err, PEAT_INVALID,
+                          "'%s' is not a %s: links and special files are not bundled", part,
+                          is_file ? "regular file" : "folder");
     return !is_file || st.st_size <= RUN_FILE_MOST || path_ends_in(path, GENERATION_MODEL) ||
-           error_set(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
-                     (int64_t)st.st_size, RUN_FILE_MOST) == PEAT_OK;
+           error_fail(b->err, PEAT_INVALID, "'%s' has %" PRId64 " bytes, the limit is %d", part,
+                      (int64_t)st.st_size, RUN_FILE_MOST);
 }
 
 /* Adds files of the directory that exist. */

@@ -76,7 +76,7 @@ static bool read_file(struct cell_files *c, const struct record *r, struct value
     *v = NULL;
     peat_status status = record_read(c->dir, r, a, v, &why);
     if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
-        return error_set(err, status, "%s", why.text) == PEAT_OK;
+        return error_fail(err, status, "%s", why.text);
     if (r == &stale_record) /* a damaged stale.json marks the cell too */
         c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
     if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)

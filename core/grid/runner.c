@@ -228,8 +228,7 @@ static bool read_dir(struct run *r)
         return false;
     for (int i = 0; i < r->plan->n; i++)
         if (i >= r->dir.n || strcmp(r->dir.cell[i].id, r->plan->cell[i].id) != 0)
-            return error_set(r->err, PEAT_CORRUPT, "'%s/plan.json' belongs to another plan", dir) ==
-                   PEAT_OK;
+            return error_fail(r->err, PEAT_CORRUPT, "'%s/plan.json' belongs to another plan", dir);
     return true;
 }
 

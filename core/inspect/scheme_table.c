@@ -59,11 +59,11 @@ static bool check_sizes(struct view *v, const void *config)
     const struct scheme_request *q = v->request;
     int64_t width = v->hooks->encode && v->hooks->width ? v->hooks->width(config) : 0;
     if (q->d % q->heads != 0)
-        return error_set(v->err, PEAT_INVALID, "a width of %lld does not split into %lld heads",
-                         (long long)q->d, (long long)q->heads) == PEAT_OK;
+        return error_fail(v->err, PEAT_INVALID, "a width of %lld does not split into %lld heads",
+                          (long long)q->d, (long long)q->heads);
     return width <= 0 || width == q->d ||
-           error_set(v->err, PEAT_INVALID, "scheme '%s' is %lld wide, not %lld", v->plugin->name,
-                     (long long)width, (long long)q->d) == PEAT_OK;
+           error_fail(v->err, PEAT_INVALID, "scheme '%s' is %lld wide, not %lld", v->plugin->name,
+                      (long long)width, (long long)q->d);
 }
 
 /* The model around the scheme has one layer of the requested size. */
@@ -291,9 +291,9 @@ static bool table_of_probe(struct view *v, struct scheme_table *t)
     if (!probe && !v->request->alone)
         return model_table(v, t);
     if (!probe)
-        return error_set(v->err, PEAT_REFUSED,
-                         "scheme '%s' has no table that depends only on positions",
-                         v->plugin->name) == PEAT_OK;
+        return error_fail(v->err, PEAT_REFUSED,
+                          "scheme '%s' has no table that depends only on positions",
+                          v->plugin->name);
     *t = copy_table(v, probe->name, &probe->value);
     return true;
 }

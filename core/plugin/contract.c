@@ -63,10 +63,9 @@ static bool check_header(const peat_plugin *desc, struct error *err)
               PEAT_MAGIC))
         return false;
     if (!abi_fits(desc)) {
-        error_set(err, PEAT_MISMATCH,
-                  "built for ABI %" PRIu32 ".%" PRIu32 ", this program loads %d.x and 0.1",
-                  desc->abi_major, desc->abi_minor, PEAT_ABI_MAJOR);
-        return false;
+        return error_fail(err, PEAT_MISMATCH,
+                          "built for ABI %" PRIu32 ".%" PRIu32 ", this program loads %d.x and 0.1",
+                          desc->abi_major, desc->abi_minor, PEAT_ABI_MAJOR);
     }
     return rule(err, desc->size >= sizeof(*desc),
                 "its descriptor has %" PRIu32 " bytes, that of ABI %s has %zu", desc->size,
@@ -244,11 +243,10 @@ static bool check_size(const struct layout *l, const void *given, uint32_t size,
         return false;
     if (size <= l->now || all_zero((const unsigned char *)given + l->now, size - l->now))
         return true;
-    error_set(err, PEAT_MISMATCH,
-              "its %s sets fields that this program does not know: it has %" PRIu32
-              " bytes, here %zu; a newer PEAT is needed",
-              l->type, size, l->now);
-    return false;
+    return error_fail(err, PEAT_MISMATCH,
+                      "its %s sets fields that this program does not know: it has %" PRIu32
+                      " bytes, here %zu; a newer PEAT is needed",
+                      l->type, size, l->now);
 }
 
 /* An interface grows only at its end. Fields that the plugin's headers lack become zero, and those

@@ -42,27 +42,27 @@ static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
     if (!same_axes(first, other))
-        return error_set(
-                   x->err, PEAT_INVALID,
-                   "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
-                   "second %s",
-                   x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d)) == PEAT_OK;
+        return error_fail(
+            x->err, PEAT_INVALID,
+            "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
+            "second %s",
+            x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
-                         "the second '%s'; choose with --metric",
-                         x->dir[0], x->dir[d], *m ? m : "the task's",
-                         *n ? n : "the task's") == PEAT_OK;
+        return error_fail(
+            x->err, PEAT_INVALID,
+            "'%s' and '%s' do not make one table: the metric of the first is '%s', of "
+            "the second '%s'; choose with --metric",
+            x->dir[0], x->dir[d], *m ? m : "the task's", *n ? n : "the task's");
     const struct value *best = value_get_path(first, "report.best_over");
     const struct value *other_best = value_get_path(other, "report.best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: their report.best_over differs; "
-                         "--every-value shows them without it",
-                         x->dir[0], x->dir[d]) == PEAT_OK;
+        return error_fail(x->err, PEAT_INVALID,
+                          "'%s' and '%s' do not make one table: their report.best_over differs; "
+                          "--every-value shows them without it",
+                          x->dir[0], x->dir[d]);
     return true;
 }
 
@@ -73,9 +73,9 @@ static bool read_dir(struct reader *x, int d)
     int axes = json_get_count(x->run[d].plan, "axes");
     return axes <= EXPERIMENT_MAX_AXES
                ? d == 0 || check_together(x, d)
-               : error_set(x->err, PEAT_CORRUPT,
-                           "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
-                           axes, EXPERIMENT_MAX_AXES) == PEAT_OK;
+               : error_fail(x->err, PEAT_CORRUPT,
+                            "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
+                            axes, EXPERIMENT_MAX_AXES);
 }
 
 static bool read_dirs(struct reader *x)
@@ -214,10 +214,10 @@ static bool choose_split(struct reader *x)
     x->r->split = with ? "test" : half ? "report" : "valid";
     if (!with || !without)
         return true;
-    return error_set(x->err, PEAT_INVALID,
-                     "'%s' and '%s' do not make one table: the first is measured on a test part "
-                     "(eval.test), the second on all held-out data",
-                     with->dir, without->dir) == PEAT_OK;
+    return error_fail(x->err, PEAT_INVALID,
+                      "'%s' and '%s' do not make one table: the first is measured on a test part "
+                      "(eval.test), the second on all held-out data",
+                      with->dir, without->dir);
 }
 
 /* The task's metrics in its order, then other measures: the training loss. */
@@ -291,9 +291,9 @@ static bool list_lengths(struct reader *x)
             if (!is_chosen(r, m) || integers_hold(r->length, r->n_length, length))
                 continue;
             if (r->n_length == RESULTS_MAX_LENGTHS)
-                return error_set(x->err, PEAT_INVALID,
-                                 "more than %d evaluation lengths in one table",
-                                 RESULTS_MAX_LENGTHS) == PEAT_OK;
+                return error_fail(x->err, PEAT_INVALID,
+                                  "more than %d evaluation lengths in one table",
+                                  RESULTS_MAX_LENGTHS);
             r->length[r->n_length++] = length;
         }
     }
@@ -348,17 +348,16 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
         const struct value *a = value_get(first->config, section[i]);
         const struct value *b = value_get(c->config, section[i]);
         if (a && b && !value_equal(a, b))
-            return error_set(x->err, PEAT_INVALID,
-                             "'%s' and '%s' do not make one table: both have the row '%s', and "
-                             "their settings of '%s' differ",
-                             first->dir, c->dir, results_row_label(x->r, row, x->a),
-                             section[i]) == PEAT_OK;
+            return error_fail(x->err, PEAT_INVALID,
+                              "'%s' and '%s' do not make one table: both have the row '%s', and "
+                              "their settings of '%s' differ",
+                              first->dir, c->dir, results_row_label(x->r, row, x->a), section[i]);
     }
     if (one && two)
-        return error_set(x->err, PEAT_INVALID,
-                         "'%s' and '%s' do not make one table: both have the row '%s', and the "
-                         "content of their data or plugins differs",
-                         first->dir, c->dir, results_row_label(x->r, row, x->a)) == PEAT_OK;
+        return error_fail(x->err, PEAT_INVALID,
+                          "'%s' and '%s' do not make one table: both have the row '%s', and the "
+                          "content of their data or plugins differs",
+                          first->dir, c->dir, results_row_label(x->r, row, x->a));
     return true;
 }
 

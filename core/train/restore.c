@@ -68,7 +68,7 @@ static bool restore_tensors(const char *dir, struct arena *a, const struct value
         moments.to = generation_tensors(&t->model->weights, &t->adamw, a, &moments.n_to);
     /* A run that has ended keeps only its weights. */
     if (!has_moments && !trainer_has_ended(t))
-        return error_set(err, PEAT_INVALID, "it has no optimiser state to go on from") == PEAT_OK;
+        return error_fail(err, PEAT_INVALID, "it has no optimiser state to go on from");
     if (!read_tensors(dir, GENERATION_MODEL, a, &model, err) || !check_tensors(&model, err))
         return false;
     if (has_moments && !(read_tensors(dir, GENERATION_OPTIMISER, a, &moments, err) &&

@@ -20,10 +20,10 @@ static bool check_stream_name(const struct task *t, int64_t i, struct error *err
     bool fit = fit_for_stream(s[i].name);
     for (int64_t j = 0; fit && j < i; j++)
         fit = strcmp(s[i].name, s[j].name) != 0;
-    return fit || error_set(err, PEAT_FAILED,
-                            "task '%s' names a stream '%s': each stream has a name of its own, 1 "
-                            "to 32 of a-z, 0-9 and _",
-                            t->part.id, s[i].name ? s[i].name : "") == PEAT_OK;
+    return fit || error_fail(err, PEAT_FAILED,
+                             "task '%s' names a stream '%s': each stream has a name of its own, 1 "
+                             "to 32 of a-z, 0-9 and _",
+                             t->part.id, s[i].name ? s[i].name : "");
 }
 
 /* Refuses the cell's model if the task cannot serve it. */
@@ -45,7 +45,7 @@ static bool check_asked(const struct task *t, struct error *err)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].wrong)
-            return error_set(err, PEAT_REFUSED, "task '%s' %s", t->part.id, rows[i].why) == PEAT_OK;
+            return error_fail(err, PEAT_REFUSED, "task '%s' %s", t->part.id, rows[i].why);
     return true;
 }
 
@@ -58,8 +58,8 @@ struct number {
 static bool check_number(const struct task *t, const struct number *a, struct error *err)
 {
     return (a->value >= a->least && a->value <= a->most) ||
-           error_set(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64, t->part.id,
-                     a->name, a->value) == PEAT_OK;
+           error_fail(err, PEAT_FAILED, "task '%s' answered its set-up with %s %" PRId64,
+                      t->part.id, a->name, a->value);
 }
 
 static bool check_each(const struct task *t, const int64_t *value, const char *name,
@@ -102,9 +102,9 @@ static bool check_test(const struct task *t, struct error *err)
 {
     const peat_task_plan *p = &t->plan;
     if (p->test > 0 && !t->hooks->test)
-        return error_set(err, PEAT_REFUSED,
-                         "task '%s' has no test part: eval.test must be 0, not %g", t->part.id,
-                         p->test) == PEAT_OK;
+        return error_fail(err, PEAT_REFUSED,
+                          "task '%s' has no test part: eval.test must be 0, not %g", t->part.id,
+                          p->test);
     return p->test <= 0 || check_each(t, p->test_sequences, "a number of test sequences of", err);
 }
 
@@ -112,8 +112,7 @@ static bool check_plan(const struct task *t, struct error *err)
 {
     bool has_metric = t->hooks->metric && t->hooks->metric[0].name;
     return check_asked(t, err) && check_sizes(t, err) && check_test(t, err) &&
-           (has_metric ||
-            error_set(err, PEAT_FAILED, "task '%s' has no metric", t->part.id) == PEAT_OK);
+           (has_metric || error_fail(err, PEAT_FAILED, "task '%s' has no metric", t->part.id));
 }
 
 peat_status task_setup(struct task *t, struct arena *arena, struct error *err)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include <peat/types.h>
 
@@ -21,6 +22,9 @@ struct error {
 /* Fills err (may be NULL) and returns status. A text that does not fit, as with a very long path,
  * loses its middle, because the reason is at its end. */
 peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for functions that return whether they succeeded: returns false. */
+bool error_fail(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
