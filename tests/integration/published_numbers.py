@@ -18,7 +18,7 @@ import statistics
 import sys
 
 T95 = {3: 2.353363, 5: 2.015048, 7: 1.894579, 9: 1.833113}  # Student's t by degrees of freedom
-METRICS = ("bpb", "exact_match")
+METRICS = ("bpb", "exact_match", "accuracy")
 NOT_AXES = ("seed", "best_over", "train.lr", "metric", "split", "step", "value", "status", "params",
             "input_ratio_start", "input_ratio", "config_sha256")
 NUMBER = re.compile(r"([+-]?)(\d+\.\d+) ± (\d+(?:\.\d+)?)")
