@@ -70,7 +70,8 @@ peat_status known_keys_only(const struct value *map, const char *what, const cha
                             struct error *err)
 {
     if (map->kind != VALUE_MAP)
-        return place_error(err, map->at, "%s must be a map of keys and values", what);
+        return place_error(err, map->at, "%s must be a map of keys and values such as {%s: ...}",
+                           what, known[0]);
     for (int i = 0; i < map->n; i++)
         if (names_find(known, map->key[i]) < 0)
             return unknown_key(err, map->key_at[i], map->key[i], what, names_count(known), known);

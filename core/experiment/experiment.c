@@ -201,6 +201,10 @@ static bool read_seeds(struct reading *r)
 
 static bool read_keys(struct reading *r)
 {
+    for (int i = 0; i < r->root->n; i++)
+        if (names_find(setting_sections, r->root->key[i]) >= 0)
+            return mistake(r->err, r->root->key_at[i], "'%s' belongs in 'defaults'",
+                           r->root->key[i]);
     return known_keys_only(r->root, "the experiment", experiment_keys, r->err) == PEAT_OK;
 }
 
