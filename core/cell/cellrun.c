@@ -51,8 +51,8 @@ static peat_status refuse_hash(const struct cell *c, struct error *err)
                      "`peat run` again to plan it anew");
 }
 
-/* Refuses a cell that an earlier peat planned with another arithmetic: its hash stands for bits
- * that this peat does not compute. */
+/* Refuses a cell that was planned with another arithmetic: this program would train it to other
+ * bits than those that the cell's hash names. */
 static peat_status check_arithmetic(const struct cell *c, struct error *err)
 {
     if (c->config.arithmetic == CELL_ARITHMETIC || c->options->allow_drift)

@@ -132,10 +132,11 @@ def faults_of(section, runs):
     def named(text):
         return [runs[n] for n in re.findall(r"[\w-]+", text) if n in runs and re.search("(`|runs/)" + n, text)]
     for line in section.splitlines():
-        of = named(line) if line.startswith("|") and named(line) else named(section)
+        own = named(line)
+        of = own if line.startswith("|") and own else named(section)
+        means = list(over_runs([run.path for run in own])) if len(own) > 1 else []
         for sign, mean, half in NUMBER.findall(line):
-            if not any(run.has(sign + mean, half) for run in of) and not (
-                    len(named(line)) > 1 and said(over_runs([r.path for r in named(line)]), sign + mean, half)):
+            if not any(run.has(sign + mean, half) for run in of) and not said(means, sign + mean, half):
                 yield f"{sign}{mean} ± {half} is not in the runs that are named: {line}"
         judged = VERDICT.findall(line) if line.startswith("|") else []
         for verdict, effect, half in judged:
