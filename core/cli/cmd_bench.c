@@ -6,81 +6,24 @@
 #include "cli/verbs.h"
 #include "maths/statistics.h"
 #include "tensor/gemm.h"
-#include "train/trainer.h"
 
 struct bench {
     struct bench_sizes s;
     struct team team;
-    struct arena arena, step_arena;
-    struct bench_model of;
-    struct train_config train;
-    struct adamw adamw;
-    int32_t *token, *target;
+    struct arena arena, scratch;
+    struct bench_step step;
     double *ms, *cpu_ms; /* [steps] */
     struct error *err;
 };
 
-/* ---- set-up ---- */
-
-static peat_status set_up_batch(struct bench *b)
-{
-    int64_t n = b->s.B * b->s.T;
-    uint64_t stream = rng_stream(0, "batch", "bench");
-    b->token = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
-    b->target = ARENA_TRY_ARRAY(&b->arena, n, int32_t);
-    if (!b->token || !b->target)
-        return error_set(b->err, PEAT_NOMEM, "out of memory for a batch");
-    for (int64_t i = 0; i < n; i++) {
-        b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)b->s.V);
-        b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)b->s.V);
-    }
-    return PEAT_OK;
-}
-
-static peat_status set_up(struct bench *b)
-{
-    peat_status status = bench_model_open(&b->of, &b->s, &b->team, &b->arena, b->err);
-    if (status == PEAT_OK)
-        status = set_up_batch(b);
-    if (status == PEAT_OK && adamw_init(&b->adamw, &b->of.model.weights, &b->arena) != PEAT_OK)
-        status = error_set(b->err, PEAT_NOMEM, "out of memory for the optimiser");
-    b->train = (struct train_config){
-        .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
-    return status;
-}
-
 /* ---- steps ---- */
-
-static peat_status run_step(struct bench *b, int64_t step)
-{
-    struct weights *w = &b->of.model.weights;
-    struct model_input in = {
-        .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
-    struct graph g;
-    graph_init(&g, &b->step_arena, &b->team, PEAT_F32);
-    g.reuse = true;
-    peat_node *logits = model_forward(&b->of.model, &g, &in, NULL);
-    peat_node *target =
-        graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->s.B * b->s.T}, b->target);
-    peat_node *loss = op_cross_entropy(&g.base, logits, target);
-    if (loss) {
-        weights_zero_grad(w);
-        graph_backward(&g, loss);
-    }
-    if (graph_failed(&g))
-        return error_set(b->err, g.err.status, "%s", g.err.text);
-    double scale = b->train.clip / (gradient_norm(w, &b->team) + 1e-6);
-    adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), &b->team);
-    arena_reset(&b->step_arena);
-    return PEAT_OK;
-}
 
 static peat_status time_steps(struct bench *b)
 {
     peat_status status = PEAT_OK;
     for (int64_t i = 0; status == PEAT_OK && i < b->s.warmup + b->s.steps; i++) {
         double start = clock_seconds(), cpu = clock_cpu();
-        status = run_step(b, i + 1);
+        status = bench_step_run(&b->step, i + 1, &b->scratch, b->err);
         if (i < b->s.warmup)
             continue;
         b->ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
@@ -117,13 +60,13 @@ static struct json report(struct bench *b)
     json_put_text(map, "engine", "peat " PEAT_VERSION);
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
         json_put_int(map, size[i].key, size[i].x);
-    double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->step_arena);
+    double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->scratch);
     double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
     json_put_text(map, "scheme", s->scheme);
     bench_put_provider(map, &b->team);
     json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
     char hash[HASH_HEX];
-    weights_hash(&b->of.model.weights, NULL, hash);
+    weights_hash(&b->step.of.model.weights, NULL, hash);
     json_put_text(map, "weights", hash);
     bench_put(map, "step_ms_median", median, 3);
     bench_put(map, "step_ms_min", b->ms[0], 3); /* sorted by the median */
@@ -152,13 +95,14 @@ static int time_step(const struct cli *cli, const struct bench_sizes *s, bool js
 {
     struct bench b = {.s = *s, .team = {(int)s->threads, NULL}, .err = cli->err};
     arena_init(&b.arena, "bench", 1 << 20);
-    arena_init(&b.step_arena, "step", 1 << 20);
+    arena_init(&b.scratch, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    if (set_up(&b) == PEAT_OK && time_steps(&b) == PEAT_OK)
+    if (bench_step_open(&b.step, &b.s, &b.team, &b.arena, b.err) == PEAT_OK &&
+        time_steps(&b) == PEAT_OK)
         print(report(&b), json);
     gemm_stop(&b.team);
-    arena_release(&b.step_arena);
+    arena_release(&b.scratch);
     arena_release(&b.arena);
     return CLI_DONE;
 }

@@ -106,7 +106,7 @@ static void print_table(struct loaded_plan *l, const struct request *q, const ch
     columns_print_blocks(&table, 2, stdout);
 }
 
-/* "; about 5m10s here, from the speed of an fp32 product" */
+/* "; about 5m10s here, from steps of these sizes" */
 static const char *time_text(const struct cli *cli, struct loaded_plan *l, const struct request *q,
                              const bool *is_run, const int64_t *from)
 {
@@ -161,16 +161,11 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
 
 /* bf16 saves time only in products. Where they are not faster, bf16 cells are slower than fp32
  * cells, whose activations need no rounding. */
-static void print_precision(const struct loaded_plan *l)
+static void print_precision(struct loaded_plan *l)
 {
-    bool rounds = false;
-    for (int i = 0; i < l->plan.n; i++)
-        rounds = rounds || plan_rounds(&l->plan.cell[i]);
-    double times = rounds ? plan_bf16_speed(&l->experiment.run) : (double)NAN;
-    if (times < 1)
-        cli_print("precision: bf16 products have %.2g times the speed of fp32 ones here, so cells "
-                  "of bf16 take longer than those of fp32; --measure times both\n",
-                  times);
+    double times = plan_bf16_ratio(&l->plan, &l->arena);
+    if (times > 1)
+        cli_print("precision: steps in bf16 take %.2g times as long as in fp32 here\n", times);
 }
 
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */

@@ -53,16 +53,16 @@ void plan_say_looks(const struct plan *p, const struct plan_runs *runs, struct a
 /* Processor seconds. */
 struct plan_time {
     double seconds;   /* with one thread for each cell; NaN: not known */
-    const char *from; /* the source of the estimate, "the speed of an fp32 product" */
+    const char *from; /* the source of the estimate, "steps of these sizes" */
 };
 /* Estimates the time of the cells with is_run, each from a step on (plan_shared_steps), by the
- * speed of matrix products of their precisions, which it times for an instant, and the start of
- * each cell. */
+ * start of each and by steps of decoders of their sizes and precisions, which it times for an
+ * instant. */
 struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
                                struct arena *a);
-/* The speed of bf16 products on this machine divided by that of fp32 ones; NaN: no bf16
- * products. */
-double plan_bf16_speed(const struct run_settings *run);
+/* The time of a step in bf16 divided by that in fp32, of the first cell that is in bf16; NaN: there
+ * is none. */
+double plan_bf16_ratio(const struct plan *p, struct arena *a);
 /* The time on this machine when it does nothing else, on the cores of the plan's jobs and
  * threads. */
 double plan_wall_seconds(const struct run_settings *run, double seconds);

@@ -1,85 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/* planseconds.c: times a product, and estimates the time of a grid from it. */
+/* planseconds.c: times training steps of the sizes of a grid's models, and estimates its time. */
 #include "cli/planparts.h"
 
+#include "cli/bench.h"
 #include "process/apart.h"
 #include "process/machine.h"
 #include "tensor/gemm.h"
 
-/* The share of a product's FLOPs per second that a training step reaches. */
-static const double reached = 0.9;
 /* Processor seconds before a cell trains, and at its end (tests/bench/startup.py). */
 static const double cell_start = 0.06;
+/* Steps are timed for so many processor seconds, after one that warms the caches. */
+static const double enough = 0.1;
 
-enum { ROWS = 512, WIDTH = 128, OUT = 512 };
+/* A step of a large model costs as much for each FLOP as one of these sizes, which takes less time
+ * and memory. */
+enum { WIDEST = 1024, MOST_LAYERS = 2, MOST_TOKENS = 2048 };
 
-/* FLOPs per second of products of a block's size on one thread, measured over 5 ms of processor
- * time, so that other work on the machine does not change it. */
-static double product_speed(const struct team *team, bool rounds, struct arena *a)
+/* Steps of some sizes and what they cost: seconds for one FLOP of plan_work. */
+struct steps {
+    int n, room;
+    struct bench_sizes *sizes;
+    double *cost; /* NaN: not known */
+};
+
+/* The sizes of a decoder whose steps cost about as much for each FLOP as the cell's. */
+static struct bench_sizes sizes_of(const struct plan_cell *c, const char *gemm, bool bf16)
 {
-    float *x = ARENA_ARRAY(a, ROWS * WIDTH, float), *w = ARENA_ARRAY(a, OUT * WIDTH, float);
-    float *y = ARENA_ARRAY(a, ROWS * OUT, float);
-    for (int i = 0; i < ROWS * WIDTH; i++)
-        x[i] = 0.5f;
-    for (int i = 0; i < OUT * WIDTH; i++)
-        w[i] = 0.5f;
-    struct gemm p = {.dtype = PEAT_F32,
-                     .trans_b = true,
-                     .rounds = rounds,
-                     .m = ROWS,
-                     .n = OUT,
-                     .k = WIDTH,
-                     .alpha = 1,
-                     .a = x,
-                     .b = w,
-                     .c = y,
-                     .lda = WIDTH,
-                     .ldb = WIDTH,
-                     .ldc = OUT};
-    gemm_one(team, &p);
-    double start = clock_cpu(), now = start, done = 0;
-    for (; now < start + 5e-3; now = clock_cpu()) {
-        gemm_one(team, &p);
-        done += 2.0 * ROWS * WIDTH * OUT;
+    const struct model_config *m = &c->config.model;
+    const struct train_config *t = &c->config.train;
+    struct bench_sizes s = BENCH_SIZES;
+    s.d = at_most(m->d_model, WIDEST);
+    s.heads = s.d % m->n_head == 0 ? m->n_head : 1;
+    s.layers = at_most(m->n_layer, MOST_LAYERS);
+    s.T = at_most(t->seq_len, MOST_TOKENS);
+    s.B = at_most(t->batch, (MOST_TOKENS + s.T - 1) / s.T);
+    s.gemm = gemm;
+    s.bf16 = bf16;
+    return s;
+}
+
+static int add_sizes(struct steps *x, struct bench_sizes s, struct arena *a)
+{
+    for (int i = 0; i < x->n; i++) {
+        const struct bench_sizes *o = &x->sizes[i];
+        if (o->d == s.d && o->heads == s.heads && o->layers == s.layers && o->T == s.T &&
+            o->B == s.B && o->bf16 == s.bf16)
+            return i;
     }
-    return done / (now - start);
+    *ARENA_APPEND(a, x->sizes, x->n, x->room) = s;
+    return x->n - 1;
 }
 
 /* ---- in a child process, so that this process loads no library of matrix products ---- */
 
-struct product {
-    const char *gemm; /* the provider's name */
-    bool rounds;
-};
-
-static peat_status time_product(void *ctx, struct trail *trail, struct strbuf *out,
-                                struct error *err)
+static peat_status time_size(const struct bench_sizes *s, double *cost, struct error *err)
 {
-    const struct product *p = ctx;
     struct team team = {.threads = 1};
-    struct arena a;
-    (void)trail;
-    if (gemm_start(&team, p->gemm, err) != PEAT_OK)
-        return err->status;
-    arena_init(&a, "a product", 1 << 20);
-    if (!p->rounds || gemm_start_bf16(&team, err) == PEAT_OK)
-        strbuf_addf(out, "%.17g", product_speed(&team, p->rounds, &a));
+    struct arena a, scratch;
+    struct bench_step b;
+    struct model_cost work;
+    arena_init(&a, "a step", 1 << 20);
+    arena_init(&scratch, "a step", 1 << 20);
+    peat_status status = bench_step_open(&b, s, &team, &a, err);
+    if (status == PEAT_OK)
+        status = model_plan(&b.of.model, s->B, s->T, false, &work, err);
+    if (status == PEAT_OK)
+        status = bench_step_run(&b, 1, &scratch, err);
+    int64_t n = 0;
+    double start = clock_cpu(), spent = 0;
+    for (; status == PEAT_OK && spent < enough; spent = clock_cpu() - start)
+        status = bench_step_run(&b, ++n + 1, &scratch, err);
+    *cost = spent / ((double)n * plan_step_work(&work));
+    arena_release(&scratch);
     arena_release(&a);
     gemm_stop(&team);
-    return err->status;
+    return status;
 }
 
-/* Seconds for a FLOP; NaN: no provider has such products. */
-static double flop_seconds(const struct run_settings *run, bool rounds)
+static peat_status time_sizes(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    struct product p = {run->gemm, rounds};
-    struct strbuf speed = STRBUF_NEW;
+    const struct steps *x = ctx;
+    double cost;
+    (void)trail;
+    for (int i = 0; i < x->n; i++) {
+        if (time_size(&x->sizes[i], &cost, err) != PEAT_OK)
+            return err->status;
+        strbuf_addf(out, "%.17g\n", cost);
+    }
+    return PEAT_OK;
+}
+
+static void time_steps(struct steps *x, struct arena *a)
+{
+    struct strbuf costs = STRBUF_NEW;
     struct error ignored = {0};
-    bool timed = apart_run(time_product, &p, apart_seconds(), APART_SILENT, &speed, NULL,
-                           &ignored) == PEAT_OK;
-    double seconds = timed ? 1 / (reached * strtod(speed.text, NULL)) : (double)NAN;
-    strbuf_release(&speed);
-    return seconds;
+    x->cost = ARENA_ARRAY(a, x->n + 1, double);
+    bool timed =
+        apart_run(time_sizes, x, apart_seconds(), APART_SILENT, &costs, NULL, &ignored) == PEAT_OK;
+    char *next = costs.text;
+    for (int i = 0; i < x->n; i++)
+        x->cost[i] = timed ? strtod(next, &next) : (double)NAN;
+    strbuf_release(&costs);
 }
 
 /* ---- a plan ---- */
@@ -87,28 +108,33 @@ static double flop_seconds(const struct run_settings *run, bool rounds)
 struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
                                struct arena *a)
 {
-    double rounded = 0, others = 0;
-    int n = 0;
-    for (int i = 0; i < p->n; i++) {
-        const struct plan_cell *c = &p->cell[i];
-        double products = plan_products(c, from[i]), all = plan_work(c, from[i]);
-        if (!is_run[i])
-            continue;
-        n++;
-        rounded += plan_rounds(c) ? products : 0;
-        others += plan_rounds(c) ? all - products : all;
-    }
-    double seconds = n * cell_start + others * flop_seconds(&p->experiment->run, false);
-    if (rounded > 0)
-        seconds += rounded * flop_seconds(&p->experiment->run, true);
+    const char *gemm = p->experiment->run.gemm;
+    struct steps x = {0};
+    int *size = ARENA_ARRAY(a, p->n + 1, int);
+    double seconds = 0;
+    for (int i = 0; i < p->n; i++)
+        if (is_run[i])
+            size[i] = add_sizes(&x, sizes_of(&p->cell[i], gemm, plan_rounds(&p->cell[i])), a);
+    time_steps(&x, a);
+    for (int i = 0; i < p->n; i++)
+        if (is_run[i])
+            seconds += cell_start + plan_work(&p->cell[i], from[i]) * x.cost[size[i]];
     return (struct plan_time){
-        seconds, arena_printf(a, "the speed of %s",
-                              rounded > 0 ? "fp32 and bf16 products" : "an fp32 product")};
+        seconds, arena_printf(a, "steps of %s", x.n == 1 ? "this size" : "these sizes")};
 }
 
-double plan_bf16_speed(const struct run_settings *run)
+double plan_bf16_ratio(const struct plan *p, struct arena *a)
 {
-    return flop_seconds(run, false) / flop_seconds(run, true);
+    struct steps x = {0};
+    int i = 0;
+    while (i < p->n && !plan_rounds(&p->cell[i]))
+        i++;
+    if (i == p->n)
+        return (double)NAN;
+    for (int bf16 = 0; bf16 < 2; bf16++)
+        add_sizes(&x, sizes_of(&p->cell[i], p->experiment->run.gemm, bf16), a);
+    time_steps(&x, a);
+    return x.cost[1] / x.cost[0];
 }
 
 double plan_wall_seconds(const struct run_settings *run, double seconds)

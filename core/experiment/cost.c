@@ -176,11 +176,16 @@ double plan_generation(const struct plan_cell *c, int64_t from)
 }
 
 /* FLOPs that take as long as one byte of activations, which is written, read again, and has a
- * gradient. From `peat bench step`: a step's FLOPs and 30 for each byte, at the speed of a matrix
- * product, give 0.8 to 1.0 of its time at d 32 to 256, fused and composed (docs/performance.md). */
+ * gradient. From `peat bench step`: with 30 for each byte, steps of d 32 to 256, fused and
+ * composed, take nearly the same time for each FLOP (docs/performance.md). */
 static const double flops_per_byte = 30.0;
 
-/* The time of a step divided by the time of only its FLOPs. */
+double plan_step_work(const struct model_cost *cost)
+{
+    return 3 * (double)cost->forward_flops + flops_per_byte * (double)cost->activation_bytes;
+}
+
+/* The work of a step divided by its FLOPs alone. */
 static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;
@@ -197,11 +202,6 @@ double plan_work(const struct plan_cell *c, int64_t from)
 {
     double evaluation = (c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_WORK]) * evaluated_after(c, from);
     return plan_training_work(c, from) + slowness(c) * evaluation;
-}
-
-double plan_products(const struct plan_cell *c, int64_t from)
-{
-    return plan_work(c, from) / slowness(c);
 }
 
 bool plan_rounds(const struct plan_cell *c)

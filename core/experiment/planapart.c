@@ -54,6 +54,10 @@ static bool read_config(const struct value *row, struct cell_config *c)
     c->resolved = value_get(row, "resolved");
     c->seed = json_get_int(row, "seed", 0);
     const struct value *train = value_get(c->resolved, "train");
+    const struct value *model = value_get(c->resolved, "model");
+    c->model.d_model = json_get_int(model, "d_model", 1);
+    c->model.n_head = json_get_int(model, "n_head", 1);
+    c->model.n_layer = json_get_int(model, "n_layer", 1);
     c->train.steps = json_get_int(train, "steps", 0);
     c->train.batch = json_get_int(train, "batch", 0);
     c->train.seq_len = json_get_int(train, "seq_len", 0);

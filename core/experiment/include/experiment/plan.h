@@ -8,6 +8,8 @@
 #include "cell/cell.h"
 #include "experiment/experiment.h"
 
+struct model_cost; /* model/transformer.h */
+
 struct plan_cell {
     int index;
     const char *id;                        /* label-hash8: the directory's name */
@@ -60,13 +62,13 @@ double plan_training(const struct plan_cell *c, int64_t from);
  * generates. */
 double plan_scoring(const struct plan_cell *c, int64_t from);
 double plan_generation(const struct plan_cell *c, int64_t from);
-/* The time of training, as FLOPs of matrix products that take as long. It counts activations too,
- * because reading and writing them takes time, above all on the composed path of attention. */
+/* The work of a training step, in FLOPs. It counts activations too, because reading and writing
+ * them takes time, above all on the composed path of attention. */
+double plan_step_work(const struct model_cost *cost);
+/* The work of the cell's training after step `from`. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
 /* The same with evaluations; FLOPs of a generated token take longer than others. */
 double plan_work(const struct plan_cell *c, int64_t from);
-/* The part of plan_work that is FLOPs of products; the rest is the time of activations. */
-double plan_products(const struct plan_cell *c, int64_t from);
 /* True where the cell's products by weights and in attention round to bf16. */
 bool plan_rounds(const struct plan_cell *c);
 /* The number of evaluations after step `from`. */
