@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_driver.c: every file of the folders named, and some hundred mutations of each, through a
+ * fuzz_driver.c: every file of the folders named, and a hundred mutations of each, through a
  * fuzz target, without a fuzzer. The mutations are the same in every run.
  */
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "fuzz/fuzz.h"
 
-enum { MUTATIONS = 200, ROOM = 64, LARGEST = 1 << 16 };
+enum { MUTATIONS = 100, ROOM = 64, LARGEST = 1 << 16 };
 
 static uint64_t draw(uint64_t *state)
 {
