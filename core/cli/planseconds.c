@@ -9,14 +9,14 @@
 
 /* Processor seconds before a cell trains, and at its end (tests/bench/startup.py). */
 static const double cell_start = 0.06;
-/* At least so many steps are timed, for so many processor seconds, after one that warms the
- * caches. */
+/* Steps are timed for so many processor seconds, after one that warms the caches; three of them,
+ * unless they are long. */
+static const double enough = 0.02, too_long = 0.2;
 enum { STEPS = 3 };
-static const double enough = 0.02;
 
 /* A step of a large model costs as much for each FLOP as one of these sizes, which takes less time
  * and memory. */
-enum { WIDEST = 1024, MOST_LAYERS = 2, MOST_TOKENS = 2048 };
+enum { WIDEST = 512, MOST_LAYERS = 2, MOST_TOKENS = 1024 };
 
 /* Steps of some sizes and what they cost: seconds for one FLOP of plan_work. */
 struct steps {
@@ -70,7 +70,8 @@ static peat_status time_size(const struct bench_sizes *s, double *cost, struct e
         status = bench_step_run(&b, 1, &scratch, err);
     int64_t n = 0;
     double start = clock_cpu(), spent = 0;
-    for (; status == PEAT_OK && (n < STEPS || spent < enough); spent = clock_cpu() - start)
+    for (; status == PEAT_OK && spent < (n < STEPS ? too_long : enough);
+         spent = clock_cpu() - start)
         status = bench_step_run(&b, ++n + 1, &scratch, err);
     *cost = spent / ((double)n * plan_step_work(&work));
     arena_release(&scratch);
