@@ -196,23 +196,6 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
         print_said(what[k], p, rows, said[k], a);
 }
 
-/* Prints the skipped rows of the first seed, a line for each reason. */
-static void print_skipped(const struct plan *p, int n, struct arena *a)
-{
-    const char **said = ARENA_ARRAY(a, n + 1, const char *);
-    for (int i = 0; i < n; i++)
-        said[i] = json_get_text(p->skipped->item[i], "reason");
-    for (int i = 0; i < n; i++) {
-        if (!times_said(said, n, i))
-            continue;
-        cli_print("skipped: %s", json_get_text(p->skipped->item[i], "label"));
-        for (int k = i + 1; k < n; k++)
-            if (strcmp(said[k], said[i]) == 0)
-                cli_print(", %s", json_get_text(p->skipped->item[k], "label"));
-        cli_print(": %s\n", said[i]);
-    }
-}
-
 /* "8 cells: 4 rows x 2 seeds; 8 todo", or "3 of 8 cells; 3 todo". */
 static void print_count(struct loaded_plan *l, const struct request *q,
                         const struct plan_runs *runs, const char *const *state)
@@ -251,7 +234,7 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
     print_notes(p, rows, &l->arena);
     for (int i = 0; i < p->dropped->n; i++)
         cli_print("left out: %s\n", p->dropped->item[i]->text);
-    print_skipped(p, p->skipped->n / l->experiment.n_seed, &l->arena);
+    plan_say_skipped(p, &l->arena);
     plan_warn(p, &l->arena);
     if (l->experiment.run.launcher == LAUNCHER_SLURM)
         run_slurm_say_kinds(&l->experiment.run.slurm, &l->arena);

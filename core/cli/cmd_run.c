@@ -97,6 +97,16 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
     return err->status == PEAT_OK;
 }
 
+/* Whether a cell is still to run. Cells that wait for a choice are counted for one value. */
+static bool is_left(const char *state, bool counted)
+{
+    static const char *const never[] = {"done", "diverged", "unchosen", "decided"};
+    for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+        if (!strcmp(state, never[i]))
+            return false;
+    return counted || strcmp(state, "waiting") != 0;
+}
+
 /* Prints what will be run, where, and how long it takes. With best_over the numbers are those of
  * `peat plan`. */
 static void say_start(struct loaded_plan *l, const struct request *q, const char *dir)
@@ -114,8 +124,7 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     plan_runs_count(&l->plan, &runs, &l->arena);
     runner_chosen(&l->plan, &q->runner, chosen);
     for (int i = 0; i < l->plan.n; i++) {
-        bool ended = state && (!strcmp(state[i], "done") || !strcmp(state[i], "diverged"));
-        chosen[i] = chosen[i] && state && !ended && runs.is_run[i];
+        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i]);
     }
     plan_shared_steps(&l->plan, chosen, from, &l->arena);
     for (int i = 0; i < l->plan.n; i++)

@@ -33,6 +33,7 @@ static int validate_experiment(const struct cli *cli)
     int cells = runs.n, seeds = l.experiment.n_seed;
     cli_print("%s: ok, %d cell%s, %d seed%s\n", cli->operand[0], cells, plural(cells), seeds,
               plural(seeds));
+    plan_say_skipped(&l.plan, &l.arena);
     plan_warn(&l.plan, &l.arena);
     loaded_plan_close(&l);
     return CLI_DONE;

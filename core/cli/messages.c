@@ -8,6 +8,7 @@
 void cli_say(const char *fmt, ...)
 {
     va_list args;
+    fflush(stdout); /* a message comes after what was printed before it, in one file too */
     va_start(args, fmt);
     line_print(stderr, "peat: ", fmt, args);
     va_end(args);

@@ -123,7 +123,7 @@ static void say_power(const struct outlook *x)
 static void say_claim(const struct outlook *x, int seeds, int m, struct arena *a)
 {
     const struct claim *c = &x->claim;
-    cli_print("claim %s: ", c->name);
+    cli_print("claim %s: ", shown_text(a, c->name));
     if (!x->has_rows) {
         cli_print("undecided without rows that this grid leaves out\n");
         return;

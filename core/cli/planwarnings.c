@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* planwarnings.c: rows that start lopsided, and rows that are one. */
+/* planwarnings.c: rows that are skipped, that start lopsided, that are one, or that need more
+ * memory than there is. */
 #include "cli/planparts.h"
+
+#include "process/machine.h"
 
 /* Beyond this ratio a short training may never use the smaller side. */
 static const double far_apart = 8.0;
@@ -57,9 +60,40 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
         int times = times_said(said, rows, i);
         if (times)
             cli_print("warning: %s: the same model as %s, trained the same way: each is trained, "
-                      "with equal results\n",
+                      "to the same weights\n",
                       name_and_more(a, cell[i]->label, "row", times), said[i]);
     }
+}
+
+void plan_say_skipped(const struct plan *p, struct arena *a)
+{
+    int n = p->skipped->n / p->experiment->n_seed;
+    const char **said = ARENA_ARRAY(a, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        said[i] = json_get_text(p->skipped->item[i], "reason");
+    for (int i = 0; i < n; i++) {
+        if (!times_said(said, n, i))
+            continue;
+        cli_print("skipped: %s", json_get_text(p->skipped->item[i], "label"));
+        for (int k = i + 1; k < n; k++)
+            if (strcmp(said[k], said[i]) == 0)
+                cli_print(", %s", json_get_text(p->skipped->item[k], "label"));
+        cli_print(": %s\n", said[i]);
+    }
+}
+
+static void warn_of_memory(const struct plan *p, struct arena *a)
+{
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+    struct machine m;
+    const struct plan_cell *most = &p->cell[0];
+    machine_look(&m, "");
+    for (int i = 1; i < p->n; i++)
+        most = plan_memory(&p->cell[i]) > plan_memory(most) ? &p->cell[i] : most;
+    if (plan_memory(most) > m.free_bytes)
+        cli_print("warning: %s: it needs about %.3g GiB of memory, and %.3g GiB are free here\n",
+                  shown_text(a, most->label), (double)plan_memory(most) / gib,
+                  (double)m.free_bytes / gib);
 }
 
 void plan_warn(const struct plan *p, struct arena *a)
@@ -67,4 +101,5 @@ void plan_warn(const struct plan *p, struct arena *a)
     int rows = p->n / p->experiment->n_seed;
     warn_of_ratio(p, rows, a);
     warn_of_twins(p, rows, a);
+    warn_of_memory(p, a);
 }

@@ -168,15 +168,24 @@ static bool is_evaluated(const struct plan_row *row, int64_t length)
     return found;
 }
 
+/* "16, 32" */
+static const char *lengths_of(const struct planning *p, const struct plan_row *row)
+{
+    const peat_reals *lengths = &row->cell.config.eval.lengths;
+    const char *text = NULL;
+    for (size_t i = 0; i < (size_t)lengths->n; i++)
+        text = arena_item(p->a, text, "%g", lengths->item[i]);
+    return text ? text : "the task's";
+}
+
 /* Refuses a claim without a length where a row has several, because no result can choose it yet. */
 static bool check_has_length(struct planning *p, const struct value *claim,
                              const struct plan_row *row)
 {
     if (value_get(claim, "length") || row->cell.config.eval.lengths.n < 2)
         return true;
-    return mistake(p->err, claim->at,
-                   "claim '%s' needs a 'length': row '%s' is evaluated at several",
-                   value_get(claim, "name")->text, row->cell.label);
+    return mistake(p->err, claim->at, "claim '%s' needs a 'length': row '%s' is evaluated at %s",
+                   value_get(claim, "name")->text, row->cell.label, lengths_of(p, row));
 }
 
 static bool check_measure(struct planning *p, const struct value *v, const struct plan_row *row)
@@ -185,8 +194,8 @@ static bool check_measure(struct planning *p, const struct value *v, const struc
     if (metric && !metric_check(p, row, metric->text, metric->at))
         return false;
     if (length && !is_evaluated(row, length->integer))
-        return mistake(p->err, length->at, "row '%s' is not evaluated at length %s",
-                       row->cell.label, length->text);
+        return mistake(p->err, length->at, "row '%s' is not evaluated at length %s: it is at %s",
+                       row->cell.label, length->text, lengths_of(p, row));
     return true;
 }
 
@@ -341,12 +350,12 @@ static bool check_choice(struct planning *p, const struct plan_row *row)
     if (!metric_check(p, row, b->metric ? b->metric : "", b->metric_at))
         return false;
     if (b->length >= 0 && !is_evaluated(row, b->length))
-        return mistake(p->err, b->length_at, "row '%s' is not evaluated at length %" PRId64,
-                       row->cell.label, b->length);
+        return mistake(p->err, b->length_at,
+                       "row '%s' is not evaluated at length %" PRId64 ": it is at %s",
+                       row->cell.label, b->length, lengths_of(p, row));
     if (b->length < 0 && row->cell.config.eval.lengths.n > 1)
-        return mistake(p->err, b->at,
-                       "best_over needs a 'length': row '%s' is evaluated at several",
-                       row->cell.label);
+        return mistake(p->err, b->at, "best_over needs a 'length': row '%s' is evaluated at %s",
+                       row->cell.label, lengths_of(p, row));
     if (b->halves && !row->cell.config.eval.halves)
         return mistake(p->err, b->at,
                        "best_over by halves needs eval: {halves: true}, which row '%s' does not "

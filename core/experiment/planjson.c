@@ -52,6 +52,7 @@ static const struct field plan_fields[] = {
     {"dropped", FIELD_LIST, FIELD_TEXT},
     {"skipped", FIELD_LIST, FIELD_MAP, skip_fields},
     {"files", FIELD_MAP, FIELD_TEXT},
+    {"claims_sha256", FIELD_TEXT},
     {NULL},
 };
 const struct record plan_record = {"plan.json", "format", 1, false, plan_fields};

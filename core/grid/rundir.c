@@ -227,6 +227,15 @@ static void put_sources(struct json plan, const struct sources *s)
     }
 }
 
+static void put_claims(struct json plan, const struct experiment *e)
+{
+    char hex[HASH_HEX];
+    if (!e->claims || e->claims->n == 0)
+        return;
+    json_hash(e->claims, hex);
+    json_put_text(plan, "claims_sha256", hex);
+}
+
 static peat_status write_sources(const char *dir, const struct sources *s, struct error *err)
 {
     const struct file_path path = path_in(dir, experiment_file);
@@ -248,6 +257,7 @@ static peat_status write_plan(const char *dir, const struct plan *p, struct aren
     struct json plan = {a, plan_value(p, a)};
     peat_status status = read_sources(dir, p, &s, err);
     put_sources(plan, &s);
+    put_claims(plan, p->experiment);
     if (status == PEAT_OK)
         status = json_write_file(dir, "plan.json", plan.v, err);
     if (status == PEAT_OK)

@@ -72,8 +72,8 @@ static void check_both(struct verification *v, const struct cell_files *c, const
     for (; *key; key++) {
         const struct value *x = value_get(one, *key), *y = value_get(two, *key);
         if (x && y && !value_equal(x, y))
-            verify_add(&v->problems, c->label, "%s do not belong to one cell: their %s differs",
-                       files, *key);
+            verify_add(&v->problems, c->label,
+                       "%s do not belong to one cell: their values of %s differ", files, *key);
     }
 }
 
@@ -86,11 +86,26 @@ static void check_plan(struct verification *v, const struct cell_files *c,
     check_both(v, c, "plan.json and config.json", planned, c->config, both);
 }
 
+/* True where the cell was planned again with fewer lengths than it was evaluated at. A table of
+ * positions reaches to the longest, so its parameters were more. */
+static bool reached_further(const struct cell_files *c)
+{
+    const struct value *asked = value_get_path(c->config, "eval.lengths"), *m;
+    int64_t longest = 0;
+    for (int i = 0; asked && asked->kind == VALUE_LIST && i < asked->n; i++)
+        longest = asked->item[i]->integer > longest ? asked->item[i]->integer : longest;
+    for (int i = 0; (m = json_get_item(c->result, "measures", i)); i++)
+        if (!json_text_is(m, "split", "train") && json_get_int(m, "length", 0) > longest)
+            return longest > 0;
+    return false;
+}
+
 static void check_result(struct verification *v, const struct cell_files *c)
 {
-    static const char *const both[] = {"id", "params", "flops_per_token", "attention_path", NULL};
+    static const char *const both[] = {"params", "id", "flops_per_token", "attention_path", NULL};
     const char *dash = strrchr(c->id, '-'), *hash = json_get_text(c->config, "hash");
-    check_both(v, c, "config.json and result.json", c->config, c->result, both);
+    check_both(v, c, "config.json and result.json", c->config, c->result,
+               both + reached_further(c));
     if (!dash || strncmp(hash, dash + 1, strlen(dash + 1)) != 0)
         verify_add(&v->problems, c->label, "its directory '%s' has another cell's hash", c->id);
 }
@@ -199,7 +214,10 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
         check_checkpoint(v, c);
     if (c->meta && !cell_files_have_hash(c->config, c->meta, v->arena))
         verify_add(&v->problems, c->label, "the settings in config.json are not those of its hash");
-    if (v->packed)
+    const char *note = "data and plugins of cells of earlier plans";
+    if (!c->planned && !was_noted(&v->unchecked, note))
+        verify_add(&v->unchecked, NULL, "%s", note);
+    if (v->packed || !c->planned)
         return;
     check_named(v, c, "data", files);
     check_named(v, c, "plugins", files);
@@ -211,8 +229,13 @@ static void check_claims(struct verification *v, const char *path)
                                          "schemes.json", "looks.json",  NULL};
     struct claims_kept kept;
     struct error why = {0};
+    const char *planned = json_get_text(v->dir.plan, "claims_sha256");
     if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
         verify_add(&v->problems, NULL, "%s", why.text);
+    else if (planned && kept.n == 0)
+        verify_add(&v->problems, NULL, "claims.json is missing, and the experiment has claims");
+    else if (planned && strcmp(kept.version[kept.n - 1].hash, planned) != 0)
+        verify_add(&v->problems, NULL, "claims.json does not end with the claims of plan.json");
     check_sealed(v, NULL, path, of_run);
 }
 

@@ -131,9 +131,11 @@ peat_status refuse_path(const struct filling *f, const peat_param *row, const st
     strbuf_add(&out, " names ");
     add_quoted(&out, v->text);
     strbuf_add(&out, ", which ");
-    if (error == ENOENT || error == ENOTDIR)
-        strbuf_addf(&out, "does not exist (looked for '%s')", looked_for);
-    else
+    if (error != ENOENT && error != ENOTDIR)
         strbuf_addf(&out, "cannot be reached (%s: %s)", looked_for, strerror(error));
+    else if (strcmp(looked_for, v->text) == 0)
+        strbuf_add(&out, "does not exist");
+    else
+        strbuf_addf(&out, "does not exist (looked for '%s')", looked_for);
     return refuse(f, v->at, &out);
 }

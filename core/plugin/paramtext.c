@@ -47,7 +47,7 @@ void params_allowed(const peat_param *row, struct strbuf *out)
         strbuf_add(out, ", or a list of such");
     if (row->unit)
         strbuf_addf(out, " (%s)", row->unit);
-    if (row->flags & PEAT_AUTO)
+    if (row->flags & PEAT_AUTO && texts_find(row->labels, names_count(row->labels), "auto") < 0)
         strbuf_add(out, ", or auto");
 }
 

@@ -309,10 +309,11 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
         return PEAT_OK;
     const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
     h->late = first->results > 0;
+    h->back = first != now && strcmp(first->hash, now->hash) == 0;
+    now = h->back ? first : now;
     peat_status status = claims_judge(&h->now, r, now, a, err);
     /* Claims about axes that the rows no longer have are listed without a verdict. */
-    if (status == PEAT_OK && first != now && strcmp(first->hash, now->hash) != 0 &&
-        claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)
+    if (status == PEAT_OK && first != now && claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)
         h->first = (struct claim_verdicts){.version = first};
     return status;
 }

@@ -28,7 +28,8 @@ static const char *title_of(const struct claim_history *h, bool earlier, struct 
     if (h->late)
         return arena_printf(a, "Claims, WRITTEN AFTER THE FIRST RESULT (%s, with %d results)", when,
                             v->results);
-    return arena_printf(a, "Claims (%s, before the first result)", when);
+    return arena_printf(a, "Claims (%s, before the first result%s)", when,
+                        h->back ? "; changed after it, and changed back" : "");
 }
 
 static const char *at_text(const struct claim_verdict *v, struct arena *a)

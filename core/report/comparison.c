@@ -149,6 +149,7 @@ const struct refusal_text refusals[REFUSALS] = {
                     "--mix-stopped compares them"},
     [OTHER_TASK] = {"other task", "different tasks, metrics or objectives"},
     [OTHER_BATCHES] = {"other batches", "different batches"},
+    [OTHER_TARGETS] = {"other targets", "different numbers of scored targets (eval.tokens)"},
     [OTHER_INIT] = {"other weights", "different initial values in weights of the same shape"},
 };
 
@@ -185,6 +186,13 @@ static bool one_goes_on(const struct result_cell *a, const struct result_cell *b
            same_number(x, y, "seq_len") && same_data(a, b);
 }
 
+static bool other_targets(const struct result_cell *a, const struct result_cell *b)
+{
+    const struct value *x = value_get_path(a->config, "eval.tokens");
+    const struct value *y = value_get_path(b->config, "eval.tokens");
+    return x && y && !value_equal(x, y);
+}
+
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
 {
     bool other_init = differ(a->init, b->init);
@@ -193,6 +201,7 @@ bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct
                                     [OTHER_TASK] = a->task != b->task,
                                     [OTHER_BATCHES] =
                                         differ(a->batches, b->batches) && !one_goes_on(a, b),
+                                    [OTHER_TARGETS] = other_targets(a, b),
                                     [OTHER_INIT] = other_init && !other_shapes};
     for (int i = 0; i < REFUSALS; i++)
         if (refused[i]) {

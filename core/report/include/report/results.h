@@ -54,8 +54,9 @@ static inline bool result_counts(const struct result_cell *c)
 }
 
 /* Cells of two rows at the same seed, both with a value. A pair is refused where the cells differ
- * in their task or training batches, or in initial values where shapes are the same. */
-enum refusal { OTHER_STOP, OTHER_TASK, OTHER_BATCHES, OTHER_INIT, REFUSALS };
+ * in their task, training batches or number of scored targets, or in initial values where shapes
+ * are the same. */
+enum refusal { OTHER_STOP, OTHER_TASK, OTHER_BATCHES, OTHER_TARGETS, OTHER_INIT, REFUSALS };
 struct pairs {
     int n; /* number of pairs; by_data: pairs of them whose weights differ in shape */
     int by_data;
