@@ -272,7 +272,7 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_status = {
     .name = "peat status",
     .summary = "how far a run directory is, and what failed",
-    CLI_OPERANDS("DIR", 1, 1, "a run directory is needed"),
+    CLI_OPERANDS("DIR", 1, 1, "one run directory is needed"),
     CLI_ROWS(options),
     .run = print_status,
 };

@@ -140,6 +140,10 @@ static int verify(const struct cli *cli)
     struct request *q = cli->options;
     struct verification v;
     char hex[HASH_HEX];
+    if (cli->n_operand > 1 && !strchr(cli->operand[1], '='))
+        return cli_mistake(cmd_verify.name,
+                           "'%s' is not KEY=PATH, and one directory is verified at a time",
+                           cli->operand[1]);
     if (cli->n_operand > 1 && !q->again.count)
         return cli_mistake(cmd_verify.name,
                            "'%s' is for cells that are trained again: give "

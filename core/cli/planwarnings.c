@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* planwarnings.c: rows that are skipped, that start lopsided, that are one, or that need more
- * memory than there is. */
+/* planwarnings.c: rows that are skipped, that start lopsided, whose rate stays low, that are one,
+ * or that need more memory than there is. */
 #include "cli/planparts.h"
 
 #include "process/machine.h"
@@ -19,18 +19,39 @@ static const char *lopsided(const struct plan_cell *c, struct arena *a)
                         times, tokens ? "positions" : "tokens");
 }
 
+/* A line for each different warning, with the rows that it is about. */
+static void print_warnings(const struct plan *p, int rows, const char **said, const char *end,
+                           struct arena *a)
+{
+    for (int i = 0; i < rows; i++) {
+        int times = times_said(said, rows, i);
+        if (times)
+            cli_print("warning: %s: %s: %s\n", name_and_more(a, p->cell[i].label, "row", times),
+                      said[i], end);
+    }
+}
+
 static void warn_of_ratio(const struct plan *p, int rows, struct arena *a)
 {
     const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++)
         said[i] = lopsided(&p->cell[i], a);
+    print_warnings(p, rows, said,
+                   "their sizes are set by model.embed_scale, by the scheme and by the combination",
+                   a);
+}
+
+static void warn_of_warmup(const struct plan *p, int rows, struct arena *a)
+{
+    const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++) {
-        int times = times_said(said, rows, i);
-        if (times)
-            cli_print("warning: %s: %s: their sizes are set by model.embed_scale, by the scheme "
-                      "and by the combination\n",
-                      name_and_more(a, p->cell[i].label, "row", times), said[i]);
+        const struct cell_config *c = &p->cell[i].config;
+        int64_t warmup = json_get_int(value_get(c->resolved, "train"), "warmup", 0);
+        if (warmup > c->train.steps)
+            said[i] = arena_printf(a, "%" PRId64 " steps of warm-up in a training of %" PRId64,
+                                   warmup, c->train.steps);
     }
+    print_warnings(p, rows, said, "the rate does not reach train.lr", a);
 }
 
 /* Sorts by hash; the earlier of equal cells first. */
@@ -100,6 +121,7 @@ void plan_warn(const struct plan *p, struct arena *a)
 {
     int rows = p->n / p->experiment->n_seed;
     warn_of_ratio(p, rows, a);
+    warn_of_warmup(p, rows, a);
     warn_of_twins(p, rows, a);
     warn_of_memory(p, a);
 }

@@ -21,9 +21,9 @@ bool comparison_axis(struct reading *r, const struct value *v, const char *what,
 bool two_labels_read(struct reading *r, const struct axis *axis, const struct value *v,
                      const char *what, struct value *list)
 {
-    if (!v || v->kind != VALUE_LIST || v->n != 2)
-        return mistake(r->err, v ? v->at : r->root->at,
-                       "'%s' must have two labels of '%s': [A, B] is about A - B", what, axis->key);
+    if (v->kind != VALUE_LIST || v->n != 2)
+        return mistake(r->err, v->at, "'%s' must have two labels of '%s': [A, B] is about A - B",
+                       what, axis->key);
     for (int i = 0; i < 2; i++) {
         int found = value_find(r, axis, v->item[i]);
         if (found < 0)
@@ -119,6 +119,8 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
                        "a contrast needs 'factor': the axis whose labels it "
                        "compares");
     if (!(comparison_axis(r, factor, "factor", &axis) &&
+          (value_get(v, "of") || mistake(r->err, v->at, "a contrast needs 'of': two labels of '%s'",
+                                         r->e->axis[axis].key)) &&
           two_labels_read(r, &r->e->axis[axis], value_get(v, "of"), "of", of)))
         return false;
     for (int i = 0; i < r->e->n_axis; i++)

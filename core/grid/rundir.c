@@ -170,10 +170,11 @@ peat_status rundir_check_sources(const char *dir, struct error *err)
                       "writes it anew, and a changed copy runs from outside of '%s'",
                       dir, RESOLVED_FILE, dir, dir);
     else if (is_known && rundir_source(dir, plan, experiment_file) == SOURCE_OTHER)
-        status = error_set(err, PEAT_INVALID,
-                           "'%s/%s' was changed since it was run; `peat run %s/%s -o %s` runs the "
-                           "changed one",
-                           dir, experiment_file, dir, experiment_file, dir);
+        status =
+            error_set(err, PEAT_INVALID,
+                      "'%s/%s' was changed since it was run; to run the changed one, copy it to "
+                      "where the first one was, so that its paths hold, and run that with -o %s",
+                      dir, experiment_file, dir);
     arena_release(&a);
     return status;
 }

@@ -54,7 +54,8 @@ static bool is_needed(const struct rundir *r, const char *dir, struct arena *a)
     for (int i = 0; (planned = json_get_item(r->plan, "cells", i)); i++) {
         const char *hash = json_get_text(value_get(planned, "trunk"), "hash");
         enum cell_state state = r->cell[i].state;
-        bool ended = cell_has_ended(state) || state == CELL_STALE || state == CELL_UNCHOSEN;
+        bool ended = cell_has_ended(state) || state == CELL_STALE || state == CELL_UNCHOSEN ||
+                     state == CELL_DECIDED;
         if (hash && !ended && strcmp(trunk_dir(r->path, hash, a), dir) == 0)
             return true;
     }

@@ -280,6 +280,8 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
         return status;
     if (v->without_weights)
         verify_add(&v->unchecked, NULL, "the weights, which were left out of the bundle");
+    if (lock_is_held(path))
+        verify_add(&v->notes, NULL, "it is being run, so its files still change");
     check_twice(v);
     check_claims(v, path);
     check_sources(v);

@@ -60,7 +60,7 @@ static void add_claim(struct table *t, const struct claim_verdict *v, bool with_
         if (text[k])
             table_cell(t, (struct table_cell){text[k], "", k == 1 && v->verdict == CLAIM_HOLDS});
     if (v->claim.n_look) {
-        table_text(t, number_p(a, v->level));
+        table_text(t, v->level > 0 ? number_p(a, v->level) : "-");
         table_text(t, arena_printf(a, "%d of %d", v->look, v->claim.n_look));
     }
 }

@@ -11,7 +11,7 @@ const char *table_title(struct builder *b)
     static const char *const spread[] = {"95 % CI (Student t)", "standard deviation",
                                          "standard error"};
     if (!*r->metric || r->n_length == 0)
-        return arena_printf(b->a, "%s: nothing is finished yet", r->experiment);
+        return arena_printf(b->a, "%s: no cell has a value yet", r->experiment);
     const char *at = "", *unit = "";
     if (b->o->cols)
         at = arena_printf(b->a, " at %" PRId64 " %s", r->length[b->length], r->length_unit);

@@ -74,8 +74,22 @@ START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
     assert_printed("The claims as they were before the first result");
     assert_printed("< -0.5");
     write_experiment("0.5");
-    shell_expect(0, "peat run x.yaml");
+    shell_says(0, "before the first result; changed after it, and changed back", "peat run x.yaml");
     shell_says(0, "3", "grep -c sha256 runs/x/claims.json");
+}
+END_TEST
+
+START_TEST(claims_that_are_not_those_of_the_plan_are_a_problem)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml -o other -q claims=[] && peat run x.yaml -q && "
+                    "mv runs/x/claims.json mine");
+    shell_says(1, "problem: claims.json is missing", "peat verify runs/x");
+    write_experiment("0.25");
+    shell_expect(0, "peat plan x.yaml -o other --write && cp other/claims.json runs/x");
+    shell_says(1, "problem: claims.json does not end with the claims of plan.json",
+               "peat verify runs/x");
+    shell_says(0, "0 problems", "mv mine runs/x/claims.json && peat verify runs/x");
 }
 END_TEST
 
@@ -331,6 +345,7 @@ int main(void)
         TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
               results_end_with_contrasts_and_claims_in_every_format,
               claims_that_change_after_a_result_are_shown_with_those_before,
+              claims_that_are_not_those_of_the_plan_are_a_problem,
               claims_that_are_withdrawn_are_not_gone, damaged_claims_are_refused_by_name,
               claims_are_in_the_hash_of_the_directory,
               an_experiment_without_claims_has_no_file_of_them,

@@ -50,9 +50,9 @@ START_TEST(each_damage_is_a_line_with_its_cell)
         {FORGE "\"d_ff\": 8/\"d_ff\": 16/' none*s0*/config.json",
          "problem: none.-.s0: the settings in config.json are not those of its hash"},
         {FORGE "\"label\": \"[^\"]*/\"label\": \"x/' none*s0*/config.json",
-         "plan.json and config.json do not belong to one cell: their label differs"},
+         "plan.json and config.json do not belong to one cell: their values of label differ"},
         {FORGE "\"params\": [0-9]*/\"params\": 7/' none*s0*/result.json",
-         "config.json and result.json do not belong to one cell: their params differs"},
+         "config.json and result.json do not belong to one cell: their values of params differ"},
         {"seq 999 >../../text.txt", "text.txt' differs from the file that it was made with"},
         {"sed -i 's/steps: 10/steps: 11/' ../resolved.yaml",
          "problem: resolved.yaml has changed since plan.json was written"},
@@ -204,6 +204,33 @@ START_TEST(result_that_its_checkpoint_contradicts_is_a_problem)
 }
 END_TEST
 
+/* A table of positions reaches to the longest length, which the second plan leaves out. */
+START_TEST(what_a_later_plan_leaves_out_is_no_problem)
+{
+    shell_expect(0, "peat run e.yaml -q -o f seeds=1 position.scheme=learned eval.lengths=[8,16] "
+                    "&& peat run e.yaml -q -o f seeds=1 position.scheme=learned");
+    shell_says(0, "1 finished, 0 problems", "peat verify f");
+    shell_expect(0, "seq 1100 >text.txt && peat run e.yaml -q -o r");
+    shell_says(0, "not checked: data and plugins of cells of earlier plans", "peat verify r");
+    assert_printed("4 finished, 0 problems");
+}
+END_TEST
+
+#define VALUES "peat results %s -f csv --columns label,seed,metric,length,value"
+
+START_TEST(other_targets_are_scored_anew_and_compared_with_nothing)
+{
+    shell_expect(0, "peat run e.yaml -q -o t eval.tokens=32 && cp -r t before && "
+                    "peat run e.yaml -q -o t");
+    shell_expect(0, VALUES " >a && " VALUES " >b && " VALUES " >c && cmp a b && ! cmp -s a c", "r",
+                 "t", "before");
+    shell_says(0, "0 problems", "peat verify t");
+    shell_says(0, "different numbers of scored targets",
+               "peat run e.yaml -q -o p 'eval.tokens=[32,64]' 'report={baseline: {eval.tokens: "
+               "32}}'");
+}
+END_TEST
+
 START_TEST(one_line_can_be_quoted)
 {
     shell_expect(0,
@@ -323,7 +350,9 @@ int main(void)
         TESTS(whole_directory_has_no_problem_and_a_hash, each_damage_is_a_line_with_its_cell,
               value_that_the_curve_contradicts_is_a_problem,
               curve_is_in_order_and_that_of_the_checkpoint,
-              result_that_its_checkpoint_contradicts_is_a_problem, one_line_can_be_quoted,
+              result_that_its_checkpoint_contradicts_is_a_problem,
+              what_a_later_plan_leaves_out_is_no_problem,
+              other_targets_are_scored_anew_and_compared_with_nothing, one_line_can_be_quoted,
               what_is_not_here_is_listed, settings_have_their_hash_without_plugins_and_data,
               equal_bits_have_one_hash_wherever_they_were_made, other_values_have_another_hash,
               retrained_cells_have_the_same_bits, data_may_have_moved_and_may_not_have_changed,

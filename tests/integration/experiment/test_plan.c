@@ -673,6 +673,22 @@ START_TEST(a_point_that_is_refused_costs_only_itself)
 END_TEST
 
 /* What is wrong whatever else the point has is a mistake of the file. */
+START_TEST(validate_names_what_is_skipped_and_what_does_not_fit)
+{
+    const char *path = write_file("exp.yaml", HEAD COPY "matrix:\n  position.scheme: [none, "
+                                                        "{plugin: rotary, where: {layers: [99]}}]"
+                                                        "\n");
+    const char *command = arena_printf(
+        &arena,
+        "'%s' validate '%s' | grep -q '^skipped: rotary.*where.layers' && "
+        "! '%s' validate '%s' | grep GiB && "
+        "'%s' validate '%s' model.d_model=65536 | grep -q '^warning: .* GiB of memory, and .* GiB "
+        "are free here$'",
+        need("PEAT"), path, need("PEAT"), path, need("PEAT"), path);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(a_mistake_at_one_point_is_not_a_refusal)
 {
     static const char *const mistake[] = {
@@ -721,6 +737,7 @@ int main(void)
               the_ratio_of_tokens_to_positions_is_that_of_what_is_merged,
               learned_positions_keep_up_with_tokens_whatever_their_factor,
               positions_far_smaller_than_tokens_are_warned_of,
-              rows_that_are_one_model_are_warned_of, a_mistake_at_one_point_is_not_a_refusal,
-              the_command_prints_one_line_for_each_cell));
+              rows_that_are_one_model_are_warned_of,
+              validate_names_what_is_skipped_and_what_does_not_fit,
+              a_mistake_at_one_point_is_not_a_refusal, the_command_prints_one_line_for_each_cell));
 }

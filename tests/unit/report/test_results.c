@@ -224,7 +224,7 @@ START_TEST(a_grid_without_results_is_a_table_without_values)
     make_table(&o);
     format_text(&b.t, 100, false, &b.out);
     format_json(&b.r, NULL, &b.arena, &b.out);
-    assert_has("nothing is finished yet");
+    assert_has("no cell has a value yet");
     assert_has("1 of 1 cells not finished");
 }
 END_TEST

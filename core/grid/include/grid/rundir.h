@@ -80,5 +80,6 @@ const struct value *result_measure(const struct value *result, const char *metri
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
  * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);
-/* True when the configuration asks for an evaluation length that the result does not have. */
+/* True when the configuration asks for an evaluation length that the result does not have, or for
+ * another number of targets. */
 bool cell_lacks_evaluation(const struct value *config, const struct value *result);
