@@ -30,7 +30,7 @@ static const struct forbidden {
      "arc4random_uniform arc4random_buf "},
     {"reads the environment", "add a parameter",
      " getenv secure_getenv __secure_getenv environ __environ "},
-    {"opens files", "declare a parameter with PEAT_PATH and call peat_read_file",
+    {"opens files", "declare a parameter with PEAT_PATH and call the host's read_file",
      " fopen fopen64 freopen freopen64 fdopen open open64 __open_2 __open64_2 openat openat64 "
      "creat creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 "},
 };

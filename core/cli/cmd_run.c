@@ -98,12 +98,14 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
 }
 
 /* Whether a cell is still to run. Cells that wait for a choice are counted for one value. */
-static bool is_left(const char *state, bool counted)
+static bool is_left(const char *state, bool counted, bool rerun_stale)
 {
     static const char *const never[] = {"done", "diverged", "unchosen", "decided"};
     for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
         if (!strcmp(state, never[i]))
             return false;
+    if (!strcmp(state, "stale"))
+        return rerun_stale;
     return counted || strcmp(state, "waiting") != 0;
 }
 
@@ -124,7 +126,7 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     plan_runs_count(&l->plan, &runs, &l->arena);
     runner_chosen(&l->plan, &q->runner, chosen);
     for (int i = 0; i < l->plan.n; i++) {
-        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i]);
+        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i], q->runner.rerun_stale);
     }
     plan_shared_steps(&l->plan, chosen, from, &l->arena);
     for (int i = 0; i < l->plan.n; i++)

@@ -100,6 +100,13 @@ int32_t service_param(peat_setup *base, const char *name, int32_t rank, const in
                    s->weights ? "a combine has no layers" : "a task has no trainable tensors");
         return -1;
     }
+    if ((int)init.kind < PEAT_INIT_ZERO || init.kind > PEAT_INIT_VALUES) {
+        setup_fail(s, PEAT_FAILED,
+                   "'%s' registers '%s' with initial values of kind %d, which is not a "
+                   "peat_init_kind",
+                   part->id, name, (int)init.kind);
+        return -1;
+    }
     if (part->n_weight == (int)(sizeof(part->weight) / sizeof(*part->weight))) {
         setup_fail(s, PEAT_FAILED, "'%s' registers more than %d tensors", part->id, part->n_weight);
         return -1;

@@ -136,6 +136,23 @@ static void add_sums(peat_sums *to, const peat_sums *one)
 typedef peat_status (*batch_of_part)(const struct task *t, int64_t which, int64_t index,
                                      struct batch *batch, struct error *err);
 
+/* Refuses a part that goes on long after the sequences that the task's set-up answered, because it
+ * may never end. */
+static peat_status check_end(const struct task *t, batch_of_part next, int64_t which, int64_t seen,
+                             struct error *err)
+{
+    const peat_task_plan *p = &t->plan;
+    int64_t said = next == task_test_batch ? p->test_sequences[which] : p->eval_sequences[which];
+    int64_t most = 2 * said + evaluate_rows(p, p->eval_T[which]);
+    if (said <= 0 || seen <= most)
+        return PEAT_OK;
+    return error_set(err, PEAT_FAILED,
+                     "task '%s': the evaluation at length %" PRId64
+                     " does not end: it has more than %" PRId64
+                     " sequences, and its set-up answered %" PRId64,
+                     t->part.id, p->eval[which], most, said);
+}
+
 /* half: NULL, or memory for the sums of even and of odd batches. */
 static peat_status sum_batches(struct trainer *t, batch_of_part next, int64_t which,
                                struct batch *batch, struct walk *walk, peat_sums *sums,
@@ -148,6 +165,8 @@ static peat_status sum_batches(struct trainer *t, batch_of_part next, int64_t wh
             return status;
         status = score_truth(t, &batch->b, walk, &one, err);
         walk->seen += batch->b.B;
+        if (status == PEAT_OK)
+            status = check_end(t->task, next, which, walk->seen, err);
         if (status == PEAT_OK && batch->b.prompt > 0)
             status = score_answers(t, &batch->b, &one, err);
         if (status != PEAT_OK)

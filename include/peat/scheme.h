@@ -93,7 +93,7 @@ typedef enum peat_need {
     PEAT_NEED_QK = 1,      /* q, k, v as projected, in bias, score_add, logits, softmax,
                               context                                                     */
     PEAT_NEED_X = 2,       /* x_q, x_k                                                    */
-    PEAT_NEED_W = 4,       /* attention weights in context                                */
+    PEAT_NEED_W = 4,       /* attention weights in context and carry                      */
     PEAT_NEED_PROJECT = 8, /* project()                                                   */
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
     PEAT_NEED_BIAS = 32,   /* the sum of other schemes' bias, separate from the logits, in logits

@@ -169,7 +169,7 @@ typedef struct peat_sample {
 
 /*
  *   setup  [setup] read data, check the plan, answer it; *self is kept with peat_alloc.
- *   train  [any]   fill the batch of `step`. Draw with peat_below from `stream` only: it is keyed
+ *   train  [any]   fill one training batch. Draw with peat_below from `stream` only: it is keyed
  *                  by seed and step. May run on a thread other than setup's.
  *   evaluate [any] fill evaluation batch `index` (0, 1, ...) of length number `which`; sets
  *                  batch->B = 0 when there are no more. The same for every cell and seed.
