@@ -14,6 +14,7 @@ static const struct check table[] = {
      ALL},
     {"parameters", "defaults and bounds are legal, and what is beyond them is refused", ALL},
     {"finite", "logits are finite at every length, for every label and switch", MODEL},
+    {"purity", "equal calls give equal bits, whatever happened between them", MODEL},
     {"gradients", "every trained tensor agrees with central differences", MODEL},
     {"where",
      "it acts in some heads and dims, beside a scheme that changes the width of q and k, and alike "
@@ -42,7 +43,6 @@ static const struct check table[] = {
     {"packing", "documents packed into a row do not see each other", MODEL},
     {"masked", "its own softmax gives a weight of exactly 0 to keys that the mask hides", SCHEME},
     {"paths", "fused and composed attention agree", SCHEME},
-    {"purity", "equal calls give equal bits, whatever happened between them", MODEL},
     {"threads", "1 to 4 threads give equal bits", MODEL},
     {"buffers",
      "it writes only its results, and reads only memory that it was given or has written", MODEL},
