@@ -240,7 +240,7 @@ START_TEST(the_command_says_what_evaluation_costs_and_how_long_all_takes)
     const char *command = arena_printf(
         &arena,
         "'%s' plan '%s' | grep -q 'FLOP of training, .*FLOP of evaluation, at most .*FLOP of "
-        "generation; less than 1 s here, from steps of this size$'",
+        "generation; .* here, from steps of this size$'",
         need("PEAT"), path);
     ck_assert_int_eq(system(command), 0);
 }
