@@ -273,6 +273,11 @@ bool value_equal(const struct value *a, const struct value *b)
     }
 }
 
+bool value_differs(const struct value *a, const struct value *b)
+{
+    return a && b && !value_equal(a, b);
+}
+
 int value_count(const struct value *v)
 {
     return v->kind == VALUE_LIST ? v->n : 1;

@@ -102,7 +102,7 @@ static const struct field result_fields[] = {
     {"steps", FIELD_INT},
     {"stopped", FIELD_BOOL},
     {"measures", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, measure_fields},
-    {"eval_tokens", FIELD_TEXT},
+    {"eval_tokens", FIELD_INT | FIELD_TEXT},
     {"test_stretches", FIELD_LIST, FIELD_MAP, stretch_fields},
     {"metrics", FIELD_LIST, FIELD_MAP, metric_fields},
     {"length_unit", FIELD_TEXT},
@@ -243,13 +243,4 @@ struct json process_named(struct arena *a)
     json_put_text(v, "host", host);
     json_put_text(v, "started_utc", utc);
     return v;
-}
-
-const char *eval_tokens_text(const struct value *config, struct arena *a)
-{
-    const struct value *tokens = value_get_path(config, "eval.tokens");
-    if (!tokens)
-        return "";
-    return tokens->kind == VALUE_INT ? arena_printf(a, "%" PRId64, tokens->integer)
-                                     : json_text_or(value_get(config, "eval"), "tokens", "");
 }

@@ -215,7 +215,7 @@ peat_status cell_result(struct cell *c, struct value **result, struct error *err
     if (t->train->patience)
         json_put_bool(r, "stopped", t->patience.stopped);
     put_measures(r, c);
-    json_put_text(r, "eval_tokens", eval_tokens_text(c->config_json, c->arena));
+    json_put(r, "eval_tokens", value_get_path(c->config_json, "eval.tokens"));
     if (c->n_tested)
         put_stretches(r, c);
     put_metrics(r, c);

@@ -125,9 +125,8 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     settings.threads = q->runner.threads;
     plan_runs_count(&l->plan, &runs, &l->arena);
     runner_chosen(&l->plan, &q->runner, chosen);
-    for (int i = 0; i < l->plan.n; i++) {
+    for (int i = 0; i < l->plan.n; i++)
         chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i], q->runner.rerun_stale);
-    }
     plan_shared_steps(&l->plan, chosen, from, &l->arena);
     for (int i = 0; i < l->plan.n; i++)
         n += chosen[i];

@@ -79,7 +79,7 @@ bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
 /* Prints the skipped rows of the first seed, a line for each reason. */
 void plan_say_skipped(const struct plan *p, struct arena *a);
 
-/* Prints a line for each row that starts with tokens and positions of very different sizes, and for
- * each row that is the same model, trained the same way, as a row before it, and a line where a
- * cell needs more memory than is free. */
+/* Prints a line for each row that starts with tokens and positions of very different sizes, that
+ * warms up for longer than it trains, or that is the same model, trained the same way, as a row
+ * before it, and a line where a cell needs more memory than is free. */
 void plan_warn(const struct plan *p, struct arena *a);

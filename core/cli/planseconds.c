@@ -73,7 +73,8 @@ static peat_status time_size(const struct bench_sizes *s, double *cost, struct e
     for (; status == PEAT_OK && spent < (n < STEPS ? too_long : enough);
          spent = clock_cpu() - start)
         status = bench_step_run(&b, ++n + 1, &scratch, err);
-    *cost = spent / ((double)n * plan_step_work(&work));
+    if (status == PEAT_OK)
+        *cost = spent / ((double)n * plan_step_work(&work));
     arena_release(&scratch);
     arena_release(&a);
     gemm_stop(&team);

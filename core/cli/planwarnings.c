@@ -73,17 +73,12 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
     const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 1, first = 0; i < rows; i++) {
         if (strcmp(cell[i]->config.hash, cell[first]->config.hash) == 0)
-            said[i] = cell[first]->label;
+            said[cell[i]->index] =
+                arena_printf(a, "the same model as %s, trained the same way", cell[first]->label);
         else
             first = i;
     }
-    for (int i = 1; i < rows; i++) {
-        int times = times_said(said, rows, i);
-        if (times)
-            cli_print("warning: %s: the same model as %s, trained the same way: each is trained, "
-                      "to the same weights\n",
-                      name_and_more(a, cell[i]->label, "row", times), said[i]);
-    }
+    print_warnings(p, rows, said, "each is trained, to the same weights", a);
 }
 
 void plan_say_skipped(const struct plan *p, struct arena *a)
@@ -107,10 +102,8 @@ static void warn_of_memory(const struct plan *p, struct arena *a)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
     struct machine m;
-    const struct plan_cell *most = &p->cell[0];
+    const struct plan_cell *most = plan_largest(p);
     machine_look(&m, "");
-    for (int i = 1; i < p->n; i++)
-        most = plan_memory(&p->cell[i]) > plan_memory(most) ? &p->cell[i] : most;
     if (plan_memory(most) > m.free_bytes)
         cli_print("warning: %s: it needs about %.3g GiB of memory, and %.3g GiB are free here\n",
                   shown_text(a, most->label), (double)plan_memory(most) / gib,

@@ -255,12 +255,12 @@ static void add_numbers(const struct page *p, const struct section *s, const str
 static void add_head(const struct page *p, const struct value *v)
 {
     const struct value *notes = value_get(v, "notes");
+    const int64_t layers = json_get_int(v, "layers", 0), heads = json_get_int(v, "heads", 0);
     strbuf_addf(p->out,
                 "%s: %s, %s; %s of %" PRId64 " layer%s, %" PRId64 " head%s, width %" PRId64 "\n",
                 json_get_text(v, "label"), json_get_text(v, "scheme"), json_get_text(v, "combine"),
-                json_get_bool(v, "causal") ? "decoder" : "encoder", json_get_int(v, "layers", 0),
-                plural(json_get_int(v, "layers", 0)), json_get_int(v, "heads", 0),
-                plural(json_get_int(v, "heads", 0)), json_get_int(v, "width", 0));
+                json_get_bool(v, "causal") ? "decoder" : "encoder", layers, plural(layers), heads,
+                plural(heads), json_get_int(v, "width", 0));
     add_filled(p->out,
                "step {step f}; {windows f} windows of {length f} tokens, loss {loss .4f} nats\n",
                v);

@@ -112,16 +112,19 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
 {
     enum role role[EXPERIMENT_MAX_AXES] = {FREE};
     const struct value *factor = value_get(v, "factor"), *where = value_get(v, "where");
+    const struct value *labels = value_get(v, "of");
     struct value *of = value_list(r->a, v->at), *map = NULL;
     int axis = -1;
     if (!factor)
         return mistake(r->err, v->at,
                        "a contrast needs 'factor': the axis whose labels it "
                        "compares");
-    if (!(comparison_axis(r, factor, "factor", &axis) &&
-          (value_get(v, "of") || mistake(r->err, v->at, "a contrast needs 'of': two labels of '%s'",
-                                         r->e->axis[axis].key)) &&
-          two_labels_read(r, &r->e->axis[axis], value_get(v, "of"), "of", of)))
+    if (!comparison_axis(r, factor, "factor", &axis))
+        return false;
+    if (!labels)
+        return mistake(r->err, v->at, "a contrast needs 'of': two labels of '%s'",
+                       r->e->axis[axis].key);
+    if (!two_labels_read(r, &r->e->axis[axis], labels, "of", of))
         return false;
     for (int i = 0; i < r->e->n_axis; i++)
         if (best_over_has(&r->e->report.best_over, r->e->axis[i].key))

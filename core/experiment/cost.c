@@ -180,9 +180,14 @@ double plan_generation(const struct plan_cell *c, int64_t from)
  * composed, take nearly the same time for each FLOP (docs/performance.md). */
 static const double flops_per_byte = 30.0;
 
+static double work_of(double flops, double activation_bytes)
+{
+    return flops + flops_per_byte * activation_bytes;
+}
+
 double plan_step_work(const struct model_cost *cost)
 {
-    return 3 * (double)cost->forward_flops + flops_per_byte * (double)cost->activation_bytes;
+    return work_of(3 * (double)cost->forward_flops, (double)cost->activation_bytes);
 }
 
 /* The work of a step divided by its FLOPs alone. */
@@ -190,7 +195,7 @@ static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;
     double flops = c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len;
-    return flops > 0 ? 1 + flops_per_byte * c->q[Q_ACTIVATION_BYTES] / flops : 1;
+    return flops > 0 ? work_of(flops, c->q[Q_ACTIVATION_BYTES]) / flops : 1;
 }
 
 double plan_training_work(const struct plan_cell *c, int64_t from)
@@ -220,6 +225,14 @@ int64_t plan_memory(const struct plan_cell *c)
     enum { PROGRAM = 40 << 20, PARAMETER = 4 * sizeof(float) };
     int64_t activations = (int64_t)c->q[Q_HELD_BYTES];
     return PROGRAM + PARAMETER * (int64_t)c->q[Q_PARAMS] + activations + activations / 4;
+}
+
+const struct plan_cell *plan_largest(const struct plan *p)
+{
+    const struct plan_cell *most = p->cell;
+    for (int i = 1; i < p->n; i++)
+        most = plan_memory(&p->cell[i]) > plan_memory(most) ? &p->cell[i] : most;
+    return most;
 }
 
 static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)

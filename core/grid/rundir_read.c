@@ -371,23 +371,15 @@ const struct value *result_measure(const struct value *result, const char *metri
     return found;
 }
 
-/* Results of an earlier engine do not say how many targets they were scored on. */
-static bool other_targets(const struct value *config, const struct value *result)
-{
-    struct arena a;
-    arena_init(&a, "targets", 256);
-    const char *scored = json_get_text(result, "eval_tokens");
-    bool other = scored && strcmp(scored, eval_tokens_text(config, &a)) != 0;
-    arena_release(&a);
-    return other;
-}
-
 bool cell_lacks_evaluation(const struct value *config, const struct value *result)
 {
     const struct value *lengths = value_get_path(config, "eval.lengths");
-    if (json_text_is(result, "state", "done") && other_targets(config, result))
+    if (json_text_is(result, "state", "diverged"))
+        return false;
+    /* Results of an earlier engine do not say how many targets they were scored on. */
+    if (value_differs(value_get(result, "eval_tokens"), value_get_path(config, "eval.tokens")))
         return true;
-    if (!lengths || lengths->kind != VALUE_LIST || json_text_is(result, "state", "diverged"))
+    if (!lengths || lengths->kind != VALUE_LIST)
         return false;
     bool halves = json_get_bool(value_get(config, "eval"), "halves");
     for (int i = 0; i < lengths->n; i++) {

@@ -397,21 +397,13 @@ static void show_end(struct run *r)
 
 /* ---- cores ---- */
 
-static int64_t largest_memory(const struct plan *p)
-{
-    int64_t most = 0;
-    for (int i = 0; i < p->n; i++)
-        most = plan_memory(&p->cell[i]) > most ? plan_memory(&p->cell[i]) : most;
-    return most;
-}
-
 /* Prints the values of `auto` for the cells that are to be run. */
 static struct share share_out(struct run *r, struct share given)
 {
     const struct jobs *j = &r->jobs;
     struct machine m;
     machine_look(&m, "");
-    struct share s = share_machine(given, j->n - j->first, largest_memory(r->plan), &m);
+    struct share s = share_machine(given, j->n - j->first, plan_memory(plan_largest(r->plan)), &m);
     if (j->n > j->first && !r->options->quiet)
         progress_say(&r->progress, "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s",
                      s.jobs, s.threads, plural(s.threads), m.cores, plural(m.cores));

@@ -28,6 +28,12 @@ static bool was_noted(const struct remarks *list, const char *text)
     return false;
 }
 
+static void leave_unchecked(struct verification *v, const char *what)
+{
+    if (!was_noted(&v->unchecked, what))
+        verify_add(&v->unchecked, NULL, "%s", what);
+}
+
 /* ---- files with their own seals ---- */
 
 static void check_sealed(struct verification *v, const char *label, const char *dir,
@@ -69,12 +75,10 @@ static void check_sources(struct verification *v)
 static void check_both(struct verification *v, const struct cell_files *c, const char *files,
                        const struct value *one, const struct value *two, const char *const *key)
 {
-    for (; *key; key++) {
-        const struct value *x = value_get(one, *key), *y = value_get(two, *key);
-        if (x && y && !value_equal(x, y))
+    for (; *key; key++)
+        if (value_differs(value_get(one, *key), value_get(two, *key)))
             verify_add(&v->problems, c->label,
                        "%s do not belong to one cell: their values of %s differ", files, *key);
-    }
 }
 
 static void check_plan(struct verification *v, const struct cell_files *c,
@@ -160,10 +164,9 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
         const char *now = path && sealed ? hash_once(files, path) : NULL;
         if (!path || !sealed)
             continue;
-        const char *note = arena_printf(v->arena, "'%s', which is not here", path);
-        if (!now && !was_noted(&v->unchecked, note))
-            verify_add(&v->unchecked, NULL, "%s", note);
-        else if (now && strcmp(now, sealed) != 0)
+        if (!now)
+            leave_unchecked(v, arena_printf(v->arena, "'%s', which is not here", path));
+        else if (strcmp(now, sealed) != 0)
             verify_add(&v->problems, c->label, "'%s' differs from the file that it was made with",
                        path);
     }
@@ -178,9 +181,8 @@ static bool check_files(struct verification *v, const struct cell_files *c)
     const char *fault = cell_files_fault(c->dir, c->result, c->meta, look, v->arena);
     if (fault)
         verify_add(&v->problems, c->label, "%s", fault);
-    const char *note = "files beside results of format 1, which are not sealed with them";
-    if (!value_get(c->result, "files") && !was_noted(&v->unchecked, note))
-        verify_add(&v->unchecked, NULL, "%s", note);
+    if (!value_get(c->result, "files"))
+        leave_unchecked(v, "files beside results of format 1, which are not sealed with them");
     return !fault;
 }
 
@@ -214,9 +216,8 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
         check_checkpoint(v, c);
     if (c->meta && !cell_files_have_hash(c->config, c->meta, v->arena))
         verify_add(&v->problems, c->label, "the settings in config.json are not those of its hash");
-    const char *note = "data and plugins of cells of earlier plans";
-    if (!c->planned && !was_noted(&v->unchecked, note))
-        verify_add(&v->unchecked, NULL, "%s", note);
+    if (!c->planned)
+        leave_unchecked(v, "data and plugins of cells of earlier plans");
     if (v->packed || !c->planned)
         return;
     check_named(v, c, "data", files);

@@ -188,9 +188,8 @@ static bool one_goes_on(const struct result_cell *a, const struct result_cell *b
 
 static bool other_targets(const struct result_cell *a, const struct result_cell *b)
 {
-    const struct value *x = value_get_path(a->config, "eval.tokens");
-    const struct value *y = value_get_path(b->config, "eval.tokens");
-    return x && y && !value_equal(x, y);
+    return value_differs(value_get_path(a->config, "eval.tokens"),
+                         value_get_path(b->config, "eval.tokens"));
 }
 
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)

@@ -345,9 +345,7 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
     if (one && two && !strcmp(one, two))
         return true;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
-        const struct value *a = value_get(first->config, section[i]);
-        const struct value *b = value_get(c->config, section[i]);
-        if (a && b && !value_equal(a, b))
+        if (value_differs(value_get(first->config, section[i]), value_get(c->config, section[i])))
             return error_fail(x->err, PEAT_INVALID,
                               "'%s' and '%s' do not make one table: both have the row '%s', and "
                               "their settings of '%s' differ",

@@ -82,6 +82,8 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
 /* Equal content, without places; 1 and 1.0 are equal. */
 bool value_equal(const struct value *a, const struct value *b);
+/* True where both are there and are not equal. */
+bool value_differs(const struct value *a, const struct value *b);
 /* Items of a list, or of a value that means a list of itself. */
 int value_count(const struct value *v);
 struct value *value_item(const struct value *v, int i);

@@ -31,8 +31,6 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
  * recordedhash.c: checks settings by the plugins and files that meta.json lists, without reading
  * them. Files are matched in the order in which meta.json lists them, because data may have moved.
  */
-/* eval.tokens of a configuration, "4096" or "all", as result.json has it. */
-const char *eval_tokens_text(const struct value *config, struct arena *a);
 /* True where the settings in config.json have its hash. Only a plugin knows which of its settings
  * name files, so an empty text that may be a file name is tried both as a file and as a text. */
 bool cell_files_have_hash(const struct value *config, const struct value *meta, struct arena *a);

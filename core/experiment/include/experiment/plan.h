@@ -82,6 +82,8 @@ void plan_shared_steps(const struct plan *p, const bool *is_run, int64_t *from, 
 /* Bytes that the cell's process will hold, without its data: libraries; weights, gradients and
  * moments; activations, whose gradients mostly reuse memory. */
 int64_t plan_memory(const struct plan_cell *c);
+/* The first cell with the most of them. A plan has a cell at least. */
+const struct plan_cell *plan_largest(const struct plan *p);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
