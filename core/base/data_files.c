@@ -71,6 +71,11 @@ static struct data_file *find(const struct data_files *f, const char *path)
     return NULL;
 }
 
+bool data_is_known(const struct data_files *f, const char *path)
+{
+    return find(f, path) != NULL;
+}
+
 static struct data_file *add(struct data_files *f, const char *path, const char *hex)
 {
     struct data_file *d = ARENA_APPEND(f->a, f->item, f->n, f->room);

@@ -4,6 +4,7 @@
 
 #include "cell/cellfiles.h"
 #include "cell/start.h"
+#include "plugin/params.h"
 #include "tensor/gemm.h"
 
 /* ---- the bits of the C library's mathematics here ---- */
@@ -117,16 +118,11 @@ static peat_status add_file(struct json list, struct data_files *f, const char *
 static peat_status add_files(struct json files, const struct plugin_use *use, struct data_files *f,
                              struct error *err)
 {
+    const char *path;
     peat_status status = PEAT_OK;
-    for (const peat_param *row = use->plugin->desc->param; row && row->key; row++) {
-        if (!(row->flags & PEAT_PATH))
-            continue;
-        const void *field = (const char *)use->config + row->offset;
-        const peat_strings one = {1, field}, *paths = row->type == PEAT_STRING ? &one : field;
-        for (int64_t i = 0; status == PEAT_OK && i < paths->n; i++)
-            if (paths->item[i] && *paths->item[i])
-                status = add_file(files, f, paths->item[i], err);
-    }
+    for (int i = 0;
+         (path = params_path(use->plugin->desc->param, use->config, i)) && status == PEAT_OK; i++)
+        status = add_file(files, f, path, err);
     return status;
 }
 

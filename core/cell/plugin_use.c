@@ -261,15 +261,13 @@ bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const 
 static bool hash_paths(const struct cell_reader *r, const struct plugin_use *use,
                        const peat_param *row, struct value *identity)
 {
-    const void *field = (const char *)use->config + row->offset;
-    peat_strings one = {1, field};
-    const peat_strings *paths = row->type == PEAT_STRINGS ? field : &one;
+    peat_strings paths = row_paths(row, use->config);
     struct place at = value_get(use->given, row->key)->at;
     struct json list = json_list(r->a);
-    for (int64_t i = 0; i < paths->n; i++) {
+    for (int64_t i = 0; i < paths.n; i++) {
         const char *hex = "";
         struct error why = {0};
-        if (paths->item[i][0] && data_hash(r->files, paths->item[i], &hex, &why) != PEAT_OK) {
+        if (paths.item[i][0] && data_hash(r->files, paths.item[i], &hex, &why) != PEAT_OK) {
             place_failure(r->err, at, &why);
             return false;
         }

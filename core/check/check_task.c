@@ -113,8 +113,7 @@ static void test_length(struct bench *a, struct bench *b, int64_t which, struct 
                  batch_has_rows(&a->eval.b, 0, &b->eval.b);
         batches++;
     }
-    if (!a->reads_data && batches > 0 && !few &&
-        equal == batches) /* a sample file may repeat itself */
+    if (!a->repeats_data && batches > 0 && !few && equal == batches)
         check_fail(o, "the test part of length %" PRId64 " is the validation part", length);
     if (rows > said || (batches < BATCHES_MAX && rows != said))
         check_fail(o,

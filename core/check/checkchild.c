@@ -2,6 +2,7 @@
 /* checkchild.c: both sides of a check that runs in its own process. */
 #include "check/checkchild.h"
 
+#include "checkrig.h"
 #include "process/childlog.h"
 #include "process/program.h"
 #include "tensor/gemm.h"
@@ -49,6 +50,12 @@ static struct value *describe(const struct checked *s)
     for (const struct check *c = check_table(); c->name; c++)
         json_put_text(unfit, c->name, check_unfit(c, s));
     return map.v;
+}
+
+static bool accepts_settings(const struct checked *s, struct error *err)
+{
+    const void *config;
+    return checked_config(s, NULL, &config, err) == PEAT_OK;
 }
 
 static void put_cases(struct json map, const struct cases_end *end)
@@ -109,6 +116,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     struct error why = {0};
     *report = (struct check_report){.check = check, .text = ""};
     struct team team = {1, NULL};
+    struct data_files files = {.a = arena, .keep_most = DATA_KEPT_BY_PLANS};
     parallel_start();
     peat_status status = gemm_start(&team, "openblas", err);
     if (status == PEAT_OK)
@@ -121,6 +129,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .given = given,
                         .unloaded = &unloaded,
                         .scratch = scratch,
+                        .files = &files,
                         .team = &team,
                         .trail = q->trail,
                         .cases = q->cases,
@@ -128,12 +137,14 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .trace = q->trace,
                         .end = &report->cases};
     state_read(&unloaded);
-    if (registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK) {
+    bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
+    if (found && (!given->n || accepts_settings(&s, &why))) {
         run_check(&s, check_find(check), report);
     } else {
         report->end = CHECK_END_FAILED;
         report->text = arena_strdup(arena, why.text);
-        report->absent = why.status == PEAT_NOTFOUND;
+        report->absent = !found && why.status == PEAT_NOTFOUND;
+        report->subject = found ? describe(&s) : NULL;
     }
     return record ? write_record(report, record, arena, err) : PEAT_OK;
 }

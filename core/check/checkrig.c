@@ -31,8 +31,9 @@ static int64_t rig_width(const struct rig_plan *plan)
 static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, const void *config)
 {
     struct positional *p = &r->positional;
-    p->scheme[p->n_scheme++] =
-        (struct scheme_part){.part = {.id = id, .prefix = id, .config = config}, .hooks = hooks};
+    p->scheme[p->n_scheme++] = (struct scheme_part){
+        .part = {.id = id, .prefix = id, .config = config, .files = r->subject->files},
+        .hooks = hooks};
 }
 
 static void place(struct where *where, const struct rig_plan *plan)
@@ -109,9 +110,10 @@ static void fill_positional(struct rig *r, const struct variant *v)
     if (combine)
         add_streams(r, combine);
     r->positional.combine = !combine ? &part_sum : r->plan.merge ? r->plan.merge : combine;
-    r->positional.combine_part = combine
-                                     ? (struct part){.id = id, .prefix = id, .config = v->config}
-                                     : (struct part){.id = "sum", .prefix = "sum"};
+    r->positional.combine_part =
+        combine
+            ? (struct part){.id = id, .prefix = id, .config = v->config, .files = r->subject->files}
+            : (struct part){.id = "sum", .prefix = "sum"};
 }
 
 /* ---- the model ---- */

@@ -60,6 +60,16 @@ static struct value *with_stand_ins(const struct checked *s)
     return map;
 }
 
+static peat_status know_files(const struct checked *s, const void *config, struct error *err)
+{
+    const char *path, *hex;
+    peat_status status = PEAT_OK;
+    for (int i = 0; (path = params_path(s->plugin->desc->param, config, i)) && status == PEAT_OK;
+         i++)
+        status = data_hash(s->files, path, &hex, err);
+    return status;
+}
+
 peat_status checked_config(const struct checked *s, const struct value *over, const void **config,
                            struct error *err)
 {
@@ -71,7 +81,9 @@ peat_status checked_config(const struct checked *s, const struct value *over, co
     const char *what = arena_printf(s->arena, "%s '%s'", kind_name(desc->kind), desc->id);
     *config = filled;
     static const peat_param none[] = {PEAT_PARAM_END};
-    return params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
+    peat_status status =
+        params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
+    return status == PEAT_OK ? know_files(s, filled, err) : status;
 }
 
 bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o)

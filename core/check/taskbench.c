@@ -41,17 +41,29 @@ static bool reads_data(const struct checked *s)
     return false;
 }
 
+/* Then parts of a sample file may be the same. */
+static bool has_repeated_sample(const struct checked *s)
+{
+    const peat_task *task = s->plugin->desc->interface;
+    for (const peat_sample *sample = task->sample; sample && sample->key; sample++)
+        if (sample->times > 1)
+            return true;
+    return false;
+}
+
 peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
                        uint64_t seed, int64_t rows)
 {
     *b = (struct bench){.host = *host_table(),
                         .task = {.hooks = s->plugin->desc->interface, .trail = s->trail},
-                        .reads_data = reads_data(s)};
+                        .reads_data = reads_data(s),
+                        .repeats_data = has_repeated_sample(s)};
     b->host.draw = logged_draw;
     b->task.host = &b->host;
     arena_init(&b->arena, "check task", 1 << 18);
     arena_guard(&b->arena, GUARD_BYTES, ARENA_SHOWS_WRITES);
-    b->task.part = (struct part){.id = s->plugin->desc->id, .prefix = "task", .config = config};
+    b->task.part = (struct part){
+        .id = s->plugin->desc->id, .prefix = "task", .config = config, .files = s->files};
     b->task.plan = (peat_task_plan){.arch = arch,
                                     .seq_len = SEQ_LEN,
                                     .eval_tokens = EVAL_TOKENS,

@@ -30,7 +30,7 @@ struct bench {
     peat_host host; /* logs draws */
     struct task task;
     struct batch train, eval;
-    bool reads_data;
+    bool reads_data, repeats_data;
     struct error err;
 };
 

@@ -32,9 +32,17 @@ static peat_status check(const char *name, const char *file, const char *text, s
     return PEAT_OK;
 }
 
+static const char *without_yaml(struct arena *a, const char *name)
+{
+    size_t n = strlen(name), end = strlen(".yaml");
+    bool has = n > end && strcmp(name + n - end, ".yaml") == 0;
+    return has ? arena_printf(a, "%.*s", (int)(n - end), name) : name;
+}
+
 static int make_experiment(const struct cli *cli)
 {
-    const char *name = cli->operand[0], *text = cli->n_operand > 1 ? cli->operand[1] : NULL;
+    const char *name = without_yaml(cli->arena, cli->operand[0]);
+    const char *text = cli->n_operand > 1 ? cli->operand[1] : NULL;
     const char *file = arena_printf(cli->arena, "%s.yaml", name);
     if (check(name, file, text, cli->err) != PEAT_OK)
         return CLI_USAGE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planwarnings.c: rows that are skipped, that start lopsided, whose rate stays low, that are one,
- * or that need more memory than there is. */
+ * whose plugins hide installed ones, or that need more memory than there is. */
 #include "cli/planparts.h"
 
 #include "process/machine.h"
@@ -81,6 +81,27 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
     print_warnings(p, rows, said, "each is trained, to the same weights", a);
 }
 
+static void warn_of_hidden(const struct plan *p, int rows, struct arena *a)
+{
+    struct plugin_dirs dirs;
+    const struct value *plugin;
+    const char **said = ARENA_ARRAY(a, rows, const char *);
+    if (plugin_dirs_find(&dirs, a, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; !said[i] && (plugin = value_item(p->cell[i].plugins, k)); k++) {
+            const char *path = json_get_text(plugin, "path");
+            const char *kind = json_get_text(plugin, "kind");
+            const char *hidden = plugin_dirs_hidden(&dirs, kind, path, a);
+            if (hidden)
+                said[i] =
+                    arena_printf(a, "%s '%s' is '%s'", kind, json_get_text(plugin, "id"), path);
+            if (hidden)
+                said[i] = arena_printf(a, "%s, not '%s'", said[i], hidden);
+        }
+    print_warnings(p, rows, said, "directories are searched in order, PEAT_PLUGIN_PATH first", a);
+}
+
 void plan_say_skipped(const struct plan *p, struct arena *a)
 {
     int n = p->skipped->n / p->experiment->n_seed;
@@ -116,5 +137,6 @@ void plan_warn(const struct plan *p, struct arena *a)
     warn_of_ratio(p, rows, a);
     warn_of_warmup(p, rows, a);
     warn_of_twins(p, rows, a);
+    warn_of_hidden(p, rows, a);
     warn_of_memory(p, a);
 }

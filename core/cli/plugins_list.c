@@ -27,9 +27,9 @@ struct list {
 
 static void note_bad(void *ctx, const char *path, const char *why)
 {
-    const struct json *bad = ctx;
+    const struct json *said = ctx;
     (void)path; /* the error names the file */
-    json_add_text(*bad, why);
+    json_add_text(*said, why);
 }
 
 static bool is_listed(const struct list *l, const struct plugin *p)
@@ -43,15 +43,21 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     struct arena *a = l->arena;
     struct registry registry;
     struct json all = json_map(a);
-    struct json plugins = json_put_list(all, "plugins"), bad = json_put_list(all, "bad");
+    struct json plugins = json_put_list(all, "plugins"), said = json_put_list(all, "said");
     if (registry_init(&registry, a, trail, err) != PEAT_OK)
         return err->status;
     registry.n_skip = l->n_skip;
     registry.skip = l->skip;
-    registry_load_all(&registry, note_bad, &bad);
-    for (int i = 0; i < registry.n; i++)
-        if (is_listed(l, registry.item[i]))
-            json_add(plugins, plugin_value(registry.item[i], a));
+    registry_load_all(&registry, note_bad, &said);
+    for (int i = 0; i < registry.n; i++) {
+        const struct plugin *p = registry.item[i];
+        const char *hidden =
+            plugin_dirs_hidden(&registry.dirs, kind_name(p->desc->kind), p->path, a);
+        if (is_listed(l, p))
+            json_add(plugins, plugin_value(p, a));
+        if (is_listed(l, p) && hidden)
+            json_add_text(said, arena_printf(a, "'%s' hides '%s'", p->path, hidden));
+    }
     json_print(all.v, JSON_LINE, out);
     return PEAT_OK;
 }
@@ -60,9 +66,9 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
 
 static void take(struct list *l, const struct value *all)
 {
-    const struct value *bad = value_get(all, "bad");
-    for (int i = 0; bad && i < bad->n; i++)
-        cli_say("%s", bad->item[i]->text);
+    const struct value *said = value_get(all, "said");
+    for (int i = 0; said && i < said->n; i++)
+        cli_say("%s", said->item[i]->text);
     l->plugins = value_get(all, "plugins");
 }
 

@@ -95,6 +95,19 @@ static void print_next(struct making *m)
         cli_print("where PREFIX is what cmake --install got as --prefix\n");
 }
 
+static void warn_of_name(const struct making *m, peat_kind kind)
+{
+    struct registry registry;
+    const char *const *name;
+    if (registry_init(&registry, m->arena, NULL, NULL) != PEAT_OK)
+        return;
+    int n = registry_names(&registry, kind, &name);
+    if (texts_find(name, n, m->name) >= 0)
+        cli_print("warning: there is a %s '%s' already; where both are found, the one in "
+                  "PEAT_PLUGIN_PATH hides the installed one\n",
+                  m->kind, m->name);
+}
+
 static int make_plugin(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -107,8 +120,10 @@ static int make_plugin(const struct cli *cli)
     if (strcmp(q->where, ".") != 0)
         m.to = arena_printf(m.arena, "%s/%s", q->where, name);
     m.old = arena_printf(m.arena, "my_%s", m.kind);
-    if (make_folder(&m, cli->err) == PEAT_OK)
-        print_next(&m);
+    if (make_folder(&m, cli->err) != PEAT_OK)
+        return CLI_DONE;
+    print_next(&m);
+    warn_of_name(&m, (peat_kind)(PEAT_SCHEME + q->kind));
     return CLI_DONE;
 }
 

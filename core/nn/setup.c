@@ -207,6 +207,13 @@ const unsigned char *service_read_file(peat_setup *base, const char *path, int64
     struct error err = {0};
     const unsigned char *byte = NULL;
     size_t n = 0;
+    if (s->part->files && !data_is_known(files, path)) {
+        setup_fail(s, PEAT_INVALID,
+                   "'%s' reads '%s', which no parameter with PEAT_PATH names: a change of the "
+                   "file would go unnoticed",
+                   s->part->id, path);
+        return NULL;
+    }
     if (data_read(files, path, s->arena, &byte, &n, &err) != PEAT_OK) {
         setup_fail(s, err.status, "%s", err.text);
         return NULL;

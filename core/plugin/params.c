@@ -109,3 +109,14 @@ peat_status params_fill(const peat_param *row, void *config, const struct value 
             return refuse_missing(&f, p, given);
     return PEAT_OK;
 }
+
+const char *params_path(const peat_param *row, const void *config, int i)
+{
+    for (; row && row->key; row++) {
+        peat_strings paths = row->flags & PEAT_PATH ? row_paths(row, config) : (peat_strings){0};
+        for (int64_t k = 0; k < paths.n; k++)
+            if (paths.item[k] && *paths.item[k] && i-- == 0)
+                return paths.item[k];
+    }
+    return NULL;
+}

@@ -82,8 +82,9 @@ struct peat_host {
     /* [setup] Records with the results the value that the plugin chose for an automatic parameter.
      */
     void (*resolved)(peat_setup *s, const char *key, double value);
-    /* [setup] The content of a file, of a parameter with PEAT_PATH; *bytes is its size. Borrowed
-     * until the model dies; NULL on error, already reported. */
+    /* [setup] The content of a file that a parameter with PEAT_PATH names; *bytes is its size.
+     * Borrowed until the model dies; NULL on error, already reported: also for any other path,
+     * since a cell is known by the hashes of the files that its parameters name. */
     const unsigned char *(*read_file)(peat_setup *s, const char *path, int64_t *bytes);
 
     /* [graph] The tensor behind a handle, as a node of this graph. */

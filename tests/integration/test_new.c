@@ -19,7 +19,7 @@ START_TEST(it_runs_as_it_is_with_and_without_a_text)
     shell_says(0, "mine: bpb on the test part (lower is better)", "peat run mine " SHORT " -q");
     shell_says(0, "mine: bpb on the test part (lower is better)", "peat results mine");
     shell_expect(0, "peat report mine -o mine.html && test -s mine.html");
-    shell_says(0, "peat plan own ", "peat new own");
+    shell_says(0, "wrote own.yaml; edit it, then\n  peat plan own ", "peat new own.yaml");
     shell_says(0, "own: ", "peat run own " SHORT " -q");
 }
 END_TEST

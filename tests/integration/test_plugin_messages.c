@@ -88,6 +88,21 @@ static const char experiment[] = "version: 1\n"
                                  "  train: {steps: 2, batch: 2, seq_len: 7}\n"
                                  "  eval: {tokens: 64}\n";
 
+START_TEST(a_plugin_that_hides_an_installed_one_is_named)
+{
+    shell_expect(
+        0, "mkdir -p mine/task && cp \"$(find \"$PEAT_BUILD\"/lib* -name copy.so)\" mine/task");
+    shell_write("e.yaml", "version: 2\nname: e\ndefaults: {task: {plugin: copy, symbols: 4}}\n");
+    shell_says(0, "warning: none.-.s0: task 'copy' is '",
+               "export PEAT_PLUGIN_PATH=mine:$PEAT_PLUGIN_PATH; peat plan e.yaml");
+    assert_printed("/mine/task/copy.so', not '");
+    shell_says(0, "/mine/task/copy.so' hides '",
+               "PEAT_PLUGIN_PATH=mine peat plugins list -k task 2>&1");
+    shell_says(0, "warning: there is a task 'copy' already", "peat plugins new copy -k task");
+    shell_expect(1, "peat plan e.yaml | grep warning");
+}
+END_TEST
+
 START_TEST(a_crash_names_its_hook_in_every_command)
 {
     build_rash("IN_ENCODE", "*(peat_node *volatile *)0");
@@ -184,7 +199,8 @@ int main(void)
                        .needs = "PEAT PEAT_SOURCE cc",
                        .loops =
                            LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
-        TESTS(a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
+        TESTS(a_plugin_that_hides_an_installed_one_is_named,
+              a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
               legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
               reference_pages_quote_what_a_plugin_says));
 }

@@ -11,6 +11,19 @@ struct self {
     uint64_t seed;
 };
 
+#if defined(CRIME_task_reads_another_file) || defined(CRIME_task_tests_on_validation)
+#define READS_DATA
+struct config {
+    const char *path;
+};
+
+static const peat_param rows[] = {
+    {"path", PEAT_STRING, offsetof(struct config, path), .doc = "data",
+     .flags = PEAT_REQUIRED | PEAT_PATH},
+    PEAT_PARAM_END,
+};
+#endif
+
 static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
 {
     struct self *own = peat_alloc(s, sizeof(*own));
@@ -24,6 +37,13 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     plan->n_eval = 2;
     plan->eval[1] = plan->seq_len / 2;
     plan->eval_T[1] = plan->seq_len;
+#endif
+#ifdef CRIME_task_reads_another_file
+    int64_t n;
+    if (!s->host->read_file(s, "elsewhere", &n))
+        return PEAT_IO;
+#elif defined(CRIME_task_tests_on_validation)
+    plan->test_sequences[0] = 12;
 #endif
     plan->vocab = 8;
     plan->length_unit = "tokens";
@@ -149,6 +169,14 @@ static const peat_task task = {
     .train = train,
 #endif
     .evaluate = evaluate,
+#ifdef CRIME_task_tests_on_validation
+    .test = evaluate,
+#endif
 };
 
+#ifdef READS_DATA
+PEAT_DEFINE(PEAT_TASK, task, struct config, rows, "planted", "1.0", "asks for the next token",
+            "MIT", "")
+#else
 PEAT_DEFINE_PLAIN(PEAT_TASK, task, "planted", "1.0", "asks for the next token", "MIT", "")
+#endif

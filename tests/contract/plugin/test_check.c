@@ -145,6 +145,10 @@ static const struct crime crimes[] = {
      "task 'planted': training batch 1 has token 8, the limit is 8 (decoder)"},
     {"task", "task_counts", "batches", "failed",
      "the training batch of step 1 differs when it is made again (decoder)"},
+    {"task", "task_reads_another_file", "batches", "failed",
+     "'planted' reads 'elsewhere', which no parameter with PEAT_PATH names*"},
+    {"task", "task_tests_on_validation", "batches", "failed",
+     "the test part of length 32 is the validation part (decoder)"},
     {"task", "task_one_seed", "batches", "failed",
      "the seed does not change its training batches (decoder)"},
     {"task", "task_eval_seed", "batches", "failed",
@@ -551,8 +555,10 @@ START_TEST(parameters_can_be_given)
     shell_expect(0, "peat plugins check learned max_len=40 beyond=clamp --only gradients");
     shell_says(1, "its defaults are refused: learns max_len = 3 positions",
                "peat plugins check learned max_len=3 --only parameters");
-    shell_says(1, "unknown parameter 'max_lem' of scheme 'learned'; did you mean 'max_len'?",
-               "peat plugins check learned max_lem=3 --only parameters");
+    static const char *const only[] = {"parameters", "causality"};
+    for (int i = 0; i < 2; i++)
+        shell_says(1, "unknown parameter 'max_lem' of scheme 'learned'; did you mean 'max_len'?",
+                   "peat plugins check learned max_lem=3 --only %s", only[i]);
 }
 END_TEST
 

@@ -47,6 +47,8 @@ struct data_files {
 
 /* *hex lives as long as f->a. */
 peat_status data_hash(struct data_files *f, const char *path, const char **hex, struct error *err);
+/* True: data_hash or data_read was given this path, or data_hash its folder of pieces. */
+bool data_is_known(const struct data_files *f, const char *path);
 /* The file's bytes. They live as long as `a`, as f->a when they are kept there, or as the process
  * when the file is mapped. PEAT_INVALID when the file has changed. */
 peat_status data_read(struct data_files *f, const char *path, struct arena *a,

@@ -36,6 +36,7 @@ struct checked {
     const struct value *given;       /* parameters to check it with; NULL: the defaults */
     const struct state *unloaded;    /* of the process before the plugin was loaded     */
     const char *scratch;             /* a directory for files                           */
+    struct data_files *files;        /* has those that the parameters name              */
     const struct team *team;         /* one thread, after gemm_start                    */
     struct trail *trail;             /* where its functions are noted; NULL: nowhere    */
     const char *cases;               /* of check_cases                                  */

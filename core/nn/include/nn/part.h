@@ -47,7 +47,7 @@ struct part {
     const char *id;     /* "rotary"                                                       */
     const char *prefix; /* prefix of its weights' names: "position.0.rotary", "combine.sum" */
     const void *config;
-    struct data_files *files; /* hashes of the files that the plugin reads; NULL: not recorded */
+    struct data_files *files; /* has those that the parameters name; NULL: any file may be read */
     void *self;
     int n_weight;
     struct scheme_weight weight[32];

@@ -48,6 +48,13 @@ static inline bool row_in_bounds(const peat_param *row, double x)
     return (row->flags & PEAT_OPEN_MIN ? x > row->min : x >= row->min) && x <= row->max;
 }
 
+/* The paths of a row with PEAT_PATH; some may be "" or NULL. */
+static inline peat_strings row_paths(const peat_param *row, const void *config)
+{
+    const void *field = (const char *)config + row->offset;
+    return row->type == PEAT_STRINGS ? *(const peat_strings *)field : (peat_strings){1, field};
+}
+
 static inline int rows_count(const peat_param *row)
 {
     int n = 0;

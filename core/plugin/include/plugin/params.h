@@ -33,6 +33,8 @@ peat_status params_fill(const peat_param *row, void *config, const struct value 
 /* Every row with its value in the config, in row order, as a map. PEAT_AUTO values still at 0
  * become the text "auto". */
 struct value *params_value(const peat_param *row, const void *config, struct arena *a);
+/* The i-th file or folder that rows with PEAT_PATH name, in row order; NULL: there are no more. */
+const char *params_path(const peat_param *row, const void *config, int i);
 /* The value in the form that a person would write: "1e-05", "interleaved", "[128, 256]". */
 void params_text(const peat_param *row, const void *config, struct strbuf *out);
 /* The allowed values of a row: "a whole number from 1 to 4096", "one of interleaved, halves". */
