@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cellfiles.c: records of a cell's files, and the seal of a result over the others. */
+/* cellfiles.c: records of a cell's files, the seal of a result over the others, and its values. */
 #include "cell/cellfiles.h"
 
 #include "cell/trunk.h"
@@ -229,6 +229,41 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
         fault = file_fault(dir, files->key[i], files->item[i], whole, !whole, a);
     }
     return fault;
+}
+
+/* ---- evaluations ---- */
+
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length)
+{
+    const struct value *m, *found = NULL;
+    for (int i = 0; (m = json_get_item(result, "measures", i)); i++) {
+        int64_t own = json_get_int(m, "length", 0);
+        if ((!metric || json_text_is(m, "metric", metric)) && json_text_is(m, "split", split) &&
+            (length < 0 || own == length) && (!found || own < json_get_int(found, "length", 0)))
+            found = m;
+    }
+    return found;
+}
+
+bool cell_lacks_evaluation(const struct value *config, const struct value *result)
+{
+    const struct value *lengths = value_get_path(config, "eval.lengths");
+    if (json_text_is(result, "state", "diverged"))
+        return false;
+    /* Results of an earlier engine do not say how many targets they were scored on. */
+    if (value_differs(value_get(result, "eval_tokens"), value_get_path(config, "eval.tokens")))
+        return true;
+    if (!lengths || lengths->kind != VALUE_LIST)
+        return false;
+    bool halves = json_get_bool(value_get(config, "eval"), "halves");
+    for (int i = 0; i < lengths->n; i++) {
+        int64_t length = lengths->item[i]->integer;
+        if (!result_measure(result, NULL, "valid", length) ||
+            (halves && !result_measure(result, NULL, "report", length)))
+            return true;
+    }
+    return false;
 }
 
 /* ---- this process ---- */

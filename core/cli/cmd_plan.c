@@ -293,10 +293,18 @@ void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, c
 
 static int plan_experiment(const struct cli *cli)
 {
+    const struct request *q = cli->options;
+    const struct cli_clash one[] = {
+        {"json injection measure pilot", q->ids, "option '--ids' prints names alone"},
+        {"injection", q->json, "option '--injection' is for the table: --json has it"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, one);
+    if (code != CLI_GO_ON)
+        return code;
     struct loaded_plan l;
     if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
         return CLI_USAGE;
-    plan_and_print(cli, &l, cli->options);
+    plan_and_print(cli, &l, q);
     loaded_plan_close(&l);
     return CLI_DONE;
 }

@@ -79,11 +79,15 @@ static int plot_results(const struct cli *cli)
     if (q->kind == PLOT_KINDS)
         return cli_mistake(cmd_plot.name,
                            "which figure? --kind curves, bars, length, cost, heatmap or forest");
-    if ((q->kind == PLOT_BARS || q->kind == PLOT_FOREST) && cli_given(cli, "lines panels"))
-        return cli_mistake(cmd_plot.name, "options '--lines' and '--panels' are for --kind curves, "
-                                          "length, cost or heatmap");
-    int status = choose_format(q, cli_given(cli, "format"));
-    return status == CLI_DONE ? draw(cli) : status;
+    const struct cli_clash one[] = {
+        {"lines panels", q->kind == PLOT_BARS || q->kind == PLOT_FOREST,
+         "options '--lines' and '--panels' are for --kind curves, length, cost or heatmap"},
+        {"cost", q->kind != PLOT_COST, "option '--cost' is for --kind cost"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, one);
+    if (code == CLI_GO_ON)
+        code = choose_format(q, cli_given(cli, "format"));
+    return code == CLI_DONE ? draw(cli) : code;
 }
 
 static const struct cli_option options[] = {

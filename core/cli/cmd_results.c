@@ -201,6 +201,8 @@ static int refuse_clashes(const struct cli *cli)
         {"columns", q->table.cols != NULL, "options '--columns' and '--cols' do not go together"},
         {"columns", is_json, "option '--columns' is for --format table, md, tex or csv"},
         {"only-changed", is_json, "option '--only-changed' is for --format table, md, tex or csv"},
+        {"injection", !is_table,
+         "option '--injection' is for --format table, md or tex: json has it in every row"},
         {"cols", !is_table, "option '--cols' is for --format table, md or tex"},
         {"err precision", !is_table,
          "options '--err' and '--precision' are for --format table, md or tex: the others have "

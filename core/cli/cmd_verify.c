@@ -144,6 +144,12 @@ static int verify(const struct cli *cli)
         return cli_mistake(cmd_verify.name,
                            "'%s' is not KEY=PATH, and one directory is verified at a time",
                            cli->operand[1]);
+    const struct cli_clash one[] = {
+        {"seed threads", !q->again.count, "options '--seed' and '--threads' go with --retrain N"},
+    };
+    int code = CLI_REFUSE_CLASH(cli, one);
+    if (code != CLI_GO_ON)
+        return code;
     if (cli->n_operand > 1 && !q->again.count)
         return cli_mistake(cmd_verify.name,
                            "'%s' is for cells that are trained again: give "

@@ -2,8 +2,10 @@
 /* findrun.c: finds the run directory or the experiment file that a word means. */
 #include "cli/findrun.h"
 
+#include "cli/command.h"
 #include "experiment/experiment.h"
 #include "experiment/yamldoc.h"
+#include "grid/rundir.h"
 
 static const char runs_dir[] = "runs";
 
@@ -146,4 +148,14 @@ const char *find_experiment(const char *word, struct arena *a, struct error *err
         error_set(err, PEAT_NOTFOUND, "there is no experiment '%s'; did you mean '%s'?", word,
                   near);
     return near || nearly_a_run(word, a, err) ? NULL : word;
+}
+
+const struct cell_files *cli_find_cell(const struct cli *cli)
+{
+    struct rundir *r = ARENA_NEW(cli->arena, struct rundir);
+    int index;
+    return rundir_read(cli->operand[0], r, cli->arena, cli->err) == PEAT_OK &&
+                   rundir_find(r, cli->operand[1], &index, cli->err) == PEAT_OK
+               ? &r->cell[index]
+               : NULL;
 }

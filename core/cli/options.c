@@ -25,6 +25,20 @@ const struct cli_option *cli_option(const struct cli_command *command, int i)
                                     : NULL;
 }
 
+const char *cli_verb(const struct cli_command *command)
+{
+    const char *space = strrchr(command->name, ' ');
+    return space ? space + 1 : command->name;
+}
+
+const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word)
+{
+    for (const struct cli_command *const *v = group->verb; v && *v; v++)
+        if (!strcmp(cli_verb(*v), word))
+            return *v;
+    return NULL;
+}
+
 const struct cli_option *cli_find_option(const struct cli_command *command, const char *word)
 {
     const struct cli_option *o;

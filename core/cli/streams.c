@@ -5,8 +5,9 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "cli/cli.h"
+#include "cli/verbs.h"
 #include "process/apart.h"
+#include "report/table.h"
 
 /* A shell gives 8 MiB. With a small stack the process would die somewhere without a message. */
 static void require_stack(void)
@@ -56,6 +57,31 @@ int cli_width(const char *file, int narrowest, int widest)
     if (file || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return DEFAULT;
     return size.ws_col < narrowest ? narrowest : size.ws_col > widest ? widest : size.ws_col;
+}
+
+int cli_output(const struct cli *cli, const char *file)
+{
+    if (cli->err->status == PEAT_OK)
+        cli_write(file, cli->out, cli->err);
+    return CLI_DONE;
+}
+
+void print_json(const struct value *v)
+{
+    struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
+    json_print(v, JSON_INDENTED, &text);
+    shown_add(&shown, text.text, "\n\t");
+    fwrite(shown.text, 1, shown.n, stdout); /* never wrapped */
+    strbuf_release(&shown);
+    strbuf_release(&text);
+}
+
+void cli_add_wrapped(const struct table *t, const char *file, bool bold, struct strbuf *out)
+{
+    struct strbuf text = STRBUF_NEW;
+    format_text(t, cli_width(file, 60, INT_MAX), bold, &text);
+    wrap_add(out, text.text, file ? 0 : terminal_columns(stdout));
+    strbuf_release(&text);
 }
 
 /* When the reader of a pipe has gone, no message is needed. The errno of an earlier write may be

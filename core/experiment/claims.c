@@ -192,12 +192,6 @@ bool claims_read(struct reading *r)
 
 /* ---- its normal form ---- */
 
-double claim_weight(const struct value *v)
-{
-    double weight = json_get_number(v, "weight");
-    return isnan(weight) ? 1.0 : weight;
-}
-
 /* False: the looks are damaged. */
 static bool read_looks(struct claim *c, const struct value *v)
 {

@@ -86,18 +86,24 @@ bool looks_count(struct reading *r)
     return true;
 }
 
+static double weight_of(const struct value *claim)
+{
+    double weight = json_get_number(claim, "weight");
+    return isnan(weight) ? 1.0 : weight;
+}
+
 /* alpha is divided beforehand by the weights, since Holm's correction needs every p at once. */
 void looks_put(struct reading *r, struct value *claims)
 {
     const struct looks *l = &r->e->looks;
     double all = 0.0;
     for (int i = 0; i < claims->n; i++)
-        all += claim_weight(claims->item[i]);
+        all += weight_of(claims->item[i]);
     for (int i = 0; l->n && i < claims->n; i++) {
         struct json m = {r->a, claims->item[i]}, looks = json_put_list(m, "looks");
         for (int k = 0; k < l->n; k++)
             json_add_int(looks, l->count[k]);
         json_put_text(m, "spending", claim_spendings[l->spending]);
-        json_put_number(m, "share", claim_weight(claims->item[i]) / all);
+        json_put_number(m, "share", weight_of(claims->item[i]) / all);
     }
 }

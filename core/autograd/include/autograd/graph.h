@@ -128,6 +128,7 @@ struct graph {
 
 /* Makes an empty tape. Does not reset the arena: the caller decides when a step's memory ends. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
+/* graph_error.c: */
 bool graph_failed(const struct graph *g);
 /* Fails with "operand N is missing" and the needs that the hook did not declare. */
 void graph_fail_missing(struct graph *g, const char *op, int operand);
@@ -161,7 +162,10 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
 
 /* The node whose memory holds n's value: n itself unless it is a view. Takes const and returns
  * non-const, as strchr does. */
-peat_node *node_root(const peat_node *n);
+static inline peat_node *node_root(const peat_node *n)
+{
+    return n->view_of ? n->view_of : (peat_node *)n;
+}
 /* The length of an axis; 0 for NULL. */
 int64_t node_dim(const peat_node *n, int axis);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cellfiles.h: the files of a cell, and the seal of its result over them.
+ * cellfiles.h: the files of a cell, the seal of its result over them, and its values.
  *
  * result.json is written last. It has the hash of meta.json's content ("meta_hash"), and bytes and
  * SHA-256 of metrics.jsonl and of the final weights ("files"), so that a file that was cut, edited
@@ -26,6 +26,14 @@ enum cell_look {
  * result.json was sealed with"; NULL: all are. meta: content of meta.json; NULL: it is missing. */
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
+
+/* The measure of a result by metric (NULL: any), split and length (below 0: the shortest that there
+ * is); NULL: none. */
+const struct value *result_measure(const struct value *result, const char *metric,
+                                   const char *split, int64_t length);
+/* True when the configuration asks for an evaluation length that the result does not have, or for
+ * another number of targets. */
+bool cell_lacks_evaluation(const struct value *config, const struct value *result);
 
 /*
  * recordedhash.c: checks settings by the plugins and files that meta.json lists, without reading

@@ -44,8 +44,6 @@ struct claim {
     enum claim_sampled sampled;
 };
 
-/* The claim's weight, from its normal form. */
-double claim_weight(const struct value *v);
 /* Reads the normal form. PEAT_CORRUPT: it does not fit these axes. */
 peat_status claim_from_value(struct claim *c, const struct value *v, const struct labelled *axes,
                              struct error *err);

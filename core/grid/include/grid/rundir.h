@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "cell/cellfiles.h"
 #include "experiment/plan.h"
 #include "grid/cellstate.h"
 
@@ -73,13 +74,6 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* True where a living process holds the lock in this directory, of a cell or a run. */
 bool lock_is_held(const char *dir);
-/* The measure of a result by metric (NULL: any), split and length (below 0: the shortest that there
- * is); NULL: none. */
-const struct value *result_measure(const struct value *result, const char *metric,
-                                   const char *split, int64_t length);
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
  * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);
-/* True when the configuration asks for an evaluation length that the result does not have, or for
- * another number of targets. */
-bool cell_lacks_evaluation(const struct value *config, const struct value *result);
