@@ -16,7 +16,7 @@ static void infer(peat_node *n)
         graph_fail(n->g, "input %s and taps %s do not fit", shape_text(n, x), shape_text(n, w));
     else if (!m->causal && w->dim[0] % 2 == 0)
         graph_fail(n->g,
-                   "%lld taps do not have a middle: without a causal mask their number is odd",
+                   "%lld taps do not have a middle: without a causal mask their number must be odd",
                    (long long)w->dim[0]);
     else
         infer_same(n);

@@ -190,8 +190,8 @@ static bool is_still(const struct trial *t, const struct weight *w, struct rig_i
     return true;
 }
 
-/* A tensor whose gradient is 0 agrees with central differences, and is never trained. With labels
- * and switches other than given a tensor may rest. */
+/* A tensor whose gradient is always 0 agrees with central differences, and is never trained. Only
+ * the parameters as given are tried: another label or switch may leave a tensor unused. */
 void gradients_reach(const struct trial *t)
 {
     static const int64_t lengths[] = {RIG_T, 1, 33};

@@ -219,7 +219,7 @@ struct rig_input rig_input(struct rig *r, int64_t B, int64_t T)
     return x;
 }
 
-/* NULL, a failure of the graph, is one of the check. */
+/* Logits that are NULL because the graph failed make the check fail with the error of the graph. */
 static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *logits)
 {
     if (!logits && graph_failed(g)) {

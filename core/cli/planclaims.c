@@ -46,8 +46,9 @@ static peat_status look_at_pilot(const struct results *pilot, const struct value
 {
     struct claim_verdict c = {.n_about = 0};
     if (claim_test(&c, pilot, v, a, NULL) != PEAT_OK)
-        return error_set(err, PEAT_INVALID,
-                         "option '--pilot': its axes are not those of the claim");
+        return error_set(
+            err, PEAT_INVALID,
+            "option '--pilot': the rows of the pilot do not fit the axes of the claim");
     *d = c.shown->of;
     return PEAT_OK;
 }

@@ -235,7 +235,8 @@ static bool all_finite(struct pass *pass, const double *pos, int64_t n, int64_t 
 {
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(pos[i])) {
-            graph_fail(pass->g, "the position of place %" PRId64 " is %g", i % T, pos[i]);
+            graph_fail(pass->g, "the position of place %" PRId64 " is %g, not a finite number",
+                       i % T, pos[i]);
             return false;
         }
     return true;

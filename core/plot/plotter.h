@@ -55,9 +55,8 @@ struct plot_frame {
     int left, right, top, bottom;
 };
 void plot_set_frame(struct plotter *p, struct plot_frame m);
-/* Sets a range with a margin, from what the data reach down to up to `high`, unless these give
- * none.
- */
+/* Sets the range from the least value that was added to `high`, with a margin. Without such values
+ * the range stays gnuplot's. */
 void plot_set_y_range(const struct plotter *p, double high, struct strbuf *out);
 /* Draws entries from the top of the right edge down, each as `with` draws it in its style (NULL:
  * that of its index). gnuplot cuts a legend at the height of its plot, so this one is the last

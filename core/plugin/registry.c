@@ -7,19 +7,6 @@
 static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-const char *kind_name(peat_kind kind)
-{
-    switch (kind) {
-    case PEAT_SCHEME:
-        return "scheme";
-    case PEAT_COMBINE:
-        return "combine";
-    case PEAT_TASK:
-        return "task";
-    }
-    return "unknown kind";
-}
-
 peat_status registry_init(struct registry *r, struct arena *arena, struct trail *trail,
                           struct error *err)
 {

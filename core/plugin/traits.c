@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.c: lists the hooks and traits of a plugin in words. */
+/* traits.c: the kind, the hooks and the traits of a plugin in words. */
 #include "nn/hooks.h"
 #include "plugin/registry.h"
+
+const char *kind_name(peat_kind kind)
+{
+    switch (kind) {
+    case PEAT_SCHEME:
+        return "scheme";
+    case PEAT_COMBINE:
+        return "combine";
+    case PEAT_TASK:
+        return "task";
+    }
+    return "unknown kind";
+}
 
 void plugin_hooks(const peat_plugin *desc, struct strbuf *out)
 {

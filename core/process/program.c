@@ -20,7 +20,7 @@ char **cell_environment(struct arena *a, int64_t threads)
     char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),
                    arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
                    arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
-    /* The user may override the last one. */
+    /* The user may choose how threads wait, so GOMP_SPINCOUNT comes last and may be left out. */
     const size_t all = sizeof(set) / sizeof(*set);
     const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
     size_t n = 0, out = 0;

@@ -26,7 +26,7 @@ static const peat_param rows[] = {
 
 struct pair {
     struct table_field source, target;
-    double share; /* of its source: below `valid` it validates */
+    double share; /* from a hash of the source, 0 .. 1: below `valid` the pair is held out */
 };
 
 struct pairs {

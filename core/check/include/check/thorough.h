@@ -20,7 +20,7 @@ struct thorough {
     char *const *setting; /* all of them, those of the request in front */
 };
 
-/* Goes on until `seconds` are over or a case fails, and all before it are tried; it is then made
- * smaller. */
+/* Tries cases until `seconds` are over or one fails. The first case that fails, in the order of
+ * cases and not of time, is then made smaller. */
 peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
                          struct error *err);
