@@ -320,7 +320,8 @@ START_TEST(a_position_that_is_no_number_is_an_error)
     modelcheck_scheme(&m, "lost", &lost);
     modelcheck_build(&m);
     ck_assert_int_ne(model_plan(&m.model, 2, 5, true, &cost, &err), PEAT_OK);
-    ck_assert_str_eq(err.text, "lost.own_positions: the position of place 4 is nan");
+    ck_assert_str_eq(err.text,
+                     "lost.own_positions: the position of place 4 is nan, not a finite number");
 }
 END_TEST
 
