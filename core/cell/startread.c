@@ -48,12 +48,24 @@ static peat_status list_cells(const char *run, const char *name, struct arena *a
     return status;
 }
 
+/* True where plan.json has the cell: cells of earlier plans may have the same label. */
+static bool is_planned(const struct value *plan, const char *id)
+{
+    const struct value *cell;
+    for (int i = 0; (cell = json_get_item(plan, "cells", i)); i++)
+        if (json_text_is(cell, "id", id))
+            return true;
+    return false;
+}
+
 static peat_status find(const char *run, const char *name, struct arena *a,
                         const struct candidate **found, struct error *err)
 {
     struct candidate *cell = NULL;
+    struct value *plan = NULL;
     int n = 0;
     *found = NULL;
+    json_read_file(run, "plan.json", a, &plan, NULL);
     peat_status status = list_cells(run, name, a, &cell, &n, err);
     const char **label = ARENA_ARRAY(a, n + 1, const char *);
     for (int i = 0; status == PEAT_OK && i < n; i++) {
@@ -61,7 +73,9 @@ static peat_status find(const char *run, const char *name, struct arena *a,
         label[i] = own ? own : cell[i].id;
         if (!fits(&cell[i], name))
             continue;
-        if (*found)
+        if (*found && is_planned(plan, (*found)->id) && !is_planned(plan, cell[i].id))
+            continue;
+        if (*found && is_planned(plan, (*found)->id) == is_planned(plan, cell[i].id))
             return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
                              name, run, (*found)->id, cell[i].id);
         *found = &cell[i];

@@ -34,9 +34,8 @@ static peat_status check(const char *name, const char *file, const char *text, s
 
 static const char *without_yaml(struct arena *a, const char *name)
 {
-    size_t n = strlen(name), end = strlen(".yaml");
-    bool has = n > end && strcmp(name + n - end, ".yaml") == 0;
-    return has ? arena_printf(a, "%.*s", (int)(n - end), name) : name;
+    int n = (int)(strlen(name) - strlen(".yaml"));
+    return path_ends_in(name, ".yaml") && n > 0 ? arena_printf(a, "%.*s", n, name) : name;
 }
 
 static int make_experiment(const struct cli *cli)

@@ -98,14 +98,18 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
 }
 
 /* Whether a cell is still to run. Cells that wait for a choice are counted for one value. */
-static bool is_left(const char *state, bool counted, bool rerun_stale)
+static bool is_left(const char *state, bool counted, const struct runner_options *o)
 {
     static const char *const never[] = {"done", "diverged", "unchosen", "decided"};
     for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
         if (!strcmp(state, never[i]))
             return false;
     if (!strcmp(state, "stale"))
-        return rerun_stale;
+        return o->rerun_stale;
+    for (int k = 0; k < CELL_STATES; k++)
+        if (cell_has_failed((enum cell_state)k) &&
+            !strcmp(state, cell_state_name((enum cell_state)k)))
+            return o->retry_failed;
     return counted || strcmp(state, "waiting") != 0;
 }
 
@@ -126,7 +130,7 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     plan_runs_count(&l->plan, &runs, &l->arena);
     runner_chosen(&l->plan, &q->runner, chosen);
     for (int i = 0; i < l->plan.n; i++)
-        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i], q->runner.rerun_stale);
+        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i], &q->runner);
     plan_shared_steps(&l->plan, chosen, from, &l->arena);
     for (int i = 0; i < l->plan.n; i++)
         n += chosen[i];
@@ -136,6 +140,32 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     if (isfinite(seconds))
         duration_text(plan_wall_seconds(&settings, seconds), time);
     cli_say("%s: %d of %d cells to run%s%s", dir, n, runs.n, *time ? ", about " : "", time);
+}
+
+/* Says how many finished cells of the last plan have other settings, data or plugins now: cells of
+ * the same labels are trained beside them. */
+static void say_changed(struct loaded_plan *l, const char *dir)
+{
+    struct value *last = NULL;
+    const struct value *cell;
+    int n = 0;
+    if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
+        return;
+    for (int i = 0; (cell = json_get_item(last, "cells", i)); i++) {
+        const char *label = json_get_text(cell, "label"), *id = json_get_text(cell, "id");
+        bool there = false, same = false;
+        for (int k = 0; k < l->plan.n && !same; k++) {
+            there = there || same_text(l->plan.cell[k].label, label);
+            same = same_text(l->plan.cell[k].id, id);
+        }
+        n += there && !same &&
+             dir_has(arena_printf(&l->arena, "%s/cells/%s", dir, id), "result.json");
+    }
+    if (n)
+        cli_say("%s: settings, data or a plugin named by path differ from those of %d finished "
+                "cell%s of the last plan, which stay in %s/cells; others of the same labels are "
+                "trained now",
+                dir, n, plural(n), dir);
 }
 
 static void say_next(const struct loaded_plan *l, const char *dir)
@@ -185,8 +215,10 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
         (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)))
         return CLI_USAGE;
-    if (!q->runner.quiet && !by_slurm(q, settings))
+    if (!q->runner.quiet && !by_slurm(q, settings)) {
+        say_changed(l, dir);
         say_start(l, q, dir);
+    }
     if (!run_plan(l, dir, &q->runner, &end, cli->err))
         return CLI_USAGE;
     if (end.launched || q->dry) {

@@ -19,12 +19,19 @@ static bool is_yaml(const char *word)
     return path_ends_in(word, ".yaml") || path_ends_in(word, ".yml");
 }
 
+/* experiment.yaml and resolved.yaml of a run directory. */
+static bool is_of_run(const char *file, const char *folder)
+{
+    const char *name = path_name(file);
+    return is_run(folder) && (!strcmp(name, "experiment.yaml") || !strcmp(name, "resolved.yaml"));
+}
+
 /* The run directory of `peat run FILE`; NULL: the file cannot be read. */
 static const char *run_of_file(const char *file, struct arena *a)
 {
     struct value *root;
     const struct file_path folder = path_folder(file);
-    if (is_run(folder.text))
+    if (is_of_run(file, folder.text))
         return arena_strdup(a, folder.text);
     if (yaml_load(a, file, &root, NULL) != PEAT_OK)
         return NULL;

@@ -4,8 +4,9 @@
 
 #include "base/base.h"
 
-/* The run directory that the word names: a directory; the runs/<name> of an experiment file, or its
- * own directory if it is in a run directory; or the name of a run in runs/. NULL: no run. */
+/* The run directory that the word names: a directory; that whose experiment.yaml or resolved.yaml
+ * it is; the runs/<name> of another experiment file; or the name of a run in runs/. NULL: no run.
+ */
 const char *run_called(const char *word, struct arena *a);
 /* True when a run has a similar name, which err then has. */
 bool nearly_a_run(const char *word, struct arena *a, struct error *err);

@@ -226,6 +226,8 @@ int cli_read(struct cli *cli, int argc, char **argv)
             return cli_mistake(command->name, "option '--%s' needs a value",
                                row_of(command, optopt)->name);
         const struct cli_option *o = row_of(command, code);
+        if (o->argument && cli->given[o - command->option])
+            return cli_mistake(command->name, "option '--%s' is given twice", o->name);
         int status = read_option(cli, o, optarg);
         if (status != CLI_GO_ON)
             return status;

@@ -40,13 +40,19 @@ static bool has_cell(const struct result_row *row, const char *id)
     return false;
 }
 
-static void find_open(struct looking *x, const struct results *r, const struct claim_verdicts *v)
+/* A later run has the results of all looks: a claim that a later look decides is open at look k. */
+static bool is_open(const struct claim_verdict *v, int k)
+{
+    return v->verdict == CLAIM_UNDECIDED || v->look > k + 1;
+}
+
+static void find_open(struct looking *x, const struct results *r, const struct claim_verdicts *v,
+                      int look)
 {
     const struct plan *p = &x->l->plan;
     bool *row = ARENA_ARRAY(x->a, r->n_row, bool);
     for (int i = 0; i < v->n; i++)
-        for (int k = 0; v->item[i].verdict == CLAIM_UNDECIDED && k < v->item[i].effects.pairs.n;
-             k++) {
+        for (int k = 0; is_open(&v->item[i], look) && k < v->item[i].effects.pairs.n; k++) {
             row[v->item[i].effects.pairs.pair[k].a] = true;
             row[v->item[i].effects.pairs.pair[k].b] = true;
         }
@@ -90,7 +96,7 @@ static void say_look(const struct looking *x, const struct claim_verdicts *v, in
     const struct looks *looks = &x->l->experiment.looks;
     int open = 0;
     for (int i = 0; i < v->n; i++)
-        open += v->item[i].verdict == CLAIM_UNDECIDED;
+        open += is_open(&v->item[i], k);
     if (!quiet)
         cli_print("look %d of %d, %d seeds: %d of %d claim%s decided\n", k + 1, looks->n,
                   looks->count[k], v->n - open, v->n, plural(v->n));
@@ -110,7 +116,7 @@ static peat_status judge(struct looking *x, int k, bool quiet, bool *more, struc
     *more = false;
     if (status != PEAT_OK || count_pending(x, &r))
         return status;
-    find_open(x, &r, &h.now);
+    find_open(x, &r, &h.now, k);
     say_look(x, &h.now, k, quiet);
     for (int i = 0; k + 1 < looks->n && i < x->l->plan.n; i++)
         *more = *more || x->open[i];

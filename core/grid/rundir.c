@@ -27,16 +27,24 @@ static bool differs_from_file(const char *path, const struct experiment *e)
 {
     char *mine = NULL;
     size_t n = 0;
-    bool differs =
-        holds_other(path, file_read(e->path, 0, &mine, &n, NULL) == PEAT_OK ? mine : NULL, n);
+    bool mine_is_read = file_read(e->path, 0, &mine, &n, NULL) == PEAT_OK;
+    bool differs = holds_other(path, mine_is_read ? mine : NULL, n);
     free(mine);
     return differs;
+}
+
+/* True where the experiment was read from the directory's resolved.yaml, which replaces nothing. */
+static bool is_its_own(const char *dir, const struct experiment *e)
+{
+    struct stat own, read;
+    return stat(path_in(dir, RESOLVED_FILE).text, &own) == 0 && stat(e->path, &read) == 0 &&
+           own.st_dev == read.st_dev && own.st_ino == read.st_ino;
 }
 
 /* A directory without plan.json is new, but a file of the user is never overwritten. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    if (!differs_from_file(path_in(dir, experiment_file).text, e))
+    if (is_its_own(dir, e) || !differs_from_file(path_in(dir, experiment_file).text, e))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' is not a run directory, and its experiment.yaml would be replaced; "

@@ -72,6 +72,11 @@ void html_claims(struct html_page *p)
     else if (h->late)
         strbuf_add(p->out, "<p class=\"headline\">The claims were written after the first "
                            "result.</p>\n");
+    else if (h->begun)
+        strbuf_addf(p->out,
+                    "<p class=\"headline\">The claims were written after %d of the cells "
+                    "were started.</p>\n",
+                    h->begun);
     strbuf_add(p->out, "<ul class=\"claims\">\n");
     for (int i = 0; i < h->now.n; i++)
         say_claim(p, &h->now.item[i], h->now.n);

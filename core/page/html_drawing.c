@@ -181,8 +181,8 @@ void html_figures(struct html_page *p)
     html_plot(p, PLOT_LENGTH, "By evaluation length",
               "Mean over seeds; the band is the 95 % interval.");
     html_plot(p, PLOT_CURVES, "By training step",
-              "Mean over seeds; the band is the 95 % interval. The steep beginning may be cut "
-              "off.");
+              "Mean over the seeds that trained so long; the band is the 95 % interval. The steep "
+              "beginning may be cut off.");
     if (p->no_gnuplot)
         strbuf_add(p->out, "<p>The figures are left out: gnuplot is not installed here (Debian: "
                            "apt-get install gnuplot-nox). Write the report again with it.</p>\n");
@@ -200,6 +200,6 @@ void html_glances(struct html_page *p)
     if (p->r->n_axis > 1)
         html_plot(p, PLOT_HEATMAP, "Two axes at a glance",
                   "Means; darker is better. A row that has nothing to combine stands in every "
-                  "column that it goes with; hatched: there is no such row.");
+                  "column that it goes with; hatched: no value.");
     html_end_fold(p->out);
 }

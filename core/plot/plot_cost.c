@@ -33,9 +33,10 @@ static int add_data(struct plotter *p)
         const struct summary *s = &row->at[p->length];
         double x = cost_of(row, p->o->cost);
         n += isfinite(x) && s->n > 0;
-        lines_add_interval(
-            p, x, s->mean, s->ci_low, s->ci_high, results_row_label(p->r, row, p->a),
-            arena_printf(p->a, "%s %s", cost_label[p->o->cost], number_count(p->a, x)));
+        lines_add_interval(p, x, s->mean, s->ci_low, s->ci_high, results_row_label(p->r, row, p->a),
+                           arena_printf(p->a, "%s %s", cost_label[p->o->cost],
+                                        p->o->cost == COST_TIME ? arena_printf(p->a, "%.3g", x)
+                                                                : number_count(p->a, x)));
         lines_end(p);
     }
     return n;

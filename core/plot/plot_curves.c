@@ -21,6 +21,7 @@ struct history {
 
 struct curve {
     double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: no value */
+    int seeds[BINS], all; /* seeds with a value there, in all: others have stopped before */
 };
 
 /* Cells that still run have curves too. */
@@ -120,6 +121,7 @@ static void average_seeds(const struct history *h, int n, double *x, struct curv
             x[seeds++] = h[i].value[bin] / h[i].n[bin];
         }
         double half = stats_ci_half(x, seeds);
+        c->seeds[bin] = seeds;
         c->step[bin] = seeds ? steps / seeds : (double)NAN;
         c->mean[bin] = stats_mean(x, seeds);
         c->low[bin] = c->mean[bin] - half;
@@ -138,6 +140,7 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
         if (is_drawn(row->cell[i]))
             read_cell(row->cell[i], w, fill_point, &(struct filling){&h[n++], last});
     average_seeds(h, n, x, c);
+    c->all = n;
     arena_rewind(p->a, mark);
 }
 
@@ -150,9 +153,11 @@ static void add_curve(struct plotter *p, const char *label, const struct curve *
     for (int bin = 0; bin < BINS; bin++) {
         if (isnan(c->mean[bin]))
             continue;
+        const char *where = arena_printf(p->a, "step %.0f", c->step[bin]);
+        if (c->seeds[bin] < c->all)
+            where = arena_printf(p->a, "%s, %d of %d seeds", where, c->seeds[bin], c->all);
         lines_add(p, c->step[bin], c->mean[bin], c->low[bin], c->high[bin],
-                  plot_said(p, label, arena_printf(p->a, "step %.0f", c->step[bin]), c->mean[bin],
-                            c->low[bin], c->high[bin]));
+                  plot_said(p, label, where, c->mean[bin], c->low[bin], c->high[bin]));
         n++;
     }
     if (n == 0)

@@ -109,18 +109,19 @@ static void adjust(struct claim_verdicts *v, struct arena *a)
 
 /* ---- verdicts ---- */
 
-/* Number of seeds that speak against `verdict` but are not in the mean, because one of the two
- * cells diverged. */
+/* Number of seeds that may speak against `verdict` but are not in the mean, because one of the two
+ * cells diverged, or both. */
 static int diverged_against(const struct claim_verdict *v, enum claim_end verdict)
 {
     const struct effect *e = v->shown;
     bool low_is_good = !v->effects.goal_max, less = v->claim.direction == CLAIM_LESS;
     if (v->claim.change.kind != CHANGE_NONE) /* counts either way, whichever cell diverged */
-        return e->a_diverged + e->b_diverged;
+        return e->a_diverged + e->b_diverged + e->both_diverged;
     if (v->claim.direction == CLAIM_EQUAL)
-        return verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0;
+        return e->both_diverged + (verdict == CLAIM_HOLDS ? e->a_diverged + e->b_diverged : 0);
     bool a_is_better = less == low_is_good;
-    return a_is_better == (verdict == CLAIM_HOLDS) ? e->a_diverged : e->b_diverged;
+    return e->both_diverged +
+           (a_is_better == (verdict == CLAIM_HOLDS) ? e->a_diverged : e->b_diverged);
 }
 
 const char *claim_too_few(const struct claim *c, const struct claim_outlook *o, int n, int m,
@@ -209,8 +210,8 @@ void claim_decide(struct claim_verdict *v, int m, struct arena *a)
     int against = verdict == CLAIM_UNDECIDED ? 0 : diverged_against(v, verdict);
     if (against) {
         v->why = arena_printf(a,
-                              "%d seed%s diverged, which speaks against '%s': the remaining seeds "
-                              "are a biased sample",
+                              "%d seed%s diverged, which may speak against '%s': the remaining "
+                              "seeds are a biased sample",
                               against, plural(against), claim_ends[verdict]);
         return;
     }
@@ -300,6 +301,19 @@ static const struct claims_version *first_claims(const struct claims_kept *kept)
     return &kept->version[first];
 }
 
+/* Cells of other directories may be older than the claims. */
+static int count_begun(const struct results *r, const char *written_utc)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct result_cell *c = &r->cell[i];
+        const char *started = json_get_text(c->meta, "started_utc");
+        n += c->reported && !c->left_out && result_counts(c) && started &&
+             strcmp(started, written_utc) < 0;
+    }
+    return n;
+}
+
 peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
                            struct error *err)
 {
@@ -309,6 +323,7 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
         return PEAT_OK;
     const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
     h->late = first->results > 0;
+    h->begun = count_begun(r, first->written_utc);
     h->back = first != now && strcmp(first->hash, now->hash) == 0;
     now = h->back ? first : now;
     peat_status status = claims_judge(&h->now, r, now, a, err);

@@ -11,6 +11,7 @@ static const char *state_of(const struct claim_history *h)
 {
     return h->first.version ? "changed after the first result"
            : h->late        ? "written after the first result"
+           : h->begun       ? "written after some of the cells were started"
                             : "before the first result";
 }
 
@@ -28,6 +29,9 @@ static const char *title_of(const struct claim_history *h, bool earlier, struct 
     if (h->late)
         return arena_printf(a, "Claims, WRITTEN AFTER THE FIRST RESULT (%s, with %d results)", when,
                             v->results);
+    if (h->begun)
+        return arena_printf(a, "Claims, WRITTEN AFTER %d OF THE CELLS WERE STARTED (%s)", h->begun,
+                            when);
     return arena_printf(a, "Claims (%s, before the first result%s)", when,
                         h->back ? "; changed after it, and changed back" : "");
 }
@@ -232,6 +236,7 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_number(m, "p_against_holm", once ? v->against_holm : (double)NAN);
     json_put_int(m, "a_diverged", e->a_diverged);
     json_put_int(m, "b_diverged", e->b_diverged);
+    json_put_int(m, "both_diverged", e->both_diverged);
     json_put_number(m, "look", once ? (double)NAN : v->look);
     json_put_number(m, "looks", once ? (double)NAN : c->n_look);
     json_put_number(m, "level", once ? (double)NAN : v->level);

@@ -69,15 +69,18 @@ static double value_of(const struct effects *x, const struct result_cell *c)
     return json_get_number(result_measure(c->result, x->metric, x->split, x->length), "value");
 }
 
-static int64_t first_length(const struct effects *x)
+/* In the first directory, to which contrasts and claims belong; in all where it has no value. */
+static int64_t first_length(const struct effects *x, bool all)
 {
     int64_t first = -1;
     for (int i = 0; i < x->r->n_cell; i++) {
+        if (!all && x->r->cell[i].directory > 0)
+            continue;
         const struct value *m = result_measure(x->r->cell[i].result, x->metric, x->split, -1);
         if (m && (first < 0 || json_get_int(m, "length", 0) < first))
             first = json_get_int(m, "length", 0);
     }
-    return first;
+    return first < 0 && !all ? first_length(x, true) : first;
 }
 
 static void choose_measure(struct effects *x, int64_t length)
@@ -92,7 +95,9 @@ static void choose_measure(struct effects *x, int64_t length)
         x->goal_max = r->known[known].goal_max;
         x->split = r->known[known].split ? r->known[known].split : x->split;
     }
-    x->length = x->spec.length >= 0 ? x->spec.length : length >= 0 ? length : first_length(x);
+    x->length = x->spec.length >= 0 ? x->spec.length
+                : length >= 0       ? length
+                                    : first_length(x, false);
 }
 
 /* ---- differences ---- */
@@ -137,11 +142,15 @@ static void fill_differences(struct effects *x, struct arena *a)
 {
     const struct results *r = x->r;
     x->d = ARENA_ARRAY(a, (int64_t)r->n_seed * x->pairs.n, double);
+    x->both = ARENA_ARRAY(a, (int64_t)r->n_seed * x->pairs.n, bool);
     for (int s = 0; s < r->n_seed; s++)
         for (int j = 0; j < x->pairs.n; j++) {
             const struct contrast_pair *p = &x->pairs.pair[j];
-            x->d[s * x->pairs.n + j] = difference(x, row_cell(&r->row[p->a], r->seed[s]),
-                                                  row_cell(&r->row[p->b], r->seed[s]));
+            const struct result_cell *one = row_cell(&r->row[p->a], r->seed[s]);
+            const struct result_cell *two = row_cell(&r->row[p->b], r->seed[s]);
+            x->d[s * x->pairs.n + j] = difference(x, one, two);
+            x->both[s * x->pairs.n + j] =
+                one && two && one->state == CELL_DIVERGED && two->state == CELL_DIVERGED;
         }
 }
 
@@ -166,15 +175,17 @@ struct effects effects_of_rows(const struct results *r, const struct result_row 
 static void count_diverged(const struct effects *x, const bool *in, struct effect *e)
 {
     for (int s = 0; s < x->r->n_seed; s++) {
-        bool a = false, b = false;
+        bool a = false, b = false, both = false;
         for (int j = 0; j < x->pairs.n; j++) {
             double d = x->d[s * x->pairs.n + j];
             bool infinite = in[j] && isinf(d);
             a = a || (infinite && (d > 0.0) != x->goal_max);
             b = b || (infinite && (d > 0.0) == x->goal_max);
+            both = both || (in[j] && x->both[s * x->pairs.n + j]);
         }
         e->a_diverged += a;
         e->b_diverged += b;
+        e->both_diverged += both;
     }
 }
 
@@ -314,7 +325,7 @@ static void fill_effects(struct effects *x, struct arena *a)
     for (int j = 0; j < x->pairs.n; j++)
         all[j] = true;
     if (!are_of_one_task(x, all))
-        x->not_pooled = "rows of different tasks or objectives have no mean";
+        x->not_pooled = "rows of different tasks, objectives or rules of stopping have no mean";
     x->pooled = effect_over(x, all, "pooled", a);
     for (int k = 0; k < x->r->n_axis; k++)
         shown += x->spec.over[k];

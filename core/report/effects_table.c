@@ -40,8 +40,8 @@ static void note_interactions(struct table *t, const struct effects *x)
         const struct interaction *s = &x->interaction[i].test;
         const char *axis = results_axis_name(x->r, x->interaction[i].axis);
         if (isnan(s->p)) {
-            table_note(t, "interaction with %s: not testable with %d complete seed%s", axis, s->n,
-                       plural(s->n));
+            table_note(t, "interaction with %s: not testable: %d complete seed%s, or no spread",
+                       axis, s->n, plural(s->n));
             continue;
         }
         table_note(t,
@@ -91,6 +91,9 @@ static void note_diverged(struct table *t, const struct effects *x)
             table_note(t, "%s diverged at %d seed%s: not in the mean, which flatters it", name, n,
                        plural(n));
     }
+    if (x->pooled.both_diverged)
+        table_note(t, "both diverged at %d seed%s, which have no difference",
+                   x->pooled.both_diverged, plural(x->pooled.both_diverged));
     if (x->unfinished)
         table_note(t, "%d cell%s of these rows not finished", x->unfinished, plural(x->unfinished));
 }
@@ -198,6 +201,7 @@ static void put_effect(struct json list, const struct listed *l)
     json_put_difference(m, &e->of);
     json_put_int(m, "a_diverged", e->a_diverged);
     json_put_int(m, "b_diverged", e->b_diverged);
+    json_put_int(m, "both_diverged", e->both_diverged);
 }
 
 static void put_interactions(struct json list, const struct effects *x)

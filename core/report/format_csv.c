@@ -331,6 +331,15 @@ static void add_place(struct csv *csv, const struct value *measure)
     *ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room) = measure;
 }
 
+static bool has_place(const struct result_cell *c, const struct value *place)
+{
+    const struct value *measure;
+    for (int k = 0; (measure = json_get_item(c->result, "measures", k)); k++)
+        if (same_place(measure, place))
+            return true;
+    return false;
+}
+
 static void list_places(struct csv *csv)
 {
     const struct results *r = csv->r;
@@ -346,6 +355,22 @@ static void list_places(struct csv *csv)
     add_place(csv, none.v);
 }
 
+/* True where a finished cell of the same task has this measure, or no cell has. */
+static bool is_of_task(const struct csv *csv, const struct result_cell *c,
+                       const struct value *place)
+{
+    bool other = false;
+    for (int i = 0; i < csv->r->n_cell; i++) {
+        const struct result_cell *x = &csv->r->cell[i];
+        if (!result_counts(x) || !has_place(x, place))
+            continue;
+        if (x->task == c->task)
+            return true;
+        other = true;
+    }
+    return !other;
+}
+
 static void add_last(struct csv *csv, const struct result_cell *c)
 {
     static const char *const keys[] = {"metric", "split", "length", NULL};
@@ -354,6 +379,8 @@ static void add_last(struct csv *csv, const struct result_cell *c)
         if (json_get_int(measure, "step", 1) != 0)
             add_line(csv, measure);
     for (int k = 0; !result_counts(c) && k < csv->n_place; k++) {
+        if (!is_of_task(csv, c, csv->place[k]))
+            continue;
         struct json without = json_part(csv->passing, csv->place[k], keys);
         if (step && step->integer > 0)
             json_put(without, "step", step);

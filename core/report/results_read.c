@@ -137,6 +137,7 @@ static void read_cells(struct reader *x)
             const struct cell_files *files = files_of(&x->run[d], i, id);
             struct result_cell *c = ARENA_APPEND(x->a, r->cell, r->n_cell, room);
             *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
+                                      .directory = d,
                                       .reported = true,
                                       .state = files ? files->state : CELL_TODO,
                                       .planned = planned,
@@ -382,6 +383,12 @@ static void leave_out(struct reader *x, const struct result_cell *counts, struct
             (struct result_rival){counts, other};
 }
 
+static int count_measures(const struct result_cell *c)
+{
+    return json_get_count(c->result, "measures");
+}
+
+/* Of two copies of a cell the one with more values counts. */
 static void place_cell(struct reader *x, struct result_row *row, struct result_cell *c)
 {
     int at = 0;
@@ -389,7 +396,7 @@ static void place_cell(struct reader *x, struct result_row *row, struct result_c
         at++;
     if (at < row->n_cell && row->cell[at]->seed == c->seed) {
         struct result_cell *was = row->cell[at];
-        if (!result_counts(was) && result_counts(c))
+        if (result_counts(c) && (!result_counts(was) || count_measures(c) > count_measures(was)))
             row->cell[at] = c;
         leave_out(x, row->cell[at], row->cell[at] == c ? was : c);
         return;
@@ -427,11 +434,19 @@ static bool make_rows(struct reader *x)
     return true;
 }
 
+bool result_has_value(const struct results *r, const struct result_cell *c)
+{
+    for (int l = 0; l < r->n_length; l++)
+        if (isfinite(c->value[l]))
+            return true;
+    return false;
+}
+
 int results_count_reported(const struct results *r)
 {
     int n = 0;
     for (int i = 0; i < r->n_cell; i++)
-        n += r->cell[i].reported;
+        n += r->cell[i].reported && !r->cell[i].left_out;
     return n;
 }
 

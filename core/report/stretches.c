@@ -34,7 +34,8 @@ static bool same_factor(struct table *t, double factor)
 {
     if (isnan(t->factor))
         t->factor = factor;
-    return fabs(factor - t->factor) <= SAME_FACTOR * fabs(t->factor); /* also false for NaN */
+    return factor != 0.0 && /* a metric that is 0 everywhere says nothing about its factor */
+           fabs(factor - t->factor) <= SAME_FACTOR * fabs(t->factor); /* also false for NaN */
 }
 
 /* Adds weight times the cell's loss in each stretch to row d [J]. */

@@ -103,15 +103,23 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
 
 /* ---- seeds ---- */
 
+bool table_one_n(const struct builder *b, const struct result_row *row)
+{
+    for (int l = 0; !b->o->cols && l < b->r->n_length; l++)
+        if (row->at[l].n != row->at[0].n)
+            return false;
+    return true;
+}
+
 int table_seeds(const struct builder *b)
 {
     int n = 0;
     for (int i = 0; i < b->r->n_row; i++) {
         const struct result_row *row = &b->r->row[i];
-        int has = b->length >= 0 ? row->at[b->length].n : 0;
-        if (has != row->n_cell - row->decided || (i > 0 && has != n))
+        n = b->length >= 0 ? row->at[b->length].n : 0;
+        if (n != row->n_cell - row->decided || n != b->r->row[0].at[b->length].n ||
+            !table_one_n(b, row))
             return 0;
-        n = has;
     }
     return n;
 }

@@ -27,6 +27,8 @@ static inline struct table_cell table_plain(const char *text)
 
 /* Adds a cell; "-" for NaN and infinities. fmt: for one double. */
 struct table_cell table_number(struct arena *a, const char *fmt, double x);
+/* True where the means of a row have the same number of seeds at all lengths that are shown. */
+bool table_one_n(const struct builder *b, const struct result_row *row);
 /* Seeds in the mean of every row; 0: rows have different numbers, or cells that are missing. */
 int table_seeds(const struct builder *b);
 /* A mean with what --err says, and its marks. */

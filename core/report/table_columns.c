@@ -93,12 +93,18 @@ static struct table_cell pairs_cell(struct builder *b, const struct kind *k,
     return table_plain(arena_printf(b->a, refused ? "%d/%d" : "%d", p->n, p->n + refused));
 }
 
+/* "8", "7/8" where cells are missing, "8, 6/8" where lengths differ. */
 static struct table_cell n_cell(struct builder *b, const struct kind *k,
                                 const struct result_row *row)
 {
     (void)k;
     int n = b->length >= 0 ? row->at[b->length].n : 0;
     int planned = row->n_cell - row->decided;
+    const char *each = NULL;
+    for (int l = 0; l < b->r->n_length; l++)
+        each = arena_item(b->a, each, "%d", row->at[l].n);
+    if (!table_one_n(b, row))
+        return table_plain(arena_printf(b->a, "%s/%d", each, planned));
     return table_plain(arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned));
 }
 

@@ -162,6 +162,36 @@ static void note_states(struct builder *b)
             table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
 }
 
+static bool lacks_metric(const struct results *r, const struct result_row *row)
+{
+    int n = 0;
+    for (int i = 0; i < row->n_cell; i++) {
+        const struct result_cell *c = row->cell[i];
+        if (!result_counts(c))
+            continue;
+        n++;
+        for (int l = 0; l < r->n_length; l++)
+            if (isfinite(c->value[l]) || c->not_finite[l])
+                return false;
+    }
+    return n > 0;
+}
+
+static void note_unmeasured(struct builder *b)
+{
+    const struct results *r = b->r;
+    int n = 0, first = 0;
+    for (int i = r->n_row - 1; i >= 0; i--)
+        if (lacks_metric(r, &r->row[i])) {
+            first = i;
+            n++;
+        }
+    if (n)
+        table_note(b->t, "%s: no %s was measured; --metric chooses another metric",
+                   name_and_more(b->a, results_row_label(r, &r->row[first], b->a), "row", n),
+                   r->metric);
+}
+
 static void note_matched(struct builder *b)
 {
     const struct results *r = b->r;
@@ -258,6 +288,7 @@ void table_notes(struct builder *b)
     note_stopped(b);
     note_comparisons(b);
     note_states(b);
+    note_unmeasured(b);
     note_trained_by(b);
     note_kinds(b);
     table_note_rivals(b->t, b->r);

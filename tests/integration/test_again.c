@@ -116,6 +116,28 @@ START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
 }
 END_TEST
 
+START_TEST(a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S && rm run/plan.json");
+    shell_says(0, " finished before", "cd here && peat run x.yaml -o run seeds=1 size=S");
+    shell_expect(0, "rm here/run/plan.json");
+    shell_says(0, " finished before", "cd far && peat run ../here/run");
+    shell_says(0, ", 0 problems", "peat verify here/run");
+}
+END_TEST
+
+START_TEST(finished_cells_that_a_plan_no_longer_has_are_said)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
+    shell_expect(
+        1, "cd here && peat run x.yaml -o run seeds=1 size=S 2>&1 | grep 'differ from those'");
+    shell_expect(
+        1, "cd here && peat run x.yaml -o run seeds=2 size=S 2>&1 | grep 'differ from those'");
+    shell_says(0, "finished cells of the last plan, which stay in run/cells",
+               "cd here && peat run x.yaml -o run seeds=2 size=S train.steps=3 2>&1");
+}
+END_TEST
+
 START_TEST(another_plugin_than_it_was_made_with_is_said)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
@@ -180,6 +202,8 @@ int main(void)
                           the_whole_file_is_made_again,
                           a_path_of_the_command_line_is_seen_from_where_it_was_said,
                           the_directory_goes_on_in_place_and_keeps_its_words,
+                          a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept,
+                          finished_cells_that_a_plan_no_longer_has_are_said,
                           another_plugin_than_it_was_made_with_is_said,
                           a_file_that_the_plan_was_made_of_and_that_changed_is_refused,
                           the_page_says_how_and_with_which_words,

@@ -102,6 +102,30 @@ START_TEST(claims_that_are_withdrawn_are_not_gone)
 }
 END_TEST
 
+START_TEST(claims_written_after_the_cells_of_another_directory_are_not_called_before)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml name=old claims=null -q && sleep 1");
+    shell_says(0, "before the first result", "peat run x.yaml name=new seeds=[0] -q");
+    shell_says(0, "WRITTEN AFTER 3 OF THE CELLS WERE STARTED",
+               "peat results runs/new runs/old --part claims");
+    shell_says(0, "after 3 of the cells were started",
+               "peat report runs/new runs/old -o x.html && cat x.html");
+}
+END_TEST
+
+START_TEST(a_claim_keeps_the_length_of_its_own_directory)
+{
+    write_experiment("0.5");
+    shell_expect(0, "peat run x.yaml name=own -q");
+    shell_expect(0, "peat run x.yaml name=more claims=null seeds=3 eval.lengths=[3,6] -q");
+    shell_says(0, "loss@6", "peat results runs/own runs/more --part claims");
+    ck_assert(!shell_printed("loss@3"));
+    shell_says(0, "loss@3", "peat results runs/own runs/more --part results");
+    assert_printed(" over 3 seeds"); /* of two copies of a cell the one with more values counts */
+}
+END_TEST
+
 START_TEST(damaged_claims_are_refused_by_name)
 {
     write_experiment("0.5");
@@ -343,6 +367,8 @@ int main(void)
     return run_list(
         (struct tests){"claims", shell_open, shell_close, .seconds = 120},
         TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
+              claims_written_after_the_cells_of_another_directory_are_not_called_before,
+              a_claim_keeps_the_length_of_its_own_directory,
               results_end_with_contrasts_and_claims_in_every_format,
               claims_that_change_after_a_result_are_shown_with_those_before,
               claims_that_are_not_those_of_the_plan_are_a_problem,

@@ -42,6 +42,15 @@ START_TEST(a_run_is_its_directory_its_name_or_its_file)
 }
 END_TEST
 
+START_TEST(a_file_beside_a_run_is_not_its_experiment)
+{
+    shell_expect(0, "cp -r runs/twice/. . && mv runs/twice runs/later && "
+                    "sed -i s/twice/later/ runs/later/plan.json");
+    shell_says(0, "later: ", "peat results later.yaml");
+    shell_says(0, "twice: ", "cp twice.yaml experiment.yaml; peat results experiment.yaml");
+}
+END_TEST
+
 static const struct {
     const char *command, *said;
 } typos[] = {
@@ -94,5 +103,6 @@ int main(void)
                        .needs = "PEAT PEAT_SOURCE",
                        .loops = LOOPS({a_run_is_its_directory_its_name_or_its_file, WORDS},
                                       {a_name_that_is_nearly_right_is_told, TYPOS})},
-        TESTS(a_folder_without_a_plan_gives_way_to_the_run));
+        TESTS(a_file_beside_a_run_is_not_its_experiment,
+              a_folder_without_a_plan_gives_way_to_the_run));
 }

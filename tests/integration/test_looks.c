@@ -59,6 +59,17 @@ START_TEST(rows_whose_claims_are_decided_stop)
 }
 END_TEST
 
+START_TEST(a_later_run_says_what_each_look_decided)
+{
+    for (int again = 0; again < 2; again++) {
+        shell_says(0, "look 1 of 2, 2 seeds: 0 of 2 claims decided",
+                   "peat run x.yaml name=late "
+                   "'seeds={from: 2, every: 4, at_most: 6, until: claims}'");
+        assert_printed("look 2 of 2, 6 seeds: 1 of 2 claims decided");
+    }
+}
+END_TEST
+
 START_TEST(a_run_that_is_interrupted_comes_to_the_same_cells_and_bits)
 {
     shell_expect(0, "peat run x.yaml -o whole && peat verify whole | grep ^hash > hash && cp "
@@ -109,7 +120,7 @@ int main(void)
     return run_list(
         (struct tests){
             .subject = "looks", .open = open_experiment, .close = shell_close, .seconds = 120},
-        TESTS(rows_whose_claims_are_decided_stop,
+        TESTS(rows_whose_claims_are_decided_stop, a_later_run_says_what_each_look_decided,
               a_run_that_is_interrupted_comes_to_the_same_cells_and_bits,
               a_plan_says_the_first_look_and_all_of_them, looks_go_with_best_over));
 }

@@ -299,6 +299,9 @@ START_TEST(every_seed_starts_from_the_cell_of_its_seed)
         2, "has no cell 'learned.sum.s3'; did you mean 'learned.sum.s",
         "peat plan x.yaml 'model.start={from: first, cell: \"learned.sum.s{seed}\"}' seeds=4");
     shell_says(0, "3 the same", "peat verify next --retrain 3");
+    make_run("first", "train.steps=6 seeds=3"); /* cells of an earlier plan do not count */
+    make_run("first", "train.steps=5 seeds=3");
+    shell_expect(0, "peat run next");
 }
 END_TEST
 

@@ -526,7 +526,7 @@ START_TEST(a_change_that_diverged_on_either_side_is_undecided)
     run_maker_done(&b.run, "learned", "1500", 4, 2.0, 2.0);
     run_maker_claim(&b.run, list_of(change_text(changes[0].change, "less", 0.0), NULL), 0);
     judge();
-    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which speaks against 'holds'");
+    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which may speak against 'holds'");
 }
 END_TEST
 
@@ -601,8 +601,21 @@ START_TEST(a_claim_does_not_hold_by_the_seeds_at_which_its_side_diverged)
     plant("learned", "sum", 5, 0.0);
     claim("less", 0.0);
     judge();
-    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which speaks against 'holds'");
+    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which may speak against 'holds'");
     ck_assert_int_eq(b.h.now.item[0].effects.pooled.a_diverged, 1);
+}
+END_TEST
+
+START_TEST(seeds_at_which_both_sides_diverged_leave_a_claim_undecided)
+{
+    static const char *const direction[] = {"less", "greater", "equal"};
+    plant_effects(5, -0.1, -0.1);
+    run_maker_state(&b.run, "learned", "concat", 5, "diverged");
+    run_maker_state(&b.run, "learned", "sum", 5, "diverged");
+    claim(direction[_i], _i == 2 ? 1.0 : 0.0);
+    judge();
+    assert_verdict(0, CLAIM_UNDECIDED, "1 seed diverged, which may speak against");
+    ck_assert_int_eq(b.h.now.item[0].effects.pooled.both_diverged, 1);
 }
 END_TEST
 
@@ -654,7 +667,7 @@ START_TEST(mixed_objectives_are_neither_compared_nor_pooled)
                     "\"test\":\"t\"}]",
                     0);
     judge();
-    assert_verdict(0, CLAIM_UNDECIDED, "rows of different tasks or objectives have no mean");
+    assert_verdict(0, CLAIM_UNDECIDED, "rows of different tasks, objectives or rules of stopping");
     assert_verdict(1, CLAIM_UNDECIDED, "rows of different tasks, objectives or rules of stopping");
     const struct effects *x = contrast();
     ck_assert_int_eq(x->n_line, 2);
@@ -766,6 +779,7 @@ int main(void)
                        .loops =
                            LOOPS({an_undecided_claim_says_where_the_interval_lies, PLACES},
                                  {a_change_along_an_axis_is_judged_as_numpy_and_scipy_do, CHANGES},
+                                 {seeds_at_which_both_sides_diverged_leave_a_claim_undecided, 3},
                                  {a_look_waits_for_its_cells_and_the_one_before_it_stands, 2})},
         TESTS(
             a_true_effect_holds, the_opposite_of_a_true_effect_fails,

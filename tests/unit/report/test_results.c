@@ -421,6 +421,17 @@ START_TEST(directories_with_the_same_axes_make_one_table)
 }
 END_TEST
 
+START_TEST(n_is_said_for_each_length_where_lengths_have_different_numbers)
+{
+    add_two_rows(&b.run);
+    run_maker_done(&b.run, "rotary", "sum", 3, 2.0, (double)NAN);
+    read_all(NULL);
+    make_text(&(struct table_options){.length = -1}, 1000);
+    assert_has("over n seeds");
+    assert_has("4, 3/4");
+}
+END_TEST
+
 START_TEST(one_cell_of_two_directories_with_different_bits_is_noted)
 {
     char note[512];
@@ -1033,6 +1044,7 @@ int main(void)
               another_arch_alone_is_no_other_objective, a_baseline_that_names_nothing_is_refused,
               best_are_the_best_mean_and_what_is_not_separable_from_it,
               directories_with_the_same_axes_make_one_table,
+              n_is_said_for_each_length_where_lengths_have_different_numbers,
               one_cell_of_two_directories_with_different_bits_is_noted,
               directories_that_differ_are_refused_with_both_named,
               one_row_with_two_settings_is_refused, a_directory_that_is_none_is_refused,

@@ -64,6 +64,7 @@ peat_status claim_test(struct claim_verdict *c, const struct results *r, const s
 struct claim_history {
     struct claim_verdicts now, first;
     bool late; /* results existed when the first claims were written */
+    int begun; /* number of finished cells that were started before the claims were written */
     bool back; /* the claims were changed after the first result, and changed back */
     /* One family over several runs: the verdicts within each run, and the runs' names. `now` has
      * the present claims of all runs, adjusted together, and no version. */

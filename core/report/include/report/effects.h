@@ -20,6 +20,7 @@ struct effect {
     /* Number of seeds at which A, or B, diverged and the other did not. Their difference is
      * infinite, and the mean without it flatters the row that diverged. */
     int a_diverged, b_diverged;
+    int both_diverged; /* number of seeds at which both did: they have no difference */
 };
 
 struct effects {
@@ -32,6 +33,7 @@ struct effects {
     int n_other_task;
     struct pairs counted; /* pairs of cells */
     double *d;            /* [n_seed, pairs.n] differences; NaN: no pair, infinite: diverged */
+    bool *both;           /* [n_seed, pairs.n] both cells diverged */
     int n_line, n_margin;
     struct effect *line;    /* an effect for each setting of the axes in `over` */
     struct effect *margin;  /* with several axes in `over`: an effect for each label of each axis */

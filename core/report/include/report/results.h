@@ -27,6 +27,7 @@ struct results_options {
 struct result_cell {
     int64_t seed;
     int task;      /* task of its row */
+    int directory; /* index in results.dir */
     bool may_stop; /* train.patience is set, so its length of training may differ */
     bool left_out; /* it is also in another directory, whose copy counts */
     enum cell_state state;
@@ -180,6 +181,8 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
 
 /* The index of the metric among the known ones; -1: no cell has it. */
 int results_metric(const struct results *r, const char *name);
+/* True where the cell has a value of the metric at some length. */
+bool result_has_value(const struct results *r, const struct result_cell *c);
 /* The data that a split's numbers were measured on: "on the test part"; "": the split is
  * not known. */
 const char *results_part(const char *split);
