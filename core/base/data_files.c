@@ -241,7 +241,13 @@ peat_status data_hash(struct data_files *f, const char *path, const char **hex, 
     size_t bytes;
     peat_status status = PEAT_OK;
     bool keep = f->keep_most > 0 && (has_room_for(f, path) || is_large(path));
-    if (!find(f, path) && path_is_directory(path) && dir_has(path, DATA_FOLDER_PIECES))
+    bool is_folder = !find(f, path) && path_is_directory(path);
+    if (is_folder && !dir_has(path, DATA_FOLDER_PIECES))
+        status = error_set(err, PEAT_INVALID,
+                           "'%s' is a directory, and not one that `peat tokenize` "
+                           "makes: it has no '%s'",
+                           path, DATA_FOLDER_PIECES);
+    else if (is_folder)
         status = hash_folder(f, path, err);
     else if (!find(f, path))
         status = keep ? data_read(f, path, f->a, &byte, &bytes, err) : hash_alone(f, path, err);

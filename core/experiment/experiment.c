@@ -131,7 +131,9 @@ static bool seed_list(struct reading *r, const struct value *v)
     for (int i = 0; i < v->n; i++) {
         const struct value *one = v->item[i];
         if (one->kind != VALUE_INT || one->integer < 0)
-            return mistake(r->err, one->at, "a seed must be a whole number of at least 0");
+            return mistake(r->err, one->at,
+                           "a seed must be a whole number from 0 to %" PRId64 ", in digits",
+                           INT64_MAX);
         if (integers_hold(r->e->seed, i, one->integer))
             return mistake(r->err, one->at, "seed %" PRId64 " is given twice", one->integer);
         r->e->seed[i] = one->integer;

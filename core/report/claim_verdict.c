@@ -347,7 +347,10 @@ static const char *effect_words(const struct claim_verdict *v, struct arena *a)
                             c->label[1]);
     case CHANGE_SLOPE:
         return arena_printf(a, "slope of (%s) over %s%s", what,
-                            c->scale == SCALE_LOG2 ? "log2 " : "", axis);
+                            c->scale == SCALE_LOG2    ? "log2 "
+                            : c->scale == SCALE_ORDER ? "the order of "
+                                                      : "",
+                            axis);
     case CHANGE_MONOTONE:
         return arena_printf(a, "every step of (%s) along %s", what, axis);
     default:

@@ -114,10 +114,22 @@ static void note_stopped(struct builder *b)
                    "trained to their last step (--mix-stopped does)");
 }
 
+/* True where the requested columns are about differences; without a request the usual ones are. */
+static bool shows_differences(const struct builder *b)
+{
+    static const char *const about[] = {"diff", "p", "p_holm", "p_t", "g_z", "d_z"};
+    bool shows = !b->o->columns;
+    for (int k = 0; k < b->t->n_column && !shows; k++)
+        for (size_t i = 0; i < sizeof(about) / sizeof(*about); i++)
+            shows = shows || strcmp(b->t->column[k].head, about[i]) == 0 ||
+                    strncmp(b->t->column[k].head, "diff@", 5) == 0;
+    return shows;
+}
+
 static void note_comparisons(struct builder *b)
 {
     const struct results *r = b->r;
-    if (b->o->cols || b->length < 0 || !r->baseline_text)
+    if (b->o->cols || b->length < 0 || !r->baseline_text || !shows_differences(b))
         return;
     int m = r->comparisons[b->length];
     const char *holm = arena_printf(b->a, "Holm over %d comparison%s", m, plural(m)), *exact = "";
@@ -160,6 +172,21 @@ static void note_states(struct builder *b)
     for (size_t i = 0; i < sizeof(line) / sizeof(*line); i++)
         if (line[i].n)
             table_note(b->t, "%d of %d cells %s", line[i].n, n, line[i].what);
+}
+
+/* A table with --cols has no column n. */
+static void note_seeds(struct builder *b)
+{
+    int least = INT_MAX, most = 0;
+    if (!b->o->cols || b->length < 0 || table_seeds(b))
+        return;
+    for (int i = 0; i < b->r->n_row; i++) {
+        int n = b->r->row[i].at[b->length].n;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    table_note(b->t, "n: from %d to %d seeds; the table without --cols has the n of each row",
+               least, most);
 }
 
 static bool lacks_metric(const struct results *r, const struct result_row *row)
@@ -288,6 +315,7 @@ void table_notes(struct builder *b)
     note_stopped(b);
     note_comparisons(b);
     note_states(b);
+    note_seeds(b);
     note_unmeasured(b);
     note_trained_by(b);
     note_kinds(b);

@@ -385,7 +385,7 @@ static const struct {
     {"\"trend\":{\"train.steps\":\"value\"}", "less", 0.0, -2.6162790697674424e-06,
      0.016706178393633087, "slope of (scheme: learned - sine) over steps < 0", " per 1 of steps"},
     {"\"trend\":{\"train.steps\":\"order\"}", "less", 0.0, -0.01875, 0.010937699391378905,
-     "slope of (scheme: learned - sine) over steps < 0", " per label of steps"},
+     "slope of (scheme: learned - sine) over the order of steps < 0", " per label of steps"},
     {"\"trend\":{\"train.steps\":\"monotone\"}", "less", 0.0, -0.0075, 0.1594658959563877,
      "every step of (scheme: learned - sine) along steps < 0", " from 3000 to 12000"},
     {"\"interaction\":{\"train.steps\":[\"1500\",\"12000\"]}", "greater", 0.02, 0.0375,
