@@ -84,12 +84,12 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
 static void warn_of_hidden(const struct plan *p, int rows, struct arena *a)
 {
     struct plugin_dirs dirs;
-    const struct value *plugin;
     const char **said = ARENA_ARRAY(a, rows, const char *);
     if (plugin_dirs_find(&dirs, a, NULL) != PEAT_OK)
         return;
     for (int i = 0; i < rows; i++)
-        for (int k = 0; !said[i] && (plugin = value_item(p->cell[i].plugins, k)); k++) {
+        for (int k = 0; !said[i] && k < p->cell[i].plugins->n; k++) {
+            const struct value *plugin = p->cell[i].plugins->item[k];
             const char *path = json_get_text(plugin, "path");
             const char *kind = json_get_text(plugin, "kind");
             const char *hidden = plugin_dirs_hidden(&dirs, kind, path, a);
