@@ -52,12 +52,6 @@ static struct value *describe(const struct checked *s)
     return map.v;
 }
 
-static bool accepts_settings(const struct checked *s, struct error *err)
-{
-    const void *config;
-    return checked_config(s, NULL, &config, err) == PEAT_OK;
-}
-
 static void put_cases(struct json map, const struct cases_end *end)
 {
     json_put_int(map, "tried", end->tried);
@@ -116,7 +110,9 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     struct error why = {0};
     *report = (struct check_report){.check = check, .text = ""};
     struct team team = {1, NULL};
-    struct data_files files = {.a = arena, .keep_most = DATA_KEPT_BY_PLANS};
+    struct arena kept; /* drawn cases give back what they take from `arena` */
+    struct data_files files = {.a = &kept, .keep_most = DATA_KEPT_BY_PLANS};
+    const void *config;
     parallel_start();
     peat_status status = gemm_start(&team, "openblas", err);
     if (status == PEAT_OK)
@@ -136,9 +132,10 @@ peat_status check_here(const struct check_request *q, const char *check, const c
                         .reference = q->reference,
                         .trace = q->trace,
                         .end = &report->cases};
+    arena_init(&kept, "files of a check", 1 << 16);
     state_read(&unloaded);
     bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
-    if (found && (!given->n || accepts_settings(&s, &why))) {
+    if (found && (!given->n || checked_config(&s, NULL, &config, &why) == PEAT_OK)) {
         run_check(&s, check_find(check), report);
     } else {
         report->end = CHECK_END_FAILED;
@@ -146,6 +143,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
         report->absent = !found && why.status == PEAT_NOTFOUND;
         report->subject = found ? describe(&s) : NULL;
     }
+    arena_release(&kept);
     return record ? write_record(report, record, arena, err) : PEAT_OK;
 }
 

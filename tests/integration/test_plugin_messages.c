@@ -103,6 +103,12 @@ START_TEST(a_plugin_that_hides_an_installed_one_is_named)
 }
 END_TEST
 
+START_TEST(drawn_cases_know_the_files_of_a_task)
+{
+    shell_says(0, "passed   cases", "peat plugins check text --thorough --seconds 1 --seed 1");
+}
+END_TEST
+
 START_TEST(a_crash_names_its_hook_in_every_command)
 {
     build_rash("IN_ENCODE", "*(peat_node *volatile *)0");
@@ -199,7 +205,7 @@ int main(void)
                        .needs = "PEAT PEAT_SOURCE cc",
                        .loops =
                            LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
-        TESTS(a_plugin_that_hides_an_installed_one_is_named,
+        TESTS(a_plugin_that_hides_an_installed_one_is_named, drawn_cases_know_the_files_of_a_task,
               a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
               legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
               reference_pages_quote_what_a_plugin_says));

@@ -7,17 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <peat/plugin.h>
-
-struct config {
-    const char *path;
-};
-
-static const peat_param rows[] = {
-    {"path", PEAT_STRING, offsetof(struct config, path), .doc = "data",
-     .flags = PEAT_REQUIRED | PEAT_PATH},
-    PEAT_PARAM_END,
-};
+#include "path.h"
 
 static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
 {

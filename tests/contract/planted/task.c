@@ -13,15 +13,7 @@ struct self {
 
 #if defined(CRIME_task_reads_another_file) || defined(CRIME_task_tests_on_validation)
 #define READS_DATA
-struct config {
-    const char *path;
-};
-
-static const peat_param rows[] = {
-    {"path", PEAT_STRING, offsetof(struct config, path), .doc = "data",
-     .flags = PEAT_REQUIRED | PEAT_PATH},
-    PEAT_PARAM_END,
-};
+#include "path.h"
 #endif
 
 static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan, void **self)
