@@ -204,6 +204,12 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+bool file_is_same(const char *one, const char *two)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(two, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool dir_has(const char *dir, const char *name)
 {
     return file_exists(path_in(dir, name).text);

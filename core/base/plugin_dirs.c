@@ -66,28 +66,6 @@ peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct erro
     return status == PEAT_OK ? add_installed(d, a, err) : status;
 }
 
-static bool is_file(const char *name, const char *path)
-{
-    char *real = realpath(name, NULL);
-    bool same = real && strcmp(real, path) == 0;
-    free(real);
-    return same;
-}
-
-const char *plugin_dirs_hidden(const struct plugin_dirs *d, const char *kind, const char *path,
-                               struct arena *a)
-{
-    bool found = false;
-    for (int i = 0; i < d->n; i++) {
-        const char *inside = arena_printf(a, "%s/%s/%s", d->dir[i], kind, path_name(path));
-        if (found && file_exists(inside) && !is_file(inside, path))
-            return inside;
-        found = found || is_file(inside, path) ||
-                is_file(arena_printf(a, "%s/%s", d->dir[i], path_name(path)), path);
-    }
-    return NULL;
-}
-
 void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out)
 {
     strbuf_add(out, " (searched in");

@@ -58,33 +58,52 @@ static bool is_planned(const struct value *plan, const char *id)
     return false;
 }
 
+/* The first cell that fits the name and, unless plan is NULL, is planned; *other: the second. */
+static const struct candidate *pick(const struct candidate *cell, int n, const char *name,
+                                    const struct value *plan, const struct candidate **other)
+{
+    const struct candidate *first = NULL;
+    *other = NULL;
+    for (int i = 0; i < n && !*other; i++) {
+        if (!fits(&cell[i], name) || (plan && !is_planned(plan, cell[i].id)))
+            continue;
+        *(first ? other : &first) = &cell[i];
+    }
+    return first;
+}
+
+static peat_status not_there(const char *run, const char *name, const struct candidate *cell, int n,
+                             struct arena *a, struct error *err)
+{
+    const char **label = ARENA_ARRAY(a, n + 1, const char *);
+    for (int i = 0; i < n; i++)
+        label[i] = json_text_or(cell[i].config, "label", cell[i].id);
+    error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", run, name);
+    error_add_nearest(err, name, label, n);
+    return PEAT_NOTFOUND;
+}
+
 static peat_status find(const char *run, const char *name, struct arena *a,
                         const struct candidate **found, struct error *err)
 {
     struct candidate *cell = NULL;
     struct value *plan = NULL;
+    const struct candidate *other, *more, *planned = NULL;
     int n = 0;
-    *found = NULL;
-    json_read_file(run, "plan.json", a, &plan, NULL);
     peat_status status = list_cells(run, name, a, &cell, &n, err);
-    const char **label = ARENA_ARRAY(a, n + 1, const char *);
-    for (int i = 0; status == PEAT_OK && i < n; i++) {
-        const char *own = json_get_text(cell[i].config, "label");
-        label[i] = own ? own : cell[i].id;
-        if (!fits(&cell[i], name))
-            continue;
-        if (*found && is_planned(plan, (*found)->id) && !is_planned(plan, cell[i].id))
-            continue;
-        if (*found && is_planned(plan, (*found)->id) == is_planned(plan, cell[i].id))
-            return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
-                             name, run, (*found)->id, cell[i].id);
-        *found = &cell[i];
-    }
-    if (status != PEAT_OK || *found)
+    if (status != PEAT_OK)
         return status;
-    error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", run, name);
-    error_add_nearest(err, name, label, n);
-    return PEAT_NOTFOUND;
+    *found = pick(cell, n, name, NULL, &other);
+    if (other && json_read_file(run, "plan.json", a, &plan, NULL) == PEAT_OK)
+        planned = pick(cell, n, name, plan, &more);
+    if (planned) {
+        *found = planned;
+        other = more;
+    }
+    if (other)
+        return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
+                         name, run, (*found)->id, other->id);
+    return *found ? PEAT_OK : not_there(run, name, cell, n, a, err);
 }
 
 /* The final weights in the list of the result's files. */

@@ -77,7 +77,8 @@ static void print_said(const char *what, const struct plan *p, int rows, const c
     }
 }
 
-static void print_table(struct loaded_plan *l, const struct request *q, const char *const *state)
+static void print_table(struct loaded_plan *l, const struct request *q,
+                        const enum cell_state *state)
 {
     static const char *const head[] = {"cell",        "label",    "params",     "positional",
                                        "FLOPs/token", "training", "evaluation", "activations",
@@ -100,7 +101,7 @@ static void print_table(struct loaded_plan *l, const struct request *q, const ch
             mebibytes(&l->arena, c->q[Q_HELD_BYTES]),
             number_ratio(&l->arena, c->q[Q_INPUT_RATIO_START]),
             c->attention_path,
-            state[i]};
+            cell_state_name(state[i])};
         columns_add(&table, row);
     }
     columns_print_blocks(&table, 2, stdout);
@@ -198,14 +199,14 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
 
 /* "8 cells: 4 rows x 2 seeds; 8 todo", or "3 of 8 cells; 3 todo". */
 static void print_count(struct loaded_plan *l, const struct request *q,
-                        const struct plan_runs *runs, const char *const *state)
+                        const struct plan_runs *runs, const enum cell_state *state)
 {
     int n = 0;
     struct strbuf counts = STRBUF_NEW;
     const char **shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, const char *);
     for (int i = 0; i < l->plan.n; i++)
         if (is_shown(q, i))
-            shown[n++] = state[i];
+            shown[n++] = cell_state_name(state[i]);
     plan_states_count(shown, n, &counts);
     if (n < l->plan.n)
         cli_print("\n%d of %d cells; %s\n", n, l->plan.n, counts.text);
@@ -219,7 +220,7 @@ static void print_count(struct loaded_plan *l, const struct request *q,
 }
 
 static void print_totals(const struct cli *cli, struct loaded_plan *l, const struct request *q,
-                         const char *const *state)
+                         const enum cell_state *state)
 {
     const struct plan *p = &l->plan;
     int rows = p->n / l->experiment.n_seed;
@@ -241,12 +242,12 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
 }
 
 static void print_all_json(const struct cli *cli, struct loaded_plan *l, const struct request *q,
-                           const char *const *state)
+                           const enum cell_state *state)
 {
     struct value *all = plan_value(&l->plan, &l->arena);
     struct value *cells = value_get(all, "cells");
     for (int i = 0; i < cells->n; i++)
-        json_put_text((struct json){&l->arena, cells->item[i]}, "state", state[i]);
+        json_put_text((struct json){&l->arena, cells->item[i]}, "state", cell_state_name(state[i]));
     struct json claims = json_put_list((struct json){&l->arena, all}, "claims");
     plan_claims(l, q->pilot, &claims, cli->err);
     if (cli->err->status == PEAT_OK)
@@ -254,7 +255,7 @@ static void print_all_json(const struct cli *cli, struct loaded_plan *l, const s
 }
 
 static void print_parts(const struct cli *cli, struct loaded_plan *l, const struct request *q,
-                        const char *const *state)
+                        const enum cell_state *state)
 {
     for (int i = 0; q->ids && i < l->plan.n; i++)
         cli_print("%s\n", l->plan.cell[i].id);
@@ -277,7 +278,7 @@ static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const s
     const char *dir = loaded_plan_dir(l, q->dir);
     if (q->write && plan_write(dir, &l->plan, &l->arena, cli->err) != PEAT_OK)
         return;
-    const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
+    const enum cell_state *state = plan_states(dir, &l->plan, &l->arena, &damage);
     if (!state)
         *cli->err = damage;
     else if (damage.text[0])

@@ -98,19 +98,13 @@ static bool open_slurm(struct run_slurm *s, struct loaded_plan *l, const char *d
 }
 
 /* Whether a cell is still to run. Cells that wait for a choice are counted for one value. */
-static bool is_left(const char *state, bool counted, const struct runner_options *o)
+static bool is_left(enum cell_state state, bool counted, const struct runner_options *o)
 {
-    static const char *const never[] = {"done", "diverged", "unchosen", "decided"};
-    for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
-        if (!strcmp(state, never[i]))
-            return false;
-    if (!strcmp(state, "stale"))
-        return o->rerun_stale;
-    for (int k = 0; k < CELL_STATES; k++)
-        if (cell_has_failed((enum cell_state)k) &&
-            !strcmp(state, cell_state_name((enum cell_state)k)))
-            return o->retry_failed;
-    return counted || strcmp(state, "waiting") != 0;
+    if (cell_has_ended(state) || state == CELL_UNCHOSEN || state == CELL_DECIDED)
+        return false;
+    if (cell_has_failed(state))
+        return o->retry_failed;
+    return state == CELL_STALE ? o->rerun_stale : counted || state != CELL_WAITING;
 }
 
 /* Prints what will be run, where, and how long it takes. With best_over the numbers are those of
@@ -120,7 +114,7 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
     struct plan_runs runs;
     struct run_settings settings = l->experiment.run;
     struct error damage = {0};
-    const char **state = plan_states(dir, &l->plan, &l->arena, &damage);
+    const enum cell_state *state = plan_states(dir, &l->plan, &l->arena, &damage);
     bool *chosen = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
     int64_t *from = ARENA_ARRAY(&l->arena, l->plan.n + 1, int64_t);
     int n = 0;
@@ -153,7 +147,7 @@ static void say_changed(struct loaded_plan *l, const char *dir)
         return;
     for (int i = 0; (cell = json_get_item(last, "cells", i)); i++) {
         const char *label = json_get_text(cell, "label"), *id = json_get_text(cell, "id");
-        bool there = false, same = false;
+        bool there = false, same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
         for (int k = 0; k < l->plan.n && !same; k++) {
             there = there || same_text(l->plan.cell[k].label, label);
             same = same_text(l->plan.cell[k].id, id);

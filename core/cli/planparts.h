@@ -3,12 +3,14 @@
 #pragma once
 
 #include "cli/loadplan.h"
+#include "grid/cellstate.h"
 
 /* ---- planstate.c ---- */
 
-/* The states of the cells, "todo", "done", ...; all "todo" without a run directory. NULL: *err
- * says why. A damaged file is named in *err without a failure. */
-const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err);
+/* The states of the cells; all CELL_TODO without a run directory. NULL: *err says why. A damaged
+ * file is named in *err without a failure. */
+enum cell_state *plan_states(const char *dir, const struct plan *p, struct arena *a,
+                             struct error *err);
 /* "4 todo, 2 done" */
 void plan_states_count(const char *const *state, int n, struct strbuf *out);
 /* Makes the run directory. */

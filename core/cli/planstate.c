@@ -4,10 +4,11 @@
 
 #include "grid/stale.h"
 
-const char **plan_states(const char *dir, const struct plan *p, struct arena *a, struct error *err)
+enum cell_state *plan_states(const char *dir, const struct plan *p, struct arena *a,
+                             struct error *err)
 {
     struct rundir r = {0}, mine = {.path = dir, .n = p->n};
-    const char **state = ARENA_ARRAY(a, p->n, const char *);
+    enum cell_state *state = ARENA_ARRAY(a, p->n, enum cell_state);
     mine.cell = ARENA_ARRAY(a, p->n + 1, struct cell_files);
     if (dir_has(dir, "plan.json")) {
         if (rundir_read(dir, &r, a, err) != PEAT_OK)
@@ -24,7 +25,7 @@ const char **plan_states(const char *dir, const struct plan *p, struct arena *a,
     if (rundir_choose(&mine, plan_value(p, a), a, err) != PEAT_OK)
         return NULL;
     for (int i = 0; i < p->n; i++)
-        state[i] = cell_state_name(mine.cell[i].state);
+        state[i] = mine.cell[i].state;
     return state;
 }
 

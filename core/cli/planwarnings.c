@@ -81,23 +81,32 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
     print_warnings(p, rows, said, "each is trained, to the same weights", a);
 }
 
+/* The warning on a plugin, "" without one; `known` has those on the files that were looked at. */
+static const char *hiding(const struct registry *r, const struct value *plugin, struct json known)
+{
+    const char *path = json_get_text(plugin, "path"), *kind = json_get_text(plugin, "kind");
+    const char *text = json_get_text(known.v, path);
+    if (text)
+        return text;
+    const char *hidden = registry_hidden(r, kind, path);
+    text = hidden ? arena_printf(r->arena, "%s '%s' is '%s', not '%s'", kind,
+                                 json_get_text(plugin, "id"), path, hidden)
+                  : "";
+    json_put_text(known, path, text);
+    return text;
+}
+
 static void warn_of_hidden(const struct plan *p, int rows, struct arena *a)
 {
-    struct plugin_dirs dirs;
+    struct registry registry;
+    struct json known = json_map(a);
     const char **said = ARENA_ARRAY(a, rows, const char *);
-    if (plugin_dirs_find(&dirs, a, NULL) != PEAT_OK)
+    if (registry_init(&registry, a, NULL, NULL) != PEAT_OK)
         return;
     for (int i = 0; i < rows; i++)
         for (int k = 0; !said[i] && k < p->cell[i].plugins->n; k++) {
-            const struct value *plugin = p->cell[i].plugins->item[k];
-            const char *path = json_get_text(plugin, "path");
-            const char *kind = json_get_text(plugin, "kind");
-            const char *hidden = plugin_dirs_hidden(&dirs, kind, path, a);
-            if (hidden)
-                said[i] =
-                    arena_printf(a, "%s '%s' is '%s'", kind, json_get_text(plugin, "id"), path);
-            if (hidden)
-                said[i] = arena_printf(a, "%s, not '%s'", said[i], hidden);
+            const char *text = hiding(&registry, p->cell[i].plugins->item[k], known);
+            said[i] = *text ? text : NULL;
         }
     print_warnings(p, rows, said, "directories are searched in order, PEAT_PLUGIN_PATH first", a);
 }

@@ -51,8 +51,7 @@ static peat_status walk(void *ctx, struct trail *trail, struct strbuf *out, stru
     registry_load_all(&registry, note_bad, &said);
     for (int i = 0; i < registry.n; i++) {
         const struct plugin *p = registry.item[i];
-        const char *hidden =
-            plugin_dirs_hidden(&registry.dirs, kind_name(p->desc->kind), p->path, a);
+        const char *hidden = registry_hidden(&registry, kind_name(p->desc->kind), p->path);
         if (is_listed(l, p))
             json_add(plugins, plugin_value(p, a));
         if (is_listed(l, p) && hidden)

@@ -36,9 +36,7 @@ static bool differs_from_file(const char *path, const struct experiment *e)
 /* True where the experiment was read from the directory's resolved.yaml, which replaces nothing. */
 static bool is_its_own(const char *dir, const struct experiment *e)
 {
-    struct stat own, read;
-    return stat(path_in(dir, RESOLVED_FILE).text, &own) == 0 && stat(e->path, &read) == 0 &&
-           own.st_dev == read.st_dev && own.st_ino == read.st_ino;
+    return file_is_same(path_in(dir, RESOLVED_FILE).text, e->path);
 }
 
 /* A directory without plan.json is new, but a file of the user is never overwritten. */

@@ -88,7 +88,7 @@ static void say_missing(struct html_page *p)
     const struct results *r = p->r;
     int counts = 0, all = results_count_reported(r);
     for (int i = 0; i < r->n_cell; i++)
-        counts += r->cell[i].reported && !r->cell[i].left_out && result_has_value(r, &r->cell[i]);
+        counts += result_is_reported(&r->cell[i]) && result_has_value(r, &r->cell[i]);
     if (counts == all)
         strbuf_addf(p->out, "<p class=\"soft\">All %d cells are in the means.</p>\n", counts);
     else

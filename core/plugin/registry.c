@@ -139,6 +139,21 @@ static peat_status search(struct registry *r, peat_kind kind, const char *name,
     return PEAT_OK;
 }
 
+const char *registry_hidden(const struct registry *r, const char *kind, const char *path)
+{
+    const char *file = path_name(path);
+    bool found = false;
+    for (int i = 0; i < r->dirs.n; i++) {
+        const char *inside = arena_printf(r->arena, "%s/%s/%s", r->dirs.dir[i], kind, file);
+        bool own = file_is_same(inside, path);
+        if (found && !own && file_exists(inside))
+            return inside;
+        found = found || own ||
+                file_is_same(arena_printf(r->arena, "%s/%s", r->dirs.dir[i], file), path);
+    }
+    return NULL;
+}
+
 /* ---- unknown names ---- */
 
 struct names {

@@ -308,7 +308,7 @@ static int count_begun(const struct results *r, const char *written_utc)
     for (int i = 0; i < r->n_cell; i++) {
         const struct result_cell *c = &r->cell[i];
         const char *started = json_get_text(c->meta, "started_utc");
-        n += c->reported && !c->left_out && result_counts(c) && started &&
+        n += result_is_reported(c) && result_counts(c) && started &&
              strcmp(started, written_utc) < 0;
     }
     return n;

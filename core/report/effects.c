@@ -142,15 +142,11 @@ static void fill_differences(struct effects *x, struct arena *a)
 {
     const struct results *r = x->r;
     x->d = ARENA_ARRAY(a, (int64_t)r->n_seed * x->pairs.n, double);
-    x->both = ARENA_ARRAY(a, (int64_t)r->n_seed * x->pairs.n, bool);
     for (int s = 0; s < r->n_seed; s++)
         for (int j = 0; j < x->pairs.n; j++) {
             const struct contrast_pair *p = &x->pairs.pair[j];
-            const struct result_cell *one = row_cell(&r->row[p->a], r->seed[s]);
-            const struct result_cell *two = row_cell(&r->row[p->b], r->seed[s]);
-            x->d[s * x->pairs.n + j] = difference(x, one, two);
-            x->both[s * x->pairs.n + j] =
-                one && two && one->state == CELL_DIVERGED && two->state == CELL_DIVERGED;
+            x->d[s * x->pairs.n + j] = difference(x, row_cell(&r->row[p->a], r->seed[s]),
+                                                  row_cell(&r->row[p->b], r->seed[s]));
         }
 }
 
@@ -172,6 +168,14 @@ struct effects effects_of_rows(const struct results *r, const struct result_row 
 
 /* ---- effects ---- */
 
+static bool both_diverged(const struct effects *x, int pair, int64_t seed)
+{
+    const struct contrast_pair *p = &x->pairs.pair[pair];
+    const struct result_cell *a = row_cell(&x->r->row[p->a], seed);
+    const struct result_cell *b = row_cell(&x->r->row[p->b], seed);
+    return a && b && a->state == CELL_DIVERGED && b->state == CELL_DIVERGED;
+}
+
 static void count_diverged(const struct effects *x, const bool *in, struct effect *e)
 {
     for (int s = 0; s < x->r->n_seed; s++) {
@@ -181,7 +185,7 @@ static void count_diverged(const struct effects *x, const bool *in, struct effec
             bool infinite = in[j] && isinf(d);
             a = a || (infinite && (d > 0.0) != x->goal_max);
             b = b || (infinite && (d > 0.0) == x->goal_max);
-            both = both || (in[j] && x->both[s * x->pairs.n + j]);
+            both = both || (in[j] && both_diverged(x, j, x->r->seed[s]));
         }
         e->a_diverged += a;
         e->b_diverged += b;

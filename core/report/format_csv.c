@@ -36,6 +36,11 @@ struct column {
     int quantity;    /* enum quantity_name */
 };
 
+struct measured {
+    const struct value *measure;
+    bool *in_task; /* [n_task] a cell of the task has it */
+};
+
 struct csv {
     const struct results *r;
     struct arena *kept, *passing; /* memory until the end; memory for one line or cell */
@@ -47,7 +52,7 @@ struct csv {
     const struct value *measure; /* of the present line */
     int n_place, place_room; /* a measure of each metric, split and length that some cell has; at
                               * least the table's metric */
-    const struct value **place;
+    struct measured *place;
     int n_chosen;
     int *chosen;        /* the columns to write, in the requested order */
     struct strbuf *out; /* NULL: a pass that only finds columns that change */
@@ -323,21 +328,14 @@ static bool same_place(const struct value *x, const struct value *y)
            json_get_int(x, "length", 0) == json_get_int(y, "length", 0);
 }
 
-static void add_place(struct csv *csv, const struct value *measure)
+static struct measured *add_place(struct csv *csv, const struct value *measure)
 {
     for (int i = 0; i < csv->n_place; i++)
-        if (same_place(csv->place[i], measure))
-            return;
-    *ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room) = measure;
-}
-
-static bool has_place(const struct result_cell *c, const struct value *place)
-{
-    const struct value *measure;
-    for (int k = 0; (measure = json_get_item(c->result, "measures", k)); k++)
-        if (same_place(measure, place))
-            return true;
-    return false;
+        if (same_place(csv->place[i].measure, measure))
+            return &csv->place[i];
+    struct measured *p = ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room);
+    *p = (struct measured){measure, ARENA_ARRAY(csv->kept, csv->r->n_task + 1, bool)};
+    return p;
 }
 
 static void list_places(struct csv *csv)
@@ -346,29 +344,13 @@ static void list_places(struct csv *csv)
     const struct value *measure;
     for (int i = 0; i < r->n_cell; i++)
         for (int k = 0; (measure = json_get_item(r->cell[i].result, "measures", k)); k++)
-            add_place(csv, measure);
+            add_place(csv, measure)->in_task[r->cell[i].task] = true;
     if (csv->n_place)
         return;
     struct json none = json_map(csv->kept);
     json_put_text(none, "metric", r->metric);
     json_put_text(none, "split", "valid");
     add_place(csv, none.v);
-}
-
-/* True where a finished cell of the same task has this measure, or no cell has. */
-static bool is_of_task(const struct csv *csv, const struct result_cell *c,
-                       const struct value *place)
-{
-    bool other = false;
-    for (int i = 0; i < csv->r->n_cell; i++) {
-        const struct result_cell *x = &csv->r->cell[i];
-        if (!result_counts(x) || !has_place(x, place))
-            continue;
-        if (x->task == c->task)
-            return true;
-        other = true;
-    }
-    return !other;
 }
 
 static void add_last(struct csv *csv, const struct result_cell *c)
@@ -378,10 +360,13 @@ static void add_last(struct csv *csv, const struct result_cell *c)
     for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++)
         if (json_get_int(measure, "step", 1) != 0)
             add_line(csv, measure);
+    bool known = false; /* what cells of this task measure */
+    for (int k = 0; k < csv->n_place; k++)
+        known = known || csv->place[k].in_task[c->task];
     for (int k = 0; !result_counts(c) && k < csv->n_place; k++) {
-        if (!is_of_task(csv, c, csv->place[k]))
+        if (known && !csv->place[k].in_task[c->task])
             continue;
-        struct json without = json_part(csv->passing, csv->place[k], keys);
+        struct json without = json_part(csv->passing, csv->place[k].measure, keys);
         if (step && step->integer > 0)
             json_put(without, "step", step);
         add_line(csv, without.v);

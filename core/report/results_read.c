@@ -446,7 +446,7 @@ int results_count_reported(const struct results *r)
 {
     int n = 0;
     for (int i = 0; i < r->n_cell; i++)
-        n += r->cell[i].reported && !r->cell[i].left_out;
+        n += result_is_reported(&r->cell[i]);
     return n;
 }
 

@@ -101,11 +101,11 @@ static struct table_cell n_cell(struct builder *b, const struct kind *k,
     int n = b->length >= 0 ? row->at[b->length].n : 0;
     int planned = row->n_cell - row->decided;
     const char *each = NULL;
+    if (table_one_n(b, row))
+        return table_plain(arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned));
     for (int l = 0; l < b->r->n_length; l++)
         each = arena_item(b->a, each, "%d", row->at[l].n);
-    if (!table_one_n(b, row))
-        return table_plain(arena_printf(b->a, "%s/%d", each, planned));
-    return table_plain(arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned));
+    return table_plain(arena_printf(b->a, "%s/%d", each, planned));
 }
 
 /* "300", or "120 to 300" where cells stopped early. */

@@ -61,6 +61,8 @@ peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_
 peat_status fd_read(int fd, const char *path, size_t limit, char **bytes, size_t *n,
                     struct error *err);
 bool file_exists(const char *path);
+/* True where both paths lead to one file. */
+bool file_is_same(const char *one, const char *two);
 /* True where dir/name exists. */
 bool dir_has(const char *dir, const char *name);
 /* Limit in bytes of a file of a run directory, except weights. It is more than a grid writes, and

@@ -17,9 +17,5 @@ peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct erro
 /* A directory of the installation; `dir` is absolute, or below the PREFIX of the program
  * PREFIX/bin. NULL: /proc is missing. */
 const char *installed_dir(struct arena *a, const char *dir);
-/* A plugin of the same kind and file name in a later directory, which the one at `path` hides;
- * NULL: there is none, or `path` is in no directory of the list. */
-const char *plugin_dirs_hidden(const struct plugin_dirs *d, const char *kind, const char *path,
-                               struct arena *a);
 /* " (searched in 'a', 'b')" */
 void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out);

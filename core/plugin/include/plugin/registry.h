@@ -47,6 +47,9 @@ peat_status registry_expect(struct registry *r, peat_kind kind, const char *name
 /* The names of the files in the directories that may be plugins of this kind; returns their number.
  * Loads nothing. A name in two directories occurs twice. */
 int registry_names(struct registry *r, peat_kind kind, const char *const **name);
+/* A plugin of this kind in a later directory, which the one at `path` hides because their files
+ * have the same name; NULL: there is none, or `path` is in no directory. Loads nothing. */
+const char *registry_hidden(const struct registry *r, const char *kind, const char *path);
 /* True where a name is a path. */
 bool registry_is_path(const char *name);
 /* For the command line, where the kind is not known: NAME, kind/NAME or a path. A name that exists

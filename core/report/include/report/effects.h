@@ -33,7 +33,6 @@ struct effects {
     int n_other_task;
     struct pairs counted; /* pairs of cells */
     double *d;            /* [n_seed, pairs.n] differences; NaN: no pair, infinite: diverged */
-    bool *both;           /* [n_seed, pairs.n] both cells diverged */
     int n_line, n_margin;
     struct effect *line;    /* an effect for each setting of the axes in `over` */
     struct effect *margin;  /* with several axes in `over`: an effect for each label of each axis */

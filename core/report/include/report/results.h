@@ -54,6 +54,12 @@ static inline bool result_counts(const struct result_cell *c)
     return c->state == CELL_DONE;
 }
 
+/* True for a reported cell that is not the copy of one in another directory. */
+static inline bool result_is_reported(const struct result_cell *c)
+{
+    return c->reported && !c->left_out;
+}
+
 /* Cells of two rows at the same seed, both with a value. A pair is refused where the cells differ
  * in their task, training batches or number of scored targets, or in initial values where shapes
  * are the same. */
