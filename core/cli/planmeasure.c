@@ -9,9 +9,10 @@
 /* Steps of each kind that are measured, enough for a median. */
 static const char steps_text[] = "12";
 
-/* Seconds of one kind of cell, on one thread. */
+/* Cells of the same cost, and the seconds that one of them takes on one thread. */
 struct kind {
     const char *name;
+    const struct plan_cell *cell;
     double start, step, evaluation, test;
 };
 
@@ -76,9 +77,10 @@ static bool run_cell(struct measuring *m, const struct plan_cell *c, const char 
     return ok && dir_has(dir, MEASURED_FILE);
 }
 
-static bool measure_one(struct measuring *m, const struct plan_cell *c, struct kind *kind)
+static bool measure_one(struct measuring *m, struct kind *kind)
 {
     char program[PATH_MAX];
+    const struct plan_cell *c = kind->cell;
     const char *dir = arena_printf(m->a, "%s/cells/%s", m->scratch, c->id);
     return own_program(program, sizeof(program), m->err) == PEAT_OK &&
            dir_make(dir, m->err) == PEAT_OK &&
@@ -87,19 +89,27 @@ static bool measure_one(struct measuring *m, const struct plan_cell *c, struct k
            run_cell(m, c, program, dir) && read_times(m, dir, kind);
 }
 
-/* NULL: it cannot be measured. */
-static const struct kind *kind_of(struct measuring *m, const struct plan_cell *c)
+static bool measure_all(struct measuring *m)
+{
+    for (int i = 0; i < m->n; i++) {
+        struct kind *k = &m->kind[i];
+        if (!measure_one(m, k))
+            return false;
+        cli_say("%s: a step takes %.3g s, an evaluation %.3g s (%d of %d kinds of cell)",
+                k->cell->label, k->step, k->evaluation, i + 1, m->n);
+    }
+    return true;
+}
+
+/* Adds the kind of the cell where no cell before is of this kind. */
+static struct kind *kind_of(struct measuring *m, const struct plan_cell *c)
 {
     const char *name = what_costs(c, m->a);
     for (int i = 0; i < m->n; i++)
         if (strcmp(m->kind[i].name, name) == 0)
             return &m->kind[i];
-    struct kind *kind = &m->kind[m->n];
-    kind->name = name;
-    if (!measure_one(m, c, kind))
-        return NULL;
-    m->n++;
-    return kind;
+    m->kind[m->n] = (struct kind){.name = name, .cell = c};
+    return &m->kind[m->n++];
 }
 
 bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
@@ -108,20 +118,22 @@ bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
     struct own_dir scratch;
     struct measuring m = {.plan = p, .a = a, .err = err};
     m.kind = ARENA_ARRAY(a, p->n + 1, struct kind);
-    time->seconds = 0;
+    const struct kind **kind = ARENA_ARRAY(a, p->n + 1, const struct kind *);
+    for (int i = 0; i < p->n; i++)
+        kind[i] = is_run[i] ? kind_of(&m, &p->cell[i]) : NULL;
     if (own_dir_open(&scratch, "measure", err) != PEAT_OK)
         return false;
     m.scratch = scratch.path;
-    bool ok = true;
-    for (int i = 0; i < p->n && ok; i++) {
-        const struct plan_cell *c = &p->cell[i];
-        const struct kind *kind = is_run[i] ? kind_of(&m, c) : NULL;
-        ok = kind || !is_run[i];
-        if (kind)
-            time->seconds += kind->start + (double)(c->config.train.steps - from[i]) * kind->step +
-                             (double)plan_evaluations(c, from[i]) * kind->evaluation + kind->test;
-    }
+    bool ok = measure_all(&m);
     own_dir_close(&scratch);
+    time->seconds = 0;
+    for (int i = 0; i < p->n; i++) {
+        const struct plan_cell *c = &p->cell[i];
+        if (kind[i])
+            time->seconds +=
+                kind[i]->start + (double)(c->config.train.steps - from[i]) * kind[i]->step +
+                (double)plan_evaluations(c, from[i]) * kind[i]->evaluation + kind[i]->test;
+    }
     time->from = arena_printf(a, "%s steps and an evaluation of %d kind%s of cell", steps_text, m.n,
                               plural(m.n));
     return ok;

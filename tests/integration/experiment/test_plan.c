@@ -258,9 +258,11 @@ START_TEST(the_command_measures_each_kind_of_cell)
     new_folder(folder, sizeof(folder));
     const char *command =
         arena_printf(&arena,
-                     "cd '%s' && TMPDIR='%s' '%s' plan '%s' --measure | grep -q '; about .* here, "
-                     "from 12 steps and an evaluation of 2 kinds of cell$' && test -z \"$(ls)\"",
-                     folder, folder, need("PEAT"), path);
+                     "cd '%s' && TMPDIR='%s' '%s' plan '%s' --measure >%s.out 2>%s.err && "
+                     "grep -q '; about .* here, from 12 steps and an evaluation of 2 kinds of "
+                     "cell$' %s.out && grep -q '(2 of 2 kinds of cell)$' %s.err && "
+                     "test -z \"$(ls)\"",
+                     folder, folder, need("PEAT"), path, folder, folder, folder, folder);
     ck_assert_int_eq(system(command), 0);
 }
 END_TEST
