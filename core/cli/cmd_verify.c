@@ -21,12 +21,19 @@ struct said {
     const char *hash; /* NULL: no hash */
 };
 
-static int count(const struct retraining *t, enum retrain_verdict first, enum retrain_verdict last)
+/* "; retrained with seed 7: 3 the same, 1 not comparable" */
+static void print_retrained(const struct retraining *t)
 {
-    int n = 0;
+    static const char *const what[RETRAIN_VERDICTS] = {"the same", "close", "not the same",
+                                                       "not comparable", "failed"};
+    int n[RETRAIN_VERDICTS] = {0};
     for (int i = 0; i < t->n; i++)
-        n += t->item[i].verdict >= first && t->item[i].verdict <= last;
-    return n;
+        n[t->item[i].verdict]++;
+    cli_print("; retrained with seed %" PRId64 ": %d %s", t->seed, n[RETRAIN_SAME],
+              what[RETRAIN_SAME]);
+    for (int i = RETRAIN_SAME + 1; i < RETRAIN_VERDICTS; i++)
+        if (n[i])
+            cli_print(", %d %s", n[i], what[i]);
 }
 
 static void print_list(const struct remarks *list, const char *head)
@@ -52,13 +59,7 @@ static void print_text(const struct said *s)
               plural(v->finished + v->unfinished), v->finished, v->problems.n,
               plural(v->problems.n));
     if (s->again->count)
-        cli_print("; retrained with seed %" PRId64 ": %d the same, ", s->again->seed,
-                  count(s->again, RETRAIN_SAME, RETRAIN_SAME));
-    int close = count(s->again, RETRAIN_CLOSE, RETRAIN_CLOSE);
-    if (close)
-        cli_print("%d close, ", close);
-    if (s->again->count)
-        cli_print("%d not", count(s->again, RETRAIN_DIFFERS, RETRAIN_FAILED));
+        print_retrained(s->again);
     cli_print("\nhash %s\n", s->hash ? s->hash : "none: there are problems");
 }
 
@@ -106,6 +107,14 @@ static peat_status retrain(const struct verification *v, struct retraining *t, s
         t->seed = (int64_t)(clock_seconds() * 1e6) % 1000000;
     peat_status status = own_program(program, sizeof(program), err);
     return status == PEAT_OK ? retrain_cells(v, t, program, err) : status;
+}
+
+static bool are_verified(const struct retraining *t)
+{
+    for (int i = 0; i < t->n; i++)
+        if (t->item[i].verdict > RETRAIN_CLOSE)
+            return false;
+    return true;
 }
 
 static void list_not_retrained(struct verification *v, const struct retraining *t)
@@ -168,8 +177,7 @@ static int verify(const struct cli *cli)
         print_object(&said);
     else
         print_text(&said);
-    return v.problems.n || count(&q->again, RETRAIN_DIFFERS, RETRAIN_FAILED) ? CLI_FAILED
-                                                                             : CLI_DONE;
+    return v.problems.n || !are_verified(&q->again) ? CLI_FAILED : CLI_DONE;
 }
 
 static const struct cli_option options[] = {

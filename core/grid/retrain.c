@@ -91,28 +91,26 @@ static const char *difference(const struct cell_files *was, const struct cell_fi
     return same_curve(was->dir, is->dir) ? NULL : "its curve";
 }
 
-/* Another order of sums gives other bits, and nearly the same values. */
-static struct retrained compare_values(const struct cell_files *was, const struct cell_files *is,
-                                       struct arena *a)
+/* Another order of sums gives other bits, and nearly the same values. *most: the largest relative
+ * difference of a value. */
+static const char *how_far(const struct cell_files *was, const struct cell_files *is, double *most,
+                           struct arena *a)
 {
     const struct value *one, *two;
-    double most = 0.0;
     const char *of = "";
+    *most = 0.0;
     for (int i = 0; (one = json_get_item(was->result, "measures", i)); i++) {
         two = result_measure(is->result, json_get_text(one, "metric"), json_get_text(one, "split"),
                              json_get_int(one, "length", 0));
         double x = json_get_number(one, "value"), y = json_get_number(two, "value");
         double apart = fabs(x - y) / fmax(fabs(x), DBL_MIN);
-        if (x == y || apart <= most)
+        if (x == y || apart <= *most)
             continue;
-        most = isnan(apart) ? (double)INFINITY : apart;
+        *most = isnan(apart) ? (double)INFINITY : apart;
         of = json_get_text(one, "metric");
     }
-    return (struct retrained){was->label, most <= RETRAIN_NEAR ? RETRAIN_CLOSE : RETRAIN_DIFFERS,
-                              arena_printf(a,
-                                           "another arithmetic; its values differ by %.2g at "
-                                           "most, relatively%s%s",
-                                           most, *of ? ": " : "", of)};
+    return arena_printf(a, "its values differ by %.2g at most, relatively%s%s", *most,
+                        *of ? ": " : "", of);
 }
 
 static struct retrained compare(const struct cell_files *was, const char *scratch,
@@ -124,19 +122,21 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
     if (!job->ended || !job->end.result ||
         rundir_read_cell(scratch, was->id, &is, a, &why) != PEAT_OK || !is.result)
         return x;
-    if (!same_text(json_get_text(was->meta, "arithmetic"), json_get_text(is.meta, "arithmetic")))
-        return compare_values(was, &is, a);
-    const char *by = json_get_text(was->meta, "trained_by");
-    if (by)
-        return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE,
-                                  arena_printf(a, "another program trained it (%s): %s", by,
-                                               compare_values(was, &is, a).text)};
+    double most;
+    const char *apart = how_far(was, &is, &most, a), *by = json_get_text(was->meta, "trained_by");
+    if (!same_text(json_get_text(was->meta, "arithmetic"), json_get_text(is.meta, "arithmetic"))) {
+        x.verdict = most <= RETRAIN_NEAR ? RETRAIN_CLOSE : RETRAIN_DIFFERS;
+        x.text = arena_printf(a, "another arithmetic; %s", apart);
+        return x;
+    }
     const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is);
-    if (kernels)
-        return (struct retrained){was->label, RETRAIN_NOT_COMPARABLE, kernels};
-    if (what)
-        return (struct retrained){was->label, RETRAIN_DIFFERS, arena_printf(a, "%s differ", what)};
-    return (struct retrained){was->label, RETRAIN_SAME, ""};
+    if (by)
+        kernels = arena_printf(a, "another program trained it (%s)", by);
+    x.verdict = !what ? RETRAIN_SAME : kernels ? RETRAIN_NOT_COMPARABLE : RETRAIN_DIFFERS;
+    x.text = !what     ? ""
+             : kernels ? arena_printf(a, "%s; %s", kernels, apart)
+                       : arena_printf(a, "%s differ; %s", what, apart);
+    return x;
 }
 
 /* ---- training ---- */

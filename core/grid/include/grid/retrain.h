@@ -5,12 +5,12 @@
 #include "grid/verify.h"
 
 enum retrain_verdict {
-    RETRAIN_SAME,
+    RETRAIN_SAME,  /* every bit */
     RETRAIN_CLOSE, /* trained with an earlier arithmetic, and its values differ by at most
                     * RETRAIN_NEAR */
     RETRAIN_DIFFERS,
-    RETRAIN_NOT_COMPARABLE, /* the kernels, libraries or build differ from those of the first
-                             * training */
+    RETRAIN_NOT_COMPARABLE, /* bits differ, as do the kernels, libraries, build or program that
+                             * trained the cell */
     RETRAIN_FAILED,         /* the training did not end */
     RETRAIN_VERDICTS
 };
