@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* planclaims.c: prints whether the seeds of a plan can decide its claims. */
+#include "cli/findrun.h"
 #include "cli/planparts.h"
 
 #include "cli/verbs.h"
@@ -182,11 +183,11 @@ void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *li
     double least = 1.0;
     bool by_t = false;
     int n = e->claims ? e->claims->n : 0;
-    char *dir[] = {arena_strdup(&l->arena, pilot ? pilot : "")};
+    const char *dir = pilot ? find_run(pilot, &l->arena, err) : NULL;
     if (pilot && n == 0)
         error_set(err, PEAT_INVALID, "option '--pilot': the experiment has no claims");
-    else if (pilot)
-        results_read(r, 1, dir, &none, &l->arena, err);
+    else if (dir)
+        results_read(r, 1, (char *[]){arena_strdup(&l->arena, dir)}, &none, &l->arena, err);
     for (int i = 0; err->status == PEAT_OK && i < n; i++) {
         if (look_ahead(l, pilot ? r : NULL, i, &x, err) != PEAT_OK)
             return;

@@ -217,7 +217,7 @@ END_TEST
 START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
 {
     write_experiment("0");
-    shell_expect(0, "peat run x.yaml seeds=3 -o pilot");
+    shell_expect(0, "peat run x.yaml seeds=3 -o runs/pilot");
     shell_says(0, "(pilot: sd ", "peat plan x.yaml --pilot pilot");
     shell_expect(0, "sed -i 's/direction: less/direction: less, expect: -10/' x.yaml");
     shell_says(0, "power 1.00 for an effect of -10 ", "peat plan x.yaml seeds=4 --pilot pilot");
