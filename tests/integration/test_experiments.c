@@ -16,7 +16,12 @@ static void open_experiments(void)
 }
 
 #define WITH_TEXT                                                                                  \
-    "with_text() { if grep -q 'plugin: text' $1; then echo task.path=$PWD/text.txt; fi; }; "
+    "with_text() { if grep -q 'plugin: text' $1; then echo task.path=$PWD/text.txt; "              \
+    "elif grep -q 'plugin: tokens' $1; then echo task.path=$PWD/pieces; fi; }; "
+
+/* Pieces of words, where SentencePiece is installed. */
+#define WITH_PIECES                                                                                \
+    "{ ! command -v spm_train || peat tokenize text.txt --vocab 300 -o pieces; } && "
 
 /* Makes the tables that what-tables-learn starts from, where NumPy is installed. */
 #define WITH_TABLES                                                                                \
@@ -26,7 +31,7 @@ static void open_experiments(void)
 
 START_TEST(every_experiment_can_be_planned)
 {
-    shell_expect(0, WITH_TEXT
+    shell_expect(0, WITH_TEXT WITH_PIECES
                  "peat run experiments/how-the-sum-is-read/concat.yaml task.path=text.txt "
                  "train.steps=1 eval.tokens=64 -q && "
                  "experiments/how-the-sum-is-read/sum_of_concat.py --run runs/concat "
@@ -38,21 +43,17 @@ START_TEST(every_experiment_can_be_planned)
                  "experiments/how-the-sum-is-read/intervene.py runs/frozen-embeddings "
                  "runs/intervened; } && " WITH_TABLES
                  "for f in experiments/*/*.yaml; do case $f in */planned/*) continue;; "
+                 "*/scale/*) [ -e pieces ] || continue;; "
                  "*/interventions.yaml) [ -e runs/intervened ] || continue;; "
                  "*/what-tables-learn/*) [ -e $(dirname $f)/tables ] || continue;; esac; "
                  "peat validate $f $(with_text $f) || exit 1; done");
 }
 END_TEST
 
-/* Data that they start from are made as their first lines say. */
 START_TEST(every_planned_experiment_can_be_planned)
 {
-    shell_expect(0, "cd experiments/planned && { ! command -v spm_train || "
-                    "peat tokenize ../../text.txt --vocab 300 -o pieces; }");
-    shell_expect(0, "cd experiments/planned && for f in *.yaml; do "
-                    "case $f in scale*) data=pieces;; *) data=../../text.txt;; esac; "
-                    "[ -e $data ] || continue; "
-                    "peat validate $f task.path=$data || exit 1; done");
+    shell_expect(0, "for f in experiments/planned/*.yaml; do "
+                    "peat validate $f task.path=text.txt || exit 1; done");
 }
 END_TEST
 
@@ -60,17 +61,18 @@ END_TEST
  * axis become a thousandth. */
 START_TEST(every_experiment_ends_with_its_claims_judged)
 {
-    shell_expect(
-        0, WITH_TEXT WITH_TABLES
-        "for f in experiments/*/experiment.yaml; do "
-        "case $f in */what-tables-learn/*) [ -e $(dirname $f)/tables ] || continue;; esac; "
-        "steps=train.steps=2; if grep -q '^  train.steps:' $f; then steps=; "
-        "sed -i 's/\\b\\([0-9]*\\)[05]00\\b/\\1/g' $f; fi; "
-        "rate=$(sed -n 's/^  train.lr: .\\([^,]*\\).*/train.lr=[\\1]/p' $f); "
-        "seeds=$(sed -n 's/^seeds:.* \\([0-9]*, [0-9]*\\)].*/seeds=[\\1]/p' $f); "
-        "peat run $f $(with_text $f) $steps train.batch=2 eval.tokens=64 $rate "
-        "\"$seeds\" -o run -q >out || exit 1; "
-        "grep -q '^Claims' out || exit 2; rm -r run; done");
+    shell_expect(0, WITH_TEXT WITH_PIECES WITH_TABLES
+                 "for f in experiments/*/experiment.yaml; do small=; "
+                 "case $f in */what-tables-learn/*) [ -e $(dirname $f)/tables ] || continue;; "
+                 "*/scale/*) [ -e pieces ] || continue; "
+                 "small='rate=[\"8e-3\"] train.seq_len=32 eval.lengths=[32]';; esac; "
+                 "steps=train.steps=2; if grep -q '^  train.steps:' $f; then steps=; "
+                 "sed -i 's/\\b\\([0-9]*\\)[05]00\\b/\\1/g' $f; fi; "
+                 "rate=$(sed -n 's/^  train.lr: .\\([^,]*\\).*/train.lr=[\\1]/p' $f); "
+                 "seeds=$(sed -n 's/^seeds:.* \\([0-9]*, [0-9]*\\)].*/seeds=[\\1]/p' $f); "
+                 "peat run $f $(with_text $f) $steps train.batch=2 eval.tokens=64 $rate $small "
+                 "\"$seeds\" -o run -q >out || exit 1; "
+                 "grep -q '^Claims' out || exit 2; rm -r run; done");
 }
 END_TEST
 
