@@ -183,7 +183,7 @@ static void backward_one(const peat_op_call *c, const struct kind *k, int64_t at
         return;
     for (int64_t i = 0; i < n * n; i++) {
         a[i] = peat_load(c->src, at + i % n * n + i / n);
-        dy[i] /= largest; /* linear in dy: its size must not decide how often is squared */
+        dy[i] /= largest; /* linear in dy, whose size must not change the number of squarings */
     }
     exponential(k, a);
     for (int64_t i = 0; i < n * n; i++)
