@@ -37,11 +37,12 @@ struct attention_products {
 /* The products on operands in place; and on operands packed as bf16, only for F32. */
 extern const struct attention_products attention_plain, attention_rounded;
 
-/* tile_fn, of a struct attention: a task, and a slot of the wave. */
+/* For parallel_for; `call` is a struct attention. A task is a (batch, head) pair; a slot is its
+ * number in the present wave of backward tasks. */
 void attention_forward_task(void *call, int64_t task);
 void attention_backward_task(void *call, int64_t slot);
 
-/* Rows [first, first + rows) of the tile's head of a [B,H,T,C] tensor. */
+/* Rows [first, first + rows) of x [B,H,T,C], for the tile's batch and head. */
 struct stack attention_rows_from(const struct tensor *x, const struct attention_tile *t,
                                  int64_t first, int64_t rows);
 /* Clears rows [first, first + rows) of the tile's head. */

@@ -16,8 +16,8 @@ struct stack {
     int64_t stride[PEAT_MAX_RANK]; /* strides along the leading axes, 0 where it repeats */
 };
 
-/* At least so many products are distributed whole over threads; fewer are cut into blocks, one
- * after another. */
+/* From this number of products on, each runs on one thread; fewer run one after another, each cut
+ * into blocks over the threads. */
 enum { MANY_PRODUCTS = 8 };
 
 /* The leading axes of the products of a node. */

@@ -14,26 +14,26 @@
 
 /* checkparts.c: the companions, written as plugins are. */
 struct moves {
-    double stride, by;
+    double stride, by; /* pos becomes pos * stride + by */
 };
 
-/* positions: *(struct moves *)config: times the stride, plus `by`. */
+/* Hook positions: moves all positions by *(struct moves *)config. */
 extern const peat_scheme part_shift;
-/* qkv: q and k behind themselves, twice as wide. */
+/* Hook qkv: repeats q and k along their width, which doubles. */
 extern const peat_scheme part_twice;
-/* bias_rel: -|difference| / 2. */
+/* Hook bias_rel: the bias -|difference| / 2. */
 extern const peat_scheme part_bias;
-/* qkv: remembers q and k in *(struct passed *)config, and changes nothing. */
+/* Hook qkv: records q and k in *(struct passed *)config and changes nothing. */
 extern const peat_scheme part_record;
-/* encode: a trained table of T_max rows; insists on the width *(int64_t *)config unless 0. */
+/* Hook encode: a trained table of T_max rows, of width *(int64_t *)config; 0: any width. */
 extern const peat_scheme part_stream;
-/* Adds the streams; narrower ones are filled up with zeros, wider ones cut. */
+/* A combine: adds the streams, of which narrower ones are padded with zeros and wider ones cut. */
 extern const peat_combine part_sum;
 
 /* The zone behind each block of memory that a guarded model uses. */
 enum { GUARD_BYTES = 4096 };
 
-/* V: every id of ASCII is used, digits more often. T_train is RIG_T. */
+/* RIG_V: the vocabulary, ids as those of ASCII; digits are drawn more often. RIG_T: T_train. */
 enum { RIG_V = 128, RIG_T_MAX = 64, RIG_T = 6 };
 
 /* The plugin's parameters with one switch or label changed. */
@@ -47,37 +47,37 @@ struct variants {
     struct variant *item;
 };
 
-/* How a failure in a model with ARENA_SHOWS_READS ends. */
+/* The end of a message about a failure in a model with ARENA_SHOWS_READS. */
 #define RIG_READS_NAN                                                                              \
     "when memory that was neither given nor written holds NaN: the plugin reads it"
 
 struct rig_plan {
-    peat_arch arch; /* of two sequences: the scheme acts in the pass across, unless `apart` */
+    peat_arch arch; /* seq2seq: the scheme also acts across the two sequences, unless `apart` */
     peat_dtype dtype;
-    int64_t T_max;             /* 0: RIG_T_MAX */
-    int n_stream;              /* of a combine, tokens included; 0: its fewest */
-    int64_t width;             /* that the positional streams insist on; 0: any */
-    int64_t D;                 /* 0: 16 */
-    int64_t heads;             /* 0: 2  */
-    int64_t seed;              /* of tokens */
-    int64_t layers;            /* 0: 2  */
-    int64_t trained_step;      /* the last step of training, in evaluation */
-    double stride;             /* from one position to the next; 0: 1 */
-    unsigned flags;            /* CASE_RMS and those behind it */
-    int64_t undeclared_T;      /* of positional.h */
-    const void *second;        /* config of another use of the scheme, on the first head; the first
-                                  use is on the others then. NULL: none */
-    bool turned;               /* the second use stands before the first */
-    const peat_scheme *hooks;  /* in the place of the scheme's; NULL: its own */
-    const peat_combine *merge; /* in the place of the combine's; NULL: its own */
-    const peat_host *host;     /* that hooks are given; NULL: the engine's     */
-    bool moved;                /* all positions move by rig.moves.by, which may be 0 */
+    int64_t T_max;        /* 0: RIG_T_MAX */
+    int n_stream;         /* streams of a combine, with that of tokens; 0: its min_streams */
+    int64_t width;        /* width of each positional stream; 0: any */
+    int64_t D;            /* 0: 16 */
+    int64_t heads;        /* 0: 2  */
+    int64_t seed;         /* seed of the tokens */
+    int64_t layers;       /* 0: 2  */
+    int64_t trained_step; /* the last step of training, in evaluation */
+    double stride;        /* from one position to the next; 0: 1 */
+    unsigned flags;       /* enum case_flag, from CASE_RMS on */
+    int64_t undeclared_T; /* see struct positional */
+    const void *second;   /* config of a second use of the scheme, on the first head; the first use
+                           * then has the other heads. NULL: no second use */
+    bool turned;          /* the second use comes before the first in the list of schemes */
+    const peat_scheme *hooks;  /* hooks that replace the scheme's; NULL: its own */
+    const peat_combine *merge; /* replaces the combine's interface; NULL: its own */
+    const peat_host *host;     /* host that hooks are given; NULL: the engine's */
+    bool moved;                /* rig.moves.by, which may be 0, is added to all positions */
     bool shape_only;
     bool apart;
-    enum arena_mark_byte guarded; /* every block of memory has a zone behind it; 0: none */
+    enum arena_mark_byte guarded; /* content of the guard zones of all memory; 0: no zones */
 };
 
-/* Queries and keys of each layer as they passed. */
+/* Queries and keys of each layer at one place in the list of schemes. */
 struct passed {
     peat_node *q[CASE_LAYERS], *k[CASE_LAYERS];
 };
@@ -89,7 +89,7 @@ struct rig {
     struct rig_plan plan;
     struct moves moves;
     struct passed before, after;
-    const void *config; /* of the plugin */
+    const void *config; /* config of the plugin */
     struct positional positional;
     struct model model;
     struct team team;
@@ -97,7 +97,8 @@ struct rig {
     bool given_up; /* the plugin itself reported err in a pass */
 };
 
-/* A batch of tokens of the plan's seed, with its arrays to be written to. */
+/* A batch of tokens drawn by the plan's seed; the pointers are the arrays of `in`, for tests to
+ * change. */
 struct rig_input {
     struct model_input in;
     int32_t *token, *document;
@@ -105,16 +106,17 @@ struct rig_input {
     int64_t *sequence;
 };
 
-/* PEAT_REFUSED, and other failures of a plugin's set-up, with their text in r->err. */
+/* A failure of the plugin's set-up, such as PEAT_REFUSED, leaves its text in r->err. Call rig_close
+ * in any case. */
 peat_status rig_open(struct rig *r, const struct checked *s, const struct variant *v,
                      const struct rig_plan *plan, struct check_outcome *o);
 void rig_close(struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
-/* An id: one of four is a whole number among the plugin's parameters, which may wait for it, and
- * one a digit. `what` names the stream that it is drawn from. */
+/* The i-th id of the stream `what`. One in four is the value of a parameter of the plugin, if one
+ * can be an id (rig_named), and one in four a digit. */
 int32_t rig_token(const struct rig *r, const char *what, int64_t i);
-/* In evaluation. Kept in the rig's arena. */
+/* An input of B rows of T random tokens, for evaluation, in the rig's arena. */
 struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
 /* Passes fail r->o when they fail. Logits as doubles [B*T, V] in the rig's arena, or NULL. The
  * graph is dead. */
@@ -123,7 +125,7 @@ double *rig_logits(struct rig *r, const struct model_input *in);
 void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
 /* Logits [B, V] of row end - 1 alone, made with the rows stored before it; NULL as above. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
-/* The sum of w_i x_i with fixed w_i in [-1, 1), so that every number counts, and differently. */
+/* The sum of w_i x_i, [1, 1], with *weights the w_i, [n, 1], uniform in [-1, 1) from the stream. */
 peat_node *rig_sum(struct graph *g, peat_node *x, uint64_t stream, peat_node **weights);
 /* A scalar loss on which every logit acts, whose graph stays in the step arena; NULL as above. */
 peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in);

@@ -17,9 +17,9 @@ struct trial {
     const struct checked *subject;
     const struct variant *variant;
     const struct check_case *c;
-    const peat_scheme *hooks;  /* in the place of the scheme's; NULL: its own */
-    struct recorder *recorder; /* that notes every call of a hook; NULL: none */
-    struct rig *rig;           /* the model of the case, which is open; NULL: of a task */
+    const peat_scheme *hooks;  /* hooks that replace the scheme's; NULL: its own */
+    struct recorder *recorder; /* records every call of a hook; NULL: not recorded */
+    struct rig *rig;           /* the open model of the case; NULL for tasks */
     struct check_outcome *o;
 };
 
@@ -28,50 +28,54 @@ typedef void property_fn(const struct trial *t);
 typedef void plugin_fn(const struct checked *s, struct check_outcome *o);
 
 struct property {
-    const char *check;  /* a row of check.c                                */
-    property_fn *holds; /* in the model of a case; NULL: `whole` is tried  */
-    unsigned archs;     /* of these models, ARCH_DECODER and so on         */
+    const char *check;  /* name of its check, a row of check.c */
+    property_fn *holds; /* tests it in the model of a case; NULL: `whole` does */
+    unsigned archs;     /* architectures of the models: bits ARCH_DECODER and so on */
     const char *fixed;  /* its cases, "moved; rows=1"; NULL: the usual one */
     plugin_fn *whole;
-    const char *name;  /* in the text of a case; NULL: that of the check              */
-    unsigned has, may; /* enum case_flag: of every case, and that a drawn one may have */
+    const char *name;  /* its name in the text of a case; NULL: the check's */
+    unsigned has, may; /* enum case_flag: flags of every case; others of drawn cases */
     int64_t longest;   /* sequences of the model, and of drawn cases; 0: RIG_T_MAX    */
-    int64_t most_rows; /* of drawn cases; 0: 4                                        */
+    int64_t most_rows; /* most rows of drawn cases; 0: 4 */
     int64_t narrowest; /* D; 0: 3, since norms make all rows of narrower models equal */
-    bool once;         /* no other cases are drawn                                    */
-    /* The plugin must claim all of these traits: "to be storable", for messages. */
+    bool once;         /* no cases are drawn, only the fixed ones are tried */
+    /* The property is only for plugins with all of these traits; claim names them in messages: "to
+     * be storable". */
     uint32_t traits;
     const char *claim;
-    const char *(*unfit)(const struct checked *s); /* why it is not for this plugin; NULL: it is */
+    const char *(*unfit)(const struct checked *s); /* why it does not apply; NULL: it applies */
 };
 
 /* In the order in which they are tried, ended by a NULL check. */
 const struct property *property_table(void);
 const char *property_name(const struct property *p);
 const struct property *property_find(const char *name);
-/* Why a property is not for a plugin; NULL: it is. */
+/* Why the property does not apply to the plugin; NULL: it applies. */
 const char *property_unfit(const struct property *p, const struct checked *s);
 
-/* Opens the model of t->c, tries the property and closes it; t->rig->given_up can be read then.
- * Skipped: the plugin does not want such a model. */
+/* Opens the model of t->c, tests the property and closes the model; t->rig can still be read. The
+ * verdict is CHECK_SKIPPED where the plugin refuses the model. */
 void trial_run(struct trial *t);
-/* False: the model is refused, and the trial skipped, or it cannot be made; r is closed. */
+/* Opens a model of the plan. False: the plugin refuses it, which skips the trial, or another error,
+ * which fails it; r is closed. */
 bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
-/* The plugin itself reported the error of the pass, or has no rows for fractional positions. */
+/* True where the plugin itself reported the error of the pass, or a pass with CASE_FRACTIONAL
+ * failed. */
 bool trial_refused(const struct trial *t);
-/* Skips a failed trial that was refused so. */
+/* Turns a failed trial into a skipped one where trial_refused is true. */
 void trial_skip_refused(const struct trial *t);
 struct rig_plan trial_plan(const struct trial *t);
-/* How far the property moves all positions. */
+/* The number that the property adds to all positions: the case's shift, 3/4 of it with
+ * CASE_FRACTIONAL. */
 double trial_shift(const struct trial *t);
 /* Rows of the case with phase, padding and documents by its flags, and sources where the model
  * reads them. */
 struct rig_input trial_input(const struct trial *t);
-/* The same with n more places in each source, all padding. */
+/* As trial_input, with n more places of padding in each source. */
 struct rig_input trial_longer_sources(const struct trial *t, int64_t n);
 /* True when the case or its property has the flag. */
 bool trial_has(const struct trial *t, enum case_flag flag);
-/* A message that begins with the claim, if the property is one. */
+/* Fails the trial; the message begins with the property's claim, if it has one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Fails where n places of logits, from place `first` on, differ by more than rounding; `what` ends
  * the message. NULL: a pass failed, which was reported before. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h: hooks that stand in the place of a plugin's and write down each call: its inputs and
- * its results.
+ * recorder.h: hooks that replace a plugin's, call them and record the inputs and results of each
+ * call.
  *
- * The nodes that a hook is given are replaced by leaves of the same value, so the gradient of each
- * call can be told from those of all others.
+ * The nodes that a hook is given are replaced by leaves of the same value, so that each call has
+ * gradients of its own.
  */
 #pragma once
 
@@ -15,16 +15,16 @@ enum { RECORDED_CALLS = 256, RECORDED_NODES = 8 + PEAT_MAX_SHARED };
 
 struct recorder {
     peat_host host;       /* first: a hook finds its recorder by c->host */
-    peat_scheme scheme;   /* hooks to be run in the place of the subject's, if it is one */
-    peat_combine combine; /* the same                                                   */
+    peat_scheme scheme;   /* replaces the subject's hooks, if it is a scheme */
+    peat_combine combine; /* the same for a combine */
     const struct checked *subject;
     struct arena *arena; /* for what is recorded */
     struct value *calls; /* a list, one map for each call of a hook */
     struct json call;    /* the one that is running */
     struct recorded_call *made;
     int n_made;
-    peat_node *state[PEAT_MAX_SHARED]; /* leaves in the place of c->shared, with carry */
-    const char *text;                  /* of recorder_end; NULL: not yet, or there were no calls */
+    peat_node *state[PEAT_MAX_SHARED]; /* leaves that replace the nodes of c->shared, with carry */
+    const char *text;                  /* set by recorder_end; NULL: not ended, or no calls */
 };
 
 /* The result of a call, a sum over which is a part of the loss, and the inputs that have

@@ -21,7 +21,8 @@ struct draw_log {
     struct draw *item;
 };
 
-/* From now on draws of this thread are appended to the log, which is emptied; until the stop. */
+/* Empties the log; from now on, until draw_log_stop, the draws of this thread are appended to
+ * it. */
 void draw_log_start(struct draw_log *log, struct arena *a);
 void draw_log_stop(void);
 
@@ -42,7 +43,7 @@ struct held_out {
 };
 extern const struct held_out validation_part, test_part;
 
-/* Also on failure the bench is closed by bench_close. */
+/* Sets the task up and allocates its batches. Call bench_close also after a failure. */
 peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
                        uint64_t seed, int64_t rows);
 /* For a decoder, or for an encoder where decoders are refused. */
@@ -52,8 +53,8 @@ struct bench_kind {
     uint64_t seed;
     int64_t rows;
 };
-/* Runs `look` with n benches of these kinds, at most 3. Skipped: the task refuses the architecture
- * or the parameters. */
+/* Runs `look` with n benches of these kinds, at most 3. The verdict is CHECK_SKIPPED where the task
+ * refuses the architecture or the parameters. */
 void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
                  void (*look)(struct bench *b, struct check_outcome *o));
 /* True when the batch was made; it is b->train. */

@@ -28,7 +28,8 @@ void cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the text into the file, whole or not at all; NULL: to stdout, unchanged. */
 peat_status cli_write(const char *file, const struct strbuf *text, struct error *err);
 
-/* Columns of the terminal that stdout is, within these bounds; 100 for other files. */
+/* The width in columns of output to `file` (NULL: stdout): that of the terminal, within these
+ * bounds; 100 where it is no terminal. */
 int cli_width(const char *file, int narrowest, int widest);
 
 /* Call before anything else. Opens descriptors 0 to 2 if they are closed. From then on

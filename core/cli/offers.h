@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* offers.h: possible completions of a word, by the argument that it is. */
+/* offers.h: possible completions of a word of the command line, by the option or operand that it
+ * belongs to. */
 #pragma once
 
 #include "base/base.h"
@@ -10,7 +11,7 @@ struct offers {
     const char *begun; /* the part that is completed, after "--only=logits," */
     size_t cut;        /* number of characters before it that the shell treats as another word */
     bool is_operand;
-    int n_operand; /* the words before */
+    int n_operand; /* the operands before the word */
     char **operand;
 };
 

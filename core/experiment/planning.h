@@ -27,8 +27,8 @@ struct planning {
     int n_refused;
     struct plan_row *refused; /* rows that were removed */
     int n_twin, twin_room;
-    struct twin *twin; /* trained numbers in cells without position, by the rest of the cell's
-                        * settings */
+    struct twin *twin; /* number of trained numbers of cells without schemes and combine, by the
+                        * hash of their other settings */
 };
 
 /* evalcost.c: for one evaluation of all lengths, of the validation part or of the test part: the

@@ -6,7 +6,7 @@
 
 /* & < > " ' escaped; control characters as base/shown.h has them. */
 void html_text(struct strbuf *out, const char *text);
-/* Keeps line ends. */
+/* Adds the text as <pre>, with its line ends and tabs, then the markup `after`. */
 void html_lines(struct strbuf *out, const char *text, const char *after);
 void html_textf(struct strbuf *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Escaped text between two pieces of markup. */
@@ -18,7 +18,8 @@ void html_end_section(struct strbuf *out);
 void html_fold(struct strbuf *out, const char *id, const char *title, bool open);
 void html_end_fold(struct strbuf *out);
 
-/* A table: its columns, html_open_rows, its rows. A number stands to the right. */
+/* A table: html_open_table, its columns, html_open_rows, its rows, html_close_table. number: a
+ * column of numbers, aligned right. */
 void html_open_table(struct strbuf *out);
 void html_column(struct strbuf *out, const char *head, bool number);
 void html_open_rows(struct strbuf *out);

@@ -16,10 +16,10 @@ struct plotter {
     enum axis_role role[EXPERIMENT_MAX_AXES]; /* from the options */
     struct arena *a;
     struct error *err;
-    int n_block, block_room; /* of the data so far */
-    bool *has_value;         /* by block: something in it is drawn */
-    bool any;                /* in the block at hand */
-    double low, high;        /* what the data reach so far; NaN at first */
+    int n_block, block_room; /* blocks of data written so far */
+    bool *has_value;         /* [n_block] whether the block has a point to draw */
+    bool any;                /* whether the block being written has one */
+    double low, high;        /* range of y of the data so far; NaN at first */
 };
 
 /* plot.c: roles of the axes that the options name. */

@@ -27,11 +27,12 @@ void add_found(struct strbuf *out, const struct value *v);
  * values. */
 peat_status param_read(const struct filling *f, const peat_param *row, const struct value *v);
 
-/* Places the text in out, which it releases. */
+/* Sets f->err to the text in `out`, placed at `at`, and releases out. Returns PEAT_INVALID, as the
+ * two functions below. */
 peat_status refuse(const struct filling *f, struct place at, struct strbuf *out);
 /* `item`: v is in a list, and the message is about each item of it. */
 peat_status refuse_value(const struct filling *f, const peat_param *row, bool item,
                          const struct value *v);
-/* `error`: why the path cannot be reached */
+/* looked_for: the path as resolved; error: the errno of reaching it */
 peat_status refuse_path(const struct filling *f, const peat_param *row, const struct value *v,
                         const char *looked_for, int error);

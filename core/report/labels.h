@@ -4,15 +4,15 @@
 
 #include "report/results.h"
 
-/* The row's labels on the axes in the group, or on the others; NULL: on all axes. "-" for
- * no label. */
+/* The row's labels, joined by `between`, on the axes with group[axis] == in (group NULL: on all
+ * axes); "-": there is no such axis. */
 const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
                         bool in, const char *between, struct arena *a);
-/* True where rows are equal on the axes in the group, or on the others. */
+/* True where the rows have equal labels on the axes with group[axis] == in. */
 bool labels_alike(const struct results *r, const struct result_row *x, const struct result_row *y,
                   const bool *group, bool in);
-/* Adds the row to the list [n] unless a row that is equal in this sense is there; returns the
- * number of rows then. */
+/* Adds the row to the list [n] unless a row is there that labels_alike finds equal; returns the new
+ * number of rows. */
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n);
 /* The row with the labels of `in` on the group and of `out` on the other axes; NULL: no row. */

@@ -38,8 +38,8 @@ typedef struct peat_call_facts {
      * values, or come from elsewhere. */
     int64_t (*trained_step)(const peat_call *c);
     /* [graph] True where all layers share the tensor of this handle: the scope is PEAT_ONCE, or
-     * PEAT_PER_USER without `share: layer`. `prepare` may then use the tensor. Later than the
-     * functions above: call it where PEAT_HAS(facts, is_shared). */
+     * PEAT_PER_USER without `share: layer`. `prepare` may then use the tensor. Older hosts lack
+     * this function: call it only where PEAT_HAS(facts, is_shared). */
     bool (*is_shared)(const peat_call *c, int32_t handle);
 } peat_call_facts;
 
@@ -49,7 +49,7 @@ static inline const peat_call_facts *peat_call_facts_of(const peat_host *h)
     return (const peat_call_facts *)h->extension(h, PEAT_CALL_FACTS);
 }
 
-/* [graph] is_shared; false where this host lacks it. */
+/* [graph] Calls is_shared; false where this host lacks it. */
 static inline bool peat_is_shared(const peat_call *c, int32_t handle)
 {
     const peat_call_facts *facts = peat_call_facts_of(c->host);

@@ -24,7 +24,7 @@ static inline int64_t peat_count(const peat_view *v)
     return n;
 }
 
-/* Element i in row-major order. */
+/* Element i in row-major order, as a double. */
 static inline double peat_load(const peat_view *v, int64_t i)
 {
     if (v->dtype == PEAT_F32)

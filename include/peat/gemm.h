@@ -56,7 +56,8 @@ typedef struct peat_gemm_bf16 {
     peat_status (*open)(int threads, void **state);
     void (*close)(void *state);
     /* `thread` is the number of the calling thread. PEAT_REFUSED: there is no fast kernel for this
-     * shape; C is unchanged, and the provider's `multiply` gets the product in F32. PEAT_NOMEM. */
+     * shape; C is unchanged, and the provider's `multiply` gets the product in F32. PEAT_NOMEM ends
+     * the process. */
     peat_status (*multiply)(void *state, int thread, const peat_gemm_product *p);
     bool adds_bias; /* `multiply` adds a product's bias; otherwise products have none */
 } peat_gemm_bf16;

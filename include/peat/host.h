@@ -36,9 +36,11 @@ typedef struct peat_init {
     const double *values; /* VALUES: one per element of the shape (PEAT_HEADS expanded) */
 } peat_init;
 
-/* Scope of a tensor. PER_USER leaves the choice to the YAML key `share`. */
+/* Scope of a tensor: one for the model, one for each layer in which the scheme acts, or what the
+ * YAML key `share` says. A combination cannot have PER_LAYER. */
 typedef enum peat_scope { PEAT_ONCE = 0, PEAT_PER_LAYER = 1, PEAT_PER_USER = 2 } peat_scope;
 
+/* FROZEN: not trained. NO_DECAY: without the weight decay of tensors of two axes or more. */
 typedef enum peat_param_use { PEAT_FROZEN = 1, PEAT_NO_DECAY = 2 } peat_param_use;
 
 /* row(config, pos, out, d): writes the d values of one position into out [d]; pos [n_axes] has a
@@ -58,7 +60,7 @@ typedef struct peat_token_table {
 struct peat_setup {
     uint32_t size;
     const peat_host *host;
-    peat_dims dims;
+    peat_dims dims; /* sizes of the model; all 0 for a task */
     /* The rest belongs to the engine. */
 };
 
@@ -66,10 +68,11 @@ struct peat_host {
     uint32_t size;
     uint32_t abi_major, abi_minor;
 
-    /* [setup] Registers a trainable tensor of shape dim [rank], where PEAT_HEADS means the number
-     * of heads; use: peat_param_use bits. Returns a handle: 0, 1, 2, ... in the order of the calls;
-     * -1 after a mistake in the arguments, which ends the set-up with an error. The host owns the
-     * tensor, initialises it from a stream of draws of its own, saves, decays and updates it. */
+    /* [setup] Registers a tensor of shape dim [rank], where PEAT_HEADS means the number of heads;
+     * use: peat_param_use bits. Returns a handle: 0, 1, 2, ... in the order of the calls; -1 after
+     * a mistake in the arguments or more than 32 tensors, which ends the set-up with an error. The
+     * host owns the tensor, initialises it from its own stream of draws, saves, decays and updates
+     * it. Not for tasks. */
     int32_t (*param)(peat_setup *s, const char *name, int32_t rank, const int64_t *dim,
                      peat_init init, peat_scope scope, uint32_t use);
     /* [setup] Clamps the tensor of this handle to [lo, hi] after each update. */
@@ -87,7 +90,8 @@ struct peat_host {
      * since a cell is known by the hashes of the files that its parameters name. */
     const unsigned char *(*read_file)(peat_setup *s, const char *path, int64_t *bytes);
 
-    /* [graph] The tensor behind a handle, as a node of this graph. */
+    /* [graph] The tensor of a handle, as a node of this graph; in a layer, that layer's. Outside
+     * the layers (c->layer is -1) a tensor of PER_LAYER is an error. */
     peat_node *(*use)(const peat_call *c, int32_t handle);
     /* [graph] x [1|B,n,D] through this layer's projection (0 = Q, 1 = K, 2 = V), bias included
      * -> [1|B,H,n,C] for the heads of the group. NEED_PROJECT. */

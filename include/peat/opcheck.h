@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opcheck.h: one call that checks a custom operation, in a test or a plain main(). Nothing has to
- * be linked but libm; a test includes the plugin's source:
+ * opcheck.h: one call that checks a custom operation, in a test or a plain main(). The test
+ * includes the plugin's source and links only to libm:
  *
  *     #include "bell.c"
  *     #include <peat/opcheck.h>
@@ -15,7 +15,7 @@
  *
  * It checks:
  *   - gradients, in F64, by central differences, with respect to every element of every real
- *     operand; all results take part. Gradients must be added, and may be unwanted.
+ *     operand; all results take part. backward must add to gradients, and skip unwanted ones.
  *   - F32, in which models are trained: results and gradients agree with those of F64, rounded.
  *   - units: forward and backward give the same bits whole and in parts, whatever scratch memory
  *     holds, and leave no result unwritten.

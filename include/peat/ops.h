@@ -59,8 +59,9 @@ enum { PEAT_MAX_RESULTS = 8 };
  *   infer    [graph]  shapes of the results from those of the operands, out[n_out]; false refuses.
  *   forward  [kernel] writes all results for units [begin, end), from operands and argument alone:
  *                     a step may run it twice, to compute again results whose memory it reused.
- *   backward [kernel] adds to src_grad for units [begin, end).
- *   units    [graph]  returns into how many independent units forward and backward may be split.
+ *   backward [kernel] adds to src_grad for units [begin, end). NULL: operands get no gradient.
+ *   units    [graph]  returns into how many independent units forward and backward may be split;
+ *                     NULL: 1.
  *   flops    [graph]  returns the floating-point operations of one forward; NULL: not counted.
  *   n_out             number of results, at most PEAT_MAX_RESULTS, all of the graph's dtype; 0: 1.
  *                     The gradient of a result that nothing depends on is 0.
@@ -218,6 +219,7 @@ static inline peat_node *peat_softplus(peat_graph *g, peat_node *a)
 {
     return g->ops->softplus(g, a);
 }
+/* max(a, 0); the gradient at 0 is zero. */
 static inline peat_node *peat_relu(peat_graph *g, peat_node *a)
 {
     return g->ops->relu(g, a);
@@ -232,6 +234,7 @@ static inline peat_node *peat_gelu_tanh(peat_graph *g, peat_node *a)
 {
     return g->ops->gelu_tanh(g, a);
 }
+/* |a|; the gradient at 0 is zero. */
 static inline peat_node *peat_abs(peat_graph *g, peat_node *a)
 {
     return g->ops->abs(g, a);
@@ -241,7 +244,7 @@ static inline peat_node *peat_floor(peat_graph *g, peat_node *a)
 {
     return g->ops->floor(g, a);
 }
-/* min(max(a, lo), hi); the gradient is zero outside [lo, hi]. */
+/* min(max(a, lo), hi), lo <= hi; the gradient is zero outside [lo, hi]. */
 static inline peat_node *peat_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
     return g->ops->clamp(g, a, lo, hi);
@@ -299,14 +302,15 @@ static inline peat_node *peat_softmax(peat_graph *g, peat_node *a, peat_node *ma
 {
     return g->ops->softmax(g, a, mask);
 }
-/* Over the last axis: (a - mean) / sqrt(var + eps) * w + b; w and b may be NULL.
- * Ba, Kiros and Hinton 2016, eq. 3. */
+/* Over the last axis, of length n: (a - mean) / sqrt(var + eps) * w + b, where var is divided by n;
+ * w [n] and b [n] may be NULL. Ba, Kiros and Hinton 2016, eq. 3. */
 static inline peat_node *peat_layernorm(peat_graph *g, peat_node *a, peat_node *w, peat_node *b,
                                         double eps)
 {
     return g->ops->layernorm(g, a, w, b, eps);
 }
-/* a / sqrt(mean(a^2) + eps) * w; w may be NULL. Zhang and Sennrich 2019, eq. 4. */
+/* Over the last axis: a / sqrt(mean(a^2) + eps) * w; w [n] may be NULL. Zhang and Sennrich 2019,
+ * eq. 4. */
 static inline peat_node *peat_rmsnorm(peat_graph *g, peat_node *a, peat_node *w, double eps)
 {
     return g->ops->rmsnorm(g, a, w, eps);
@@ -321,7 +325,8 @@ static inline peat_node *peat_cumsum(peat_graph *g, peat_node *a, int32_t axis, 
 {
     return g->ops->cumsum(g, a, axis, reverse);
 }
-/* table [R, d], index I32 [...] in 0..R-1 -> [..., d]. Backward scatters in index order. */
+/* table [R, d], index I32 [...] in 0..R-1 -> [..., d]; another index is an error. The gradient of a
+ * row is added in the order of the index. */
 static inline peat_node *peat_gather_rows(peat_graph *g, peat_node *table, peat_node *index)
 {
     return g->ops->gather_rows(g, table, index);
@@ -354,7 +359,8 @@ static inline peat_node *peat_rotate(peat_graph *g, peat_node *a, peat_node *cos
 {
     return g->ops->rotate(g, a, cosine, sine, layout);
 }
-/* A plugin's own operation with operands src [n] and one result; arg is copied, op is not. */
+/* A plugin's own operation with operands src [n] and one result. arg is copied; op is not, and must
+ * live as long as the graph. */
 static inline peat_node *peat_custom(peat_graph *g, const peat_op *op, int32_t n,
                                      peat_node *const *src, const void *arg, size_t arg_size)
 {

@@ -26,6 +26,7 @@ typedef enum peat_param_type {
     PEAT_REALS = 7    /* peat_reals; the YAML may give one number or a list           */
 } peat_param_type;
 
+/* Lists of n items; n is 0 where none is given. The items live as long as the config. */
 typedef struct peat_strings {
     int64_t n;
     const char *const *item;
@@ -38,8 +39,8 @@ typedef struct peat_reals {
 
 typedef enum peat_param_flag {
     PEAT_REQUIRED = 1, /* the user must give it                                                   */
-    PEAT_AUTO = 2,     /* not given or `auto` gives 0: the plugin chooses, and `automatic`
-                        * describes its choice */
+    PEAT_AUTO = 2,     /* 0 where the user gives nothing or `auto`: the plugin then chooses, and
+                        * `automatic` describes its choice */
     PEAT_PATH = 4,     /* names files: resolved against the experiment file, must exist, content
                           hashed into the cell's identity                                         */
     PEAT_OPEN_MIN = 8, /* the lower bound itself is not allowed                                   */
@@ -49,7 +50,8 @@ typedef enum peat_param_flag {
 
 /*
  * One row. Keys are snake_case and equal the field they fill. For ENUM, `labels` is a
- * NULL-terminated list and `preset` an index. Bounds are inclusive; both 0 means no bounds.
+ * NULL-terminated list and `preset` an index. Bounds, for INT, REAL and each item of REALS, are
+ * inclusive; both 0 means no bounds.
  * Not allowed as keys: `plugin`, `where`, `at`, `share`.
  */
 typedef struct peat_param {

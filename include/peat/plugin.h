@@ -43,7 +43,7 @@ typedef struct peat_plugin {
     const char *licence;
     const char *citation; /* "arXiv:1706.03762", or "" */
     peat_kind kind;
-    uint32_t config_size;
+    uint32_t config_size;    /* sizeof the config struct; 0: no parameters */
     const peat_param *param; /* ended by PEAT_PARAM_END, or NULL */
     const void *interface;
 } peat_plugin;

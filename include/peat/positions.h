@@ -69,7 +69,7 @@ static inline peat_node *peat_by_head(peat_graph *g, peat_node *x, int64_t n)
     return peat_permute(g, peat_reshape(g, x, 4, dim), 4, axis);
 }
 
-/* Lays one number for each key, p [1|B, Tk, H|1], out as a term of the logits: [1|B, H|1, 1, Tk] */
+/* p [1|B, Tk, H|1], a number for each key, as a term of the logits: [1|B, H|1, 1, Tk] */
 static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
 {
     static const int32_t axis[4] = {0, 3, 1, 2};
@@ -78,7 +78,7 @@ static inline peat_node *peat_of_keys(peat_graph *g, peat_node *p)
     return peat_permute(g, peat_reshape(g, p, 4, dim), 4, axis);
 }
 
-/* Lays a number for each query, p [1|B, Tq, H|1], out as a term of the logits: [1|B, H|1, Tq, 1] */
+/* p [1|B, Tq, H|1], a number for each query, as a term of the logits: [1|B, H|1, Tq, 1] */
 static inline peat_node *peat_of_queries(peat_graph *g, peat_node *p)
 {
     return peat_by_head(g, p, 1);
@@ -93,8 +93,8 @@ static inline peat_node *peat_pairs(peat_graph *g, peat_node *p_q, peat_node *p_
 
 /* ---- angles ---- */
 
-/* base^(-i/n) for i < n, a constant [n] in radians per position: Su et al. 2021's frequencies for n
- * pairs. */
+/* base^(-i/n) for i < n, a constant [n] in radians per position: the frequencies of n pairs. Su et
+ * al. 2021, section 3.2.2. */
 static inline peat_node *peat_frequencies(const peat_call *c, int64_t n, double base)
 {
     double *value = peat_scratch(c, n);
@@ -109,7 +109,8 @@ static inline peat_node *peat_angles(const peat_call *c, peat_node *p, peat_node
     return peat_mul(c->g, peat_of_queries(c->g, p), frequency);
 }
 
-/* Sines, then cosines of p [1|B, T, 1] times frequency [n], as a stream [1|B, T, 2n]. */
+/* Sines, then cosines of p [1|B, T, 1] times frequency [n], as a stream [1|B, T, 2n]. Vaswani et
+ * al. 2017, section 3.5, in another order of dimensions. */
 static inline peat_node *peat_waves(const peat_call *c, peat_node *p, peat_node *frequency)
 {
     peat_node *angle = peat_mul(c->g, p, frequency), *half[2];

@@ -10,7 +10,7 @@
  * softmax or `softmax` in its place, `weights`, mask, context = W v, `context`. The host owns the
  * mask and the scale. Several schemes act in YAML order: positions, residual, hidden, qkv, logits,
  * weights are chained; score_add, bias, bias_rel are summed; context runs in reverse order; each
- * encode gives a stream; one scheme at most has softmax in a head.
+ * encode gives a stream; at most one scheme of a head has softmax.
  */
 #ifndef PEAT_SCHEME_H
 #define PEAT_SCHEME_H
@@ -37,7 +37,8 @@ typedef struct peat_dims {
 typedef struct peat_side {
     uint32_t size;
     int64_t T;
-    int64_t T_total; /* T of the whole row, over which the loss is computed; NEED_LENGTH  */
+    int64_t T_total; /* T of the whole row, also where a call has only some of its places; 0 without
+                      * NEED_LENGTH */
     int64_t pos_B;   /* 1 when all rows share their positions, else B                    */
     int32_t n_axes;
     const double *pos;       /* [A, pos_B, T]                                            */
@@ -74,8 +75,8 @@ struct peat_call {
 };
 
 /* q [B,H,Tq,C], k [B,H,Tk,C], v [B,H,Tk,C]. The hook qkv replaces members, and C may change for q
- * and k together (peat_score_scale says how q.k is then divided). Other hooks get them as
- * projected; q and k need NEED_QK. */
+ * and k together (peat_score_scale says how q.k is then divided). Other hooks get all three as
+ * projected, before any qkv hook, and only with NEED_QK. */
 typedef struct peat_qkv {
     uint32_t size;
     peat_node *q, *k, *v;
@@ -98,19 +99,19 @@ typedef enum peat_need {
     PEAT_NEED_TOKENS = 16, /* token ids                                                   */
     PEAT_NEED_BIAS = 32,   /* the sum of other schemes' bias, separate from the logits, in logits
                             * and in softmax */
-    PEAT_NEED_LENGTH = 64, /* T_total: rows that depend on it cannot be stored in decoding */
+    PEAT_NEED_LENGTH = 64, /* T_total; declare it also for a result that depends on dims.T_max */
     PEAT_MIXES_HEADS = 128 /* all heads must be in one call: `where.heads` is refused     */
 } peat_need;
 
-/* Claims that `peat plugins check` tests. */
+/* Claims that `peat plugins check` tests. A claim must hold for every configuration. */
 typedef enum peat_trait {
-    PEAT_SHIFT_INVARIANT = 1,
-    PEAT_NORM_PRESERVING = 2,
-    PEAT_FINITE_LENGTH = 4, /* refuses sequences beyond a length             */
-    PEAT_CONTENT_DEPENDENT = 8,
-    PEAT_NEEDS_CAUSAL = 16, /* refused in an encoder                         */
-    PEAT_PERMUTATION_EQUIVARIANT = 32,
-    PEAT_NO_TRAINABLE = 64,
+    PEAT_SHIFT_INVARIANT = 1,          /* adding one number to all positions changes no logit */
+    PEAT_NORM_PRESERVING = 2,          /* qkv keeps the Euclidean norm of each query and key */
+    PEAT_FINITE_LENGTH = 4,            /* refuses sequences beyond a length */
+    PEAT_CONTENT_DEPENDENT = 8,        /* what it adds depends on the tokens */
+    PEAT_NEEDS_CAUSAL = 16,            /* refused in an encoder */
+    PEAT_PERMUTATION_EQUIVARIANT = 32, /* permuted tokens of an encoder permute its logits */
+    PEAT_NO_TRAINABLE = 64,            /* registers no tensor that is trained */
     /* The scheme may act across two sequences where the user asks for it (`where.across`): prepare,
      * qkv and all its hooks in attention are then called for cross-attention too, with q the side
      * of the decoder and k that of the encoder. Without this trait, or unasked, a scheme does
@@ -126,11 +127,11 @@ typedef enum peat_trait {
 typedef enum peat_score_scale {
     PEAT_SCALE_SQRT = 0, /* 1 / sqrt((1 + sum of score_terms) C)                          */
     PEAT_SCALE_ONE = 1,  /* 1; score_terms must be 0                                      */
-    PEAT_SCALE_OWN = 2   /* as SQRT, with the width of q behind the last qkv hook for C   */
+    PEAT_SCALE_OWN = 2   /* as SQRT, with the width of q after the last qkv hook as C */
 } peat_score_scale;
 
 /*
- * Shapes and units of the hooks. All [graph] but width and setup.
+ * Shapes and units of the hooks. All are [graph] except width, reach and setup.
  *
  *   width      [any]   fixed width of the stream, or 0 for any.
  *   setup      [setup] register parameters, refuse with peat_refuse, keep plain data with
@@ -155,23 +156,23 @@ typedef enum peat_score_scale {
  *   logits             S [B,H,Tq,Tk] finite and unmasked, bias (NULL unless NEED_BIAS and present;
  *                      then S excludes it) -> logits [B,H,Tq,Tk].
  *   softmax            replaces the softmax: S and bias like those of logits, as the logits hooks
- *                      left them (bias is NULL behind one) -> W [B,H,Tq,Tk]. Keys that c->mask
+ *                      left them (after one, bias is NULL) -> W [B,H,Tq,Tk]. Keys that c->mask
  *                      hides must enter no sum, and their weight must be exactly 0. Rows need not
  *                      sum to 1. Read shapes from S: a class token without a position has a row and
  *                      a column in S, and a place in p, before the places of c->q and c->k.
  *   weights            W [B,H,Tq,Tk] -> same; the host masks again but does not renormalise.
  *   context            o [B,H,Tq,C], W (NULL unless NEED_W) -> [B,H,Tq,C].
  *   carry              from layer to layer: changes `state`, the nodes of c->shared that `prepare`
- *                      made, for the layers behind. After the attention of each layer in which the
- *                      scheme acts, but the last: x [B,T,D] is the input of the layer's MLP,
- *                      W [B,H,T,T] the weights on the scheme's heads (NULL unless NEED_W; then
- *                      `where.heads` of no other scheme may split them). Its tensors have a row for
- *                      each layer but the last: [L - 1, ...]. Not called across two sequences; not
- *                      with PEAT_STORABLE.
+ *                      made, for the next layers. Called after the attention of each layer in
+ *                      which the scheme acts, except the last: x [B,T,D] is the input of the
+ *                      layer's MLP, W [B,H,T,T] the weights on the scheme's heads (NULL unless
+ *                      NEED_W; then no other scheme's `where.heads` may split them). Its tensors
+ *                      have a row for each layer except the last: [L - 1, ...]. Not called across
+ *                      two sequences; not with PEAT_STORABLE.
  */
 /*
  * Stored rows. Decoding computes only the newest rows of a sequence and stores the results of the
- * rows before: keys and values behind qkv, and inputs of layers. A scheme with PEAT_STORABLE keeps
+ * rows before: keys and values after qkv, and inputs of layers. A scheme with PEAT_STORABLE keeps
  * these rules (for other schemes decoding computes all rows for each token):
  *
  *   - encode, residual, hidden and qkv compute a row from its own data and position. residual and
@@ -181,11 +182,11 @@ typedef enum peat_score_scale {
  *     all rows so far.
  *   - bias, bias_rel, score_add, logits, softmax, weights and context accept queries that are the
  *     last rows of the keys: c->q->T <= c->k->T. p->k, p->v and x_k have all keys, p->q and x_q
- * only the queries.
- *   - prepare runs once for the hooks of the first item and once for those of the second, with
- * their sides; each group sees its own `shared`.
- *   - `positions` of a row depends neither on the tokens nor on rows behind it; `own_positions`
- * does not depend on rows behind it, and its input has all rows so far.
+ *     only the queries.
+ *   - prepare runs once for the hooks of the first item and once for those of the second, each
+ *     time with their sides; each group sees its own `shared`.
+ *   - `positions` of a row depends neither on tokens nor on later rows; `own_positions` does not
+ *     depend on later rows, and its input has all rows so far.
  */
 typedef struct peat_scheme {
     uint32_t size;

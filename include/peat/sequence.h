@@ -33,7 +33,8 @@ enum { PEAT_BOS, PEAT_SEP, PEAT_EOS, PEAT_FIRST_SYMBOL };
 /* Questions evaluated per length, and in one batch, at most. */
 enum { PEAT_QUESTIONS_MAX = 256, PEAT_QUESTIONS_BATCH = 64 };
 
-/* Keys of the validation and test data, the same for every cell and seed: these plus the length. */
+/* Streams of the validation and of the test questions, of which each length has its own: these plus
+ * the length. The same in every cell and seed. */
 #define PEAT_QUESTIONS_STREAM      UINT64_C(0x5345515f4556414c)
 #define PEAT_QUESTIONS_TEST_STREAM UINT64_C(0x5345515f54455354)
 
@@ -47,8 +48,8 @@ typedef struct peat_lengths {
     int64_t min_len, max_len;
 } peat_lengths;
 
-/* The rows of that member: shortest length by default and at least; a text on the lengths
- * that fit. */
+/* The parameter rows of that member. preset_: default of min_len; least_: lower bound of both;
+ * fits_: the longest length that fits, in words or as a formula. */
 #define PEAT_LENGTH_ROWS(config_, preset_, least_, fits_)                                          \
     {"min_len", PEAT_INT,  offsetof(config_, length.min_len), (preset_), (least_), 1 << 20, NULL,  \
      NULL,      "symbols", "shortest sequence trained",       0},                                  \
@@ -65,8 +66,8 @@ typedef struct peat_question {
     uint64_t stream, first; /* its draws are first, first + 1, ... of stream               */
     int64_t n;              /* its length n in symbols                                     */
     int64_t longest;        /* in training the largest possible n                          */
-    int64_t number, of;     /* in evaluation number 0 ... of - 1 among the questions of its length;
-                             * in training of = 0 */
+    int64_t number, of; /* in evaluation its number, from 0, among the `of` questions of its length;
+                         * in training `of` is 0 */
     int64_t n_asked, n_answer;
     int32_t *asked;  /* [n_asked] between BOS and SEP  */
     int32_t *answer; /* [n_answer], without EOS        */
@@ -74,15 +75,16 @@ typedef struct peat_question {
 } peat_question;
 
 /*
- *   check  [setup] refuses parameters that do not go together, or NULL.
- *   ids    [any] how many ids the task has besides those of the frame.
- *   least  [any] the shortest length there can be, or NULL: 1.
+ *   check  [setup] refuses parameters that contradict each other. NULL: accepts all.
+ *   ids    [any] the number of ids besides those of the frame.
+ *   least  [any] the shortest possible length. NULL: 1.
  *   size   [any] sets n_asked and n_answer to their maximum for length n; both grow with n.
  *   shape  [any] sets n_asked and n_answer of this question, at most those of size, from draws
  *          PEAT_SHAPE_DRAWS and up or, in evaluation, from number and of. NULL: as size says.
  *          Questions of one shape should follow each other: a batch has one shape.
- *   fill   [any] writes asked and answer, ids from PEAT_FIRST_SYMBOL on (in an answer also EOS).
- *   stream_ids [any] how many ids the stream has.
+ *   fill   [any] writes asked, answer and, unless it is NULL, own: ids from PEAT_FIRST_SYMBOL on
+ *          (in an answer also EOS), in own from 0.
+ *   stream_ids [any] the number of ids of the stream.
  */
 typedef struct peat_sequence {
     peat_answer_kind kind;

@@ -40,7 +40,7 @@ typedef struct peat_task_plan {
     peat_arch arch;
     int64_t seq_len;       /* train.seq_len: tokens of the longest training sequence          */
     int64_t n_lengths;     /* eval.lengths as given; 0: the task chooses                     */
-    const int64_t *length; /* in the task's own unit (tokens, symbols)                       */
+    const int64_t *length; /* [n_lengths] in the task's own unit (tokens, symbols) */
     int64_t eval_tokens;   /* eval.tokens: targets to score per length; 0 means everything   */
     uint64_t seed;         /* of the cell: for training data only, never for evaluation data */
     /* answered */
@@ -74,9 +74,9 @@ typedef struct peat_task_plan {
     int64_t n_first; /* first tokens of the training data, at most PEAT_FIRST_TOKENS; 0: none */
     int32_t first[PEAT_FIRST_TOKENS];
     /* asked */
-    double test; /* eval.test: share of the held-out data that is the test part, below 1; 0: no
-                  * test part. A task that generates its data has equally much of both parts for
-                  * any share. eval_tokens is for each part; eval_T, eval_prompt, eval_answer and
+    double test; /* eval.test: share of the held-out data that is the test part, below 1; 0: no test
+                  * part. A task that generates its data makes both parts equally large, whatever
+                  * the share. eval_tokens is for each part; eval_T, eval_prompt, eval_answer and
                   * source_T are the larger value of the two parts */
     /* answered, where test is asked for */
     int64_t test_sequences[32]; /* sequences of the test part at that length; a task that leaves
@@ -168,6 +168,8 @@ typedef struct peat_sample {
 } peat_sample;
 
 /*
+ * A status other than PEAT_OK ends the cell; setup can give a reason (peat_refuse).
+ *
  *   setup  [setup] read data, check the plan, answer it; *self is kept with peat_alloc.
  *   train  [any]   fill one training batch. Draw with peat_below from `stream` only: it is keyed
  *                  by seed and step. May run on a thread other than setup's.
@@ -182,7 +184,7 @@ typedef struct peat_sample {
  */
 typedef struct peat_task {
     uint32_t size;
-    uint32_t needs;
+    uint32_t needs;            /* 0: no bit of peat_need is for tasks */
     const peat_metric *metric; /* ended by a NULL name */
     peat_status (*setup)(peat_setup *s, const void *config, peat_task_plan *plan, void **self);
     peat_status (*train)(const peat_host *h, const void *config, const void *self, uint64_t stream,

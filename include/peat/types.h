@@ -70,8 +70,8 @@ typedef struct peat_shape {
 #define PEAT_HAS(ptr, field)                                                                       \
     ((ptr)->size >= offsetof(__typeof__(*(ptr)), field) + sizeof((ptr)->field) && (ptr)->field)
 
-/* A text in the file of a shared object, which the program reads without loading the file. The
- * owner has four letters; both are literals. */
+/* Puts a text into the file of a shared object, where the program reads it without loading the
+ * file. owner_ has four letters; owner_ and text_ are literals. Without ELF: does nothing. */
 #if defined(__GNUC__) && defined(__ELF__)
 #define PEAT_NOTE(symbol_, owner_, text_)                                                          \
     static const struct {                                                                          \

@@ -29,7 +29,7 @@ struct attention {
     int64_t width; /* elements of a row of scores, whole lanes */
     double scale;
     struct attention_mask mask;
-    bool scores;              /* backward: gradients of score_add, bias or rel are needed */
+    bool scores;              /* backward: an operand other than v needs a gradient */
     struct tensor q, k, v;    /* [B,H,T,C]                                    */
     struct tensor dq, dk, dv; /* the same; data NULL: not needed              */
     bool fresh[3];            /* dq, dk, dv are not cleared yet               */

@@ -38,9 +38,8 @@ struct graph;
  * `grads` says whether an operand's gradient may use the memory of the result's gradient, which
  * nothing reads after backward. In backward both then have the same address.
  *
- * Only the graph sets these five flags of a node: grad_fresh and grad_lent describe the memory of
- * its gradient, reached says that backward comes to the node, read and stays that its value is not
- * dropped.
+ * Only the graph sets a node's flags grad_fresh and grad_lent (the memory of its gradient), reached
+ * (by backward), and read and stays (its value is not dropped).
  */
 enum op_grads {
     GRADS_APART = 0, /* no: backward writes an operand's gradient while it reads the result's  */
@@ -50,7 +49,8 @@ enum op_grads {
                       * and backward does nothing for an operand whose gradient is the result's */
 };
 
-/* Bit i: the value of operand i; bit 29: of every operand from number 29 on. */
+/* Bits of op.unread. Bit i: the value of operand i; bit 29: those of all operands from 29 on;
+ * UNREAD_SELF: the operation's own value. */
 enum { UNREAD_FIRST = 1u << 0, UNREAD_SELF = 1u << 30, UNREAD_ALL = 0x7fffffff };
 
 enum { ANY_TYPES = 0x7fffffff };

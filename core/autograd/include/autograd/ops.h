@@ -58,8 +58,9 @@ struct attention_mask {
  *   rel  [1|H, Tq+Tk-1] or NULL: element j - i + Tq - 1 is added to logit (i, j)
  *   -> [B,H,Tq,Cv] with strides such that permute (0,2,1,3) of it is contiguous
  *
- * A row that sees no key gives zeros. Every operand has a gradient; those of broadcast biases are
- * summed in fixed order. Dao et al. 2022, algorithm 1 and appendix B.2, one head at a time.
+ * A row that sees no key gives zeros; mask NULL: every row sees all keys. Every operand has a
+ * gradient; those of broadcast biases are summed in fixed order. Dao et al. 2022, algorithm 1 and
+ * appendix B.2, one head at a time.
  */
 peat_node *op_attention(peat_graph *g, peat_node *q, peat_node *k, peat_node *v,
                         peat_node *score_add, peat_node *bias, peat_node *rel, double scale,

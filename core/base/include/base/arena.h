@@ -25,7 +25,7 @@ struct arena {
     size_t guard_bytes;
     unsigned char guard_mark;
     struct arena_guard *guard; /* guard of the newest block; NULL: no guards */
-    const char *const *owner;  /* where the present owner of new blocks is named; NULL: nowhere */
+    const char *const *owner;  /* *owner names the owner of new guarded blocks; NULL: no names */
 };
 
 struct arena_mark {
@@ -71,8 +71,8 @@ enum arena_mark_byte { ARENA_SHOWS_WRITES = 0x03, ARENA_SHOWS_READS = 0xff };
  * after all a fence; access to the fence ends the process. For checks of code that may go beyond
  * ends. */
 void arena_guard(struct arena *a, size_t bytes, enum arena_mark_byte mark);
-/* The owner of the oldest block whose guard zone was written to ("": not named); NULL: no
- * zone was. */
+/* The owner of the oldest block whose guard zone was written to, "" if it has no name; NULL: all
+ * zones are intact. */
 const char *arena_overrun(const struct arena *a);
 
 struct arena_mark arena_mark(const struct arena *a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h: durations come from the monotonic clock; names never come from a clock. */
+/* clock.h: durations by the monotonic clock, dates by the wall clock. */
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ double clock_seconds(void);
 double clock_since(double start);
 /* Seconds since 1970, for files that contain a date. */
 double clock_wall(void);
-/* Seconds of all cores that this process has used. */
+/* Processor seconds that this process has used, summed over its threads. */
 double clock_cpu(void);
 /* "2026-01-31T12:00:00Z" */
 void clock_utc(char *text, size_t n);

@@ -33,8 +33,8 @@ void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format
 /* "out of memory" and the like. */
 const char *status_text(peat_status status);
 
-/* Names of a list that ends with NULL: how many, and which of them is the word; -1: none. A list
- * that is NULL has none, and a word that is NULL is none of them. */
+/* For a list of names ended by NULL, or NULL itself (empty): their number, and the index of the
+ * word; -1: it is not among them, or is NULL. */
 int names_count(const char *const *name);
 int names_find(const char *const *name, const char *word);
 /* The index of the text among n; -1: it is not among them. */

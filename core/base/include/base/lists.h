@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.h: texts with several items, as "a, b"; a sentence about many rows is printed once. */
+/* lists.h: texts with several items, as "a, b", and texts that occur several times. */
 #pragma once
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@ const char *list_next(struct arena *a, const char **list, char end);
  * NULL counts 0. */
 int times_said(const char *const *text, int n, int i);
 
-/* "name", or "name and 3 rows more" with kind "row" where 4 rows share a sentence. In `a`. */
+/* "name", or "name and 3 more rows" with kind "row" where 4 rows share a sentence. In `a`. */
 const char *name_and_more(struct arena *a, const char *name, const char *kind, int times);
 
 /* "s" unless n is 1: %d cell%s. */

@@ -21,8 +21,8 @@ void stops_end_process(void);
  * process that was forked. */
 void stops_kill_process(void);
 
-/* For work that must put files or processes away: a stop waits until stops_let. Affects this
- * thread: there must be no other threads, or they were started while stops were held. Nests. */
+/* For work that must remove files or end processes: a stop waits until stops_let. Affects this
+ * thread, so there must be no other threads, or only ones started while stops were held. Nests. */
 struct stops_held {
     sigset_t before;
 };

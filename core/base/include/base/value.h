@@ -84,10 +84,10 @@ struct value *value_merge(struct arena *a, struct value *base, struct value *ove
 bool value_equal(const struct value *a, const struct value *b);
 /* True where both are there and are not equal. */
 bool value_differs(const struct value *a, const struct value *b);
-/* Items of a list, or of a value that means a list of itself. */
+/* The number of items of a list, and its i-th item. Any other value counts as a list of itself. */
 int value_count(const struct value *v);
 struct value *value_item(const struct value *v, int i);
-/* A list has an item that equals v, or is this text. */
+/* True where the list has an item that equals v, or this text. */
 bool value_holds(const struct value *list, const struct value *v);
 bool value_holds_text(const struct value *list, const char *text);
 
@@ -97,7 +97,7 @@ peat_status place_error(struct error *err, struct place at, const char *fmt, ...
 
 /* A reader of settings is a struct that holds the error, never NULL. Its steps return whether they
  * succeeded and are joined by &&, so that the first mistake is the one that stays; the status is
- * read from the error once, by the function that made the reader. mistake: place_error as such a
- * step, false. */
+ * read from the error once, by the function that made the reader. mistake() does what place_error
+ * does, as such a step: it returns false. */
 bool mistake(struct error *err, struct place at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

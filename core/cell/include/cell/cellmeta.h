@@ -14,12 +14,12 @@ peat_status cell_data(const struct cell_config *c, struct arena *a, struct value
                       struct error *err);
 /* [{kind, id, version, abi, path, sha256}] of task, schemes and combination. */
 struct value *cell_plugins(const struct cell_config *c, struct arena *a);
-/* The first of the present plugins that is recorded by its kind and id, and never with its hash;
- * NULL: none. Both are such lists, or NULL. */
+/* The first present plugin whose kind and id are in `recorded`, but never with its present hash;
+ * NULL: none. Both are lists as cell_plugins makes them, or NULL. */
 const struct value *plugins_changed(const struct value *present, const struct value *recorded);
-/* The keys, ended by NULL, of what decides bits beside the configuration, whose hash covers
- * precision, plugins and data. A checkpoint with others is not continued; threads and the level of
- * our own loops decide nothing. */
+/* The keys of meta.json, ended by NULL, whose values decide bits beside the configuration (the hash
+ * of which covers precision, plugins and data). A checkpoint with other values is not continued.
+ * Threads and the level of the engine's own loops change no bit. */
 extern const char *const deciding_keys[];
 /* "0.1.0" */
 const char *engine_version(void);

@@ -28,7 +28,7 @@ struct weight_start {
     bool embedding; /* the entry is model.embedding */
     struct place at;
     /* this and the fields below are set when the file is found */
-    const char *file;           /* that is read */
+    const char *file;           /* the file that is read */
     const char *sha256;         /* SHA-256 of its bytes */
     const struct value *config; /* config.json of the other run's cell; NULL: from is a file */
 };

@@ -20,11 +20,11 @@ struct check_outcome {
 
 enum { CASE_SETTINGS = 32 };
 
-/* How far drawn cases came, for the parent. */
+/* The progress of check_cases, for the parent process. */
 struct cases_end {
-    int64_t tried, refused; /* the plugin does not want the configuration */
-    int64_t index;          /* of the case that failed, or would be next  */
-    const char *text;       /* of that case; NULL: none                   */
+    int64_t tried, refused; /* refused: cases whose configuration the plugin refuses */
+    int64_t index;          /* index of the case that failed, or of the next one to try */
+    const char *text;       /* text of the failed case; NULL: none failed */
     int n_setting;
     const char *setting[CASE_SETTINGS];
 };
@@ -34,40 +34,41 @@ struct checked {
     struct arena *arena;
     const struct plugin *plugin;
     const struct value *given;       /* parameters to check it with; NULL: the defaults */
-    const struct state *unloaded;    /* of the process before the plugin was loaded     */
-    const char *scratch;             /* a directory for files                           */
-    struct data_files *files;        /* has those that the parameters name              */
-    const struct team *team;         /* one thread, after gemm_start                    */
-    struct trail *trail;             /* where its functions are noted; NULL: nowhere    */
-    const char *cases;               /* of check_cases                                  */
-    const char *reference;           /* a Python file, of check 'reference'; NULL: none */
-    void (*trace)(const char *line); /* of check_trace; NULL: others */
+    const struct state *unloaded;    /* state of the process before the plugin was loaded */
+    const char *scratch;             /* a directory for files */
+    struct data_files *files;        /* files that the parameters name */
+    const struct team *team;         /* one thread, after gemm_start */
+    struct trail *trail;             /* records calls of the plugin; NULL: not recorded */
+    const char *cases;               /* argument of check_cases, below */
+    const char *reference;           /* Python file for check 'reference'; NULL: none */
+    void (*trace)(const char *line); /* gets the lines of check_trace; otherwise NULL */
     struct cases_end *end;
 };
 
 struct check {
     const char *name; /* "causality" */
     const char *doc;  /* the property that it tests, one line */
-    unsigned kinds;   /* bit 1 << kind: it is for this kind   */
+    unsigned kinds;   /* bit 1 << peat_kind: the check is for plugins of this kind */
 };
 
 /* All checks in the order they are run, ended by a NULL name. */
 const struct check *check_table(void);
-/* Also check_cases and check_trace, which are not in the table; NULL: there is none of that name.
- */
+/* Finds check_cases and check_trace too, which are not in the table; NULL: no check has this
+ * name. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
-/* Why the check has nothing to try with this plugin; NULL: it has. */
+/* Why the check does not apply to this plugin; NULL: it applies. */
 const char *check_unfit(const struct check *c, const struct checked *s);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
-/* All properties in configurations that are drawn, the same on every machine, with parameters drawn
- * as settings, "reach=3". s->cases is one case as it is printed; "at SEED INDEX", which is written
- * to s->end and not run; or "from SEED INDEX STEP END SECONDS": every STEPth case before END until
- * one fails or time is up. */
+/* Tries all properties in drawn configurations, the same on every machine, with the plugin's
+ * parameters drawn as settings, "reach=3". s->cases is a case's text: it is run; or "at SEED
+ * INDEX": that case is only described, in s->end; or "from SEED INDEX STEP END SECONDS": every
+ * STEPth case from INDEX on and before END is run, until one fails or the time is up. */
 extern const struct check check_cases;
 
-/* Gives s->trace each call of a hook of a scheme or combine in one pass of each model. */
+/* Runs one pass of each model and gives s->trace a line for each call of a hook of the scheme or
+ * combine. */
 extern const struct check check_trace;
 
 /* The first failure counts; without one, the first reason to skip. check_add adds to the reason. */

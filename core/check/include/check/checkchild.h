@@ -33,10 +33,10 @@ struct check_request {
     int n_setting;
     char *const *setting;  /* "key=value" */
     double timeout;        /* seconds */
-    struct trail *trail;   /* of the child: it notes each call of the plugin; NULL: nowhere */
-    const char *cases;     /* for check_cases; NULL: for others                     */
-    const char *reference; /* a Python file; NULL: check 'reference' is skipped    */
-    void (*trace)(const char *line); /* of check_trace */
+    struct trail *trail;   /* records each call of the plugin in the child; NULL: not recorded */
+    const char *cases;     /* argument of check_cases; NULL: another check */
+    const char *reference; /* a Python file; NULL: check 'reference' is skipped */
+    void (*trace)(const char *line); /* for check_trace, as in struct checked */
 };
 
 /* A check in a process of its own, from check_start to check_finish. */
@@ -52,10 +52,10 @@ struct check_running {
 peat_status check_here(const struct check_request *q, const char *check, const char *record,
                        const char *scratch, struct arena *arena, struct check_report *report,
                        struct error *err);
-/* The parent's side, which holds stops (base/stops.h): `q` and `check` are set; what has started is
- * to be finished. */
+/* The parent's side. The caller sets `q` and `check`, holds stops (base/stops.h), and calls
+ * check_finish after a check_start that succeeded. */
 peat_status check_start(struct check_running *r, struct arena *arena, struct error *err);
 void check_finish(struct check_running *r, struct arena *arena, struct check_report *report);
-/* Both at once. */
+/* check_start and check_finish, with stops held. */
 peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
                         struct check_report *report, struct error *err);

@@ -10,14 +10,14 @@ enum { THOROUGH_JOBS = 64 }; /* at most */
 struct thorough {
     uint64_t seed;
     double seconds;
-    int jobs; /* processes at a time; they change what is tried, and not which case is found */
+    int jobs; /* processes at a time; they change how many cases are tried, not which is found */
     int64_t tried, refused;
     /* When a case failed: */
-    int64_t index;              /* of it, among those of the seed           */
-    struct check_report report; /* of the smallest one; passed: none failed */
-    const char *text;           /* cases.h                                  */
+    int64_t index;              /* index of the failed case in the cases of the seed */
+    struct check_report report; /* report of the smallest case that fails; passed: none failed */
+    const char *text;           /* text of that case (cases.h) */
     int n_setting;
-    char *const *setting; /* all of them, those of the request in front */
+    char *const *setting; /* settings of that case: those of the request, then the drawn ones */
 };
 
 /* Tries cases until `seconds` are over or one fails. The first case that fails, in the order of

@@ -157,13 +157,14 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when);
 bool same_labels(const struct experiment *e, const struct point *a, const struct point *b);
 
-/* "rotary", "rotary(base=500)", "learned+alibi", "1e-3": a value in labels and tables. names: of
- * plugins given by path; NULL: their paths as written. */
+/* A value as labels and tables show it: "rotary", "rotary(base=500)", "learned+alibi", "1e-3".
+ * names: for plugins given by path; NULL: shows their paths as written. */
 const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v);
 /* "rotary-base=500": a label in the names of cells and their files. */
 const char *label_file_name(struct arena *a, const char *label);
-/* Whether a cell has the label "rotary-base=500.sum.s0", also written "rotary(base=500).sum.s0", or
- * its label (may be NULL) or id matches a pattern. */
+/* Whether the word is the cell's label, "rotary-base=500.sum.s0", also as
+ * "rotary(base=500).sum.s0"; and whether the shell pattern matches its label (may be NULL) or its
+ * id. */
 bool cell_is_called(const char *label, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 

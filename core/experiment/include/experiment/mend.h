@@ -20,7 +20,8 @@ struct mend {
     bool taken;                /* the part is removed                             */
     bool ends;                 /* messages after this mend are not reliable */
     const char *was;           /* the wrong text; NULL: not known                  */
-    int first_line, last_line; /* lines of its section, the last excluded; 0: see find_section */
+    int first_line, last_line; /* lines [first, last) in which mistakes may follow from the mend;
+                                * last_line 0: none */
     int n_above, room;
     struct place *above; /* places of the parts around it */
 };

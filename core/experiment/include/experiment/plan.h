@@ -25,7 +25,8 @@ struct plan_cell {
     const char *attention_path;  /* "fused", "composed" */
     const char *injection;       /* what acts where, one line per scheme */
     const char *started;         /* what its weights start from, "A; B"; NULL: drawn */
-    const char *first_tokens;  /* what training data begin with; NULL: not told. Not in plan.json */
+    const char *first_tokens;  /* the first tokens of the training data; NULL: the task gives none.
+                                * Not in plan.json */
     const char *matched;       /* "model.d_ff = 498 (params 0.3 % off)"; NULL: not adjusted       */
     const struct value *trunk; /* describes the steps that it shares with other cells
                                 * (cell/trunk.h); NULL: it shares none */
@@ -44,8 +45,8 @@ struct plan {
     /* [{label, reason}], seed-major, as cells: points that a plugin or the engine refuses, such as
      * a width that a scheme cannot halve. */
     const struct value *skipped;
-    const bool *claim_has_rows; /* of the experiment's claims: the grid, where the command line
-                                   narrows it, has the rows that the claim compares */
+    const bool *claim_has_rows; /* [claims of the experiment] whether the grid has the rows that the
+                                 * claim compares, which the command line may have left out */
 };
 
 /* How much a plan computes: only shapes and costs, or also the sizes of tokens and positions at the
@@ -82,7 +83,7 @@ void plan_shared_steps(const struct plan *p, const bool *is_run, int64_t *from, 
 /* Bytes that the cell's process will hold, without its data: libraries; weights, gradients and
  * moments; activations, whose gradients mostly reuse memory. */
 int64_t plan_memory(const struct plan_cell *c);
-/* The first cell with the most of them. A plan has a cell at least. */
+/* The cell with the most plan_memory, the first of equals. A plan has at least one cell. */
 const struct plan_cell *plan_largest(const struct plan *p);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */

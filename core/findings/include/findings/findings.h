@@ -40,7 +40,7 @@ struct finding {
 
 /* Collects the diagnoses that the cells that count have kept. */
 void findings_read(struct findings *f, const struct results *r, struct arena *a);
-/* Begins without any. */
+/* Begins without any diagnosis. */
 void findings_init(struct findings *f, const struct results *r, struct arena *a);
 /* Adds the diagnosis of a cell of the results. */
 void findings_add(struct findings *f, const struct result_cell *cell, const struct value *tree);

@@ -46,6 +46,7 @@ struct slurm_jobs {
 /* PEAT_INVALID naming the job when the array that was last submitted from this directory is waiting
  * or running; also when Slurm cannot answer. */
 peat_status slurm_check(const char *dir, struct arena *a, struct error *err);
-/* Submits the jobs. From then on no cell counts as failed before. */
+/* Submits the jobs. Removes end.json of each of their cells, because a requeued task does not run
+ * cells again that have failed. */
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
                          struct error *err);

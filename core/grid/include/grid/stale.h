@@ -11,7 +11,7 @@
 #include "grid/rundir.h"
 
 /* The first difference between the cell's meta.json and the present plugins (cell_plugins), "scheme
- * 'rotary' has changed"; NULL when nothing does. A damaged meta.json counts as a difference, and so
+ * 'rotary' has changed"; NULL: no difference. A damaged meta.json counts as a difference, and so
  * does a missing one where there is a result or a checkpoint. */
 const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a);
 /* Sets the state of finished cells of the plan: stale where a plugin or the cell's configuration

@@ -20,7 +20,7 @@ struct model_config {
     int64_t arch;               /* peat_arch */
     int64_t input;              /* peat_input */
     int64_t head;               /* peat_head */
-    int64_t pool, cls_position; /* head class: enum pooling and the enum below it */
+    int64_t pool, cls_position; /* for heads with classes: enum pooling, enum cls_position */
     int64_t mixer;              /* enum mixer of nn/mixer.h */
     int64_t conv_width;         /* number of places that a place reads; 0 where mixer is not conv */
     int64_t d_model, n_layer, n_head;

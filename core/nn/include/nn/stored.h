@@ -50,7 +50,8 @@ const char *combine_not_storable(const peat_combine *c);
 /* The first reason among all plugins of p; *id is the plugin's. */
 const char *positional_not_storable(const struct positional *p, const char **id);
 
-/* Rows [begin, end) of a side, dense; false: no memory. */
+/* Sets `part` to rows [begin, end) of a side, in dense arrays of the arena; false: out of
+ * memory. */
 bool side_cut(struct arena *a, const peat_side *whole, int64_t B, int64_t begin, int64_t end,
               peat_side *part);
 
@@ -62,7 +63,7 @@ peat_node *stored_all(struct pass *pass, struct tensor *kept, peat_node *rows, i
 peat_node *stored_reach(struct pass *pass, struct tensor *kept, peat_node *rows, int64_t reach);
 /* Sets the sides of a call to the rows of stored_reach. */
 void stored_reach_call(struct call *c, struct pass *pass, int64_t reach);
-/* The rows of this pass: the last of those that such a hook returned. */
+/* The last of `rows`, which this pass computes, without the earlier rows before them. */
 peat_node *stored_newest(struct pass *pass, peat_node *rows);
 
 /* The front of a span (nn/pass.h), a class token without a position, is cut off before hooks and

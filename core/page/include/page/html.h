@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html.h: the results as one page that needs nothing else: no network, no script, no other file.
+ * html.h: the results as one HTML page with its own style and script. It needs no network and no
+ * other file, and shows everything without scripts too.
  */
 #pragma once
 

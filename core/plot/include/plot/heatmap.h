@@ -19,7 +19,7 @@ struct heatmap {
     const char *const *row_label; /* [rows]; NULL: the rows' numbers */
 };
 
-/* Borrows the table's values; of angles it makes cosines in the arena. */
+/* Borrows the table's values; shows angles as their cosines, which it computes in the arena. */
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a);
 
 /* Shows each sheet of one table beside that of another of the same shape: "before training" and

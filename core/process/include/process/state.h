@@ -52,7 +52,8 @@ void guard_look(struct guard *g, const char *where);
  * rounding and directory, so that the end of the work is written to the right place. */
 peat_status guard_verdict(struct guard *g, struct error *err);
 
-/* Bytes that the process has from the system's allocator now, for state_memory_kept. */
+/* Bytes allocated now, for state_memory_kept. 0 under AddressSanitizer. */
 size_t state_memory(void);
-/* The bytes that it has more now; under a leak sanitizer, not 0 where any are lost. */
+/* The bytes allocated in excess of `before`, or 0. Under AddressSanitizer: not 0 where memory has
+ * leaked. */
 size_t state_memory_kept(size_t before);

@@ -21,5 +21,5 @@ struct stop_signal {
  * to every process of a job, so a cell gets one from them and one from its parent. */
 void stop_open(struct stop_signal *s, bool patient);
 bool stop_requested(struct stop_signal *s);
-/* When patient, a signal after the last question is ignored: the process ends anyway. */
+/* When patient, drops a signal that came after the last stop_requested: the process ends anyway. */
 void stop_close(struct stop_signal *s);

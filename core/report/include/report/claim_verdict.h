@@ -2,11 +2,11 @@
 /*
  * claim_verdict.h: whether the claims of an experiment hold.
  *
- * A claim holds when its one-sided test (of `equal`: both) is below alpha after
- * Holm's adjustment over all claims of the file, and fails when the test of the opposite is below
- * alpha. A claim for which neither is below alpha, or with unfinished cells, is undecided. Where
- * seeds are added until the claims are decided, each has its share of alpha and is judged at each
- * look until it holds or fails (claim_looks.c).
+ * A claim holds when the p of its one-sided test (for `equal`: of both tests) is below alpha after
+ * Holm's adjustment over all claims of the file, and fails when that of the opposite is. A claim
+ * for which neither is below alpha, or with unfinished cells, is undecided. Where seeds are added
+ * until the claims are decided, each has its share of alpha and is judged at each look until it
+ * holds or fails (claim_looks.c).
  */
 #pragma once
 
