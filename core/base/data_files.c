@@ -126,8 +126,8 @@ static peat_status refuse_holes(const struct data_file *m, const char *path, str
     if (m->bytes <= memory || stored >= m->bytes / COMPRESSED)
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
-                     "'%s' has %zu GiB, more than the memory of this machine, and nearly all of "
-                     "it is a hole",
+                     "'%s' has %zu GiB, more than the memory of this machine, and nearly all of it "
+                     "was never written (a sparse file)",
                      path, m->bytes >> 30);
 }
 

@@ -38,5 +38,5 @@ const char *name_and_more(struct arena *a, const char *name, const char *kind, i
 {
     if (times <= 1)
         return name;
-    return arena_printf(a, "%s and %d %s%s more", name, times - 1, kind, times == 2 ? "" : "s");
+    return arena_printf(a, "%s and %d more %s%s", name, times - 1, kind, times == 2 ? "" : "s");
 }

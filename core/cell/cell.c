@@ -259,7 +259,8 @@ static bool read_schemes(const struct cell_reader *r, struct cell_config *c, con
 {
     int n = value_count(v);
     if (n == 0)
-        return mistake(r->err, v->at, "the list of schemes is empty; 'none' is a scheme");
+        return mistake(r->err, v->at,
+                       "the list of schemes is empty; write 'none' for a model without positions");
     if (n > POSITIONAL_MAX)
         return mistake(r->err, v->at, "%d schemes act together, more than %d", n, POSITIONAL_MAX);
     bool ok = true;
@@ -286,9 +287,10 @@ static bool read_combine(const struct cell_reader *r, struct cell_config *c, con
     if (!v || v->kind == VALUE_NULL) {
         if (!has_stream(c))
             return true;
-        return point_refused(r, mistake(r->err, v ? v->at : c->scheme[0].at,
-                                        "the stream of scheme '%s' needs a combine",
-                                        c->scheme[0].plugin->desc->id));
+        return point_refused(
+            r, mistake(r->err, v ? v->at : c->scheme[0].at,
+                       "the stream of scheme '%s' needs position.combine, such as sum",
+                       c->scheme[0].plugin->desc->id));
     }
     if (!plugin_use_read(r, &c->combine, PEAT_COMBINE, v))
         return false;
@@ -312,7 +314,7 @@ static bool read_position(const struct cell_reader *r, struct cell_config *c,
     const struct value *scheme = value_get(position, "scheme");
     if (!scheme || scheme->kind == VALUE_NULL)
         return mistake(r->err, scheme ? scheme->at : position->at,
-                       "no scheme is named; 'none' is a scheme");
+                       "no scheme is named; write 'none' for a model without positions");
     return read_schemes(r, c, scheme) &&
            read_combine(r, c, value_get(position, "combine"), dropped);
 }

@@ -37,8 +37,8 @@ const peat_param model_rows[] = {
           "head: class, both: predict the class from an added class token, or from the mean",
           .labels = pool_labels, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, cls_position,
-          "pool: cls: position 0 before the rest, or outside the order with a row of its own or "
-          "with none",
+          "pool: cls: the class token is at position 0, or has no position: with a trained row "
+          "(own) or with zeros (none)",
           .labels = cls_labels, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, mixer,
           "how positions exchange information: attention, a gated convolution, or a gated linear "

@@ -60,10 +60,10 @@ static bool need_one(const struct starting *x)
 {
     if (x->n == 1)
         return true;
-    return error_fail(x->err, PEAT_INVALID,
-                      "'tensor' is one: 'to' has to name one parameter, and %d have such names "
-                      "('%s', '%s', ...)",
-                      x->n, x->weight[0]->name, x->weight[1]->name);
+    return error_fail(
+        x->err, PEAT_INVALID,
+        "with 'tensor', 'to' must name one parameter, but it fits %d ('%s', '%s', ...)", x->n,
+        x->weight[0]->name, x->weight[1]->name);
 }
 
 /* ---- values ---- */

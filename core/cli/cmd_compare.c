@@ -169,7 +169,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "metric", "METRIC", read.metric,
              "the metric to compare (default: the experiment's)"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length,
-              "compare at this length only (default: at all)"),
+              "compare at this length only (default: at every length)"),
     CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of the differences: sign-flip (default), wilcoxon or t"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,

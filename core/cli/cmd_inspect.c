@@ -85,7 +85,7 @@ static int check_request(const struct request *q)
     if (q->json && !q->describe)
         return cli_mistake(cmd_inspect.name, "option '--json' is for --describe");
     if (q->describe && q->format != TABLE)
-        return cli_mistake(cmd_inspect.name, "option '--describe' prints text: without --format");
+        return cli_mistake(cmd_inspect.name, "option '--describe' prints text: leave --format out");
     if (bytes && !q->file && isatty(STDOUT_FILENO))
         return cli_mistake(cmd_inspect.name,
                            "--format %s is not for a terminal: name a file with -o",
@@ -176,10 +176,12 @@ static int inspect_scheme(const struct cli *cli)
     if (s->n_token && !s->T)
         s->T = s->n_token;
     if (!s->d || !s->T)
-        return cli_mistake(cmd_inspect.name, "--d and --T are needed; --T is not with --text or "
-                                             "--tokens");
+        return cli_mistake(cmd_inspect.name,
+                           "--d and --T are needed, or --d with --text or --tokens");
     if (s->n_token && s->n_token != s->T)
-        return cli_mistake(cmd_inspect.name, "--T is %" PRId64 ", and there are %" PRId64 " tokens",
+        return cli_mistake(cmd_inspect.name,
+                           "--T is %" PRId64 ", and the number of tokens is %" PRId64
+                           ": leave --T out",
                            s->T, s->n_token);
     return write_with(cli, add_scheme);
 }
@@ -242,7 +244,8 @@ static const struct cli_option options[] = {
     CLI_WHOLE('H', "heads", "N", 1, LARGEST, scheme.heads, "attention heads (default 1)"),
     CLI_WORD('f', "format", "FORMAT", format_words, format,
              "table (default), csv, npy, svg or png; also by the end of -o FILE"),
-    CLI_TEXT(0, "what", "NAME", scheme.what, "this table; of a cell, without: a list of them"),
+    CLI_TEXT(0, "what", "NAME", scheme.what,
+             "the table to show; for a cell without --what: a list of its tables"),
     CLI_TEXT(0, "text", "TEXT", text, "tokens: the bytes of a text"),
     CLI_OTHER(0, "tokens", "ID,...", read_tokens, "tokens: ids from 0"),
     CLI_WORD(0, "phase", "PHASE", phase_words, scheme.train, "eval (default) or train"),

@@ -255,7 +255,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
              "compare rows that stop early (train.patience) with rows that do not"),
     CLI_FLAG(0, "every-value", read.every_value,
-             "without report.best_over: a row for every value, with all seeds"),
+             "ignore report.best_over: a row for every value, with all seeds"),
     CLI_FLAG(0, "all-steps", all_steps, "csv: every evaluation instead of the last"),
     CLI_FLAG(0, "injection", table.injection, "say what acts where in each row"),
     CLI_TEXT('o', "output", "FILE", file, "write there, whole or not at all"),

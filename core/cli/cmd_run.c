@@ -157,8 +157,8 @@ static void say_changed(struct loaded_plan *l, const char *dir)
     }
     if (n)
         cli_say("%s: settings, data or a plugin named by path differ from those of %d finished "
-                "cell%s of the last plan, which stay in %s/cells; others of the same labels are "
-                "trained now",
+                "cell%s of the last plan, which stay in %s/cells; new cells with the same labels "
+                "are trained",
                 dir, n, plural(n), dir);
 }
 

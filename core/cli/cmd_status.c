@@ -53,7 +53,7 @@ static void print_counts(const struct status *s)
     cli_print("%s: %d cell%s: %s\n", json_text_or(s->dir.plan, "experiment", s->dir.path),
               s->planned, plural(s->planned), counts);
     if (s->unplanned)
-        cli_print("%d more of earlier plans\n", s->unplanned);
+        cli_print("cells of earlier plans: %d\n", s->unplanned);
     if (s->kept)
         cli_print("%d state%s kept for cells that share steps\n", s->kept,
                   s->kept == 1 ? " is" : "s are");

@@ -57,7 +57,8 @@ static int print_version(struct cli *cli, const char *argument)
 }
 
 static const struct cli_option options[] = {
-    CLI_OTHER('V', "version", NULL, print_version, "print versions, and what multiplies"),
+    CLI_OTHER('V', "version", NULL, print_version,
+              "print versions and the libraries that multiply matrices"),
 };
 
 static const struct cli_command program = {

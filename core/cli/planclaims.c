@@ -108,8 +108,8 @@ static void say_power(const struct outlook *x)
     if (x->pilot_n < 0)
         return;
     if (isnan(x->o.power)) {
-        cli_print("; the pilot has %d seed%s of it, too few for their spread", x->pilot_n,
-                  plural(x->pilot_n));
+        cli_print("; the pilot has %d seed%s for this claim, too few to estimate the spread",
+                  x->pilot_n, plural(x->pilot_n));
         return;
     }
     cli_print("; power %.2f for an effect of %+.3g (pilot: sd %.3g over %d seeds)", x->o.power,
@@ -127,7 +127,7 @@ static void say_claim(const struct outlook *x, int seeds, int m, struct arena *a
     const struct claim *c = &x->claim;
     cli_print("claim %s: ", shown_text(a, c->name));
     if (!x->has_rows) {
-        cli_print("undecided without rows that this grid leaves out\n");
+        cli_print("undecided: this grid leaves out rows that the claim compares\n");
         return;
     }
     if (c->n_look)

@@ -192,9 +192,10 @@ static bool read_plain(struct reading *r, struct axis *axis, const struct value 
     if (setting_check(axis->key, axis->at, 0, NULL, r->a, r->err) != PEAT_OK)
         return false;
     if (v->kind != VALUE_LIST)
-        return mistake(
-            r->err, v->at, "axis '%s' must be a list of values%s", axis->key,
-            v->kind == VALUE_MAP ? "; for labels choose a name that is not that of a setting" : "");
+        return mistake(r->err, v->at, "axis '%s' must be a list of values%s", axis->key,
+                       v->kind == VALUE_MAP
+                           ? "; to give labels, choose an axis name that is not a setting"
+                           : "");
     if (v->n == 0)
         return empty_axis(r, axis, v->at);
     for (int i = 0; i < v->n; i++)

@@ -135,7 +135,8 @@ static bool read_only(struct reading *r, const struct value *map, struct best_ov
     bool ok = labels_resolve(r, v, "at", true, &labels);
     for (int i = 0; ok && i < labels->n; i++)
         if (best_over_has(b, labels->key[i]))
-            ok = mistake(r->err, v->at, "'at' names '%s', whose value best_over chooses",
+            ok = mistake(r->err, v->at,
+                         "'at' names '%s', whose value best_over chooses: leave it out",
                          labels->key[i]);
     b->only = labels;
     return ok;
@@ -168,9 +169,10 @@ bool best_over_refuse(struct reading *r, const struct value *map, const char *wh
 {
     for (int i = 0; map && i < map->n; i++)
         if (best_over_has(&r->e->report.best_over, map->key[i]))
-            return mistake(r->err, map->key_at[i],
-                           "%s names '%s', whose value best_over chooses for each row", what,
-                           map->key[i]);
+            return mistake(
+                r->err, map->key_at[i],
+                "%s names '%s', whose value best_over chooses for each row: leave it out", what,
+                map->key[i]);
     return true;
 }
 

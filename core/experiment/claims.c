@@ -99,9 +99,8 @@ static bool check_weight(struct reading *r, const struct value *v)
     bool taken = r->e->looks.from || value_get(r->root, "made_with") || word_find(r, "seeds");
     return taken || !value_get(v, "weight") ||
            mistake(r->err, value_key_place(v, "weight"),
-                   "'weight' shares alpha out where seeds are added until the claims are decided "
-                   "(seeds: {from: ..., at_most: ..., until: claims}): Holm's correction has no "
-                   "weights");
+                   "'weight' needs seeds: {from: ..., at_most: ..., until: claims}, where it "
+                   "shares alpha out; Holm's correction has no weights");
 }
 
 static bool read_name(struct reading *r, const struct value *v, const struct value *claims)

@@ -13,7 +13,8 @@ bool comparison_axis(struct reading *r, const struct value *v, const char *what,
     if (*axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
     if (best_over_has(&r->e->report.best_over, v->text))
-        return mistake(r->err, v->at, "'%s' names '%s', whose value best_over chooses for each row",
+        return mistake(r->err, v->at,
+                       "'%s' names '%s', whose value best_over chooses for each row: leave it out",
                        what, v->text);
     return true;
 }

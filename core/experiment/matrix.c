@@ -28,9 +28,10 @@ static bool check_conflict(struct reading *r, const struct axis *early, const st
                 return mistake(r->err, late->at, "'%s' is set by axis '%s' and by axis '%s'", key,
                                early->key, late->key);
             if (axis_sets(late, key, false))
-                return mistake(r->err, late->at,
-                               "axis '%s' would undo '%s' of axis '%s'; put it before that",
-                               late->key, key, early->key);
+                return mistake(
+                    r->err, late->at,
+                    "axis '%s' would undo '%s' of axis '%s'; list the first axis before the other",
+                    late->key, key, early->key);
         }
     return true;
 }
@@ -181,7 +182,8 @@ static bool read_include(struct reading *r, const struct value *v)
 {
     r->e->include = value_list(r->a, v->at);
     if (r->e->n_axis == 0 && value_count(v) > 0)
-        return mistake(r->err, v->at, "include adds cells to axes, and there is no axis");
+        return mistake(r->err, v->at,
+                       "'include' adds cells along axes, but the matrix has no axis");
     for (int i = 0; i < value_count(v); i++) {
         struct value *cell = NULL;
         if (!include_one(r, value_item(v, i), &cell))

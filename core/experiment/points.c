@@ -187,7 +187,7 @@ static bool expand(struct points *p)
     for (int i = 0; ok && e->include && i < e->include->n; i++)
         ok = add_included(p, e->include->item[i]);
     if (ok && p->n == 0)
-        return mistake(p->err, e->exclude->at, "exclude leaves no cell");
+        return mistake(p->err, e->exclude->at, "'exclude' removes every cell of the grid");
     return ok;
 }
 

@@ -56,7 +56,7 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
     }
     const char *weights = weights_of(cell);
     if (weights && !json_text_is(tree, "weights", weights)) {
-        *why = "its diagnosis is of weights that it no longer has";
+        *why = "its diagnosis was made from weights that the cell no longer has";
         return NULL;
     }
     return tree;

@@ -59,7 +59,8 @@ static peat_status freeze(struct model *m, struct error *err)
         return PEAT_OK;
     m->misfrozen = misfit ? misfit : pattern->item[pattern->n - 1];
     if (!misfit)
-        return error_set(err, PEAT_REFUSED, "with all this frozen nothing is left to train");
+        return error_set(err, PEAT_REFUSED,
+                         "this freezes every parameter, so nothing is left to train");
     return weights_none_called(w, misfit, err);
 }
 

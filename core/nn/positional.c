@@ -130,7 +130,8 @@ static peat_status no_combine(struct positional *p, int64_t D, bool segment, str
 {
     for (int i = 0; i < p->n_scheme; i++)
         if (at_site(&p->scheme[i]))
-            return error_set(err, PEAT_INVALID, "the stream of '%s' needs a combine",
+            return error_set(err, PEAT_INVALID,
+                             "the stream of '%s' needs position.combine, such as sum",
                              p->scheme[i].part.id);
     if (p->n_stream > 1 + segment + p->n_more)
         return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
@@ -171,10 +172,10 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
         n = 2;
     }
     if (n < p->combine->min_streams)
-        return error_set(err, PEAT_REFUSED, "combine '%s' needs %d streams, and there are %d",
+        return error_set(err, PEAT_REFUSED, "combine '%s' needs more streams: at least %d, not %d",
                          p->combine_part.id, p->combine->min_streams, n);
     if (p->combine->max_streams > 0 && n > p->combine->max_streams)
-        return error_set(err, PEAT_REFUSED, "combine '%s' takes %d streams, and there are %d",
+        return error_set(err, PEAT_REFUSED, "combine '%s' has too many streams: at most %d, not %d",
                          p->combine_part.id, p->combine->max_streams, n);
     struct setup s;
     setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);

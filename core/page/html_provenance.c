@@ -160,13 +160,13 @@ static void add_run(struct strbuf *out, const char *dir, const char *word, struc
     const char *shown = shown_text(a, dir);
     if (file_exists(path_in(dir, RESOLVED_FILE).text))
         strbuf_addf(out,
-                    "# what is missing of %s\npeat run %s\n"
+                    "# the cells that %s still lacks\npeat run %s\n"
                     "# every cell again, elsewhere\npeat run %s -o again\n",
                     shown, word, word);
     else
-        strbuf_addf(out,
-                    "# every cell, or what is missing of %s\npeat run %s/experiment.yaml -o %s\n",
-                    shown, word, word);
+        strbuf_addf(
+            out, "# every cell, or those that %s still lacks\npeat run %s/experiment.yaml -o %s\n",
+            shown, word, word);
 }
 
 void html_reproduce(struct html_page *p)
@@ -185,7 +185,7 @@ void html_reproduce(struct html_page *p)
                     "# the table, a figure for a paper\npeat results %s\n"
                     "peat plot %s --kind bars --format pdf\n",
                     word.text, word.text);
-        strbuf_addf(&text, "# whether all of it is as it was\npeat verify %s\n", word.text);
+        strbuf_addf(&text, "# check that nothing has changed\npeat verify %s\n", word.text);
         strbuf_release(&word);
     }
     html_lines(p->out, text.text, "\n");

@@ -59,7 +59,7 @@ static const char *why_not(const struct html_page *p, const struct scheme_drawin
     bool same = cell && same_text(json_get_text(cell->result, "weights_hash"), d->weights);
     if (d->why)
         return d->why;
-    return d->before && !same ? "it was drawn of other weights than the cell has now" : NULL;
+    return d->before && !same ? "it was drawn from weights that the cell no longer has" : NULL;
 }
 
 static void add_note(struct strbuf *notes, const char *what, const char *why)

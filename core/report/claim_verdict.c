@@ -223,7 +223,7 @@ void claim_decide(struct claim_verdict *v, int m, struct arena *a)
     else if (!o.can && !v->claim.n_look)
         v->why = claim_too_few(&v->claim, &o, v->shown->of.n, m, a);
     else if (isnan(v->p))
-        v->why = "the differences have no spread, so that t has no p; test: sign-flip has one";
+        v->why = "all differences are equal, so the t test gives no p; set test: sign-flip";
     else
         v->why = claim_undecided(v, a);
 }

@@ -75,7 +75,7 @@ static void note_changes(struct table *t, const struct claim_verdicts *v)
     for (int i = 0; i < v->n; i++)
         has[v->item[i].claim.change.kind] = true;
     if (has[CHANGE_SLOPE])
-        table_note(t, "slope: of each seed the least-squares slope of its differences");
+        table_note(t, "slope: the least-squares slope of each seed's differences");
     if (has[CHANGE_MONOTONE])
         table_note(t, "every step: effect, interval and p_holm are of the step with the largest p, "
                       "and each step has to pass");
@@ -93,8 +93,8 @@ static void note_looks(struct table *t, const struct claim *c)
     table_note(t, "effect: mean over seeds of A - B at the last look, with its repeated confidence "
                   "interval, which holds at all looks together at 1 - 2 x the claim's share of "
                   "alpha");
-    table_note(t, "holds: p, one-sided and for 'within' the larger of two, is below level; fails: "
-                  "that of the opposite is below its own");
+    table_note(t, "holds: p (one-sided; for 'within' the larger of two) is below level; fails: p "
+                  "of the opposite claim is below its level");
 }
 
 static void note_claims(struct table *t, const struct claim_verdicts *v)
@@ -122,9 +122,8 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
                    100.0 * (1.0 - 2.0 * v->item[0].claim.alpha), v->item[0].claim.alpha);
     else if (v->n)
         table_note(t, "effect: mean over seeds of A - B with its 1 - 2 alpha interval (Student t)");
-    table_note(
-        t, "holds: p_holm, one-sided and for 'within' the larger of two, is below alpha; fails: "
-           "that of the opposite is");
+    table_note(t, "holds: p_holm (one-sided; for 'within' the larger of two) is below alpha; "
+                  "fails: p_holm of the opposite claim is");
     table_note(t, "Holm over %d claim%s", v->n, plural(v->n));
     note_changes(t, v);
 }
@@ -155,7 +154,7 @@ static void note_tests(struct table *t, const struct claim_verdicts *v)
         if (v->item[i].claim.sampled == SAMPLED_SEEDS_AND_TEXT)
             text = arena_item(t->arena, text, "%s", v->item[i].claim.name);
     if (text)
-        table_note(t, "effect and p_holm over seeds and test text, of: %s", text);
+        table_note(t, "effect and p_holm are over seeds and test text for: %s", text);
     for (int test = 0; test < PAIRED_TESTS; test++) {
         const char *names = NULL;
         for (int i = 0; i < v->n; i++)

@@ -88,8 +88,9 @@ static void note_diverged(struct table *t, const struct effects *x)
         const char *name =
             two ? results_row_label(x->r, &x->r->row[side ? p->b : p->a], a) : x->spec.label[side];
         if (n)
-            table_note(t, "%s diverged at %d seed%s: not in the mean, which flatters it", name, n,
-                       plural(n));
+            table_note(
+                t, "%s diverged at %d seed%s, left out of its mean, which therefore looks too good",
+                name, n, plural(n));
     }
     if (x->pooled.both_diverged)
         table_note(t, "both diverged at %d seed%s, which have no difference",
@@ -100,10 +101,11 @@ static void note_diverged(struct table *t, const struct effects *x)
 
 static void note_tests(struct table *t, const struct effects *x, int lines, bool with_t)
 {
-    table_note(t, "paired by seed: of each seed the mean over its strata; seeds that lack one are "
-                  "left out");
+    table_note(t, "paired by seed, by each seed's mean over its strata; seeds that lack a stratum "
+                  "are left out");
     if (lines > 1)
-        table_note(t, "p_holm: %s, Holm over %d lines; margins and the pooled alone",
+        table_note(t,
+                   "p_holm: %s, Holm over %d lines; margins and the pooled line are not corrected",
                    paired_test_name(x->r->test), lines);
     else
         table_note(t, "p_holm: %s", paired_test_name(x->r->test));

@@ -83,9 +83,11 @@ static void note_power(struct builder *b, int m)
     for (int i = 0; i < r->n_row; i++)
         n = r->row[i].at[b->length].pairs.n > n ? r->row[i].at[b->length].pairs.n : n;
     if (m > 0 && !paired_can_show(r->test, n, m))
-        table_note(b->t, "%d seed%s cannot reach p < .05 in a %s test over %d comparison%s: %d can",
-                   n, plural(n), paired_test_words[r->test], m, plural(m),
-                   paired_pairs_needed(r->test, 2, m, STATS_LEVEL));
+        table_note(
+            b->t,
+            "%d seed%s cannot reach p < .05 in a %s test over %d comparison%s: that takes %d seeds",
+            n, plural(n), paired_test_words[r->test], m, plural(m),
+            paired_pairs_needed(r->test, 2, m, STATS_LEVEL));
 }
 
 static bool has_column(const struct table *t, const char *head)

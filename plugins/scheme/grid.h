@@ -33,7 +33,7 @@ static inline peat_status grid_setup(peat_setup *s, int64_t columns, void **self
         return PEAT_NOMEM;
     *self = g;
     if (s->dims.n_axes > 1 && columns > 0)
-        return peat_refuse(s, "the data has rows and columns: columns = %lld says otherwise",
+        return peat_refuse(s, "the data has its own rows and columns: leave columns = %lld out",
                            (long long)columns);
     if (s->dims.n_axes > 1)
         return PEAT_OK;

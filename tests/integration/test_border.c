@@ -211,7 +211,7 @@ START_TEST(drawing_of_other_weights_is_left_out)
     shell_expect(0, "sed -i 's/\"weights_hash\": \"../\"weights_hash\": \"zz/; /\"check\"/d' "
                     "t/schemes.json && sed -i -z 's/,\\n}/\\n}/' t/schemes.json && "
                     "peat report t -o page.html");
-    shell_expect(0, "grep 'it was drawn of other weights than the cell has now' page.html && "
+    shell_expect(0, "grep 'it was drawn from weights that the cell no longer has' page.html && "
                     "! grep 'in the cell learned.* before training and after it' page.html");
 }
 END_TEST

@@ -299,7 +299,7 @@ START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
     shell_expect(0,
                  "printf '%%s\\n' '  - {name: grows, contrast: joins, direction: greater, trend: "
                  "{train.steps: log2}}' >> x.yaml");
-    shell_says(0, "claim grows: undecided without rows that this grid leaves out",
+    shell_says(0, "claim grows: undecided: this grid leaves out rows that the claim compares",
                "peat plan x.yaml train.steps=[2]");
     assert_printed("claim first: 2 seeds can decide it (t)");
     shell_says(0, "claim first: undecided without rows", "peat plan x.yaml position.combine=sum");

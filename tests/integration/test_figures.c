@@ -113,7 +113,7 @@ START_TEST(a_name_with_a_newline_begins_no_line)
                  m.dir, m.dir);
     shell_expect(0, "grep -q 'draws this again' scripts");
     shell_expect(1, "grep '^system' scripts || test -e made");
-    shell_expect(0, "grep -F '# every cell, or what is missing of a\\nsystem(' r.html");
+    shell_expect(0, "grep -F '# every cell, or those that a\\nsystem(' r.html");
 }
 END_TEST
 

@@ -98,7 +98,7 @@ static const struct {
                    "'token.*'?"},
     {"[token.*, head.weigth]",
      "x.yaml:9:23: no parameter of the model is called 'head.weigth'; did you mean 'head.weight'?"},
-    {"'*'", "x.yaml:9:13: with all this frozen nothing is left to train"},
+    {"'*'", "x.yaml:9:13: this freezes every parameter, so nothing is left to train"},
     {"3", "x.yaml:9:13: 'freeze' in model"},
     {"{token: true}", "x.yaml:9:13: 'freeze' in model"},
 };

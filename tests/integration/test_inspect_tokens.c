@@ -104,7 +104,8 @@ END_TEST
 START_TEST(what_is_asked_for_twice_or_in_vain_is_refused)
 {
     shell_says(2, "exclude each other", "peat inspect rotary --d 4 --text a --tokens 3");
-    shell_says(2, "there are 2 tokens", "peat inspect rotary --d 4 --T 3 --text ab");
+    shell_says(2, "the number of tokens is 2: leave --T out",
+               "peat inspect rotary --d 4 --T 3 --text ab");
     shell_says(2, "must be ids from 0", "peat inspect rotary --d 4 --tokens 3,x");
     shell_says(2, "must be ids from 0", "peat inspect rotary --d 4 --tokens 3,");
     shell_says(2, "is for --phase train", "peat inspect rotary --d 4 --T 3 --step 3");

@@ -62,9 +62,9 @@ START_TEST(a_file_of_version_1_keeps_its_meaning_and_its_cells)
     shell_expect(0, "peat run x.yaml version=1 -o one");
     assert_printed("x: bpb on the validation data (lower is better)");
     shell_expect(0, "! grep -l '\"test\"' one/cells/*/*.json one/cells/*/metrics.jsonl");
-    shell_says(0, "reported: none.-.s0 and 1 row more: on the validation data",
+    shell_says(0, "reported: none.-.s0 and 1 more row: on the validation data",
                "peat plan x.yaml version=1");
-    shell_says(0, "reported: none.-.s0 and 1 row more: on the test part, 0.5 of the held-out data",
+    shell_says(0, "reported: none.-.s0 and 1 more row: on the test part, 0.5 of the held-out data",
                "peat plan x.yaml");
     shell_expect(0,
                  "peat plan x.yaml version=1 --ids > one.ids; peat plan x.yaml eval.test=0 --ids | "
@@ -155,7 +155,7 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_expect(0, "sed -i 's/direction: equal, margin: 1}/direction: equal, margin: 1, sampled: "
                     "seeds_and_text}/; s/^seeds.*/seeds: 3/' x.yaml");
     shell_says(0, "and text", "peat run x.yaml");
-    assert_printed("effect and p_holm over seeds and test text, of: far");
+    assert_printed("effect and p_holm are over seeds and test text for: far");
     shell_says(0, ",diff_text_half,", "peat results runs/x --part claims -f csv");
     shell_says(0, "over seeds and stretches of the test text, both as samples",
                "peat compare runs/x none rotary --length 16");

@@ -13,7 +13,7 @@ static const peat_param rows[] = {
      .automatic = "d_model/4", .unit = "dimensions", .doc = "width of the positional streams",
      .flags = PEAT_AUTO},
     {"shared", PEAT_INT, offsetof(struct config, shared), .preset = 0, .min = 0, .max = 1 << 20,
-     .unit = "dimensions", .doc = "how many of them tokens have too"},
+     .unit = "dimensions", .doc = "how many of these dimensions the tokens use too"},
     PEAT_PARAM_END,
 };
 

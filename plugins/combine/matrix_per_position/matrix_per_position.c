@@ -20,7 +20,7 @@ static const peat_param rows[] = {
     {"kind", PEAT_ENUM, offsetof(struct config, kind), .preset = FULL, .labels = kinds,
      .doc = "what is trained of each matrix"},
     {"rank", PEAT_INT, offsetof(struct config, rank), .preset = 4, .min = 1, .max = 1 << 16,
-     .doc = "of the change that low_rank makes"},
+     .doc = "rank of the change that low_rank makes"},
     {"max_len", PEAT_INT, offsetof(struct config, max_len), .min = 1, .max = 1 << 24,
      .automatic = "the longest sequence trained or evaluated", .unit = "tokens",
      .doc = "positions that have a matrix; longer sequences are refused", .flags = PEAT_AUTO},

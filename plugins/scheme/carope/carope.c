@@ -17,7 +17,7 @@ struct config {
 static const peat_param rows[] = {
     ROTATION_LAYOUT_ROW(struct config),
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
-     .doc = "of the rotary that it starts as", .flags = PEAT_OPEN_MIN},
+     .doc = "base of the rotary that it starts as", .flags = PEAT_OPEN_MIN},
     {"init_std", PEAT_REAL, offsetof(struct config, init_std), .preset = 0, .min = 0, .max = 1e3,
      .doc = "standard deviation of the initial weights: with 0 it starts as rotary"},
     PEAT_PARAM_END,

@@ -21,7 +21,8 @@ static const peat_param rows[] = {
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
      .doc = "ratio of the longest wavelength of rotary to the shortest", .flags = PEAT_OPEN_MIN},
     {"gain", PEAT_REAL, offsetof(struct config, gain), .preset = 0.3, .min = 0, .max = 1e3,
-     .doc = "of the random part of the mixtures; the authors: 0.3 to 0.6, more for larger models"},
+     .doc = "size of the random part of the mixtures; the authors: 0.3 to 0.6, more for larger "
+            "models"},
     {"learned", PEAT_BOOL, offsetof(struct config, learned), .preset = false,
      .doc = "the mixtures are trained; in the authors' code they keep their initial values"},
     PEAT_PARAM_END,

@@ -15,7 +15,7 @@ static const char *const rests[] = {"drop", "own", NULL};
 
 static const peat_param rows[] = {
     {"rest", PEAT_ENUM, offsetof(struct config, rest), .preset = DROP, .labels = rests,
-     .doc = "what no key takes is nobody's, or goes to the query's own value"},
+     .doc = "the weight that no key takes is dropped, or goes to the query's own value"},
     PEAT_PARAM_END,
 };
 

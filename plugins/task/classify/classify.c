@@ -107,13 +107,13 @@ static peat_status read_examples(peat_setup *s, const struct config *k, double t
     if (c->n_train == 0 || c->n_valid == 0)
         return peat_refuse(s,
                            "'%s' has %" PRId64 " texts, of which %" PRId64
-                           " validate; give more or change valid",
+                           " validate; give more or change 'valid'",
                            t.path, t.n, c->n_valid);
     if (test > 0 && c->n_test == 0)
         return peat_refuse(s,
                            "'%s' has %" PRId64
-                           " texts, of which none is in the test part; give more, or change valid "
-                           "or eval.test",
+                           " texts, of which none is in the test part; give more, or change "
+                           "'valid' or eval.test",
                            t.path, t.n);
     return PEAT_OK;
 }

@@ -206,13 +206,14 @@ static peat_status split(peat_setup *s, const struct config *k, double test, str
         m->classes = m->label[i] >= m->classes ? m->label[i] + 1 : m->classes;
     if (valid < 1 || m->train < 1 || m->classes < 2)
         return peat_refuse(s,
-                           "of %" PRId64 " images in %" PRId64 " classes %" PRId64
-                           " validate; give more or change valid",
+                           "%" PRId64 " images in %" PRId64 " classes, %" PRId64
+                           " of them for validation, are too few; give more or change 'valid'",
                            m->n, m->classes, valid);
     if (test > 0 && m->test == m->n)
         return peat_refuse(s,
-                           "of %" PRId64 " images none is in the test part; give more, or change "
-                           "valid or eval.test",
+                           "none of the %" PRId64
+                           " images is in the test part; give more, or change "
+                           "'valid' or eval.test",
                            m->n);
     return PEAT_OK;
 }

@@ -37,7 +37,7 @@ static const peat_param rows[] = {
      .doc = "part of the ids, from their end, held out for validation and test",
      .flags = PEAT_OPEN_MIN},
     {"vocab", PEAT_INT, offsetof(struct config, vocab), .min = 1, .max = VOCAB_MAX,
-     .automatic = "the largest id in the files and 1", .unit = "tokens",
+     .automatic = "the largest id in the files, plus 1", .unit = "tokens",
      .doc = "how many ids there are", .flags = PEAT_AUTO},
     {"objective", PEAT_ENUM, offsetof(struct config, objective), .preset = WINDOWS_AUTO,
      .labels = windows_objectives,

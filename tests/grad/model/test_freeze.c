@@ -80,7 +80,7 @@ static const struct {
     {"block.2.*", "no parameter of the model is called 'block.2.*'; did you mean 'block.0.*'?"},
     {"head.weigth", "'head.weigth'; did you mean 'head.weight'?"},
     {"", "no parameter of the model is called ''"},
-    {"*", "with all this frozen nothing is left to train"},
+    {"*", "this freezes every parameter, so nothing is left to train"},
 };
 
 START_TEST(what_fits_nothing_or_leaves_nothing_is_refused)

@@ -16,9 +16,9 @@ START_TEST(a_name_stands_for_the_others)
     struct arena a;
     arena_init(&a, "test", 256);
     ck_assert_str_eq(name_and_more(&a, "x", "row", 1), "x");
-    ck_assert_str_eq(name_and_more(&a, "x", "row", 2), "x and 1 row more");
-    ck_assert_str_eq(name_and_more(&a, "x", "cell", 3), "x and 2 cells more");
-    ck_assert_str_eq(name_and_more(&a, "x", "row", 4), "x and 3 rows more");
+    ck_assert_str_eq(name_and_more(&a, "x", "row", 2), "x and 1 more row");
+    ck_assert_str_eq(name_and_more(&a, "x", "cell", 3), "x and 2 more cells");
+    ck_assert_str_eq(name_and_more(&a, "x", "row", 4), "x and 3 more rows");
     arena_release(&a);
 }
 END_TEST
