@@ -185,7 +185,7 @@ static void targets_in_place(peat_node *n, struct tensor *const target[3], bool 
     }
 }
 
-/* The same with zeroed memory, because tasks would overlap in place. */
+/* Sets the places to zeroed memory, because tasks would overlap in the operands' gradients. */
 static void targets_apart(peat_node *n, struct tensor *const target[3])
 {
     for (int i = SRC_Q; i <= SRC_V; i++) {

@@ -24,7 +24,7 @@ static struct tensor widened(const peat_node *n, const struct tensor *t)
     return tensor_broadcast_to(t, n->value.rank, n->value.dim);
 }
 
-/* Operand i in backward; instead of a value that is not read, and may be dropped, the gradient. */
+/* Operand i in backward; the gradient replaces a value that is not read and may be dropped. */
 static struct tensor operand(const peat_node *n, int i)
 {
     return n->op->unread == UNREAD_ALL ? n->grad : widened(n, &n->src[i]->value);

@@ -223,7 +223,7 @@ static void add_gradient(const struct backward *w, int which, int64_t i)
     gemm_run(team_of(c->n), &g);
 }
 
-/* The same for the gradients that are apart, or for the others. */
+/* Adds the gradients for matrix i that are apart, or the others. */
 static void add_gradients(const struct backward *w, bool apart, int64_t i)
 {
     for (int which = SRC_A; which <= SRC_B; which++)

@@ -96,7 +96,7 @@ static void grad_into(const peat_node *n, const struct tensor *d, int which)
         angle_grad_into(n, d, which);
 }
 
-/* A stretched operand gets its gradient through one of full shape, summed in fixed order. */
+/* The gradient of a stretched operand is computed in full shape and summed in fixed order. */
 static void rotate_backward_one(peat_node *n, int which)
 {
     struct graph *g = n->g;

@@ -18,7 +18,7 @@ static size_t size_of(const struct graph *g, int begin, int end)
     return bytes;
 }
 
-/* A plan counts the bytes that would be given back, each value once. */
+/* Gives back the value's memory. A plan only counts the bytes, each value once. */
 static void drop_value(peat_node *n)
 {
     if (n->g->shape_only) {

@@ -45,7 +45,7 @@ struct arena_guard {
     unsigned char *zone;
     size_t bytes, used_before;
     const char *owner;
-    _Alignas(ALIGNMENT) unsigned char before[ALIGNMENT]; /* the block */
+    _Alignas(ALIGNMENT) unsigned char before[ALIGNMENT]; /* guard in front of the block */
 };
 
 static unsigned char *chunk_bytes_of(struct arena_chunk *c)

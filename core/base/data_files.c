@@ -23,7 +23,7 @@ static const unsigned char *map(int fd, size_t bytes)
     return room;
 }
 
-/* Errors as file_open's; PEAT_NOMEM: too little address space (`ulimit -v`). */
+/* The errors of file_open, and PEAT_NOMEM: too little address space (`ulimit -v`). */
 static peat_status map_file(struct data_file *m, const char *path, struct error *err)
 {
     int fd;

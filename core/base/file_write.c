@@ -135,7 +135,7 @@ static bool is_temporary(const char *name)
     return dash && all_digits(mark, dash) && all_digits(dash + 1, name + strlen(name));
 }
 
-/* True where no process writes it, because a writing process has it locked. */
+/* Removes the file unless a process is writing it, which then holds its lock. */
 static void remove_abandoned(const char *path)
 {
     int fd;

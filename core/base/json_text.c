@@ -20,8 +20,8 @@ static void write_special(struct strbuf *out, uint32_t code)
         strbuf_addf(out, "\\u%04x", code);
 }
 
-/* The first condition is needed by readers. The second protects people, but identities are hashed
- * without it. */
+/* Readers of JSON need the first condition. The second protects people from misleading characters;
+ * identities are hashed without it. */
 static bool is_special(const struct writer *w, uint32_t code)
 {
     return code < 0x20 || code == '"' || code == '\\' ||

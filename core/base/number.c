@@ -16,9 +16,9 @@ double number_parse(const char *text)
     return x;
 }
 
-/* A number of fifteen digits (a float: six) always reads back from fifteen, and %g drops trailing
- * zeros; only subnormal numbers have fewer. At some powers of two the nearest decimal of 16 digits
- * does not read back although its neighbour does; these need 17. */
+/* Every number of fifteen digits (a float: six) is read back from fifteen, and %g drops trailing
+ * zeros; only subnormal numbers may need fewer. At some powers of two the nearest decimal of 16
+ * digits does not read back although its neighbour does; these need 17. */
 static void format(double x, bool single, char *buf)
 {
     const double normal = single ? (double)FLT_MIN : DBL_MIN;
@@ -30,7 +30,7 @@ static void format(double x, bool single, char *buf)
     }
 }
 
-/* Parses in the C locale, whatever the locale of the process. */
+/* Formats in the C locale, whatever the locale of the process. */
 static void format_text(double x, bool single, char *buf)
 {
     if (!isfinite(x)) {

@@ -124,7 +124,7 @@ static struct place place_of_pattern(const struct cell_config *c, const char *pa
     return freeze ? freeze->at : NOWHERE;
 }
 
-/* Where the plugin whose set-up failed is named, or the pattern that could not be frozen. */
+/* The place that names the plugin whose set-up failed, or the pattern that could not be frozen. */
 static struct place place_of(const struct assembly *s, const struct cell_config *c)
 {
     if (s->model.misfrozen)

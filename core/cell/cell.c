@@ -135,7 +135,7 @@ static bool read_model(const struct cell_reader *r, struct model_config *m, cons
     return true;
 }
 
-/* The section's settings as a map. none: a config of zeros. */
+/* The section's settings, without CELL_LATER ones that equal those of `none`, a zero config. */
 static struct value *rows_value(const peat_param *row, const void *config, const void *none,
                                 struct arena *a)
 {

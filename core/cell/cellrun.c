@@ -145,8 +145,8 @@ static void keep_measure(struct cell *c, const struct measure *m)
     *ARENA_APPEND(c->arena, c->measure, c->n_measure, c->room) = *m;
 }
 
-/* Keeps the last evaluation before an interruption: it is the result's if the run diverges before
- * it is evaluated again. */
+/* Keeps the values of the last evaluation before an interruption: they become the result's if the
+ * run diverges before its next evaluation. */
 static bool keep_line(void *ctx, int line, const struct value *v)
 {
     (void)line;

@@ -64,7 +64,7 @@ const char *identity_difference(const struct value *stored, const struct value *
     for (int i = 0; key_at(i); i++) {
         const char *was = text_of(stored, key_at(i)), *is = text_of(now, key_at(i));
         bool whole =
-            strcmp(key_at(i), plugin_set) == 0; /* a part of it would not say which plugin */
+            strcmp(key_at(i), plugin_set) == 0; /* parts of it would not say which plugin differs */
         if (strcmp(was, is) != 0)
             return arena_printf(a, "its %s is '%s', and this run's is '%s'", key_at(i),
                                 whole ? was : own_words(was, is, a),

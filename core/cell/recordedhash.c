@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* recordedhash.c: rebuilds the settings of a cell from the plugins and data that its files record,
- * which need not be here: as for its identity (cell.c), or with the content of each file instead of
- * its path. */
+/* recordedhash.c: rebuilds a cell's settings from its own files, which record its plugins and data,
+ * so that these need not be here. The settings are as in the cell's identity (cell.c), or as
+ * written with the content of each file instead of its path. */
 
 #include "cell/cellfiles.h"
 #include "identity.h"
@@ -53,7 +53,7 @@ static const char *content_of(struct recorded *r, const char *path)
     return json_get_text(next, "sha256");
 }
 
-/* In damaged files it may not be a map; the copy is then empty. */
+/* A copy of the map; empty for what is not a map, as in damaged files. */
 static struct json copy_map(const struct value *map, struct arena *a)
 {
     struct json copy = json_map(a);
@@ -62,7 +62,7 @@ static struct json copy_map(const struct value *map, struct arena *a)
     return copy;
 }
 
-/* Whether this empty text counts as a file this time. */
+/* Whether v is an empty text that r->files counts as a file that is not given. */
 static bool is_no_file(struct recorded *r, const struct value *v)
 {
     if (v->kind != VALUE_TEXT || *v->text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cases.c: cases as text and back, and simpler ones. */
+/* cases.c: writes cases as text, reads them back, and makes simpler ones. */
 #include "cases.h"
 
 #include "property.h"
@@ -74,7 +74,7 @@ const char *case_text(const struct check_case *c, struct arena *a)
     return strbuf_keep(&out, a);
 }
 
-/* False: the word is not "name=7" of a number of cases. */
+/* False: the word is not the name of a number with its value, as "length=7". */
 static bool read_number(struct check_case *c, const char *word)
 {
     for (int i = 0; i < NUMBERS; i++) {
@@ -127,7 +127,7 @@ peat_status case_parse(struct check_case *c, const char *text, struct error *err
     return case_read(c, text, strlen(text), err);
 }
 
-/* Three for each number: its least value, half of it, one less. */
+/* Each number has three smaller values: the least one, half of it, and one less. */
 static void shrink_number(struct check_case *c, int k)
 {
     const struct number *n = &numbers[k / 3];
@@ -139,7 +139,7 @@ static void shrink_number(struct check_case *c, int k)
         c->place = c->length - 1;
 }
 
-/* Numbers, then flags, then the plainest architecture. */
+/* The k-th simpler case has a smaller number, then a flag less, then a decoder. */
 bool case_smaller(const struct check_case *c, int k, struct check_case *smaller)
 {
     *smaller = *c;

@@ -119,7 +119,7 @@ void check_add(struct check_outcome *o, const char *fmt, ...)
 /* ---- running ---- */
 
 struct tried {
-    struct check_outcome *o; /* failed, or the first that was skipped */
+    struct check_outcome *o; /* the first failure, or else the first skip */
     int held;
 };
 
@@ -128,7 +128,7 @@ static bool has_failed(const struct tried *tried)
     return tried->o->verdict == CHECK_FAILED;
 }
 
-/* A combine that merges fewer streams has no such case, nor has a scheme. */
+/* True where the subject can have n streams: 0, or a combine that merges as many. */
 static bool has_streams(const struct checked *s, int64_t n)
 {
     const peat_combine *combine = checked_combine(s);
@@ -157,7 +157,7 @@ static void run_model(const struct checked *s, const struct variant *v, const st
     add(tried, &one);
 }
 
-/* Every fixed case of a property, in one architecture with one variant of the parameters. */
+/* Runs every fixed case of a property in one architecture with one variant of the parameters. */
 static void run_cases(const struct checked *s, const struct property *p, peat_arch arch,
                       const struct variant *v, struct tried *tried)
 {
@@ -167,7 +167,7 @@ static void run_cases(const struct checked *s, const struct property *p, peat_ar
         struct check_case c = case_usual(p);
         BUG_UNLESS(case_read(&c, text, n, NULL) == PEAT_OK);
         c.arch = arch;
-        bool far = c.length > RIG_T_MAX || c.stride > 0; /* they cost more */
+        bool far = c.length > RIG_T_MAX || c.stride > 0; /* such cases cost more */
         if (has_streams(s, c.streams) && (!far || !*v->text))
             run_model(s, v, &c, tried);
         text += n + (text[n] == ';');

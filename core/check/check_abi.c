@@ -6,8 +6,8 @@
 #include "checkelf.h"
 #include "property.h"
 
-/* Weak ones are left out: templates and inline functions of C++ are weak. Sanitizers add names that
- * begin with an underscore. */
+/* Weak symbols are left out: templates and inline functions of C++ are weak. Sanitizers add names
+ * that begin with an underscore. */
 static bool is_extra(const void *ctx, const elf_symbol *s, const char *name)
 {
     unsigned char type = s->st_info & 0xf;
@@ -45,7 +45,7 @@ static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)
     return at != NULL;
 }
 
-/* The standard library of Rust, which is linked into a plugin, imports some of them for itself. */
+/* Plugins made by rustc are exempt: Rust's standard library in them imports such functions. */
 static void check_imports(const struct elf_image *f, struct check_outcome *o)
 {
     for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_answers.c: a task's targets are not copies of its inputs, and differ from row to row. Both
- * are counted over the batches of some steps and of an evaluation. */
+/* check_answers.c: checks that a task's targets are not copies of its inputs and differ from row to
+ * row, by counts over the batches of some steps and of an evaluation. */
 
 #include "taskbench.h"
 
@@ -8,9 +8,9 @@ enum { PLACES_MAX = 4096, ENOUGH = 12 };
 
 /* Counts over rows. */
 struct answers {
-    int64_t targets, given; /* the token at the place of the target is the target   */
-    int64_t rows, alike;    /* rows with the targets of the first row, in its order */
-    int64_t n;              /* targets of the first row                             */
+    int64_t targets, given; /* given: targets that equal the token at their own place   */
+    int64_t rows, alike;    /* alike: rows with the targets of the first row, in order  */
+    int64_t n;              /* number of targets in the first row                       */
     int32_t target[PLACES_MAX];
     int64_t single;             /* rows that ask for one token                                */
     int64_t before[PLACES_MAX]; /* rows whose answer is so many places before the question    */
@@ -104,7 +104,7 @@ static bool has_rows_of(const peat_batch *x, const struct batch *kept, int64_t r
            memcmp(x->token, y->token, (size_t)(x->B * x->T) * sizeof(*x->token)) == 0;
 }
 
-/* The first batches of two lengths. */
+/* Fails where the first batches of two lengths have the same rows. */
 static void compare_lengths(struct bench *a, struct bench *b, struct check_outcome *o)
 {
     const peat_task_plan *p = &a->task.plan;

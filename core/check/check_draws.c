@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_draws.c: no draw is made for two rows, or for training and evaluation. A draw that every
- * step or every row repeats is allowed: it may choose a shape, or fill a table that all rows share.
+ * check_draws.c: no two rows make the same draw, nor do training and evaluation. A draw that every
+ * step or row repeats is allowed: it may choose a shape, or fill a table that all rows share.
  */
 
 #include "taskbench.h"
@@ -44,8 +44,8 @@ static bool log_train(struct bench *b, int64_t step, struct draw_log *log, struc
     return made;
 }
 
-/* The first row alone makes the first draws of a batch of ROWS rows; those behind are of the
- * others. A draw of the first row that some of the others make, and not all, is an overlap. */
+/* A batch of ROWS rows begins with the draws of its first row; the draws behind are of the others.
+ * A draw of the first row that some others make, and not all, is an overlap. */
 static void rows_apart(struct bench *many, struct bench *single, struct check_outcome *o)
 {
     struct draw_log all = {0}, first = {0};

@@ -3,12 +3,12 @@
 
 #include "property.h"
 
-/* Each tensor is moved along one random direction: g.v against (L(w + hv) - L(w - hv)) / 2h. Where
- * the two disagree, the halves of the tensor are tried, and theirs, down to the elements: the worst
- * is named. A kink may lie between w - h and w + h, so other steps are tried too. Where w itself is
- * at a kink, all weights are moved a little, and gradients must be right there. */
+/* Each tensor is moved along one random direction v: g.v must equal (L(w + hv) - L(w - hv)) / 2h.
+ * Where they differ, the tensor is halved again and again, down to its elements, and the worst
+ * element is named. A kink may lie between w - hv and w + hv, so other steps h are tried too. Where
+ * w itself is at a kink, all weights are moved a little, and gradients must be right there. */
 
-enum { ELEMENTS_MAX = 100 }; /* of one tensor that disagree */
+enum { ELEMENTS_MAX = 100 }; /* disagreeing elements of a tensor after which its search ends */
 static const double limit = 1e-7;
 static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 
@@ -16,7 +16,7 @@ static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 struct gradient_check {
     const struct trial *trial;
     const struct model_input *in;
-    int kinks; /* elements that are at one: counted, and not named */
+    int kinks; /* number of elements at a kink, which are not named */
 };
 
 struct difference {
@@ -32,11 +32,11 @@ static double relative(const struct difference *d)
 struct search {
     struct gradient_check *check;
     struct weight *w;
-    uint64_t stream; /* of a random direction */
+    uint64_t stream; /* stream of the random directions */
     const double *kept, *grad;
     struct difference worst;
-    int64_t at; /* -1: none */
-    int tried;  /* elements that disagree */
+    int64_t at; /* index of `worst`; -1: none */
+    int tried;  /* number of elements that disagree */
 };
 
 /* Elements [begin, end) of a tensor. */
@@ -61,7 +61,7 @@ static double loss_at(const struct search *s, struct range r, double h)
     return L;
 }
 
-/* True when gradient and central difference agree at some step; *d: at the first one. */
+/* True when gradient and central difference agree at some step h; *d: both at the first h. */
 static bool agrees(const struct search *s, struct range r, struct difference *d)
 {
     double along = 0;
@@ -78,7 +78,7 @@ static bool agrees(const struct search *s, struct range r, struct difference *d)
     return false;
 }
 
-/* In a smooth place the slopes of the two sides come together as h shrinks. */
+/* Where the loss is smooth, the slopes on both sides of w become equal as h shrinks. */
 static bool is_kink(const struct search *s, struct range r)
 {
     double here = loss_at(s, r, 0), jump[2];
@@ -190,7 +190,7 @@ static bool is_still(const struct trial *t, const struct weight *w, struct rig_i
     return true;
 }
 
-/* A tensor whose gradient is always 0 agrees with central differences, and is never trained. Only
+/* A tensor whose gradient is always 0 agrees with central differences, but is never trained. Only
  * the parameters as given are tried: another label or switch may leave a tensor unused. */
 void gradients_reach(const struct trial *t)
 {

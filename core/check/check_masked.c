@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_masked.c: the weights that a scheme's own softmax gives to keys that a query may not see.
- * The host masks them once more, but a scheme that gives them has not read the mask. */
+/* check_masked.c: checks that a scheme's own softmax gives no weight to keys that a query may not
+ * see. The host masks the weights again, but a scheme that gives them has ignored the mask. */
 
 #include "property.h"
 

@@ -4,7 +4,7 @@
 #include "plugin/paramrow.h"
 #include "property.h"
 
-/* Whole numbers are not tried beyond this: they may be sizes of tables. */
+/* Larger whole numbers are not tried, because they may be sizes of tables. */
 enum { LARGE = 1 << 16 };
 
 static const struct value *setting(const struct checked *s, const peat_param *row, double x)
@@ -99,7 +99,7 @@ static void build_model(const struct checked *s, const struct variant *v, struct
     rig_close(r);
 }
 
-/* The defaults must be of use in some small model. */
+/* The defaults must work in some small model. */
 static void try_defaults(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_repeat.c: passes are finite, repeatable, write only their results and keep no memory. */
+/* check_repeat.c: passes are finite and repeatable, keep no memory and write only their results. */
 
 #include "property.h"
 
@@ -14,7 +14,7 @@ void finite_holds(const struct trial *t)
                        isnan(logit[i]) ? "not a number" : "infinite");
 }
 
-/* The same model again, the other way of attention. */
+/* Runs the same model with fused and with composed attention. */
 void paths_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
@@ -107,11 +107,11 @@ void threads_hold(const struct trial *t)
 
 /* ---- buffers ---- */
 
-/* Every block that a pass takes has a zone behind it that nobody may write to. After the pass every
- * operation is run once more: a value that comes out differently was written to by another. And a
- * plugin's own operation is run in parts: no two may write the same. */
+/* Every block that a pass takes has a guard zone behind it, which must not change. After the pass
+ * every operation is run again: a result that differs was overwritten by another operation. A
+ * plugin's own operation is also run in two parts, which must not write the same bytes. */
 
-/* The zones of the step, and of the rig: tokens, positions, weights. */
+/* Checks the zones of the step's memory, and of the rig's: tokens, positions, weights. */
 static void check_zones(const struct trial *t)
 {
     const char *owner = arena_overrun(&t->rig->step);
@@ -134,7 +134,7 @@ static void replay(const struct trial *t, struct graph *g, peat_node *n)
     memcpy(n->value.data, kept, bytes);
 }
 
-/* Runs units [begin, end) into a value full of `fill`; true in `wrote` where a byte is another. */
+/* Fills the value with `fill`, runs units [begin, end), and marks changed bytes in `wrote`. */
 static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *wrote)
 {
     size_t bytes = tensor_bytes(&n->value);
@@ -154,7 +154,7 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
     char *kept = arena_alloc(g->arena, bytes);
     bool *first = arena_zalloc(g->arena, bytes), *rest = arena_zalloc(g->arena, bytes);
     memcpy(kept, n->value.data, bytes);
-    for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a byte may be equal to one of them */
+    for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a written byte may equal one fill */
         run_part(n, 0, units / 2, fill, first);
         run_part(n, units / 2, units, fill, rest);
     }
@@ -168,7 +168,7 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
                        n->hook ? n->hook : "a hook");
 }
 
-/* All values are made once more before any is made in parts. */
+/* Runs all operations again before any is run in parts. */
 static void check_tape(const struct trial *t, struct graph *g)
 {
     static void (*const pass[])(const struct trial *, struct graph *, peat_node *) = {replay,
@@ -223,7 +223,7 @@ void buffers_hold(const struct trial *t)
     }
 }
 
-/* Scratch and what stands around each block are NaN in the second model alone. */
+/* Only in the second model, scratch memory and the zones around each block hold NaN. */
 void reads_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
@@ -233,7 +233,7 @@ void reads_hold(const struct trial *t)
     same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
 
-/* After the first steps the arenas have grown: memory that the system gives later is a leak. */
+/* The first steps let the arenas grow. Memory that later steps take from the system is a leak. */
 void no_leak_holds(const struct trial *t)
 {
     enum { WARM = 3, STEPS = 20 };

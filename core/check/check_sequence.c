@@ -6,7 +6,7 @@
 /* Whether place i of the batch gets another token. */
 typedef bool changes_fn(const struct trial *t, const struct rig_input *x, int64_t i);
 
-/* Other tokens wherever `changes` says; elsewhere nothing may change. */
+/* Changes the tokens at the places that `changes` chooses; logits elsewhere must stay. */
 static void others_stay(const struct trial *t, changes_fn *changes, const char *what)
 {
     struct rig_input x = trial_input(t);
@@ -21,7 +21,7 @@ static void others_stay(const struct trial *t, changes_fn *changes, const char *
             trial_same(t, logits_at(before, i), logits_at(after, i), 1, i, what);
 }
 
-/* Places [from, to) of row b alone must have the logits that they have among `all`. */
+/* Runs places [from, to) of row b alone: their logits must equal those in `all`, of all rows. */
 static void same_alone(const struct trial *t, const double *all, int64_t b, int64_t from,
                        int64_t to, const char *what)
 {
@@ -53,8 +53,8 @@ void future_holds(const struct trial *t)
         arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
-/* Ids that the parameters name, since a plugin may wait for one, and one for each row of the case.
- */
+/* Chooses the ids that parameters name, since a plugin may wait for such an id, and one id for each
+ * row of the case. */
 static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
 {
     int n = 0;
@@ -69,7 +69,7 @@ static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
     return n;
 }
 
-/* Rows that are equal but for the token at `place` must be equal before it. */
+/* Rows that differ only in the token at `place` must have equal logits before it. */
 void future_token_holds(const struct trial *t)
 {
     int32_t id[2 * RIG_V];
@@ -89,7 +89,7 @@ void future_token_holds(const struct trial *t)
                                 (int)x.token[place], (int)id[i - 1]));
 }
 
-/* The first `place` tokens of every row, as decoding gives them. */
+/* Runs only the first `place` tokens of every row, as decoding does: their logits must stay. */
 void prefix_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t), part = trial_input(t);
@@ -107,7 +107,7 @@ void prefix_holds(const struct trial *t)
                                 "between %" PRId64 " tokens and their first %" PRId64, T, n));
 }
 
-/* The row before `end` of each sequence, made alone, equals that of one pass over all. */
+/* Row end - 1 of each sequence, from stored rows, must equal that of a pass over all rows. */
 static void newest_holds(const struct trial *t, const struct model_input *in, const double *whole,
                          struct stored *stored, int64_t end)
 {
@@ -120,7 +120,7 @@ static void newest_holds(const struct trial *t, const struct model_input *in, co
     }
 }
 
-/* Rows are decoded one after another, behind the first `place` at once. */
+/* Decodes the first `place` rows at once and the others one by one. */
 void storable_holds(const struct trial *t)
 {
     const char *id, *reason = model_not_storable(&t->rig->model, &id);
@@ -158,7 +158,7 @@ void other_rows_hold(const struct trial *t)
     others_stay(t, is_other_row, "when other rows change");
 }
 
-/* Draws may differ from row to row, so the rows that stay keep their places. */
+/* Drops rows from the end. Draws may differ from row to row, so the others keep their places. */
 void fewer_rows_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
@@ -222,7 +222,7 @@ void other_document_holds(const struct trial *t)
     others_stay(t, is_second_document, "when another document changes");
 }
 
-enum { MORE = 3 }; /* places of a source, under padding */
+enum { MORE = 3 }; /* places of padding that are added to a source */
 
 void source_tokens_hold(const struct trial *t)
 {
@@ -236,9 +236,8 @@ void source_tokens_hold(const struct trial *t)
                "when the tokens under padding of a source change");
 }
 
-/* T_total of a source counts its padding. An encoder may depend on it, so it is the same in both
- * passes; cross-attention alone may not, since its keys would depend on what else is in the batch.
- */
+/* T_total of a source counts its padding. An encoder may depend on T_total, so both passes have the
+ * same. Cross-attention alone may not, since its keys would depend on other rows of the batch. */
 void source_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* check_statics.c: the writable memory of a plugin's file, its .data and .bss, and those of its
- * thread, stay as they were loaded: two uses of the plugin would share what they hold, and a
- * resumed run would lose it. */
+/* check_statics.c: checks that a plugin's static and thread-local variables stay as they were
+ * loaded: two uses of the plugin would share a changed value, and a resumed run would lose it. */
 #include <elf.h>
 
 #include "checkelf.h"
 #include "property.h"
 
-/* One writable piece of the file, as it is in memory and as it was. */
+/* One writable piece of the file in memory, and a copy of it as it was loaded. */
 struct piece {
     const unsigned char *at; /* NULL: the thread has not touched its variables */
     unsigned char *was;
@@ -16,18 +15,18 @@ struct piece {
 
 struct statics {
     struct arena *arena;
-    uintptr_t inside, base; /* an address of the file; where the file begins */
+    uintptr_t inside, base; /* an address inside the loaded file; its load address */
     struct piece piece[8], thread;
     int n;
 };
 
-/* Address sanitizers surround variables with bytes that nobody is to read. */
+/* Not instrumented, because it also reads the bytes that AddressSanitizer puts around variables. */
 __attribute__((no_sanitize("address"))) static unsigned char byte_at(const unsigned char *at)
 {
     return *(const volatile unsigned char *)at;
 }
 
-/* The linker has made its own part of this memory read-only again. */
+/* Adds [begin, end) without the part that the linker has made read-only again (RELRO). */
 static void add_piece(struct statics *x, uintptr_t begin, uintptr_t end,
                       const struct dl_phdr_info *info)
 {
@@ -86,7 +85,7 @@ static int look_at_file(struct dl_phdr_info *info, size_t size, void *ctx)
     return found;
 }
 
-/* ---- the name of what has changed ---- */
+/* ---- naming the changed variable ---- */
 
 struct changed {
     unsigned type; /* STT_OBJECT, STT_TLS */
@@ -105,7 +104,7 @@ static void report(const struct checked *s, const struct changed *c, struct chec
     if (elf_image_open(&file, s->plugin->path, NULL) != PEAT_OK)
         return;
     const char *name = elf_find_symbol(&file, SHT_SYMTAB, covers, c);
-    /* Rust's standard library has caches of its own. */
+    /* Plugins made by rustc are exempt: Rust's standard library has caches of its own. */
     if (!elf_made_by(&file, "rustc"))
         check_fail(o,
                    "its %s variable%s%s%s changes while it runs: two uses would share it, and a "
@@ -138,7 +137,7 @@ static void compare(const struct checked *s, struct statics *x, struct check_out
         report(s, &(struct changed){STT_TLS, (uintptr_t)at}, o);
 }
 
-/* ---- running it ---- */
+/* ---- running the plugin ---- */
 
 static void run_model(const struct checked *s, const struct variant *v, peat_arch arch)
 {
@@ -155,7 +154,7 @@ static void run_model(const struct checked *s, const struct variant *v, peat_arc
     rig_close(r);
 }
 
-/* Failures of a pass are for the other checks. */
+/* Passes that fail are ignored here: other checks report them. */
 void statics_stay(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};

@@ -11,7 +11,7 @@ static bool same_batch(const peat_batch *x, const peat_batch *y)
 
 /* ---- the content of a batch ---- */
 
-/* Generated tokens are compared with targets, so the input must go on with the same answer. */
+/* Generated tokens are compared with targets, so the input must contain the same answer. */
 static void check_content(struct bench *a, const peat_batch *x, struct check_outcome *o)
 {
     if (arena_overrun(&a->arena))
@@ -33,7 +33,7 @@ static bool same_tokens(const peat_batch *x, int64_t b, int64_t other)
     return memcmp(x->token + b * x->T, x->token + other * x->T, bytes) == 0;
 }
 
-/* Row `b` again in the row before it. */
+/* Whether row b repeats the row before it. */
 static bool repeats_row(const peat_batch *x, int64_t b)
 {
     return b > 0 && same_tokens(x, b, b - 1);
@@ -71,7 +71,7 @@ static void train_batches(struct bench *a, struct bench *b, struct check_outcome
 
 /* ---- evaluation ---- */
 
-/* All batches of one length by a task of two seeds: equal, and there is an end. */
+/* Batches of one length must be equal for two seeds, differ in their rows and have a target. */
 static void eval_length(struct bench *a, struct bench *b, const struct held_out *part,
                         int64_t which, struct check_outcome *o)
 {
@@ -98,12 +98,12 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         check_fail(o, "length %" PRId64 " has no target to evaluate", length);
 }
 
-/* The test part has as many sequences as its set-up said, and is not the validation part again. */
+/* The test part has as many sequences as set-up answered, and is not the validation part. */
 static void test_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
 {
     int64_t rows = 0, length = a->task.plan.eval[which], said = a->task.plan.test_sequences[which];
     int equal = 0, batches = 0;
-    bool few = false; /* different questions: then both parts may be the same by chance */
+    bool few = false; /* few different questions: both parts may be equal by chance */
     while (batches < BATCHES_MAX && make_eval(a, &test_part, which, batches, o)) {
         rows += a->eval.b.B;
         for (int64_t i = 1; i < a->eval.b.B; i++)
@@ -194,8 +194,8 @@ void task_leaks(const struct checked *s, struct check_outcome *o)
 
 /* ---- metrics ---- */
 
-/* Sums of an evaluation of 1000 targets in which `right` were; less right, larger loss. Nothing is
- * generated where batches have no prompt. */
+/* Sums of an evaluation with `right` correct answers of 1000; fewer correct ones have a larger
+ * loss. Nothing is generated where batches have no prompt. */
 static peat_sums sums_of(int64_t right, bool generates)
 {
     peat_sums sums = {.size = sizeof(peat_sums),
@@ -230,8 +230,8 @@ static void check_metric(const peat_metric *m, bool generates, struct check_outc
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-/* Whether the task is evaluated by generated answers, in a decoder or, where it refuses that, in an
- * encoder. */
+/* Whether the task is evaluated by generated answers, in a decoder or, where the task refuses
+ * decoders, in an encoder. */
 static bool generates(const struct checked *s)
 {
     struct variant v;

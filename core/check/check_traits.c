@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check_traits.c: claims, executed. */
+/* check_traits.c: runs a plugin to check the traits that it claims. */
 
 #include "property.h"
 
@@ -14,7 +14,7 @@ void shift_holds(const struct trial *t)
                arena_printf(&t->rig->arena, "when all positions move by %g", t->rig->moves.by));
 }
 
-/* |x| of row `row` of [B,H,T,C], by flat index. */
+/* |x| of one row of x [B,H,T,C]; `row` is its flat index. */
 static double row_norm(const peat_node *x, int64_t row)
 {
     int64_t C = x->value.dim[3];
@@ -45,14 +45,14 @@ void norms_hold(const struct trial *t)
         trial_fail(t, "has no hook qkv");
     else
         rig_loss(r, &g, &x.in);
-    /* Nothing is recorded of a scheme that is tried without the hook. */
+    /* before.q is NULL where the scheme is tried without its hook qkv. */
     for (int l = 0; l < CASE_LAYERS && t->o->verdict == CHECK_PASSED && r->before.q[l]; l++) {
         compare_norms(t, "query", r->before.q[l], r->after.q[l]);
         compare_norms(t, "key", r->before.k[l], r->after.k[l]);
     }
 }
 
-/* Of the places of a sequence; the same in all rows. */
+/* A permutation of the places of a sequence, the same for all rows. */
 static int64_t *draw_permutation(const struct trial *t)
 {
     int64_t T = t->c->length, *from = ARENA_ARRAY(&t->rig->arena, T, int64_t);
@@ -79,7 +79,7 @@ void permutation_holds(const struct trial *t)
                                 from[i % T]));
 }
 
-/* With the parameters as given: others may turn it off. Weights are the same with and without. */
+/* For the parameters as given: others may turn `across` off. Both models have equal weights. */
 void acts_across(const struct trial *t)
 {
     struct rig_input x = trial_input(t);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* check_twin.c: two models that should agree: in F32 and in F64, made for sequences of other
- * lengths, and with terms of attention made once or in every layer. */
+/* check_twin.c: compares models that should agree: in F32 and in F64, made for sequences of other
+ * lengths, and with terms of attention computed once or in every layer. */
 
 #include "property.h"
 
-/* A second model of the case; NULL: it is refused. */
+/* A second model of the case; NULL: it could not be opened. */
 static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
 {
     struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
     return trial_open(t, twin, plan) ? twin : NULL;
 }
 
-/* Rounding a sum is far below these; a kernel that computes another number is above. */
+/* The limits are far above the rounding of sums, and below the error of a wrong kernel. */
 static const double value_limit = 2e-3, gradient_limit = 2e-2;
 
-/* Both models get the weights that F32 can hold. */
+/* Rounds the weights of a to F32 and copies them to b. */
 static void round_weights(struct rig *a, struct rig *b)
 {
     for (int k = 0; k < a->model.weights.n; k++) {
@@ -26,7 +26,7 @@ static void round_weights(struct rig *a, struct rig *b)
     }
 }
 
-/* y NULL: of x from 0. */
+/* The length of x - y; y NULL: of x. */
 static double distance(const struct tensor *x, const struct tensor *y)
 {
     double sum = 0;
@@ -61,8 +61,8 @@ static void compare_values(const struct trial *t, const double *f64, const doubl
                        (int)(i / RIG_V % t->c->length), f32[i], f64[i]);
 }
 
-/* A comparison, a sort or a kink may fall on the other side in F32, so a difference counts when it
- * is seen with three inputs. */
+/* In F32 a comparison, a sort or a kink may come out differently, so a difference counts only if
+ * three inputs show it. */
 void precision_holds(const struct trial *t)
 {
     enum { INPUTS = 3 };
@@ -96,7 +96,7 @@ static bool same_shapes(const struct rig *a, const struct rig *b)
     return same;
 }
 
-/* A table with a row for each place grows with T_max: then there is nothing to compare. */
+/* Nothing is compared where shapes differ: a table with a row for each place grows with T_max. */
 static void agrees_with_twin(const struct trial *t, const struct rig_plan *plan, const char *what)
 {
     struct rig_input x = trial_input(t);

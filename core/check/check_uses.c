@@ -31,7 +31,7 @@ static peat_status run_uses(void *ctx, struct trail *trail, struct strbuf *out, 
     return o.verdict == CHECK_PASSED ? PEAT_OK : error_set(err, PEAT_FAILED, "%s", o.why);
 }
 
-/* With drawn settings, as far as they are accepted; the given ones otherwise. */
+/* Drawn settings that the plugin accepts, as a config; without any, the given config. */
 static const void *other_config(const struct checked *s, const void *given)
 {
     enum { TRIES = 8 };

@@ -110,7 +110,7 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     struct error why = {0};
     *report = (struct check_report){.check = check, .text = ""};
     struct team team = {1, NULL};
-    struct arena kept; /* drawn cases give back what they take from `arena` */
+    struct arena kept; /* for files that outlive a drawn case; `arena` is rewound after each */
     struct data_files files = {.a = &kept, .keep_most = DATA_KEPT_BY_PLANS};
     const void *config;
     parallel_start();
@@ -193,7 +193,7 @@ static const char *place_of_death(const struct child *c, struct arena *a)
     return where[0] ? arena_printf(a, "%s: ", where) : "";
 }
 
-/* With the line of its log that tells most: that of a sanitizer, else the last one. */
+/* Describes a death with a line of the child's log: a sanitizer's, or else the last one. */
 static void describe_death(const struct child *c, struct arena *a, struct check_report *report)
 {
     const char *line = log_sanitizer_line(c->log, 0, a);
@@ -257,7 +257,7 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
         report->text = arena_printf(arena, "%sstill running after %g seconds",
                                     place_of_death(c, arena), r->q.timeout);
     } else if (!recorded || (c->code != 0 && report->end != CHECK_END_FAILED)) {
-        /* A child that has reported a failure may crash behind it: the failure counts. */
+        /* A child may crash after it has reported a failure: then the failure counts. */
         describe_death(c, arena, report);
     }
     child_release(c);

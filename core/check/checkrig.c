@@ -118,7 +118,7 @@ static void fill_positional(struct rig *r, const struct variant *v)
 
 /* ---- the model ---- */
 
-/* Off the initial values, which may be zero or equal, and inside the bounds. */
+/* Moves weights off their initial values, which may be zero or equal, within their bounds. */
 static void disturb(struct weights *w)
 {
     for (int i = 0; i < w->n; i++) {

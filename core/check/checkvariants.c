@@ -111,7 +111,7 @@ static int count_variants(const peat_param *row)
     return n;
 }
 
-/* First the parameters as given; a variant that the table of parameters refuses is left out. */
+/* Adds a variant with another value of `key`; NULL: as given. A refused variant is left out. */
 static peat_status add_variant(const struct checked *s, struct variants *v, const char *key,
                                struct value *value, const char *text, struct error *err)
 {
@@ -127,7 +127,7 @@ static peat_status add_variant(const struct checked *s, struct variants *v, cons
     return PEAT_OK;
 }
 
-/* Every choice but the one in `base`. */
+/* Adds a variant for every choice except the one in `base`. */
 static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
                         const void *base)
 {

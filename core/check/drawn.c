@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* drawn.c: every property of the table in configurations that are drawn. */
+/* drawn.c: tries the properties of the table in configurations that are drawn. */
 
 #include "plugin/paramrow.h"
 #include "property.h"
@@ -11,7 +11,7 @@ static int64_t narrowest(const struct property *p)
     return p->narrowest ? p->narrowest : NARROW;
 }
 
-/* With `hooks` in the place of the scheme's; NULL: its own. */
+/* hooks: replace the scheme's; NULL: its own hooks. */
 static void run_model(const struct checked *s, const struct check_case *c, const peat_scheme *hooks,
                       struct check_outcome *o)
 {
@@ -25,7 +25,7 @@ static void run_model(const struct checked *s, const struct check_case *c, const
     trial_skip_refused(&t);
 }
 
-/* Adds the hooks without which the case passes; one that other hooks need is not left out. */
+/* Names the hooks without which the case passes. Hooks on which others depend are not tried. */
 static void name_hooks(const struct checked *s, const struct check_case *c,
                        struct check_outcome *why)
 {
@@ -84,7 +84,7 @@ static int64_t draw_from(struct draws *d, int n, const int64_t *choice)
     return choice[draw(d, n)];
 }
 
-/* About the default, by a factor of 4 at most, or up to a few where it is 0. */
+/* A number within a factor of 4 of the default, or small if that is 0; sometimes a token id. */
 static struct value *draw_number(struct draws *d, const struct checked *s, const peat_param *row)
 {
     bool whole = row->type == PEAT_INT;
@@ -111,7 +111,7 @@ static struct value *draw_value(struct draws *d, const struct checked *s, const 
     return type->number && !type->item ? draw_number(d, s, row) : NULL;
 }
 
-/* Half of the parameters that the user leaves open. */
+/* Settings for about half of the parameters that the user leaves open. */
 static struct value *draw_settings(struct draws *d, const struct checked *s)
 {
     struct value *map = value_map(s->arena, NOWHERE);
@@ -150,7 +150,7 @@ static peat_arch draw_arch(struct draws *d, const struct property *p)
     return arch[n > 1 ? draw(d, n) : 0];
 }
 
-/* At least as wide as the property needs, with as many streams as a combine merges. */
+/* Draws a width that suffices for the property, and as many streams as a combine merges. */
 static void draw_width(struct draws *d, const struct checked *s, struct check_case *c)
 {
     static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 12}, heads[] = {1, 2, 2, 3, 4};
@@ -165,7 +165,7 @@ static void draw_width(struct draws *d, const struct checked *s, struct check_ca
         c->streams = combine->max_streams;
 }
 
-/* Depth, late steps and where a scheme acts; one of eight is long or reaches far, which is slow. */
+/* Draws depth, step and where a scheme acts. One of eight cases is long or far, which is slow. */
 static void draw_more(struct draws *d, const struct checked *s, struct check_case *c)
 {
     static const int64_t layers[] = {0, 0, 0, 1, 3, 4}, strides[] = {2, 17, 100, 819};
@@ -183,7 +183,7 @@ static void draw_more(struct draws *d, const struct checked *s, struct check_cas
         c->stride = draw_from(d, 4, strides);
 }
 
-/* Lengths are mostly short, which is quick, and shifts are such that xpos stays finite. */
+/* Most lengths are short, which is quick, and shifts are small enough for xpos to stay finite. */
 static void draw_case(const struct checked *s, uint64_t seed, int64_t index, struct check_case *c,
                       struct value **settings)
 {

@@ -87,7 +87,7 @@ static const struct property table[] = {
      "training rows=2; training rows=2 length=40; training rows=2 heads=3 width=6 layers=3",
      .may = CASE_TRAINING, .narrowest = GRADIENT_D},
     {"lengths", lengths_agree, ARCH_BOTH, "rows=1; rows=1 training", .once = true,
-     .unfit = reads_length}, /* a grid chosen by T_max differs for sequences beyond it */
+     .unfit = reads_length}, /* once: a drawn length may exceed the T_max that sets a grid */
     {"widths", .whole = widths_whole},
     {"shift-invariant", shift_holds, ARCH_BOTH,
      SHIFTS("") "; " SHIFTS(" rows=1 length=48 step=1000000"), .has = CASE_MOVED,
@@ -165,7 +165,7 @@ static const struct property table[] = {
     {"batches", batches_hold, ARCH_BOTH},
     {"draws", draws_hold, ARCH_BOTH | ARCH_SEQ2SEQ},
     {"answers", answers_hold, ARCH_BOTH,
-     .once = true}, /* in few rows all answers may be the same */
+     .once = true}, /* once: in the few rows of a drawn case all answers may be equal */
     {"metrics", .whole = task_metrics},
     {"leaks", .whole = task_leaks, .unfit = not_a_task},
     {"leaks", no_leak_holds, ARCH_BOTH, "training f32", .name = "leaks-model", .once = true,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c: hooks that write down their calls. */
+/* recorder.c: hooks that record their calls. */
 #include "recorder.h"
 
 #include "nn/host.h"
@@ -49,7 +49,7 @@ static struct value *numbers_of(struct arena *a, const struct tensor *t)
     return reals(a, t->rank, t->dim, x);
 }
 
-/* One per place: {"shape": [B, T], "data": [..]}; 0 where there are neither ids nor marks. */
+/* A number per place: {"shape": [B, T], "data": [..]}; 0 without ids and marks. */
 static void put_places(struct json map, const char *key, int64_t B, int64_t T, const int32_t *id,
                        const uint8_t *mark)
 {
@@ -61,7 +61,7 @@ static void put_places(struct json map, const char *key, int64_t B, int64_t T, c
 
 /* ---- what every hook is given ---- */
 
-/* The axis of axes is left out when there is one. */
+/* The first dimension, of axes, is left out where there is one axis. */
 static struct value *positions(struct arena *a, const peat_side *side, const double *pos)
 {
     const int64_t dim[] = {side->n_axes, side->pos_B, side->T};
@@ -102,7 +102,7 @@ static void put_sizes(struct json in, const peat_call *c)
     json_put_int(in, "trained_step", call_of(c)->pass->trained_step);
 }
 
-/* Parameters, where `auto` is replaced by what setup chose. */
+/* The parameters, with the values that setup chose for `auto`. */
 static struct value *settings_of(const peat_call *c, struct arena *a)
 {
     static const peat_param none[] = {PEAT_PARAM_END};
@@ -111,7 +111,7 @@ static struct value *settings_of(const peat_call *c, struct arena *a)
     return value_merge(a, given, call_of(c)->part->resolved);
 }
 
-/* Its tensors by the names that setup gave, as the names of weights of the model. */
+/* Maps the names that setup gave to the plugin's tensors to the names of the model's weights. */
 static void put_tensors(struct json call, const peat_call *c)
 {
     const struct part *part = call_of(c)->part;
@@ -181,7 +181,7 @@ static void trace(struct recorder *r)
 
 /* ---- a call ---- */
 
-/* A leaf in the place of an input. */
+/* Replaces an input by a leaf of the same value, and records it. */
 static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
 {
     if (!x || r->n_made == RECORDED_CALLS)
@@ -198,7 +198,7 @@ static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
     return leaf;
 }
 
-/* Leaves in the place of the nodes that go from layer to layer. */
+/* Replaces the nodes that go from layer to layer by leaves. */
 static peat_node *const *cut_state(struct recorder *r, peat_node *const *state)
 {
     static const char *const name[] = {"state0", "state1", "state2", "state3",
@@ -223,7 +223,7 @@ static struct json begin(const peat_call *c, enum hook_id hook)
     put_tensors(r->call, c);
     if (call_of(c)->attention)
         put_projections(in, c);
-    peat_call *own = (peat_call *)(uintptr_t)c; /* it lives on the stack of the caller */
+    peat_call *own = (peat_call *)(uintptr_t)c; /* on the caller's stack, not constant */
     bool one = c->x_q == c->x_k;
     own->x_q = cut(r, "x_q", c->x_q);
     own->x_k = one ? own->x_q : cut(r, "x_k", c->x_k);
@@ -368,7 +368,7 @@ static peat_node *record_bias_rel(const peat_call *c, const peat_rel *rel)
     return end_one(c, hooks_of(c)->bias_rel(c, rel));
 }
 
-/* p as the hook is to see it; NULL stays NULL. */
+/* p with leaves for q, k and v; NULL stays NULL. */
 static const peat_qkv *cut_qkv(const peat_call *c, const peat_qkv *p, peat_qkv *room)
 {
     struct recorder *r = recorder_of(c);
@@ -392,7 +392,7 @@ static peat_node *record_score_add(const peat_call *c, const peat_qkv *p)
     return end_one(c, hooks_of(c)->score_add(c, cut_qkv(c, p, &room)));
 }
 
-/* A hook that is given the logits. */
+/* Records a hook that is given the logits. */
 static peat_node *record_scores(const peat_call *c, enum hook_id id,
                                 peat_node *(*hook)(const peat_call *c, const peat_qkv *p,
                                                    peat_node *S, peat_node *bias),
@@ -525,7 +525,7 @@ static peat_node *loss_of(struct recorder *r, struct graph *g)
     return loss;
 }
 
-/* Gradients of inputs that got none stay out. */
+/* Inputs without a gradient are left out. */
 static void put_input_gradients(struct recorder *r)
 {
     for (int i = 0; i < r->n_made; i++) {

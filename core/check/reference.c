@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.c: a plugin's hooks against functions of a Python file that were written from its
+ * reference.c: compares a plugin's hooks with functions of a Python file, written from the plugin's
  * paper.
  *
  * Passes of small models are recorded call by call (recorder.h), one line of JSON for each pass,
@@ -74,7 +74,7 @@ static void record(struct recording *r, const struct checked *s, const struct va
     arena_release(&arena);
 }
 
-/* One with two streams of positions, where the combine merges as many. */
+/* The text of case i. One case has two streams of positions, if the combine merges as many. */
 static const char *case_of(const struct checked *s, int i)
 {
     const peat_combine *combine = checked_combine(s);
@@ -115,8 +115,8 @@ static void record_drawn(struct recording *r, int index)
     record_case(r, &s, &v, case_of(&s, index % CASES));
 }
 
-/* Every label and switch in each case, the far one with the parameters as given alone; then drawn
- * settings. */
+/* Records every label and switch in each case, but the far case only with the parameters as given;
+ * then drawn settings. */
 static void record_all(struct recording *r)
 {
     const struct checked *s = r->subject;

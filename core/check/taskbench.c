@@ -4,7 +4,7 @@
 
 #include "nn/host.h"
 
-/* host->draw has no argument through which a log could reach it. */
+/* The log of this thread. host->draw has no argument through which it could be passed. */
 static struct draw_log **open_log(void)
 {
     static _Thread_local struct draw_log *log;
@@ -31,7 +31,7 @@ static uint64_t logged_draw(uint64_t stream, uint64_t index)
     return rng_bits(stream, index);
 }
 
-/* The rows of a task with data are windows of it, which may overlap. */
+/* Whether the task reads a file. Its rows are then windows of the data, which may overlap. */
 static bool reads_data(const struct checked *s)
 {
     const peat_param *row = s->plugin->desc->param;
@@ -41,7 +41,7 @@ static bool reads_data(const struct checked *s)
     return false;
 }
 
-/* Then parts of a sample file may be the same. */
+/* Whether a sample file repeats its text, so that parts of it may be the same. */
 static bool has_repeated_sample(const struct checked *s)
 {
     const peat_task *task = s->plugin->desc->interface;

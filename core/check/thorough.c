@@ -4,7 +4,7 @@
 
 #include "cases.h"
 
-/* A process tries cases for SECONDS_EACH; TRIES and SECONDS_SMALLER bound making one smaller. */
+/* A process tries cases for SECONDS_EACH. TRIES and SECONDS_SMALLER limit shrinking one. */
 enum { SECONDS_EACH = 20, TRIES = 200, SECONDS_SMALLER = 30 };
 
 /* A case that fails, and the settings drawn for the plugin's parameters. */
@@ -15,7 +15,7 @@ struct found {
     struct check_report report;
 };
 
-/* status: the first error of a process; nothing is asked after it. */
+/* status: the first error of a process, after which no process is started. */
 struct search {
     struct thorough *t;
     const struct check_request *q;
@@ -28,7 +28,7 @@ struct search {
 
 /* ---- asking a process ---- */
 
-/* The user's settings and then those that were drawn; f NULL: none. */
+/* The user's settings and then those that were drawn; f NULL: no drawn ones. */
 static int all_settings(const struct search *s, const struct found *f, char *const **setting)
 {
     int n = s->q->n_setting, drawn = f ? f->n_setting : 0;
@@ -56,7 +56,7 @@ static struct check_report ask(struct search *s, const char *cases, const struct
 
 /* ---- making it smaller ---- */
 
-/* True when the candidate fails as well: it is the best one then. */
+/* True when the candidate fails too; it then becomes the best one. */
 static bool try(struct search *s, struct found *candidate, struct found *best)
 {
     if (s->tries++ >= TRIES || clock_seconds() > s->until)
@@ -105,7 +105,7 @@ static void make_smaller(struct search *s, struct found *best)
 
 /* ---- finding one ---- */
 
-/* Makes the case smaller that failed, unless it fails only after others. */
+/* Makes the failed case smaller, unless it fails only after other cases. */
 static void look_at_case(struct search *s, const struct check_report *many)
 {
     struct thorough *t = s->t;
@@ -158,7 +158,7 @@ static void finish_job(struct search *s, struct job *j)
     j->next = j->report.cases.index;
 }
 
-/* Cases before `end` for so many seconds; the first that fails then, or `end`. */
+/* Tries cases before `end` for so many seconds. Returns the first that fails, or `end`. */
 static int64_t run_jobs(struct search *s, struct job *job, double seconds, int64_t end)
 {
     struct stops_held held;
@@ -193,7 +193,7 @@ peat_status thorough_run(struct thorough *t, const struct check_request *q, stru
     for (int i = 0; i < t->jobs; i++)
         job[i].next = i;
     t->report = (struct check_report){.check = check_cases.name, .text = ""};
-    t->index = INT64_MAX; /* after a case has failed, those before it are tried all the same */
+    t->index = INT64_MAX; /* lowered to a failed case; the cases before it are still tried */
     while (s.status == PEAT_OK && any_before(job, t->jobs, t->index) &&
            (left > 0 || t->index < INT64_MAX)) {
         double seconds = left > 0 && left < SECONDS_EACH ? left : SECONDS_EACH;

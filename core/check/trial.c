@@ -4,10 +4,10 @@
 #include "property.h"
 #include "recorder.h"
 
-/* Places of a source: another number than those of the decoder. */
+/* The number of places of a source, which differs from the decoder's. */
 enum { SOURCE_T = 4 };
 
-/* Positions with a stride are within it, so that tables have their rows. 0: as usual. */
+/* T_max, beyond positions with a stride, so that tables have their rows; 0: the default. */
 static int64_t longest(const struct check_case *c)
 {
     int64_t usual = c->property->longest ? c->property->longest : RIG_T_MAX;
@@ -15,7 +15,7 @@ static int64_t longest(const struct check_case *c)
     return needed > usual ? needed : c->property->longest;
 }
 
-/* Exact in binary, as are multiples. */
+/* 3/4 and its multiples are exact in binary. */
 static double fraction(const struct trial *t)
 {
     return trial_has(t, CASE_FRACTIONAL) ? 0.75 : 1;
@@ -92,7 +92,7 @@ bool trial_has(const struct trial *t, enum case_flag flag)
     return (t->c->flags | t->c->property->has) & flag;
 }
 
-/* Padding and documents of the case; the input has those that its flags say. */
+/* Fills padding and documents; the case's flags say which of them the input has. */
 static void hide(const struct trial *t, struct rig_input *x)
 {
     int64_t from, to;
@@ -106,7 +106,7 @@ static void hide(const struct trial *t, struct rig_input *x)
     x->in.document = trial_has(t, CASE_PACKED) ? x->document : NULL;
 }
 
-/* S places for each row; those from SOURCE_T on are padding. */
+/* Adds a source of S places to each row; places from SOURCE_T on are padding. */
 static void add_sources(const struct trial *t, struct model_input *in, int64_t S)
 {
     struct arena *a = &t->rig->arena;

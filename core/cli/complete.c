@@ -21,7 +21,7 @@ static void offer_options(const struct offers *o, const struct cli_command *c)
     }
 }
 
-/* An operand in brackets ends with the list; one with "..." may be repeated. */
+/* An operand in brackets is the last of the list; one with "..." may be repeated. */
 static void offer_operand(struct offers *o, const struct cli_command *c)
 {
     const char *name = c->operands ? c->operands : "";

@@ -68,7 +68,7 @@ static int run_help(const struct cli_command *of, int argc, char **argv)
 
 /* ---- commands ---- */
 
-/* If the directory is the last operand, the message says so; nothing is guessed. */
+/* If the last operand is a run directory, the error says that the directory comes first. */
 static void say_order(const struct cli *cli)
 {
     int last = cli->n_operand - 1;

@@ -19,7 +19,7 @@ static bool is_yaml(const char *word)
     return path_ends_in(word, ".yaml") || path_ends_in(word, ".yml");
 }
 
-/* experiment.yaml and resolved.yaml of a run directory. */
+/* Whether the file is experiment.yaml or resolved.yaml of a run directory. */
 static bool is_of_run(const char *file, const char *folder)
 {
     const char *name = path_name(file);
@@ -49,7 +49,7 @@ struct near_names {
     const char **name;
 };
 
-/* The entries of the folder that pass the test; NULL: all. */
+/* Collects the entries of the folder that pass the test. */
 static void collect(struct near_names *names, const char *folder, bool (*fits)(const char *path))
 {
     char **entry;

@@ -2,7 +2,7 @@
 /* messages.c: messages on stderr. */
 #include "cli/cli.h"
 
-/* A message comes after what was printed before it, in one file too. */
+/* Flushes stdout, so that messages follow earlier output when both go to one file. */
 static void say(const char *fmt, va_list args)
 {
     fflush(stdout);

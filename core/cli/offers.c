@@ -197,7 +197,7 @@ static const struct value *walk_keys(const struct offers *o, const struct value 
     return found;
 }
 
-/* The same for all keys that the command line accepts. */
+/* walk_keys for all keys that the command line accepts; key NULL: offers them. */
 static const struct value *walk_file(const struct offers *o, const char *key)
 {
     static const char *const section[] = {"defaults", "run", "report", "match"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* planlooks.c: what an experiment costs whose seeds are added until its claims are decided. */
+/* planlooks.c: the cost of an experiment whose seeds are added until its claims are decided. */
 #include "cli/planparts.h"
 #include "cli/runlooks.h"
 

@@ -101,7 +101,7 @@ static bool measure_all(struct measuring *m)
     return true;
 }
 
-/* Adds the kind of the cell where no cell before is of this kind. */
+/* The kind of the cell, which is added unless an earlier cell has it. */
 static struct kind *kind_of(struct measuring *m, const struct plan_cell *c)
 {
     const char *name = what_costs(c, m->a);

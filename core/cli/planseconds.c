@@ -14,8 +14,8 @@ static const double cell_start = 0.06;
 static const double enough = 0.02, too_long = 0.2;
 enum { STEPS = 3 };
 
-/* A step of a large model costs as much for each FLOP as one of these sizes, which takes less time
- * and memory. */
+/* A step of a larger model costs as much for each FLOP as a step of these sizes, which takes less
+ * time and memory. */
 enum { WIDEST = 512, MOST_LAYERS = 2, MOST_TOKENS = 1024 };
 
 /* Steps of some sizes and what they cost: seconds for one FLOP of plan_work. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* planwarnings.c: rows that are skipped, that start lopsided, whose rate stays low, that are one,
- * whose plugins hide installed ones, or that need more memory than there is. */
+/* planwarnings.c: warns of rows that are skipped, start lopsided, keep a low learning rate, equal
+ * other rows, use plugins that hide installed ones, or need more memory than there is. */
 #include "cli/planparts.h"
 
 #include "process/machine.h"
@@ -81,7 +81,7 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
     print_warnings(p, rows, said, "each is trained, to the same weights", a);
 }
 
-/* The warning on a plugin, "" without one; `known` has those on the files that were looked at. */
+/* The warning on a plugin, "" for none. `known`: warnings on files that were seen before. */
 static const char *hiding(const struct registry *r, const struct value *plugin, struct json known)
 {
     const char *path = json_get_text(plugin, "path"), *kind = json_get_text(plugin, "kind");

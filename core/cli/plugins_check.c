@@ -184,7 +184,7 @@ static void print_object(struct checking *c)
 
 /* ---- running ---- */
 
-/* A check with nothing to try has no process. */
+/* Runs a check in a child process; a check that does not apply to the plugin is skipped. */
 static bool run_apart(struct checking *c, const char *check)
 {
     struct check_report *r = &c->report[c->n];

@@ -40,7 +40,7 @@ static bool has_cell(const struct result_row *row, const char *id)
     return false;
 }
 
-/* A later run has the results of all looks: a claim that a later look decides is open at look k. */
+/* A claim that a later look decided in an earlier run is open at look k, too. */
 static bool is_open(const struct claim_verdict *v, int k)
 {
     return v->verdict == CLAIM_UNDECIDED || v->look > k + 1;
@@ -63,7 +63,7 @@ static void find_open(struct looking *x, const struct results *r, const struct c
     }
 }
 
-/* The number of cells of this look that have no result, but their row's reported value. */
+/* The number of cells in rows of the table that the looks so far need and that have not ended. */
 static int count_pending(const struct looking *x, const struct results *r)
 {
     int n = 0;
@@ -123,7 +123,7 @@ static peat_status judge(struct looking *x, int k, bool quiet, bool *more, struc
     return keep_decided(x, k + 1, err);
 }
 
-/* Cells that a look left are the next one's. */
+/* Adds up finished cells; cells that a look left are counted by the next one. */
 static void add_end(struct runner_end *all, const struct runner_end *one)
 {
     const int done = all->done, diverged = all->diverged;

@@ -29,7 +29,7 @@ static void add_parameter(struct strbuf *out, const char *key, const struct valu
         json_print(item, JSON_CANONICAL, out);
 }
 
-/* The parameters alone, and in the title. */
+/* Sets the parameters, and the title, which contains them. */
 static void read_parameters(const struct value *scheme, struct arena *a, struct shown_scheme *look)
 {
     struct json given = json_map(a);

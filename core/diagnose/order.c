@@ -147,9 +147,9 @@ static void add_batch(void *ctx, const peat_batch *b)
 
 /* ---- expectations from theory ---- */
 
-/* Other mixers read in order. Without any position attention treats the keys as a set. So a
- * bidirectional model is equivariant at every depth, and a causal one only in its first layer,
- * whose last query sees all keys. */
+/* Whether the change must be 0. Mixers other than attention read in order. Attention without any
+ * position treats the keys as a set: a bidirectional model is then equivariant at every depth, and
+ * a causal one only in its first layer, whose last query sees all keys. */
 static bool must_be_zero(const struct order *o, int64_t layer)
 {
     const struct model *m = o->s->model;

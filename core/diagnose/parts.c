@@ -156,7 +156,7 @@ static void on_chain(void *ctx, const struct attention_seen *seen)
     c->group[c->n++] = copy_chain(&seen->chain, c->arena);
 }
 
-/* Streams that enter attention itself are merged there again; they are zero, unless `sites`. */
+/* Replaces the streams that attention merges by zeros, unless `sites`; kept: the streams. */
 static void silence_sites(struct trace *t, peat_node **kept, bool sites)
 {
     for (int i = 0; i < POSITIONAL_MAX; i++) {
@@ -199,7 +199,7 @@ static void store(struct group_parts *g, const struct chains *c, enum part_kind 
             g[i].x[w][p] = c->group[i].x[w];
 }
 
-/* Positions that enter attention itself are added to the part of positions. */
+/* Adds positions that enter inside attention to the part of positions. */
 static void add_sites(struct trace *t, int64_t layer, double *zero, const struct chains *silent,
                       struct group_parts *g)
 {

@@ -49,8 +49,8 @@ static int64_t shown_length(int64_t T)
     return T < SUBJECT_LENGTH ? T : SUBJECT_LENGTH;
 }
 
-/* A window has fewer tokens where the vocabulary makes logits large, or the length makes attention
- * weights large. */
+/* The number of windows of a batch: fewer where the vocabulary makes logits large, or the length
+ * makes attention weights large. */
 static int64_t rows_of(const peat_task_plan *plan, int64_t T)
 {
     const int64_t most = 64, logits = INT64_C(1) << 25, pairs = INT64_C(1) << 18;

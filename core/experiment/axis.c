@@ -75,7 +75,7 @@ static struct axis_value plain_value(struct reading *r, const struct axis *axis,
     return (struct axis_value){label_of(r, v), set};
 }
 
-/* A label may also be written as in the names of cells, or with the path of a plugin. */
+/* Other names of a value are its label as in names of cells, and with the path of a plugin. */
 static void append_value(struct reading *r, struct axis *axis, struct axis_value v)
 {
     int i = axis->n_known;

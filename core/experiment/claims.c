@@ -7,7 +7,7 @@
 #include "plugin/params.h"
 
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
-/* in paired_test_words */
+/* each is one of paired_test_words */
 const char *const claim_tests[] = {"t", "sign-flip", "wilcoxon", NULL};
 const char *const claim_samples[] = {"seeds", "seeds_and_text", NULL};
 

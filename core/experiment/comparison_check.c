@@ -262,8 +262,8 @@ static bool check_sampled(struct planning *p, const struct value *v, const struc
                    metric->name, row->cell.label);
 }
 
-/* The first of these settings in which rows differ; NULL: none. loosely: one that a row does not
- * have is no difference. */
+/* The first of these settings in which rows differ; NULL: none. loosely: a setting that one of the
+ * rows lacks does not count. */
 static const char *differing(const struct plan_row *x, const struct plan_row *y,
                              const char *const *setting, bool loosely)
 {

@@ -157,7 +157,7 @@ double plan_training(const struct plan_cell *c, int64_t from)
            (double)(t->steps - from);
 }
 
-/* The share of its evaluations that are due after a step. */
+/* The share of a cell's evaluations that are due after step `from`. */
 static double evaluated_after(const struct plan_cell *c, int64_t from)
 {
     int64_t steps = c->config.train.steps, every = c->config.eval.every;

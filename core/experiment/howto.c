@@ -51,7 +51,7 @@ const peat_param match_rows[] = {
     PEAT_PARAM_END,
 };
 
-/* Keys without a row. */
+/* Keys that are read separately, without a row above. */
 const char *const run_keys[] = {"timeout",    "no_progress", "plan_timeout",
                                 "checkpoint", "slurm",       NULL};
 const char *const report_keys[] = {"baseline", "contrasts", "best_over", NULL};

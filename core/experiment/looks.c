@@ -4,7 +4,7 @@
 #include "experiment/claim.h"
 #include "plugin/params.h"
 
-/* in the words of spending_words */
+/* each is one of spending_words */
 const char *const claim_spendings[] = {"obrien-fleming", "pocock", NULL};
 
 struct words {

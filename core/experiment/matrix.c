@@ -142,7 +142,7 @@ static bool read_exclude(struct reading *r, const struct value *v)
     return true;
 }
 
-/* An axis value of a cell of include; a value that the product lacks becomes known. */
+/* Reads the value of an axis in a cell of include; a new value is added to the known ones. */
 static bool include_value(struct reading *r, struct axis *axis, struct value *v,
                           struct value **label)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mend.c: removes mistakes that were found from the tree that was read. */
+/* mend.c: takes the mistakes that were found out of the tree of settings. */
 #include "experiment/mend.h"
 
 static const char words_file[] = "command line";
@@ -49,7 +49,7 @@ static const char *proposal(struct arena *a, const char *said)
     return arena_printf(a, "%.*s", (int)strcspn(at, "'"), at);
 }
 
-/* A message about a claim that lost a part is not reliable. */
+/* Whether the place is in a section that lost a part: messages about it are not reliable. */
 static bool is_in_section(const struct mend *one, struct place at)
 {
     return one->last_line > 0 && same_text(at.file, one->at.file) && at.line >= one->first_line &&

@@ -86,7 +86,7 @@ static const struct value *free_axes(const struct planning *p)
 }
 
 /* On axes whose value will be chosen the row may differ from its baseline, because the baseline
- * cell is not known yet: any number of rows may then be it, and none is kept. */
+ * cell is not known yet: several rows may be the baseline, and none is recorded. */
 static bool find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;

@@ -244,7 +244,7 @@ static struct value *overrides_of(const struct resolving *r)
 
 /* ---- report and claims ---- */
 
-/* Contrasts are written in their normal form; that of a claim has those of its contrast in it. */
+/* In its normal form a claim has the keys of its contrast; they are written under `contrast`. */
 static struct value *claims_of(const struct resolving *r)
 {
     static const char *const compared[] = {"factor", "of", "over", "pool", "where", NULL};

@@ -125,7 +125,7 @@ static void list_drops(struct planning *p, const struct value *drops)
     p->plan->dropped = dropped.v;
 }
 
-/* Puts "-" for the combine. *kept: whether it is the first that differs only in that. */
+/* Labels the row's combine "-". *kept: whether no earlier row has the same labels. */
 static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 {
     const struct experiment *e = p->e;

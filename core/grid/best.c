@@ -41,7 +41,7 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
 
 /* ---- rows and their values ---- */
 
-/* On the axes whose value is chosen, or on those by which choices differ. */
+/* Whether labels agree on the axes whose value is chosen, or on those by which choices differ. */
 static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
                          bool chosen)
 {
@@ -184,7 +184,7 @@ static const struct value *measure_of(const struct best *b, const struct best_ro
     return result_measure(c->result, row->metric, b->over.halves ? "choose" : "valid", length);
 }
 
-/* Without a given length: the shortest. */
+/* Sets the length of best_over, or else the shortest. */
 static void find_length(struct best *b, int i)
 {
     struct best_row *row = &b->row[i];
@@ -234,7 +234,7 @@ static void score_values(struct best *b, int i, int n_seed, const int64_t *seed)
     }
 }
 
-/* Values rise, so among equal scores the first is kept. */
+/* Values are in rising order, so the first of equal scores is kept. */
 static void choose_value(struct best_row *row)
 {
     for (int k = 0; row->open == 0 && k < row->n; k++) {

@@ -14,7 +14,7 @@ struct loop {
     char **env;
     int n_taken, n_active;
     double looked; /* time of the clock at the last check of progress */
-    int n_stop;    /* number of stops from a person or a program; SIGHUP may come by itself */
+    int n_stop;    /* number of stop signals except SIGHUP, which a lost terminal sends too */
     struct job **active;
     bool stopping; /* no more cells are started */
 };

@@ -48,7 +48,7 @@ static enum cell_state end_state(const struct value *end)
     return CELL_PARTIAL;
 }
 
-/* NULL: it is a result of this cell. */
+/* Why the result is damaged; NULL: it is a result of this cell. */
 static const char *result_fault(const struct cell_files *c)
 {
     if (!json_text_is(c->result, "state", "done") && !json_text_is(c->result, "state", "diverged"))
@@ -77,7 +77,7 @@ static bool read_file(struct cell_files *c, const struct record *r, struct value
     peat_status status = record_read(c->dir, r, a, v, &why);
     if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
         return error_fail(err, status, "%s", why.text);
-    if (r == &stale_record) /* a damaged stale.json marks the cell too */
+    if (r == &stale_record) /* a damaged stale.json marks it as stale too */
         c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
     if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)
         note(c, a, why.text);

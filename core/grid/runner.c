@@ -165,7 +165,7 @@ static bool has_role(const struct run *r, int i, enum best_role role)
     return r->dir.best && r->dir.best->cell[i].role == role;
 }
 
-/* The number of cells that will be run once their rows have a value: for each row, those of one
+/* The number of cells that will be run once their rows have a value: in each row the cells of one
  * value. waits: by the plan's cells. */
 static int count_waiting(const struct run *r, const bool *waits)
 {
@@ -449,7 +449,7 @@ static void say_choice(struct run *r, const struct best *b, int i)
                  best_over_seeds(&b->over, r->arena));
 }
 
-/* For rows that had no choice before. Both lists have the rows in the order of the plan. */
+/* Prints the choices of rows that had none before. Both lists are in the order of the plan. */
 static void say_choices(struct run *r, const struct best *before)
 {
     const struct best *now = r->dir.best;

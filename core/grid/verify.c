@@ -174,7 +174,7 @@ static void check_named(struct verification *v, const struct cell_files *c, cons
 
 /* ---- the whole directory ---- */
 
-/* False: they are not the files that the result is sealed with, and may be of any size. */
+/* False: the files are not those that the result is sealed with, and may be of any size. */
 static bool check_files(struct verification *v, const struct cell_files *c)
 {
     enum cell_look look = v->without_weights ? LOOK_READ : LOOK_ALL;

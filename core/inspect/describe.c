@@ -36,7 +36,7 @@ static void find_movement(struct stream_description *s, const float *x)
     }
 }
 
-/* sum_p x_p = T mean + sum_p (x_p - mean): the first part's share of sum_p |x_p|^2. */
+/* sum_p |x_p|^2 = T |mean|^2 + sum_p |x_p - mean|^2: finds the mean and the first part's share. */
 static void find_constant(struct stream_description *s, const float *x, double *mean)
 {
     double all = 0.0, constant = 0.0;

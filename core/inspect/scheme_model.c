@@ -186,7 +186,7 @@ static void add_table(struct scheme_model *m, const char *what, const struct ten
     m->table[m->n++].batch = batch ? m->request->rows : 0;
 }
 
-/* A table for all heads, or for all rows, stays single. */
+/* Spreads x over all pairs of places; heads or rows that share one table are not repeated. */
 static void add_terms(struct scheme_model *m, const char *what, const peat_node *x)
 {
     int64_t T = places(m);

@@ -204,7 +204,7 @@ static peat_node *part_input(struct graph *g, const struct model_config *c,
     return c->norm_place == NORM_BEFORE ? norm_forward(g, n, x) : x;
 }
 
-/* x plus the output y of a part, normed if norms are after parts. */
+/* x plus the output y of a part; the sum is normed if norms are after parts. */
 static peat_node *part_added(struct pass *pass, const struct model_config *c,
                              const struct norm_weights *n, peat_node *x, peat_node *y,
                              const char *place, int64_t layer)

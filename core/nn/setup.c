@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setup.c: before and after a plugin's setup, and the engine functions that it may call. */
+/* setup.c: the beginning and end of a plugin's setup, and the engine functions that it may call. */
 #include "nn/setup.h"
 
 #include "services.h"

@@ -68,7 +68,7 @@ static void say_significance(struct html_page *p, const struct summary *s, int l
     }
 }
 
-/* The best row may be one of several baselines. */
+/* Says of how many other rows the best row is the baseline; there may be several baselines. */
 static void say_of_the_baseline(struct html_page *p, const struct result_row *best)
 {
     int compared = 0, others = 0;
@@ -134,7 +134,7 @@ static void say_how_surely(struct html_page *p, const struct result_row *best, i
 
 /* ---- tiles ---- */
 
-/* Its value; its label follows. */
+/* Opens a tile with its value; the tile's label follows. */
 static void open_tile(struct html_page *p, const char *value)
 {
     strbuf_addf(p->out, "<div><p class=\"value\">%s</p><p class=\"soft\">", value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_cells.c: what acts where, and what became of every cell. */
+/* html_cells.c: the injection plan of each row, and the state of every cell. */
 
 #include "page_parts.h"
 #include "report/numbers.h"
@@ -57,7 +57,7 @@ static const char *reason_of(struct html_page *p, const struct result_cell *c)
     return cell_has_failed(c->state) ? json_text_or(c->end, "reason", "") : "";
 }
 
-/* The cell should be in the means and is not. */
+/* True for a cell that should be in the means and is not. */
 static bool is_missing(const struct result_cell *c)
 {
     return c->reported && !result_counts(c);

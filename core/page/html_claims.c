@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_claims.c: what was claimed and whether it holds, and the contrasts of the report. */
+/* html_claims.c: the claims with their verdicts, and the contrasts of the report. */
 
 #include "page_parts.h"
 #include "report/comparison_tables.h"

@@ -6,9 +6,9 @@
 
 /* ---- gnuplot's SVG, element by element ---- */
 
-/* A drawing on its way into the page. Its names get the number n, because a page has several
- * drawings; name spaces go, because HTML needs none; and gnuplot's titles, "gnuplot_plot_1", make
- * place for what the figure says of its rows and points. */
+/* A drawing that is copied into the page. Its names get the number n, because a page has several
+ * drawings. Name spaces are dropped, because HTML needs none. gnuplot's titles, "gnuplot_plot_1",
+ * are replaced by the figure's texts on its rows and points. */
 struct drawing {
     struct html_page *p;
     struct strbuf *out;
@@ -38,7 +38,7 @@ static void add_attribute(struct drawing *d, const char *name, const char *value
     strbuf_add(d->out, "\"");
 }
 
-/* An element of a plot command: the row that it shows. */
+/* Adds the row that the element of a plot command shows. */
 static void add_row(struct drawing *d)
 {
     int row = figure_row(d->f, d->element++);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_learned.c: what `peat diagnose --save` found: rows over seeds, figures, and cell by cell. */
+/* html_learned.c: findings of `peat diagnose --save`: rows over seeds, figures, and each cell. */
 
 #include "page_parts.h"
 #include "plot/plot_findings.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_provenance.c: what made these numbers, and how to make them again. */
+/* html_provenance.c: the origin of the results, and the commands that make them again. */
 
 #include "experiment/resolved.h"
 #include "grid/verify.h"

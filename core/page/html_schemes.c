@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* html_schemes.c: what each scheme of the grid looks like, as `peat run` has drawn it. */
+/* html_schemes.c: the drawings of the grid's schemes, which `peat run` has made. */
 
 #include "grid/schemefile.h"
 #include "page_parts.h"

@@ -73,7 +73,7 @@ void html_plain_table(struct html_page *p, const struct table *t, bool lines)
     add_block(p, t, t->n_label, t->n_column, lines);
 }
 
-/* Of many notes the first are shown and the rest is folded. */
+/* Shows the first notes and folds the rest. */
 static void add_notes(struct html_page *p, const struct table *t)
 {
     enum { SHOWN = 6 };

@@ -21,7 +21,7 @@ struct history {
 
 struct curve {
     double step[BINS], mean[BINS], low[BINS], high[BINS]; /* NaN: no value */
-    int seeds[BINS], all; /* seeds with a value there, in all: others have stopped before */
+    int seeds[BINS], all; /* number of seeds at each place, and of all; some stop earlier */
 };
 
 /* Cells that still run have curves too. */
@@ -165,7 +165,7 @@ static void add_curve(struct plotter *p, const char *label, const struct curve *
     lines_end(p);
 }
 
-/* What a curve reaches up to after the first tenth of the steps. */
+/* The highest end of a curve's intervals after the first tenth of the steps. */
 static double later_high(const struct curve *c, int64_t last)
 {
     double high = (double)NAN;

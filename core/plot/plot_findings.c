@@ -97,7 +97,7 @@ static void draw_points(struct drawing *d)
 /* The places along the bottom. */
 struct places {
     int n;
-    double x[PLACES_MAX], chance[PLACES_MAX], chances[PLACES_MAX]; /* sums, and of how many */
+    double x[PLACES_MAX], chance[PLACES_MAX], chances[PLACES_MAX]; /* sum and number of chances */
     const char *label[PLACES_MAX];
 };
 

@@ -30,7 +30,7 @@ static bool rule(struct error *err, bool kept, const char *fmt, ...)
     return kept;
 }
 
-/* Whether it is non-empty and of lower case, digits, underscore. */
+/* True for one to ID_MAX_LENGTH lower-case letters, digits and underscores. */
 static bool is_name(const char *text)
 {
     size_t n = text ? strlen(text) : 0;

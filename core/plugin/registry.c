@@ -228,7 +228,7 @@ int registry_names(struct registry *r, peat_kind kind, const char *const **name)
     return names.n;
 }
 
-/* Finds it by other names that people use, or else by its letters. */
+/* The plugins that people also call by this word, or else the one that is spelled most like it. */
 static const char *nearest_plugin(struct registry *r, peat_kind kind, const char *word)
 {
     const char *known = synonyms(r, kind, word);

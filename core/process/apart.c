@@ -46,7 +46,7 @@ struct watchman {
     struct error found;
 };
 
-/* Reports at once, while the page still names these plugins. */
+/* Reports a change at once, while the page still names the plugins that made it. */
 static void look(void *ctx, const char *hook)
 {
     struct watchman *w = ctx;

@@ -41,7 +41,7 @@ static const char *axes_text(const struct choosing *x)
     return text;
 }
 
-/* "seeds 0, 1" after ` of`, or "" where halves choose. */
+/* " of seeds 0, 1", or "" where halves choose. */
 static const char *of_seeds(const struct choosing *x)
 {
     return x->best.over.halves ? ""

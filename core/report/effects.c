@@ -69,7 +69,7 @@ static double value_of(const struct effects *x, const struct result_cell *c)
     return json_get_number(result_measure(c->result, x->metric, x->split, x->length), "value");
 }
 
-/* In the first directory, to which contrasts and claims belong; in all where it has no value. */
+/* The shortest length in the first directory, which has contrasts and claims, or else in all. */
 static int64_t first_length(const struct effects *x, bool all)
 {
     int64_t first = -1;

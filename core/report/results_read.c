@@ -388,7 +388,7 @@ static int count_measures(const struct result_cell *c)
     return json_get_count(c->result, "measures");
 }
 
-/* Of two copies of a cell the one with more values counts. */
+/* If two directories have the cell, the copy with more values counts. */
 static void place_cell(struct reader *x, struct result_row *row, struct result_cell *c)
 {
     int at = 0;

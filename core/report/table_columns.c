@@ -9,7 +9,7 @@
 /* COMPARED: a number of the difference to the baseline */
 enum group { COMPARED, COUNTED, COST };
 
-/* Forms that no quantity has. */
+/* Forms of numbers beside those of quantities. */
 enum { FORM_P = FORM_KIB + 1, FORM_EFFECT, FORM_HALF };
 
 struct kind {

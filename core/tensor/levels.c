@@ -3,8 +3,8 @@
 #include "tensor/levels.h"
 
 #if PEAT_VECTOR_LEVELS
-/* The instructions with which cmake/PeatRoom.cmake compiles a level. The compiler's library asks
- * the processor once, when the process starts. */
+/* The highest level whose instructions (cmake/PeatRoom.cmake) this processor has. The compiler's
+ * library asks the processor once, when the process starts. */
 enum cpu_level level_here(void)
 {
     if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

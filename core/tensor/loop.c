@@ -101,7 +101,7 @@ static void run(const struct team *team, const struct loop *l, loop_fn fn, const
     parallel_ranges(team, l->count, LOOP_GRAIN, run_tile, &r);
 }
 
-/* An axis along which a tensor is contiguous that is not so along the last; -1: no such axis. */
+/* An axis along which a tensor is contiguous that is not contiguous along the last; -1: none. */
 static int crossed(const struct loop *l)
 {
     const int last = l->rank - 1;

@@ -30,8 +30,8 @@ static peat_status copy_file(const char *from, const char *to, struct error *err
 
 /* ---- keeping ---- */
 
-/* An existing copy was made with this generation, and the run's own file may belong to another one
- * by now. */
+/* An existing copy is not replaced: it was made with this generation, and the run's own file may
+ * belong to another one by now. */
 peat_status kept_put_curve(const char *generation, const char *curve, struct error *err)
 {
     const struct file_path copy = path_in(generation, path_name(curve));

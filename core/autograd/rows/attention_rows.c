@@ -152,7 +152,7 @@ static void weigh_again(const struct attention_tile *t)
     AT_LEVEL(vec_rows).exp_sums(row, t->rows);
 }
 
-/* The gradient of row r of the logits, given as d, into the task's own sums. */
+/* Adds d, the gradient of a row of logits, to the task's own sums. */
 VEC_INLINE void add_partial(const struct partial *p, const struct attention_tile *t, int64_t i,
                             int64_t j, const real *d, real factor, int64_t n)
 {

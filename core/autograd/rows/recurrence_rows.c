@@ -22,8 +22,8 @@ static void read_tile(void *ctx, int64_t tile)
     }
 }
 
-/* From the last place to the first: dh += dy, df += dh (h_before - x), dx += dh (1 - f), dh
- * = dh f. */
+/* From the last place to the first: dh += dy, df += dh (h_before - x), dx += dh (1 - f), and then
+ * dh = dh f. */
 static void unread_tile(void *ctx, int64_t tile)
 {
     const struct recurrence *r = ctx;

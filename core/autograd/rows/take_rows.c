@@ -85,7 +85,7 @@ static void scatter(void *to, const void *from, const int32_t *index, int64_t n)
         da[index[j]] += dy[j];
 }
 
-/* Elements [j, j + n) of the rows in `of`: each row waits only for its own sums. */
+/* Adds elements [j, j + n) of the rows in `of` in turn: a row waits only for its own sums. */
 static void scatter_in_turn(const struct taken_rows *t, uint32_t of, int64_t j, int64_t n)
 {
     for (int64_t k = j; k < j + n; k++)
@@ -94,7 +94,7 @@ static void scatter_in_turn(const struct taken_rows *t, uint32_t of, int64_t j, 
                 ((real *)t->a[r])[t->index[r][k]] += ((const real *)t->y[r])[k];
 }
 
-/* Elements [j, j + STRETCH), one sum for each row. */
+/* Adds elements [j, j + STRETCH), which have one index in each row. */
 static void scatter_sums(const struct taken_rows *t, int64_t j)
 {
     real sum[TAKE_APART];

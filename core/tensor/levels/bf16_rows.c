@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bf16_rows.c: bf16_rows.h at a level. */
+/* bf16_rows.c: the functions of bf16_rows.h, compiled for one level of instructions. */
 #include "levels/bf16_rows.h"
 
 /* Rounds to nearest, ties to even, by an addition: half a unit of the last kept bit, less one, plus

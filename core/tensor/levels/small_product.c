@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* small_product.c: small_product.h at a level, tile by tile in registers. */
+/* small_product.c: small_product.h for one level of instructions, tile by tile in registers. */
 #include "tensor/small_product.h"
 
 /* ---- vectors of this level ---- */
