@@ -547,7 +547,7 @@ static const struct {
     {"printf 'a 1 2\\n' > w.txt", "start: {from: w.txt, to: head.weight}",
      "is not a safetensors file"},
     {"gzip -c v.f > v.gz", "embedding: v.gz", "v.gz' is not a safetensors file"},
-    {"", "start: {from: v.safetensors, tensor: t}", "'tensor' is one: 'to' has to name one"},
+    {"", "start: {from: v.safetensors, tensor: t}", "with 'tensor', 'to' must name one parameter"},
 };
 
 START_TEST(mistakes_are_one_line_before_training)

@@ -152,7 +152,7 @@ START_TEST(a_kept_diagnosis_of_other_weights_is_left_out_with_the_reason)
     read_kept();
     cell.dir = b.r.cell[0].dir;
     ck_assert_ptr_null(findings_kept(&cell, &b.arena, &why));
-    assert_has(why, "of weights that it no longer has");
+    assert_has(why, "from weights that the cell no longer has");
     run_maker_file(&b.run, 0, "diagnose.json", "{\"version\":1,\"weights\":\"ab\"}");
     ck_assert_ptr_nonnull(findings_kept(&cell, &b.arena, &why));
 }
