@@ -74,7 +74,7 @@ def _state(folder, planned, result):
         return "damaged" if damaged else result["state"]
     end = _json(os.path.join(folder, "end.json"), needed=False)
     if end:
-        return end["state"]
+        return end["state"] if end["state"] in ("failed", "crashed", "timeout", "oom") else "partial"
     return "running" if os.path.exists(os.path.join(folder, "running.json")) else "todo"
 
 

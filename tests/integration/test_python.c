@@ -59,13 +59,15 @@ END_TEST
 START_TEST(cells_that_are_not_finished_have_their_state)
 {
     shell_expect(0, "set -- r/cells/*; rm $1/result.json; echo >> $2/metrics.jsonl; "
-                    "printf '{\"state\": \"failed\"}' > $1/end.json");
+                    "printf '{\"state\": \"failed\"}' > $1/end.json; rm $3/result.json; "
+                    "printf '{\"state\": \"interrupted\"}' > $3/end.json");
     run_python("t = peat.cells('r')\n"
                "assert len(t) == 12 and t.cell.is_unique\n"
-               "assert dict(t.status.value_counts()) == {'done': 10, 'failed': 1, 'damaged': 1}, "
+               "assert dict(t.status.value_counts()) == {'done': 9, 'failed': 1, 'damaged': 1, "
+               "'partial': 1}, "
                "t.status\n"
                "assert (t[t.status == 'done'].wall_s > 0).all() and (t.params > 0).all()\n"
-               "assert len(peat.results('r')) == 10 * 13\n"
+               "assert len(peat.results('r')) == 9 * 13\n"
                "assert peat.cells('r', 'r').shape[0] == 24\n");
 }
 END_TEST
