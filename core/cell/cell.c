@@ -405,12 +405,10 @@ peat_status cell_config_reseed(struct cell_config *c, const struct cell_config *
 static bool check_patience(const struct cell_reader *r, const struct cell_config *c,
                            const struct value *tree)
 {
-    if (c->train.patience == 0 || (c->eval.every > 0 && c->eval.every < c->train.steps))
+    if (c->train.patience == 0 || c->eval.every > 0)
         return true;
     return mistake(r->err, value_get_path(tree, "train.patience")->at,
-                   "'patience' counts evaluations during training: eval.every must be at least 1 "
-                   "and below train.steps = %" PRId64,
-                   c->train.steps);
+                   "'patience' counts evaluations during training: it needs eval.every");
 }
 
 static bool check_halves(const struct cell_reader *r, const struct cell_config *c,

@@ -44,6 +44,6 @@ static inline void grid_is_of_the_data_or_square(const char *name)
     peat_dims dims = {
         .D = 8, .H = 1, .d = 8, .L = 1, .V = 7, .T_train = 6, .T_max = 6, .n_axes = 2};
     ck_assert_int_eq(harness_scheme(&h, name, json, &dims), PEAT_REFUSED);
-    ck_assert_msg(strstr(h.err.text, "the data has rows and columns"), "%s", h.err.text);
+    ck_assert_msg(strstr(h.err.text, "the data has its own rows and columns"), "%s", h.err.text);
     harness_close(&h);
 }

@@ -119,7 +119,7 @@ START_TEST(what_is_no_case_is_refused)
     build_sly("0", "0");
     shell_says(2, "go with --thorough", "peat plugins check ./sly.so --seed 3");
     shell_says(2, "go with --thorough", "peat plugins check ./sly.so -j 3");
-    shell_says(2, "without --case", "peat plugins check ./sly.so --thorough --case x");
+    shell_says(2, "leave --case out", "peat plugins check ./sly.so --thorough --case x");
     shell_says(2, "needs a --case", "peat plugins check ./sly.so --only cases");
     shell_says(0, "'lenth=3' is not a part of a case",
                "peat plugins check ./sly.so --case 'causality lenth=3' --here");

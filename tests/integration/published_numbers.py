@@ -19,7 +19,7 @@ import sys
 
 T95 = {3: 2.353363, 5: 2.015048, 7: 1.894579, 9: 1.833113}  # Student's t by degrees of freedom
 METRICS = ("bpb", "exact_match", "accuracy")
-NOT_AXES = ("seed", "best_over", "train.lr", "metric", "split", "step", "value", "status", "params",
+NOT_AXES = ("seed", "best_over", "train.lr", "rate", "metric", "split", "step", "value", "status", "params",
             "input_ratio_start", "input_ratio", "config_sha256")
 NUMBER = re.compile(r"([+-]?)(\d+\.\d+) ± (\d+(?:\.\d+)?)")
 VERDICT = re.compile(r"(holds|fails|undecided)[^|±]*?(?:\|[^|±]*?)?([+-]\d+\.\d+) ± (\d+\.\d+)")
@@ -98,8 +98,8 @@ class Run:
     def read_block(self, block):
         """What a page prints of this run, between its fences."""
         verdicts = dict(re.findall(r"^(\S.*?)  +(holds|fails|undecided)", block, re.M))
-        # Intervals over seeds and text: recompute_claims.py has checked what is printed.
-        if block.startswith("$ peat diagnose") or "over seeds and test text for:" in block:
+        # Intervals over seeds and text, and trends: recompute_claims.py has checked what is printed.
+        if block.startswith("$ peat diagnose") or "over seeds and test text for:" in block or "\nslope: " in block:
             self.printed += [(float(sign + mean), float(half)) for sign, mean, half in NUMBER.findall(block)]
         for line in block.splitlines():
             name, number = re.split("  +", line)[0], NUMBER.search(line)

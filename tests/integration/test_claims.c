@@ -254,7 +254,7 @@ START_TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
     assert_recomputed("y");
     shell_expect(0, "sed -i -e 's/margin: 0/margin: 0.01, sampled: seeds_and_text/' -e "
                     "'s/^seeds: 4/seeds: 7/' y.yaml");
-    shell_says(0, "effect and p_holm over seeds and test text",
+    shell_says(0, "effect and p_holm are over seeds and test text",
                "peat run y.yaml -o runs/z && peat results runs/z --part claims | tee said");
     assert_recomputed("z");
 }
@@ -302,7 +302,8 @@ START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
     shell_says(0, "claim grows: undecided: this grid leaves out rows that the claim compares",
                "peat plan x.yaml train.steps=[2]");
     assert_printed("claim first: 2 seeds can decide it (t)");
-    shell_says(0, "claim first: undecided without rows", "peat plan x.yaml position.combine=sum");
+    shell_says(0, "claim first: undecided: this grid leaves out rows",
+               "peat plan x.yaml position.combine=sum");
     shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml position.combine=sum --json");
     shell_says(0, "first is undecided: no two rows of this run have these labels",
                "peat run x.yaml position.combine=sum -o sums");

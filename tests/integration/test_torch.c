@@ -219,7 +219,7 @@ START_TEST(files_without_a_batch_and_other_files_are_refused)
                "peat export run 0 --feed 1-4 -o feed.st");
     shell_says(2, "steps are given as I-J or as one number from 1, not as '0'",
                "peat export run 0 --feed 0 -o feed.st");
-    shell_says(2, "--feed writes batches alone", "peat export run 0 --feed 1 --start -o feed.st");
+    shell_says(2, "--feed writes only batches", "peat export run 0 --feed 1 --start -o feed.st");
 }
 END_TEST
 

@@ -141,7 +141,7 @@ START_TEST(damaged_tables_are_refused_with_one_line)
         {"", "", "' has no rows"},
         {"a,b\n", ", \"header\": true", "' has no rows"},
         {"a,b\nc,d\n", ", \"text\": 2", "text and label are both column 2"},
-        {"a,b\na,d\n", "", "validate; give more or change valid"},
+        {"a,b\na,d\n", "", "validate; give more or change 'valid'"},
         {"\xff\xfe"
          "a,b",
          "", "is text in UTF-16: convert it to UTF-8"},

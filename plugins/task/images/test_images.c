@@ -243,7 +243,7 @@ START_TEST(cifar_files_become_grey_levels)
     data_refused(bytes, sizeof(bytes), ", \"source\": \"cifar10\", \"pool\": 2", &plan,
                  "an image of 16 x 16 tokens and its question take 257, but train.seq_len is 70");
     data_refused(bytes, ROW, ", \"source\": \"cifar10\", \"pool\": 4", &plan,
-                 "of 1 images in 1 classes 0 validate");
+                 "1 images in 1 classes, 0 of them for validation");
 }
 END_TEST
 
