@@ -53,7 +53,7 @@ static const char *content_of(struct recorded *r, const char *path)
     return json_get_text(next, "sha256");
 }
 
-/* A copy of the map; empty for what is not a map, as in damaged files. */
+/* A copy of the map; an empty map for another kind of value, which a damaged file may have. */
 static struct json copy_map(const struct value *map, struct arena *a)
 {
     struct json copy = json_map(a);

@@ -27,7 +27,7 @@ extern const peat_scheme part_bias;
 extern const peat_scheme part_record;
 /* Hook encode: a trained table of T_max rows, of width *(int64_t *)config; 0: any width. */
 extern const peat_scheme part_stream;
-/* A combine: adds the streams, of which narrower ones are padded with zeros and wider ones cut. */
+/* A combine that adds the streams: it pads narrower ones with zeros and cuts wider ones. */
 extern const peat_combine part_sum;
 
 /* The zone behind each block of memory that a guarded model uses. */

@@ -197,15 +197,15 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
         print_said(what[k], p, rows, said[k], a);
 }
 
-/* Counts the states of the cells shown; `all`: also of those that wait for best_over and of those
- * that it has not chosen. Returns the number of cells counted. */
-static int count_states(struct loaded_plan *l, const struct request *q, bool all,
+/* Counts the states of the cells shown: of a part of the plan all, of the whole those that do not
+ * depend on a choice of best_over. Returns the number of cells counted. */
+static int count_states(struct loaded_plan *l, const struct request *q, bool part,
                         const enum cell_state *state, struct strbuf *out)
 {
     int n = 0;
     const char **shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, const char *);
     for (int i = 0; i < l->plan.n; i++)
-        if (is_shown(q, i) && (all || (state[i] != CELL_WAITING && state[i] != CELL_UNCHOSEN)))
+        if (is_shown(q, i) && (part || (state[i] != CELL_WAITING && state[i] != CELL_UNCHOSEN)))
             shown[n++] = cell_state_name(state[i]);
     plan_states_count(shown, n, out);
     return n;
@@ -216,20 +216,22 @@ static int count_states(struct loaded_plan *l, const struct request *q, bool all
 static void print_count(struct loaded_plan *l, const struct request *q,
                         const struct plan_runs *runs, const enum cell_state *state)
 {
-    struct strbuf part = STRBUF_NEW, counts = STRBUF_NEW;
-    int shown = count_states(l, q, true, state, &part);
-    int n = count_states(l, q, false, state, &counts);
-    if (runs->n > n)
-        strbuf_item(&counts, "%d waiting", runs->n - n);
-    if (shown < l->plan.n)
-        cli_print("\n%d of %d cells; %s\n", shown, l->plan.n, part.text);
-    else
+    struct strbuf counts = STRBUF_NEW;
+    bool part = false;
+    for (int i = 0; i < l->plan.n; i++)
+        part = part || !is_shown(q, i);
+    int n = count_states(l, q, part, state, &counts);
+    if (part) {
+        cli_print("\n%d of %d cells; %s\n", n, l->plan.n, counts.text);
+    } else {
+        if (runs->n > n)
+            strbuf_item(&counts, "%d waiting", runs->n - n);
         cli_print("\n%d cell%s: %d row%s x %d seed%s%s; %s\n", runs->n, plural(runs->n), runs->rows,
                   plural(runs->rows), runs->seeds, plural(runs->seeds),
                   runs->choosing ? arena_printf(&l->arena, " + %d for choosing", runs->choosing)
                                  : "",
                   counts.text);
-    strbuf_release(&part);
+    }
     strbuf_release(&counts);
 }
 

@@ -36,8 +36,8 @@ typedef struct peat_init {
     const double *values; /* VALUES: one per element of the shape (PEAT_HEADS expanded) */
 } peat_init;
 
-/* Scope of a tensor: one for the model, one for each layer in which the scheme acts, or what the
- * YAML key `share` says. A combination cannot have PER_LAYER. */
+/* Scope of a tensor. ONCE: the model has one. PER_LAYER: each layer in which the scheme acts has
+ * its own; not for a combination. PER_USER: the YAML key `share` chooses between the two. */
 typedef enum peat_scope { PEAT_ONCE = 0, PEAT_PER_LAYER = 1, PEAT_PER_USER = 2 } peat_scope;
 
 /* FROZEN: not trained. NO_DECAY: without the weight decay of tensors of two axes or more. */

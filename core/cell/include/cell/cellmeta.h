@@ -17,9 +17,9 @@ struct value *cell_plugins(const struct cell_config *c, struct arena *a);
 /* The first present plugin whose kind and id are in `recorded`, but never with its present hash;
  * NULL: none. Both are lists as cell_plugins makes them, or NULL. */
 const struct value *plugins_changed(const struct value *present, const struct value *recorded);
-/* The keys of meta.json, ended by NULL, whose values decide bits beside the configuration (the hash
- * of which covers precision, plugins and data). A checkpoint with other values is not continued.
- * Threads and the level of the engine's own loops change no bit. */
+/* The keys of meta.json, ended by NULL, whose values decide bits. A cell is not continued from a
+ * checkpoint with other values. Precision, plugins and data decide bits too, but the hash of the
+ * configuration covers them. Threads and the level of the engine's own loops change no bit. */
 extern const char *const deciding_keys[];
 /* "0.1.0" */
 const char *engine_version(void);
