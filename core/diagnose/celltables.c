@@ -152,8 +152,8 @@ static struct scheme_table table_of_node(struct list *l, const peat_node *x, con
 
 static void add_probe(struct list *l, const struct trace *t, int i)
 {
-    const peat_node *x = t->pass.probe[i];
-    const struct probe_origin *from = &t->pass.probe_origin[i];
+    const struct probe *from = &t->pass.probe[i];
+    const peat_node *x = from->node;
     const struct tensor *v = &x->value;
     if (v->rank < 2)
         return;

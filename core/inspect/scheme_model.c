@@ -6,7 +6,7 @@
 #include "nn/host.h"
 #include "plugin/params.h"
 
-enum { VOCAB = 256, TABLES_MAX = 96 };
+enum { VOCAB = 256 };
 
 struct scheme_model {
     const struct scheme_request *request;
@@ -19,8 +19,8 @@ struct scheme_model {
     struct pass pass;
     peat_node *stream;
     struct attention_seen seen;
-    int n;
-    struct scheme_table table[TABLES_MAX];
+    int n, room;
+    struct scheme_table *table;
     struct arena *a;
     struct error *err;
 };
@@ -179,11 +179,11 @@ static void add_table(struct scheme_model *m, const char *what, const struct ten
     int64_t n = tensor_count(v), columns = rank ? v->dim[rank - 1] : 1;
     int64_t rows = rank > 1 ? v->dim[rank - 2] : 1, lead = n / (rows * columns);
     bool batch = rank > 2 && m->request->rows > 1 && v->dim[0] == m->request->rows;
-    if (m->n == TABLES_MAX || n == 0)
+    if (n == 0)
         return;
-    m->table[m->n] =
-        scheme_table_try(arena_strdup(m->a, what), lead > 1 ? lead : 0, rows, columns, v, m->a);
-    m->table[m->n++].batch = batch ? m->request->rows : 0;
+    struct scheme_table *t = ARENA_APPEND(m->a, m->table, m->n, m->room);
+    *t = scheme_table_try(arena_strdup(m->a, what), lead > 1 ? lead : 0, rows, columns, v, m->a);
+    t->batch = batch ? m->request->rows : 0;
 }
 
 /* Spreads x over all pairs of places; heads or rows that share one table are not repeated. */
@@ -204,12 +204,12 @@ static void list_tables(struct scheme_model *m)
     add_terms(m, "bias", m->seen.bias);
     add_terms(m, "score_add", m->seen.score_add);
     for (int i = 0; i < m->pass.n_probe; i++)
-        add_table(m, m->pass.probe[i]->name, &m->pass.probe[i]->value);
+        add_table(m, m->pass.probe[i].node->name, &m->pass.probe[i].node->value);
 }
 
 static peat_status choose_table(struct scheme_model *m, struct scheme_table *t)
 {
-    const char *what = m->request->what, *name[TABLES_MAX];
+    const char *what = m->request->what, **name = ARENA_ARRAY(m->a, m->n, const char *);
     if (m->n == 0)
         return error_set(m->err, PEAT_REFUSED,
                          "scheme '%s' has no table: no stream, no bias, and it names nothing for "

@@ -265,9 +265,9 @@ static void run_qkv(struct view *v)
 static const peat_node *find_probe(const struct view *v)
 {
     for (int i = 0; i < v->pass.n_probe; i++) {
-        const struct tensor *x = &v->pass.probe[i]->value;
+        const struct tensor *x = &v->pass.probe[i].node->value;
         if (x->rank >= 2 && x->dim[x->rank - 2] == v->request->T)
-            return v->pass.probe[i];
+            return v->pass.probe[i].node;
     }
     return NULL;
 }

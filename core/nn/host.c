@@ -223,11 +223,12 @@ static void service_probe(const peat_call *c, const char *name, peat_node *n)
 {
     const struct call *call = call_of(c);
     struct pass *pass = call->pass;
-    if (!pass->collect || !n || pass->n_probe == (int)(sizeof(pass->probe) / sizeof(*pass->probe)))
+    struct arena *a = pass->g->arena;
+    if (!pass->collect || !n)
         return;
-    n->name = arena_strdup(pass->g->arena, name);
-    pass->probe_origin[pass->n_probe] = (struct probe_origin){call->part->id, c->layer};
-    pass->probe[pass->n_probe++] = n;
+    n->name = arena_strdup(a, name);
+    *ARENA_APPEND(a, pass->probe, pass->n_probe, pass->probe_room) =
+        (struct probe){n, call->part->id, c->layer};
 }
 
 /* ---- extensions ---- */

@@ -32,6 +32,12 @@ peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
     struct claim_verdict *item;
     *h = (struct claim_history){.n_run = n, .of = of, .run = dir};
     for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++)
+            if (file_is_same(dir[i], dir[k]))
+                return error_set(err, PEAT_INVALID,
+                                 "option '--family': '%s' and '%s' are one directory, whose claims "
+                                 "count once",
+                                 dir[k], dir[i]);
         peat_status status = judge_run(&of[i], dir[i], o, a, err);
         if (status != PEAT_OK)
             return status;

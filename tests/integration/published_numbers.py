@@ -99,7 +99,7 @@ class Run:
         """What a page prints of this run, between its fences."""
         verdicts = dict(re.findall(r"^(\S.*?)  +(holds|fails|undecided)", block, re.M))
         # Intervals over seeds and text, and trends: recompute_claims.py has checked what is printed.
-        if block.startswith("$ peat diagnose") or "over seeds and test text for:" in block or "\nslope: " in block:
+        if re.search("^. peat diagnose|over seeds and test text for:|\nslope: |over_texts.py", block):
             self.printed += [(float(sign + mean), float(half)) for sign, mean, half in NUMBER.findall(block)]
         for line in block.splitlines():
             name, number = re.split("  +", line)[0], NUMBER.search(line)

@@ -28,6 +28,8 @@ static const char source[] =
     "static peat_status qkv(const peat_call *c, peat_qkv *io)\n"
     "{\n"
     "    peat_probe(c, \"queries\", io->q);\n"
+    "    for (int i = 0; i < MORE; i++)\n"
+    "        peat_probe(c, i == 99 ? \"hundredth\" : \"one\", peat_add(c->g, io->q, io->q));\n"
     "    return PEAT_OK;\n"
     "}\n"
     "static const peat_scheme scheme = {.size = sizeof(scheme), .needs = PEAT_NEED_TOKENS,\n"
@@ -49,7 +51,9 @@ static void open_seer(void)
     strbuf_add(&text, source);
     shell_write("seer.c", text.text);
     strbuf_release(&text);
-    shell_expect(0, "cc -shared -fPIC -O1 -I\"$PEAT_SOURCE\"/include seer.c -o seer.so");
+    for (int more = 0; more <= 100; more += 100)
+        shell_expect(0, "cc -shared -fPIC -O1 -DMORE=%d -I\"$PEAT_SOURCE\"/include seer.c -o %s.so",
+                     more, more ? "many" : "seer");
 }
 
 START_TEST(a_scheme_that_needs_tokens_gets_them_and_shows_its_stream)
@@ -86,6 +90,7 @@ START_TEST(every_probe_can_be_seen_of_any_hook_and_of_the_combination)
     shell_says(0, "position", "peat inspect cope --d 4 --T 3 --what position --text abc");
     shell_says(0, "bias", "peat inspect cable --d 8 --T 3 --what bias");
     shell_says(0, "angle, 3 x 2", "peat inspect rotary --d 8 --T 3 --heads 2 --what angle");
+    shell_says(0, "hundredth", "peat inspect ./many.so --d 4 --T 3 --what hundredth");
     shell_says(2, "has no table 'idz'; it has: stream, ids, queries; did you mean 'ids'?",
                "peat inspect ./seer.so --d 4 --T 3 --what idz");
     shell_says(2, "gives no stream, so combine 'film' has nothing to merge",

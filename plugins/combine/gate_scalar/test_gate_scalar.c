@@ -14,7 +14,7 @@ START_TEST(the_gate_mixes_token_and_position)
     double mixed[4];
     for (int64_t b = 0; b < 2; b++) {
         double gate = 1 / (1 + exp(b == 0 ? -1.0 : -3.0));
-        ck_assert_double_eq_tol(harness_at(h.pass.probe[0], b), gate, 1e-14);
+        ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, b), gate, 1e-14);
         for (int64_t i = 0; i < 2; i++)
             mixed[2 * b + i] = gate * x[2 * b + i] + (1 - gate) * p[i];
     }

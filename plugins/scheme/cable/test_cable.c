@@ -14,7 +14,7 @@ START_TEST(biases_match_the_reference)
     peat_node *n = h.scheme->bias(&h.call.base, NULL);
     scheme_assert(n, 6, expected, 1e-14);
     ck_assert_int_eq(n->value.dim[2], 1);
-    ck_assert_str_eq(h.pass.probe[0]->name, "slope");
+    ck_assert_str_eq(h.pass.probe[0].node->name, "slope");
     harness_close(&h);
 }
 END_TEST

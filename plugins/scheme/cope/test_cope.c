@@ -48,9 +48,9 @@ START_TEST(positions_count_the_gates_from_the_key_on)
     scheme_open(&h, "cope", NULL, 1, 2, 4, true);
     logits(&h, 4, S);
     ck_assert_int_eq(h.pass.n_probe, 1);
-    ck_assert_str_eq(h.pass.probe[0]->name, "position");
+    ck_assert_str_eq(h.pass.probe[0].node->name, "position");
     for (int64_t j = 0; j < 4; j++)
-        ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 12 + j), expected[j], 1e-14);
+        ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 12 + j), expected[j], 1e-14);
     harness_close(&h);
 }
 END_TEST

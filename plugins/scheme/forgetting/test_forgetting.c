@@ -39,9 +39,9 @@ START_TEST(gates_can_be_inspected)
 {
     struct harness h;
     peat_node *n = bias(&h);
-    ck_assert_str_eq(h.pass.probe[0]->name, "log_gate");
+    ck_assert_str_eq(h.pass.probe[0].node->name, "log_gate");
     for (int64_t head = 0; head < 2; head++)
-        ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 2 + head),
+        ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 2 + head),
                                 harness_at(n, 3 * head) - harness_at(n, 3 * head + 1), 1e-14);
     harness_close(&h);
 }

@@ -41,9 +41,9 @@ START_TEST(angles_can_be_inspected)
     struct harness h;
     scheme_open(&h, "p_rope", "{\"fraction\": 0.5}", 1, 8, 4, false);
     harness_call(&h, 1, 3, 1, NULL);
-    ck_assert_str_eq(h.pass.probe[0]->name, "angle");
-    ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 2 * 4 + 1), 0.2, 1e-15);
-    ck_assert_double_eq(harness_at(h.pass.probe[0], 2 * 4 + 2), 0);
+    ck_assert_str_eq(h.pass.probe[0].node->name, "angle");
+    ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 2 * 4 + 1), 0.2, 1e-15);
+    ck_assert_double_eq(harness_at(h.pass.probe[0].node, 2 * 4 + 2), 0);
     harness_close(&h);
 }
 END_TEST

@@ -27,10 +27,10 @@ START_TEST(by_default_training_hardly_differs)
     struct harness h;
     scheme_open(&h, "query_temperature", NULL, 1, 8, 64, true);
     harness_call(&h, 1, 4, 1, pos);
-    ck_assert_str_eq(h.pass.probe[0]->name, "factor");
+    ck_assert_str_eq(h.pass.probe[0].node->name, "factor");
     for (int64_t i = 0; i < 3; i++)
-        ck_assert_double_eq(harness_at(h.pass.probe[0], i), 1);
-    ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 3), 1 + 0.1 * log(2), 1e-15);
+        ck_assert_double_eq(harness_at(h.pass.probe[0].node, i), 1);
+    ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 3), 1 + 0.1 * log(2), 1e-15);
     harness_close(&h);
 }
 END_TEST

@@ -100,8 +100,8 @@ START_TEST(angles_can_be_inspected)
     scheme_open(&h, "rotary", NULL, 1, 8, 4, false);
     harness_call(&h, 1, 3, 1, NULL);
     ck_assert_int_eq(h.pass.n_probe, 1);
-    ck_assert_str_eq(h.pass.probe[0]->name, "angle");
-    ck_assert_double_eq_tol(harness_at(h.pass.probe[0], 2 * 4 + 1), 0.2, 1e-15);
+    ck_assert_str_eq(h.pass.probe[0].node->name, "angle");
+    ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 2 * 4 + 1), 0.2, 1e-15);
     harness_close(&h);
 }
 END_TEST

@@ -18,7 +18,7 @@ static void attend(const char *json, int64_t first, const double *S, double *A)
     h.call.base.mask = harness_constant(&h, 4, dim, mask);
     peat_node *s = harness_constant(&h, 4, dim, S);
     scheme_copy(h.scheme->softmax(c, NULL, s, NULL), T * T, A);
-    ck_assert_str_eq(h.pass.probe[0]->name, "rest");
+    ck_assert_str_eq(h.pass.probe[0].node->name, "rest");
     harness_close(&h);
 }
 

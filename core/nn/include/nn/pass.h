@@ -132,12 +132,12 @@ struct pass {
     peat_node *mask_node; /* made for the first hook that needs the mask */
     bool composed;        /* the attention of some group was composed */
     bool collect;         /* keep probes, for inspection */
-    int n_probe;
-    peat_node *probe[64];
-    struct probe_origin {
+    int n_probe, probe_room;
+    struct probe {
+        peat_node *node;
         const char *plugin; /* id of the plugin whose hook runs */
         int64_t layer;      /* -1: outside the layers */
-    } probe_origin[64];
+    } * probe;
     const struct observer *observer; /* may be NULL */
     peat_node *classes; /* [B, classes], from a model with head: both, which has them beside the
                          * logits; otherwise NULL */
