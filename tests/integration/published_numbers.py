@@ -6,8 +6,9 @@
 
 Each "effect ± half width" of findings.md is looked for in the runs that its line names, or else its
 section: a difference of two reported rows, their mean over kinds of positions or over all runs of the line, or a
-difference of two differences, computed here with its 90 % interval; or a number in what pages print of the run. A verdict
-beside it must be that of a claim with this effect. README's numbers must stand in findings.md.
+difference of two differences (of two kinds of positions, or at two sizes), computed here with its 90 % interval; or
+a number in what pages print of the run. A verdict beside it must be that of a claim with this effect. README's
+numbers must stand in findings.md.
 """
 import collections
 import csv
@@ -45,14 +46,17 @@ def minus(a, b):
 
 def effects(path):
     """(mean, half width) of every difference that a page may name."""
-    rows, apart = reported(path), collections.defaultdict(list)
+    rows, apart, later = reported(path), collections.defaultdict(list), collections.defaultdict(list)
     for x, y in itertools.permutations(rows, 2):
         difference = minus(rows[x], rows[y])
         yield interval(difference)
         if x[0] == y[0]:
             apart[x[1:], y[1:]].append(difference)
+        if x[0] == y[0] and x[2:] == y[2:]:
+            later[x[:2], y[:2]].append(difference)
     for same in apart.values():
         yield interval({s: statistics.mean(d[s] for d in same) for s in same[0]})
+    for same in (*apart.values(), *later.values()):
         for d, e in itertools.permutations(same, 2):
             yield interval(minus(d, e))
 
