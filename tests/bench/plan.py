@@ -9,6 +9,7 @@ are the plan's time over the run's, less 1.
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,7 +56,7 @@ def spent(command):
 
 
 def main():
-    peat = os.path.abspath(sys.argv[1])
+    peat = os.path.abspath(shutil.which(sys.argv[1]) or sys.argv[1])  # the folder changes
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         with open('text', 'w') as file:
