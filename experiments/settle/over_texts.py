@@ -75,6 +75,8 @@ def main():
     for of in claims.values():
         x = over_texts(runs, of)
         mean, error, df = statistics.mean(x), statistics.stdev(x) / math.sqrt(len(x)), len(x) - 1
+        if df % 2 == 0:
+            sys.exit(f"over_texts.py: the runs have {len(x)} seeds, and t is computed for an even number of them")
         effects.append((mean, quantile(1 - ALPHA, df) * error, len(x)))
         p.append(below(mean / error, df))
         opposite.append(below(-mean / error, df))

@@ -52,8 +52,8 @@ def effects(path):
         yield interval(difference)
         if x[0] == y[0]:
             apart[x[1:], y[1:]].append(difference)
-        if x[0] == y[0] and x[2:] == y[2:]:
-            later[x[:2], y[:2]].append(difference)
+            if x[2:] == y[2:]:
+                later[x[:2], y[:2]].append(difference)
     for same in apart.values():
         yield interval({s: statistics.mean(d[s] for d in same) for s in same[0]})
     for same in (*apart.values(), *later.values()):

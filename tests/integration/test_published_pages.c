@@ -22,14 +22,15 @@ static void open_pages(void)
 }
 
 /* Each block that the page calls *.said begins with "$ command" and goes on with what that prints.
- * A program that this machine lacks is left out: Python. */
+ * Where there is no Python, its blocks are skipped. */
 static int run_said(const char *page)
 {
     write_blocks(page);
-    return shell_run("for f in *.said; do [ -e $f ] || continue; sed -n '1s/^. //p' $f >command; "
-                     "command -v $(cut -d ' ' -f 1 command) >found || { rm $f; continue; }; "
-                     "tail -n +2 $f >expected; rm $f; sh ./command >printed 2>&1; "
-                     "diff expected printed || { cat command; exit 1; }; done");
+    return shell_run(
+        "for f in *.said; do [ -e $f ] || continue; sed -n '1s/^. //p' $f >command; "
+        "if grep -q ^python3 command && ! command -v python3; then rm $f; continue; fi; "
+        "tail -n +2 $f >expected; rm $f; sh ./command >printed 2>&1; "
+        "diff expected printed || { cat command; exit 1; }; done");
 }
 
 START_TEST(what_pages_print_is_what_the_published_results_say)

@@ -99,6 +99,13 @@ struct observer {
     void (*attention)(void *ctx, const struct attention_seen *seen);
 };
 
+/* A node that a plugin names for inspection. */
+struct probe {
+    peat_node *node;
+    const char *plugin; /* id of the plugin whose hook runs */
+    int64_t layer;      /* -1: outside the layers */
+};
+
 /* The state of one forward pass; hooks see parts of it through peat_call. */
 struct pass {
     struct graph *g;
@@ -133,11 +140,7 @@ struct pass {
     bool composed;        /* the attention of some group was composed */
     bool collect;         /* keep probes, for inspection */
     int n_probe, probe_room;
-    struct probe {
-        peat_node *node;
-        const char *plugin; /* id of the plugin whose hook runs */
-        int64_t layer;      /* -1: outside the layers */
-    } * probe;
+    struct probe *probe;
     const struct observer *observer; /* may be NULL */
     peat_node *classes; /* [B, classes], from a model with head: both, which has them beside the
                          * logits; otherwise NULL */
