@@ -422,6 +422,26 @@ static bool check_halves(const struct cell_reader *r, const struct cell_config *
                    c->eval.test);
 }
 
+const struct cell_condition cell_conditions[CELL_CONDITIONS] = {
+    {"model.pool", "model.head: class or both"},
+    {"model.cls_position", "model.head: class or both, and model.pool: cls"},
+    {"model.conv_width", "model.mixer: conv"},
+    {"model.encoder_layers", "model.arch: seq2seq"},
+    {"train.lr_min", "a train.schedule other than constant"},
+};
+
+static void note_conditions(struct cell_config *c, const struct value *tree)
+{
+    const struct model_config *m = &c->model;
+    const bool classes = m->head != PEAT_HEAD_TOKENS;
+    const bool holds[CELL_CONDITIONS] = {classes, classes && m->pool == POOL_CLS,
+                                         m->mixer == MIXER_CONV, m->arch == PEAT_SEQ2SEQ,
+                                         c->train.schedule != SCHEDULE_CONSTANT};
+    for (int i = 0; i < CELL_CONDITIONS; i++)
+        if (value_get_path(tree, cell_conditions[i].key))
+            *(holds[i] ? &c->acting : &c->idle) |= 1U << i;
+}
+
 static bool read_sections(const struct cell_reader *r, struct cell_config *c,
                           const struct value *tree, bool *dropped)
 {
@@ -447,6 +467,7 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
                               .seed = seed};
     if (!read_sections(&reader, c, tree, &dropped))
         return reader.err->status;
+    note_conditions(c, tree);
     resolve(c, a);
     if (!identify(&reader, c))
         return reader.err->status;

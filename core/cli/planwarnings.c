@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* planwarnings.c: warns of rows that are skipped, start lopsided, keep a low learning rate, equal
- * other rows, use plugins that hide installed ones, or need more memory than there is. */
+/* planwarnings.c: warns of settings without effect, and of rows that are skipped, start lopsided,
+ * keep a low learning rate, equal other rows, use plugins that hide installed ones, or need more
+ * memory than there is. */
 #include "cli/planparts.h"
 
 #include "process/machine.h"
@@ -52,6 +53,19 @@ static void warn_of_warmup(const struct plan *p, int rows, struct arena *a)
                                    warmup, c->train.steps);
     }
     print_warnings(p, rows, said, "the rate does not reach train.lr", a);
+}
+
+static void warn_of_idle_settings(const struct plan *p, int rows)
+{
+    unsigned acting = 0, idle = 0;
+    for (int i = 0; i < rows; i++) {
+        acting |= p->cell[i].config.acting;
+        idle |= p->cell[i].config.idle;
+    }
+    for (int i = 0; i < CELL_CONDITIONS; i++)
+        if (idle & ~acting & 1U << i)
+            cli_print("warning: %s has no effect in any row: it needs %s\n", cell_conditions[i].key,
+                      cell_conditions[i].needs);
 }
 
 /* Sorts by hash; the earlier of equal cells first. */
@@ -145,6 +159,7 @@ void plan_warn(const struct plan *p, struct arena *a)
     int rows = p->n / p->experiment->n_seed;
     warn_of_ratio(p, rows, a);
     warn_of_warmup(p, rows, a);
+    warn_of_idle_settings(p, rows);
     warn_of_twins(p, rows, a);
     warn_of_hidden(p, rows, a);
     warn_of_memory(p, a);

@@ -604,6 +604,34 @@ START_TEST(rows_that_are_one_model_are_warned_of)
 }
 END_TEST
 
+/* A row in which the setting acts ends the warning. */
+START_TEST(a_setting_without_effect_in_any_row_is_warned_of)
+{
+    static const struct {
+        const char *matrix, *said;
+    } row[] = {
+        {"  model.pool: [cls, mean]\n", "model.pool has no effect in any row: it needs model.head"},
+        {"  model.cls_position: [own]\n", "model.cls_position has no effect in any row: "},
+        {"  model.encoder_layers: [3]\n", "model.encoder_layers has no effect in any row: "},
+        {"  model.conv_width: [7]\n", "model.conv_width has no effect in any row: it needs "},
+        {"  model.conv_width: [7]\n  model.mixer: [attention, conv]\n", NULL},
+        {"  train.lr_min: [0]\n  train.schedule: [constant]\n", "train.lr_min has no effect in"},
+        {"  train.lr_min: [0]\n  train.schedule: [constant, linear]\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+        const char *path =
+            write_file("exp.yaml", arena_printf(&arena, HEAD COPY "matrix:\n%s", row[i].matrix));
+        const char *command =
+            arena_printf(&arena,
+                         "'%s' plan '%s' position.scheme=none > '%s/said' && "
+                         "test $(grep -c 'has no effect' '%s/said') = %d && grep -q '%s' '%s/said'",
+                         need("PEAT"), path, work, work, row[i].said != NULL,
+                         row[i].said ? row[i].said : "cell", work);
+        ck_assert_int_eq(system(command), 0);
+    }
+}
+END_TEST
+
 /* ---- points that are refused ---- */
 
 #define GRID(task, model, matrix)                                                                  \
@@ -740,6 +768,7 @@ int main(void)
               learned_positions_keep_up_with_tokens_whatever_their_factor,
               positions_far_smaller_than_tokens_are_warned_of,
               rows_that_are_one_model_are_warned_of,
+              a_setting_without_effect_in_any_row_is_warned_of,
               validate_names_what_is_skipped_and_what_does_not_fit,
               a_mistake_at_one_point_is_not_a_refusal, the_command_prints_one_line_for_each_cell));
 }

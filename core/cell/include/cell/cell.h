@@ -49,7 +49,16 @@ struct cell_config {
                              * (cell/trunk.h); "": it shares none */
     struct data_files *files; /* hashes of the files that its plugins read */
     char setting[HASH_HEX];   /* `hash` without the seed: equal for the cells of one row */
+    unsigned acting, idle; /* bit i: condition i of cell_conditions was written, and has an effect
+                            * or has none */
 };
+
+/* Settings that have an effect only beside another setting. */
+struct cell_condition {
+    const char *key, *needs;
+};
+enum { CELL_CONDITIONS = 5 };
+extern const struct cell_condition cell_conditions[CELL_CONDITIONS];
 
 /* The plugins of a cell in the order in which meta.json lists them: its task, schemes, combine.
  * NULL after the last. */
