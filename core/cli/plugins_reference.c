@@ -104,9 +104,8 @@ static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struc
 {
     struct tensor_row *row;
     int n = 0;
-    peat_status status = tensor_list(p, plugin_defaults(p->desc, a), trail, a, &row, &n, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!tensor_list(p, plugin_defaults(p->desc, a), trail, a, &row, &n, err))
+        return err->status;
     if (n == 0)
         strbuf_add(out, "\nNo tensors.\n");
     else
