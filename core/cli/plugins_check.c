@@ -394,9 +394,8 @@ static int check_plugin(const struct cli *cli)
         {"only", same_text(q->only, check_cases.name) && !q->cases,
          "check 'cases' needs a --case; --thorough makes some"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code != CLI_GO_ON)
-        return code;
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
     if (q->cases)
         c.q.only = check_cases.name;
     if (q->trace)
