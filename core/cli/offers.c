@@ -72,7 +72,7 @@ static void offer_measures(const struct offers *o)
 
 static void offer_checks(const struct offers *o)
 {
-    for (const struct check *c = check_table(); c->name; c++)
+    for (const struct check *c = checks; c->name; c++)
         offer(o, c->name, "");
 }
 
