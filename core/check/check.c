@@ -7,7 +7,7 @@
 enum { SCHEME = 1 << PEAT_SCHEME, COMBINE = 1 << PEAT_COMBINE, TASK = 1 << PEAT_TASK };
 enum { MODEL = SCHEME | COMBINE, ALL = MODEL | TASK };
 
-static const struct check table[] = {
+const struct check checks[] = {
     {"abi",
      "it loads, keeps the contract, exports peat_entry alone, and imports no clock, rand, getenv "
      "or file function",
@@ -63,14 +63,9 @@ const struct check check_cases = {"cases", "every property holds in configuratio
                                   ALL};
 const struct check check_trace = {"trace", "one pass of each model, call by call", MODEL};
 
-const struct check *check_table(void)
-{
-    return table;
-}
-
 const struct check *check_find(const char *name)
 {
-    for (const struct check *c = table; c->name; c++)
+    for (const struct check *c = checks; c->name; c++)
         if (!strcmp(c->name, name))
             return c;
     return !strcmp(name, check_cases.name)   ? &check_cases
@@ -83,7 +78,7 @@ bool check_is_for(const struct check *c, peat_kind kind)
     return c->kinds >> kind & 1;
 }
 
-static void set(struct check_outcome *o, enum check_verdict verdict, const char *fmt, va_list args)
+static void set(struct check_outcome *o, enum check_end verdict, const char *fmt, va_list args)
 {
     o->verdict = verdict;
     vsnprintf(o->why, sizeof(o->why), fmt, args);
@@ -188,7 +183,7 @@ static void run_models(const struct checked *s, const struct property *p, struct
 const char *check_unfit(const struct check *c, const struct checked *s)
 {
     const char *first = NULL;
-    for (const struct property *p = property_table(); p->check; p++) {
+    for (const struct property *p = properties; p->check; p++) {
         const char *unfit = strcmp(p->check, c->name) == 0 ? property_unfit(p, s) : "";
         if (!unfit)
             return NULL;
@@ -205,7 +200,7 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
         check_skip(o, "%s", unfit);
     if (c == &check_cases || c == &check_trace)
         (c == &check_trace ? trace_whole : run_drawn_cases)(s, o);
-    for (const struct property *p = property_table(); p->check && !has_failed(&tried); p++) {
+    for (const struct property *p = properties; p->check && !has_failed(&tried); p++) {
         struct check_outcome one = {CHECK_PASSED};
         if (strcmp(p->check, c->name) != 0 || property_unfit(p, s))
             continue;

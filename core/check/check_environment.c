@@ -19,7 +19,7 @@ void environment_after_load(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
     compare(s, " (by loading it)", o);
-    if (s->plugin->desc->kind == PEAT_TASK && task_runs(s, &err) != PEAT_OK)
+    if (s->plugin->desc->kind == PEAT_TASK && !task_runs(s, &err))
         check_fail(o, "%s", err.text);
     compare(s, "", o);
 }

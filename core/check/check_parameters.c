@@ -20,11 +20,10 @@ static const struct value *setting(const struct checked *s, const peat_param *ro
 static void set_up(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, &plan, o);
-    if (status != PEAT_OK && status != PEAT_REFUSED && status != PEAT_INVALID)
+    struct rig *r = rig_open(s, v, &plan, o);
+    if (r->status != PEAT_OK && !rig_refused(r))
         check_fail(o, "with %s its set-up fails: %s", v->text, r->err.text);
-    else if (status != PEAT_OK && !r->err.text[0])
+    else if (r->status != PEAT_OK && !r->err.text[0])
         check_fail(o, "with %s its set-up refuses without a reason", v->text);
     rig_close(r);
 }
@@ -36,7 +35,7 @@ static void accepts(const struct checked *s, const peat_param *row, double x,
     char number[32];
     number_text(x, number);
     struct variant v = {arena_printf(s->arena, "%s: %s", row->key, number), NULL};
-    if (checked_config(s, setting(s, row, x), &v.config, &err) != PEAT_OK)
+    if (!checked_config(s, setting(s, row, x), &v.config, &err))
         check_fail(o, "%s is within its bounds and refused: %s", v.text, err.text);
     else if (s->plugin->desc->kind != PEAT_TASK)
         set_up(s, &v, o);
@@ -47,7 +46,7 @@ static void rejects(const struct checked *s, const peat_param *row, double x,
 {
     struct error err = {0};
     const void *config;
-    if (checked_config(s, setting(s, row, x), &config, &err) == PEAT_OK)
+    if (checked_config(s, setting(s, row, x), &config, &err))
         check_fail(o, "%s: %.17g is beyond its bounds and accepted", row->key, x);
 }
 
@@ -81,20 +80,20 @@ static bool has_bounds(const peat_param *row)
 static void read_back(const struct checked *s, const void *config, struct check_outcome *o)
 {
     const peat_param *row = s->plugin->desc->param;
-    const struct value *shown = row ? params_value(row, config, s->arena) : NULL;
+    const struct value *shown = params_value(row, config, s->arena);
     const void *again;
     struct error err = {0};
-    if (row && checked_config(s, shown, &again, &err) != PEAT_OK)
+    if (!checked_config(s, shown, &again, &err))
         check_fail(o, "its defaults do not read back: %s", err.text);
-    else if (row && !value_equal(shown, params_value(row, again, s->arena)))
+    else if (!value_equal(shown, params_value(row, again, s->arena)))
         check_fail(o, "its defaults are other values when they are read back");
 }
 
 static void build_model(const struct checked *s, const struct variant *v, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32};
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    if (rig_open(r, s, v, &plan, o) != PEAT_OK)
+    struct rig *r = rig_open(s, v, &plan, o);
+    if (r->status != PEAT_OK)
         check_fail(o, "its defaults are refused: %s", r->err.text);
     rig_close(r);
 }
@@ -104,14 +103,14 @@ static void try_defaults(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
     struct variant v = {"its defaults", NULL};
-    peat_status status = checked_config(s, NULL, &v.config, &err);
-    if (status == PEAT_OK)
+    bool ok = checked_config(s, NULL, &v.config, &err);
+    if (ok)
         read_back(s, v.config, o);
-    if (status == PEAT_OK && s->plugin->desc->kind == PEAT_TASK)
-        status = task_runs(s, &err);
-    else if (status == PEAT_OK)
+    if (ok && s->plugin->desc->kind == PEAT_TASK)
+        ok = task_runs(s, &err);
+    else if (ok)
         build_model(s, &v, o);
-    if (status != PEAT_OK)
+    if (!ok)
         check_fail(o, "%s", err.text);
 }
 
@@ -139,12 +138,11 @@ static void merges(struct rig *r, struct check_outcome *o)
 static void widths_at(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
                       int *merged, struct check_outcome *o)
 {
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
-    peat_status status = rig_open(r, s, v, plan, o);
-    *merged += status == PEAT_OK;
-    if (status == PEAT_OK)
+    struct rig *r = rig_open(s, v, plan, o);
+    *merged += r->status == PEAT_OK;
+    if (r->status == PEAT_OK)
         merges(r, o);
-    else if (status != PEAT_REFUSED && status != PEAT_INVALID)
+    else if (!rig_refused(r))
         check_fail(o, "%s", r->err.text);
     if (o->verdict == CHECK_FAILED)
         check_add(o, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", plan->D,

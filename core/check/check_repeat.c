@@ -68,8 +68,8 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
 static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
                          const struct step *first, const char *what)
 {
-    struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
-    if (rig_open(twin, t->subject, t->variant, plan, t->o) == PEAT_OK) {
+    struct rig *twin = rig_open(t->subject, t->variant, plan, t->o);
+    if (twin->status == PEAT_OK) {
         struct trial there = *t;
         there.rig = twin;
         struct rig_input x = trial_input(&there);

@@ -141,10 +141,10 @@ static void compare(const struct checked *s, struct statics *x, struct check_out
 
 static void run_model(const struct checked *s, const struct variant *v, peat_arch arch)
 {
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
     struct check_outcome ignored = {CHECK_PASSED};
     const struct rig_plan plan = {.arch = arch, .dtype = PEAT_F32};
-    if (rig_open(r, s, v, &plan, &ignored) == PEAT_OK) {
+    struct rig *r = rig_open(s, v, &plan, &ignored);
+    if (r->status == PEAT_OK) {
         struct rig_input x = rig_input(r, 2, RIG_T);
         rig_logits(r, &x.in);
         x.in.phase = PEAT_TRAIN;

@@ -153,22 +153,20 @@ void batches_hold(const struct trial *t)
     bench_trial(t, 3, kind, try_batches);
 }
 
-peat_status task_runs(const struct checked *s, struct error *err)
+bool task_runs(const struct checked *s, struct error *err)
 {
     const void *config;
-    peat_status status = checked_config(s, NULL, &config, err);
-    if (status != PEAT_OK)
-        return status;
     struct bench b;
-    status = bench_open_either(&b, s, config);
-    for (int64_t step = 1; status == PEAT_OK && step <= STEPS; step++)
-        status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
-    if (status == PEAT_OK)
-        status = task_eval_batch(&b.task, 0, 0, &b.eval, &b.err);
-    if (status != PEAT_OK)
-        error_set(err, status, "%s", b.err.text);
+    if (!checked_config(s, NULL, &config, err))
+        return false;
+    bool ran = bench_open_either(&b, s, config) == PEAT_OK;
+    for (int64_t step = 1; ran && step <= STEPS; step++)
+        ran = task_train_batch(&b.task, 1, step, &b.train, &b.err) == PEAT_OK;
+    ran = ran && task_eval_batch(&b.task, 0, 0, &b.eval, &b.err) == PEAT_OK;
+    if (!ran)
+        error_set(err, PEAT_FAILED, "%s", b.err.text);
     bench_close(&b);
-    return status;
+    return ran;
 }
 
 void task_leaks(const struct checked *s, struct check_outcome *o)

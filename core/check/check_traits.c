@@ -83,12 +83,11 @@ void permutation_holds(const struct trial *t)
 void acts_across(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    struct rig *apart = ARENA_NEW(t->subject->arena, struct rig);
     struct rig_plan plan = trial_plan(t);
     plan.apart = true;
-    const double *with = rig_logits(t->rig, &x.in), *without = NULL;
-    if (rig_open(apart, t->subject, t->variant, &plan, t->o) == PEAT_OK)
-        without = rig_logits(apart, &x.in);
+    struct rig *apart = rig_open(t->subject, t->variant, &plan, t->o);
+    const double *with = rig_logits(t->rig, &x.in);
+    const double *without = apart->status == PEAT_OK ? rig_logits(apart, &x.in) : NULL;
     size_t n = (size_t)(x.in.B * x.in.T * RIG_V);
     if (!*t->variant->text && with && without && memcmp(with, without, n * sizeof(*with)) == 0)
         trial_fail(t, "where.across changes no logit");
@@ -101,14 +100,13 @@ void acts_across(const struct trial *t)
 static bool refuses(const struct checked *s, const struct rig_plan *plan, int64_t T,
                     struct check_outcome *o)
 {
-    struct rig *r = ARENA_NEW(s->arena, struct rig);
     struct check_outcome ignored = {CHECK_PASSED};
     struct variant v;
     if (!checked_variant(s, &v, o))
         return false;
-    peat_status status = rig_open(r, s, &v, plan, &ignored);
-    bool refused = status == PEAT_REFUSED;
-    if (status == PEAT_OK && T > 0) {
+    struct rig *r = rig_open(s, &v, plan, &ignored);
+    bool refused = r->status == PEAT_REFUSED;
+    if (r->status == PEAT_OK && T > 0) {
         struct rig_input x = rig_input(r, 1, T);
         refused = !rig_logits(r, &x.in);
     }

@@ -7,8 +7,8 @@
 /* A second model of the case; NULL: it could not be opened. */
 static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
 {
-    struct rig *twin = ARENA_NEW(t->subject->arena, struct rig);
-    return trial_open(t, twin, plan) ? twin : NULL;
+    struct rig *twin = rig_open(t->subject, t->variant, plan, t->o);
+    return trial_accepts(t, twin) ? twin : NULL;
 }
 
 /* The limits are far above the rounding of sums, and below the error of a wrong kernel. */

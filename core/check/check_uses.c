@@ -17,11 +17,11 @@ struct uses {
 static peat_status run_uses(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     struct uses *u = ctx;
-    struct rig *r = ARENA_NEW(u->subject.arena, struct rig);
     struct check_outcome o = {CHECK_PASSED};
     const double *logits = NULL;
     u->subject.trail = trail;
-    if (rig_open(r, &u->subject, &u->given, &u->plan, &o) == PEAT_OK) {
+    struct rig *r = rig_open(&u->subject, &u->given, &u->plan, &o);
+    if (r->status == PEAT_OK) {
         struct rig_input x = rig_input(r, USES_ROWS, RIG_T);
         logits = rig_logits(r, &x.in);
     }
@@ -38,7 +38,7 @@ static const void *other_config(const struct checked *s, const void *given)
     const void *config = NULL;
     for (int i = 0; i < TRIES; i++) {
         const struct value *settings = drawn_settings(s, i);
-        if (settings->n > 0 && checked_config(s, settings, &config, NULL) == PEAT_OK)
+        if (settings->n > 0 && checked_config(s, settings, &config, NULL))
             return config;
     }
     return given;

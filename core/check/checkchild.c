@@ -16,13 +16,13 @@ const char *check_end_name(enum check_end end)
 
 bool check_is_bad(enum check_end end)
 {
-    return end != CHECK_END_PASSED && end != CHECK_END_SKIPPED;
+    return end != CHECK_PASSED && end != CHECK_SKIPPED;
 }
 
 /* ---- the child ---- */
 
-static peat_status read_settings(const struct check_request *q, struct arena *a,
-                                 struct value **given, struct error *err)
+static bool read_settings(const struct check_request *q, struct arena *a, struct value **given,
+                          struct error *err)
 {
     *given = value_map(a, NOWHERE);
     for (int i = 0; i < q->n_setting; i++) {
@@ -32,10 +32,10 @@ static peat_status read_settings(const struct check_request *q, struct arena *a,
                               ? json_parse(a, equals + 1, strlen(equals + 1), "command line", err)
                               : value_scalar(a, (struct place){"command line", 0, 0}, equals + 1);
         if (!v)
-            return PEAT_INVALID;
+            return false;
         value_set(a, *given, key, NOWHERE, v);
     }
-    return PEAT_OK;
+    return true;
 }
 
 static struct value *describe(const struct checked *s)
@@ -47,7 +47,7 @@ static struct value *describe(const struct checked *s)
     json_put_text(map, "version", p->desc->version);
     json_put_text(map, "path", p->path);
     json_put_text(map, "sha256", p->sha256);
-    for (const struct check *c = check_table(); c->name; c++)
+    for (const struct check *c = checks; c->name; c++)
         json_put_text(unfit, c->name, check_unfit(c, s));
     return map.v;
 }
@@ -74,8 +74,8 @@ static void read_cases(const struct value *map, struct cases_end *end)
         end->setting[end->n_setting++] = one->text;
 }
 
-static peat_status write_record(const struct check_report *report, const char *path,
-                                struct arena *a, struct error *err)
+static bool write_record(const struct check_report *report, const char *path, struct arena *a,
+                         struct error *err)
 {
     struct json map = json_map(a);
     json_put_int(map, "end", report->end);
@@ -86,23 +86,22 @@ static peat_status write_record(const struct check_report *report, const char *p
     if (report->cases.tried || report->cases.text)
         put_cases(json_put_map(map, "cases"), &report->cases);
     const char *text = json_to_text(map.v, JSON_LINE, a);
-    return file_write(path, text, strlen(text), err);
+    return file_write(path, text, strlen(text), err) == PEAT_OK;
 }
 
 static void run_check(const struct checked *s, const struct check *check,
                       struct check_report *report)
 {
-    static const enum check_end end[] = {CHECK_END_PASSED, CHECK_END_FAILED, CHECK_END_SKIPPED};
     struct check_outcome o = {CHECK_PASSED};
     check_run(check, s, &o);
-    report->end = end[o.verdict];
+    report->end = o.verdict;
     report->text = arena_strdup(s->arena, o.why);
     report->subject = describe(s);
 }
 
-peat_status check_here(const struct check_request *q, const char *check, const char *record,
-                       const char *scratch, struct arena *arena, struct check_report *report,
-                       struct error *err)
+bool check_here(const struct check_request *q, const char *check, const char *record,
+                const char *scratch, struct arena *arena, struct check_report *report,
+                struct error *err)
 {
     struct registry registry;
     struct state unloaded;
@@ -114,13 +113,10 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     struct data_files files = {.a = &kept, .keep_most = DATA_KEPT_BY_PLANS};
     const void *config;
     parallel_start();
-    peat_status status = gemm_start(&team, "openblas", err);
-    if (status == PEAT_OK)
-        status = registry_init(&registry, arena, q->trail, err);
-    if (status == PEAT_OK)
-        status = read_settings(q, arena, &given, err);
-    if (status != PEAT_OK)
-        return status;
+    if (gemm_start(&team, "openblas", err) != PEAT_OK ||
+        registry_init(&registry, arena, q->trail, err) != PEAT_OK ||
+        !read_settings(q, arena, &given, err))
+        return false;
     struct checked s = {.arena = arena,
                         .given = given,
                         .unloaded = &unloaded,
@@ -135,28 +131,26 @@ peat_status check_here(const struct check_request *q, const char *check, const c
     arena_init(&kept, "files of a check", 1 << 16);
     state_read(&unloaded);
     bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
-    if (found && (!given->n || checked_config(&s, NULL, &config, &why) == PEAT_OK)) {
+    if (found && (!given->n || checked_config(&s, NULL, &config, &why))) {
         run_check(&s, check_find(check), report);
     } else {
-        report->end = CHECK_END_FAILED;
+        report->end = CHECK_FAILED;
         report->text = arena_strdup(arena, why.text);
         report->absent = !found && why.status == PEAT_NOTFOUND;
         report->subject = found ? describe(&s) : NULL;
     }
     arena_release(&kept);
-    return record ? write_record(report, record, arena, err) : PEAT_OK;
+    return !record || write_record(report, record, arena, err);
 }
 
 /* ---- the parent ---- */
 
-static peat_status child_arguments(const struct check_request *q, const char *check,
-                                   const char *record, char *const **argv, struct arena *a,
-                                   struct error *err)
+static bool child_arguments(const struct check_request *q, const char *check, const char *record,
+                            char *const **argv, struct arena *a, struct error *err)
 {
     char program[4096];
-    peat_status status = own_program(program, sizeof(program), err);
-    if (status != PEAT_OK)
-        return status;
+    if (own_program(program, sizeof(program), err) != PEAT_OK)
+        return false;
     const char *option = q->cases ? "--case" : q->reference ? "--reference" : NULL;
     const char *value = q->cases ? q->cases : q->reference;
     const char *const word[] = {program,
@@ -181,7 +175,7 @@ static peat_status child_arguments(const struct check_request *q, const char *ch
     for (int i = 0; i < q->n_setting; i++)
         all[n + i] = q->setting[i];
     *argv = all;
-    return PEAT_OK;
+    return true;
 }
 
 /* "rotary.qkv: ", or "" where no function of the plugin ran. */
@@ -202,7 +196,7 @@ static void describe_death(const struct child *c, struct arena *a, struct check_
     char hint[TRAIL_HINT];
     trail_hint(c->trail, c->signal, hint);
     line = line ? line : "";
-    report->end = CHECK_END_CRASHED;
+    report->end = CHECK_CRASHED;
     if (c->signal)
         report->text = arena_printf(a, "%skilled by signal %d (%s)%s%s%s", place_of_death(c, a),
                                     c->signal, strsignal(c->signal), hint, colon, line);
@@ -217,7 +211,7 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     struct value *map;
     if (json_read(path, "record", 0, a, &map, NULL) != PEAT_OK || !json_get_text(map, "text"))
         return false;
-    report->end = (enum check_end)json_get_int(map, "end", CHECK_END_CRASHED);
+    report->end = (enum check_end)json_get_int(map, "end", CHECK_CRASHED);
     report->text = json_get_text(map, "text");
     report->absent = json_get_bool(map, "absent");
     report->subject = value_get(map, "subject");
@@ -225,23 +219,21 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     return true;
 }
 
-peat_status check_start(struct check_running *r, struct arena *arena, struct error *err)
+bool check_start(struct check_running *r, struct arena *arena, struct error *err)
 {
-    peat_status status = own_dir_open(&r->dir, "check", err);
-    if (status != PEAT_OK)
-        return status;
+    if (own_dir_open(&r->dir, "check", err) != PEAT_OK)
+        return false;
     r->record = arena_printf(arena, "%s/record", r->dir.path);
     r->child = (struct child){.env = cell_environment(arena, 4),
                               .log = arena_printf(arena, "%s/log", r->dir.path),
                               .own_group = true,
                               .has_trail = true};
-    status = child_arguments(&r->q, r->check, r->record, &r->child.argv, arena, err);
-    if (status == PEAT_OK)
-        status = child_start(&r->child, err);
-    if (status != PEAT_OK)
+    bool started = child_arguments(&r->q, r->check, r->record, &r->child.argv, arena, err) &&
+                   child_start(&r->child, err) == PEAT_OK;
+    if (!started)
         own_dir_close(&r->dir);
     r->child.deadline = r->child.started + r->q.timeout;
-    return status;
+    return started;
 }
 
 void check_finish(struct check_running *r, struct arena *arena, struct check_report *report)
@@ -253,10 +245,10 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
     if (!recorded && c->trail)
         report->cases.index = strtoll(c->trail->cell, NULL, 10);
     if (c->late) {
-        report->end = CHECK_END_TIMEOUT;
+        report->end = CHECK_TIMEOUT;
         report->text = arena_printf(arena, "%sstill running after %g seconds",
                                     place_of_death(c, arena), r->q.timeout);
-    } else if (!recorded || (c->code != 0 && report->end != CHECK_END_FAILED)) {
+    } else if (!recorded || (c->code != 0 && report->end != CHECK_FAILED)) {
         /* A child may crash after it has reported a failure: then the failure counts. */
         describe_death(c, arena, report);
     }
@@ -265,15 +257,15 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
     report->seconds = clock_seconds() - c->started;
 }
 
-peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
-                        struct check_report *report, struct error *err)
+bool check_apart(const struct check_request *q, const char *check, struct arena *arena,
+                 struct check_report *report, struct error *err)
 {
     struct check_running r = {.q = *q, .check = check};
     struct stops_held held;
     stops_hold(&held);
-    peat_status status = check_start(&r, arena, err);
-    if (status == PEAT_OK)
+    bool started = check_start(&r, arena, err);
+    if (started)
         check_finish(&r, arena, report);
     stops_let(&held);
-    return status;
+    return started;
 }

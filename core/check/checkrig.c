@@ -16,16 +16,6 @@ const peat_combine *checked_combine(const struct checked *s)
     return desc->kind == PEAT_COMBINE ? desc->interface : NULL;
 }
 
-static int64_t rig_heads(const struct rig_plan *plan)
-{
-    return plan->heads ? plan->heads : 2;
-}
-
-static int64_t rig_width(const struct rig_plan *plan)
-{
-    return plan->D ? plan->D : 16;
-}
-
 /* ---- the positional ---- */
 
 static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, const void *config)
@@ -38,7 +28,7 @@ static void add_scheme(struct rig *r, const char *id, const peat_scheme *hooks, 
 
 static void place(struct where *where, const struct rig_plan *plan)
 {
-    int64_t H = rig_heads(plan), C = rig_width(plan) / H;
+    int64_t H = plan->heads, C = plan->D / H;
     where->across = plan->arch != PEAT_SEQ2SEQ || plan->apart ? ACROSS_NOT
                     : plan->flags & CASE_ACROSS_ONLY          ? ACROSS_ONLY
                                                               : ACROSS_TOO;
@@ -133,33 +123,37 @@ static void disturb(struct weights *w)
     }
 }
 
-static peat_status build(struct rig *r)
+static void build(struct rig *r)
 {
     const struct rig_plan *plan = &r->plan;
     const struct model_config config = {
         .arch = plan->arch,
-        .d_model = rig_width(plan),
-        .n_layer = plan->layers ? plan->layers : 2,
-        .n_head = rig_heads(plan),
+        .d_model = plan->D,
+        .n_layer = plan->layers,
+        .n_head = plan->heads,
         .norm = plan->flags & CASE_RMS ? NORM_RMS : NORM_LAYER,
         .d_ff = 16,
         .vocab = RIG_V,
         .source_T = RIG_T,
         .T_train = RIG_T,
-        .T_max = plan->T_max ? plan->T_max : RIG_T_MAX,
+        .T_max = plan->T_max,
     };
-    peat_status status = model_build(&r->model, &config, &r->positional, &r->arena, plan->dtype, 1,
-                                     plan->shape_only, &r->err);
+    r->status = model_build(&r->model, &config, &r->positional, &r->arena, plan->dtype, 1,
+                            plan->shape_only, &r->err);
     r->model.weights.step = plan->trained_step;
-    if (status == PEAT_OK && !plan->shape_only)
+    if (r->status == PEAT_OK && !plan->shape_only)
         disturb(&r->model.weights);
-    return status;
 }
 
-peat_status rig_open(struct rig *r, const struct checked *s, const struct variant *v,
-                     const struct rig_plan *plan, struct check_outcome *o)
+struct rig *rig_open(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
+                     struct check_outcome *o)
 {
+    struct rig *r = ARENA_NEW(s->arena, struct rig);
     *r = (struct rig){.subject = s, .o = o, .plan = *plan, .config = v->config, .team = *s->team};
+    r->plan.D = plan->D ? plan->D : 16;
+    r->plan.heads = plan->heads ? plan->heads : 2;
+    r->plan.layers = plan->layers ? plan->layers : 2;
+    r->plan.T_max = plan->T_max ? plan->T_max : RIG_T_MAX;
     arena_init(&r->arena, "check", 1 << 18);
     arena_init(&r->step, "check step", 1 << 20);
     if (plan->guarded) {
@@ -167,7 +161,13 @@ peat_status rig_open(struct rig *r, const struct checked *s, const struct varian
         arena_guard(&r->step, GUARD_BYTES, plan->guarded);
     }
     fill_positional(r, v);
-    return build(r);
+    build(r);
+    return r;
+}
+
+bool rig_refused(const struct rig *r)
+{
+    return r->status == PEAT_REFUSED || r->status == PEAT_INVALID;
 }
 
 void rig_close(struct rig *r)

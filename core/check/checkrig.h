@@ -93,6 +93,7 @@ struct rig {
     struct positional positional;
     struct model model;
     struct team team;
+    peat_status status;
     struct error err;
     bool given_up; /* the plugin itself reported err in a pass */
 };
@@ -106,10 +107,12 @@ struct rig_input {
     int64_t *sequence;
 };
 
-/* A failure of the plugin's set-up, such as PEAT_REFUSED, leaves its text in r->err. Call rig_close
- * in any case. */
-peat_status rig_open(struct rig *r, const struct checked *s, const struct variant *v,
-                     const struct rig_plan *plan, struct check_outcome *o);
+/* Opens a model, in the subject's arena. Its status is that of the set-up, whose failure, such as
+ * PEAT_REFUSED, leaves its text in err. Call rig_close in any case. */
+struct rig *rig_open(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
+                     struct check_outcome *o);
+/* True where the plugin refused the model. */
+bool rig_refused(const struct rig *r);
 void rig_close(struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
@@ -135,8 +138,8 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward);
 /* NULL with err filled when the parameters as given are refused. */
 const struct variants *variants_make(const struct checked *s, struct error *err);
 /* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
-peat_status checked_config(const struct checked *s, const struct value *over, const void **config,
-                           struct error *err);
+bool checked_config(const struct checked *s, const struct value *over, const void **config,
+                    struct error *err);
 /* The parameters as given; false: they are refused, and the check is skipped. */
 bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o);
 

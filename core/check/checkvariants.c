@@ -60,18 +60,17 @@ static struct value *with_stand_ins(const struct checked *s)
     return map;
 }
 
-static peat_status know_files(const struct checked *s, const void *config, struct error *err)
+static bool know_files(const struct checked *s, const void *config, struct error *err)
 {
     const char *path, *hex;
-    peat_status status = PEAT_OK;
-    for (int i = 0; (path = params_path(s->plugin->desc->param, config, i)) && status == PEAT_OK;
-         i++)
-        status = data_hash(s->files, path, &hex, err);
-    return status;
+    for (int i = 0; (path = params_path(s->plugin->desc->param, config, i)); i++)
+        if (data_hash(s->files, path, &hex, err) != PEAT_OK)
+            return false;
+    return true;
 }
 
-peat_status checked_config(const struct checked *s, const struct value *over, const void **config,
-                           struct error *err)
+bool checked_config(const struct checked *s, const struct value *over, const void **config,
+                    struct error *err)
 {
     const peat_plugin *desc = s->plugin->desc;
     void *filled = arena_zalloc(s->arena, desc->config_size + 1);
@@ -80,17 +79,15 @@ peat_status checked_config(const struct checked *s, const struct value *over, co
     given = value_merge(s->arena, given, (struct value *)(uintptr_t)over);
     const char *what = arena_printf(s->arena, "%s '%s'", kind_name(desc->kind), desc->id);
     *config = filled;
-    static const peat_param none[] = {PEAT_PARAM_END};
-    peat_status status =
-        params_fill(desc->param ? desc->param : none, filled, given, what, NULL, s->arena, err);
-    return status == PEAT_OK ? know_files(s, filled, err) : status;
+    return params_fill(desc->param, filled, given, what, NULL, s->arena, err) == PEAT_OK &&
+           know_files(s, filled, err);
 }
 
 bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o)
 {
     struct error err = {0};
     *v = (struct variant){""};
-    if (checked_config(s, NULL, &v->config, &err) == PEAT_OK)
+    if (checked_config(s, NULL, &v->config, &err))
         return true;
     check_skip(o, "%s", err.text);
     return false;
@@ -112,19 +109,17 @@ static int count_variants(const peat_param *row)
 }
 
 /* Adds a variant with another value of `key`; NULL: as given. A refused variant is left out. */
-static peat_status add_variant(const struct checked *s, struct variants *v, const char *key,
-                               struct value *value, const char *text, struct error *err)
+static bool add_variant(const struct checked *s, struct variants *v, const char *key,
+                        struct value *value, const char *text, struct error *err)
 {
     struct value *over = value_map(s->arena, NOWHERE);
     if (key)
         value_set(s->arena, over, key, NOWHERE, value);
     struct variant *one = &v->item[v->n];
-    peat_status status = checked_config(s, over, &one->config, err);
-    if (status != PEAT_OK)
-        return status;
     one->text = text;
-    v->n++;
-    return PEAT_OK;
+    bool accepted = checked_config(s, over, &one->config, err);
+    v->n += accepted;
+    return accepted;
 }
 
 /* Adds a variant for every choice except the one in `base`. */
@@ -148,7 +143,7 @@ const struct variants *variants_make(const struct checked *s, struct error *err)
     const peat_param *row = s->plugin->desc->param;
     struct variants *v = ARENA_NEW(s->arena, struct variants);
     v->item = ARENA_ARRAY(s->arena, count_variants(row), struct variant);
-    if (add_variant(s, v, NULL, NULL, "", err) != PEAT_OK)
+    if (!add_variant(s, v, NULL, NULL, "", err))
         return NULL;
     const void *base = v->item[0].config;
     for (; row && row->key; row++)

@@ -134,7 +134,7 @@ static const struct property *draw_property(struct draws *d, const struct checke
 {
     const struct property *fit[128];
     int n = 0;
-    for (const struct property *p = property_table(); p->check; p++)
+    for (const struct property *p = properties; p->check; p++)
         if (is_drawn(p, s))
             fit[n++] = p;
     return fit[draw(d, n)];

@@ -59,7 +59,7 @@ static const char *acts_on_no_head(const struct checked *s)
 /* In narrower models the loss curves so much that central differences are too inexact. */
 enum { GRADIENT_T = 12, GRADIENT_ROWS = 2, GRADIENT_D = 8 };
 
-static const struct property table[] = {
+const struct property properties[] = {
     {"abi", .whole = abi_whole},
     {"parameters", .whole = parameters_whole},
     {"finite", finite_holds, ARCH_BOTH,
@@ -177,11 +177,6 @@ static const struct property table[] = {
     {NULL},
 };
 
-const struct property *property_table(void)
-{
-    return table;
-}
-
 const char *property_name(const struct property *p)
 {
     return p->name ? p->name : p->check;
@@ -189,7 +184,7 @@ const char *property_name(const struct property *p)
 
 const struct property *property_find(const char *name)
 {
-    for (const struct property *p = table; p->check; p++)
+    for (const struct property *p = properties; p->check; p++)
         if (strcmp(property_name(p), name) == 0)
             return p;
     return NULL;

@@ -47,7 +47,7 @@ struct property {
 };
 
 /* In the order in which they are tried, ended by a NULL check. */
-const struct property *property_table(void);
+extern const struct property properties[];
 const char *property_name(const struct property *p);
 const struct property *property_find(const char *name);
 /* Why the property does not apply to the plugin; NULL: it applies. */
@@ -56,9 +56,9 @@ const char *property_unfit(const struct property *p, const struct checked *s);
 /* Opens the model of t->c, tests the property and closes the model; t->rig can still be read. The
  * verdict is CHECK_SKIPPED where the plugin refuses the model. */
 void trial_run(struct trial *t);
-/* Opens a model of the plan. False: the plugin refuses it, which skips the trial, or another error,
- * which fails it; r is closed. */
-bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan);
+/* False: the plugin refused the model at its set-up, which skips the trial, or another error, which
+ * fails it; r is closed. */
+bool trial_accepts(const struct trial *t, struct rig *r);
 /* True where the plugin itself reported the error of the pass, or a pass with CASE_FRACTIONAL
  * failed. */
 bool trial_refused(const struct trial *t);
@@ -103,4 +103,4 @@ struct value *drawn_settings(const struct checked *s, int64_t index);
 /* As check_cases says. */
 plugin_fn run_drawn_cases;
 /* Makes batches of a task as a trainer does. */
-peat_status task_runs(const struct checked *s, struct error *err);
+bool task_runs(const struct checked *s, struct error *err);

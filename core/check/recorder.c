@@ -105,9 +105,8 @@ static void put_sizes(struct json in, const peat_call *c)
 /* The parameters, with the values that setup chose for `auto`. */
 static struct value *settings_of(const peat_call *c, struct arena *a)
 {
-    static const peat_param none[] = {PEAT_PARAM_END};
     const peat_param *row = recorder_of(c)->subject->plugin->desc->param;
-    struct value *given = params_value(row ? row : none, c->config, a);
+    struct value *given = params_value(row, c->config, a);
     return value_merge(a, given, call_of(c)->part->resolved);
 }
 
@@ -201,10 +200,8 @@ static peat_node *cut(struct recorder *r, const char *name, peat_node *x)
 /* Replaces the nodes that go from layer to layer by leaves. */
 static peat_node *const *cut_state(struct recorder *r, peat_node *const *state)
 {
-    static const char *const name[] = {"state0", "state1", "state2", "state3",
-                                       "state4", "state5", "state6", "state7"};
-    for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
-        r->state[i] = cut(r, name[i], state[i]);
+    for (int i = 0; i < PEAT_MAX_SHARED; i++)
+        r->state[i] = cut(r, arena_printf(r->arena, "state%d", i), state[i]);
     return r->state;
 }
 
@@ -451,12 +448,13 @@ static peat_status record_carry(const peat_call *c, peat_node *x, peat_node *W,
 
 static peat_node *record_merge(const peat_call *c, int32_t n, peat_node *const *x)
 {
-    static const char *const name[] = {"x0", "x1", "x2", "x3", "x4"};
+    enum { RECORDED_STREAMS = 5 };
     struct recorder *r = recorder_of(c);
     peat_node *stream[POSITIONAL_STREAMS];
     begin(c, HOOK_MERGE);
     for (int32_t i = 0; i < n; i++)
-        stream[i] = i < (int)(sizeof(name) / sizeof(*name)) ? cut(r, name[i], x[i]) : x[i];
+        stream[i] =
+            i < RECORDED_STREAMS ? cut(r, arena_printf(r->arena, "x%d", (int)i), x[i]) : x[i];
     return end_one(c, checked_combine(r->subject)->merge(c, n, stream));
 }
 

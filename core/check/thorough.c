@@ -15,16 +15,19 @@ struct found {
     struct check_report report;
 };
 
-/* status: the first error of a process, after which no process is started. */
 struct search {
     struct thorough *t;
     const struct check_request *q;
     struct arena *a;
-    struct error *err;
-    peat_status status;
+    struct error *err; /* the first error of a process, after which no process is started */
     int tries;
     double until;
 };
+
+static bool is_well(const struct search *s)
+{
+    return s->err->status == PEAT_OK;
+}
 
 /* ---- asking a process ---- */
 
@@ -41,16 +44,14 @@ static int all_settings(const struct search *s, const struct found *f, char *con
     return n + drawn;
 }
 
-static struct check_report ask(struct search *s, const char *cases, const struct found *f,
-                               double seconds)
+static struct check_report ask(struct search *s, const char *cases, const struct found *f)
 {
     struct check_request q = *s->q;
     struct check_report report = {.text = ""};
     q.n_setting = all_settings(s, f, &q.setting);
     q.cases = cases;
-    q.timeout += seconds;
-    if (s->status == PEAT_OK)
-        s->status = check_apart(&q, check_cases.name, s->a, &report, s->err);
+    if (is_well(s))
+        check_apart(&q, check_cases.name, s->a, &report, s->err);
     return report;
 }
 
@@ -61,8 +62,8 @@ static bool try(struct search *s, struct found *candidate, struct found *best)
 {
     if (s->tries++ >= TRIES || clock_seconds() > s->until)
         return false;
-    candidate->report = ask(s, case_text(&candidate->c, s->a), candidate, 0);
-    if (s->status != PEAT_OK || !check_is_bad(candidate->report.end))
+    candidate->report = ask(s, case_text(&candidate->c, s->a), candidate);
+    if (!is_well(s) || !check_is_bad(candidate->report.end))
         return false;
     *best = *candidate;
     return true;
@@ -95,7 +96,7 @@ static bool shrink_numbers(struct search *s, struct found *best)
 /* A case that does not end is left as it is: each try would take as long. */
 static void make_smaller(struct search *s, struct found *best)
 {
-    bool any = best->report.end != CHECK_END_TIMEOUT;
+    bool any = best->report.end != CHECK_TIMEOUT;
     s->until = clock_seconds() + SECONDS_SMALLER;
     while (any) {
         any = drop_settings(s, best);
@@ -111,16 +112,15 @@ static void look_at_case(struct search *s, const struct check_report *many)
     struct thorough *t = s->t;
     struct found f = {.report = *many};
     const char *at = arena_printf(s->a, "at %" PRIu64 " %" PRId64, t->seed, t->index);
-    const struct check_report described = ask(s, at, NULL, 0);
-    if (s->status == PEAT_OK && described.cases.text)
-        s->status = case_parse(&f.c, described.cases.text, s->err);
-    if (s->status != PEAT_OK || !described.cases.text)
+    const struct check_report described = ask(s, at, NULL);
+    if (!is_well(s) || !described.cases.text ||
+        case_parse(&f.c, described.cases.text, s->err) != PEAT_OK)
         return;
     f.n_setting = described.cases.n_setting;
     memcpy(f.setting, described.cases.setting, sizeof(f.setting));
     struct found alone = f;
     s->until = clock_seconds() + SECONDS_SMALLER;
-    if (many->end != CHECK_END_TIMEOUT && try(s, &alone, &f))
+    if (many->end != CHECK_TIMEOUT && try(s, &alone, &f))
         make_smaller(s, &f);
     t->report = f.report;
     t->text = case_text(&f.c, s->a);
@@ -138,14 +138,13 @@ struct job {
 static void start_job(struct search *s, struct job *j, double seconds, int64_t end)
 {
     j->runs = false;
-    if (s->status != PEAT_OK || j->next >= end)
+    if (!is_well(s) || j->next >= end)
         return;
     j->running = (struct check_running){.q = *s->q, .check = check_cases.name};
     j->running.q.timeout += seconds;
     j->running.q.cases = arena_printf(s->a, "from %" PRIu64 " %" PRId64 " %d %" PRId64 " %g",
                                       s->t->seed, j->next, s->t->jobs, end, seconds);
-    s->status = check_start(&j->running, s->a, s->err);
-    j->runs = s->status == PEAT_OK;
+    j->runs = check_start(&j->running, s->a, s->err);
 }
 
 static void finish_job(struct search *s, struct job *j)
@@ -184,8 +183,8 @@ static bool any_before(const struct job *job, int n, int64_t end)
     return any;
 }
 
-peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
-                         struct error *err)
+bool thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
+                  struct error *err)
 {
     struct search s = {.t = t, .q = q, .a = a, .err = err};
     struct job *job = ARENA_ARRAY(a, t->jobs, struct job);
@@ -194,13 +193,13 @@ peat_status thorough_run(struct thorough *t, const struct check_request *q, stru
         job[i].next = i;
     t->report = (struct check_report){.check = check_cases.name, .text = ""};
     t->index = INT64_MAX; /* lowered to a failed case; the cases before it are still tried */
-    while (s.status == PEAT_OK && any_before(job, t->jobs, t->index) &&
+    while (is_well(&s) && any_before(job, t->jobs, t->index) &&
            (left > 0 || t->index < INT64_MAX)) {
         double seconds = left > 0 && left < SECONDS_EACH ? left : SECONDS_EACH;
         t->index = run_jobs(&s, job, seconds, t->index);
         left = until - clock_seconds();
     }
-    if (s.status == PEAT_OK && check_is_bad(t->report.end))
+    if (is_well(&s) && check_is_bad(t->report.end))
         look_at_case(&s, &t->report);
-    return s.status;
+    return is_well(&s);
 }

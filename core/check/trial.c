@@ -47,12 +47,11 @@ struct rig_plan trial_plan(const struct trial *t)
                              .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};
 }
 
-bool trial_open(const struct trial *t, struct rig *r, const struct rig_plan *plan)
+bool trial_accepts(const struct trial *t, struct rig *r)
 {
-    peat_status status = rig_open(r, t->subject, t->variant, plan, t->o);
-    if (status == PEAT_OK)
+    if (r->status == PEAT_OK)
         return true;
-    if (status == PEAT_REFUSED || status == PEAT_INVALID)
+    if (rig_refused(r))
         check_skip(t->o, "refused: %s", r->err.text);
     else
         check_fail(t->o, "%s", r->err.text);
@@ -67,8 +66,8 @@ void trial_run(struct trial *t)
         t->c->property->holds(t);
         return;
     }
-    t->rig = ARENA_NEW(t->subject->arena, struct rig);
-    if (trial_open(t, t->rig, &plan)) {
+    t->rig = rig_open(t->subject, t->variant, &plan, t->o);
+    if (trial_accepts(t, t->rig)) {
         t->c->property->holds(t);
         rig_close(t->rig);
     }

@@ -70,35 +70,32 @@ void bench_put(struct json map, const char *key, double x, int decimals)
 
 /* ---- the model ---- */
 
-static peat_status find_part(struct bench_model *b, peat_kind kind, const char *name,
-                             struct part *part, const void **hooks, struct error *err)
+static bool find_part(struct bench_model *b, peat_kind kind, const char *name, struct part *part,
+                      const void **hooks, struct error *err)
 {
     const struct plugin *plugin;
     struct arena *arena = b->registry.arena;
-    peat_status status = registry_find(&b->registry, kind, name, NOWHERE, &plugin, err);
-    if (status != PEAT_OK)
-        return status;
+    if (registry_find(&b->registry, kind, name, NOWHERE, &plugin, err) != PEAT_OK)
+        return false;
     const peat_plugin *desc = plugin->desc;
     void *config = arena_zalloc(arena, desc->config_size + 1);
     *part = (struct part){.id = desc->id, .prefix = desc->id, .config = config};
     *hooks = desc->interface;
-    return desc->param ? params_fill(desc->param, config, NULL, name, NULL, arena, err) : PEAT_OK;
+    return params_fill(desc->param, config, NULL, name, NULL, arena, err) == PEAT_OK;
 }
 
-static peat_status set_up_positional(struct bench_model *b, const char *name, struct arena *arena,
-                                     struct error *err)
+static bool set_up_positional(struct bench_model *b, const char *name, struct arena *arena,
+                              struct error *err)
 {
     struct positional *p = &b->positional;
     const void *scheme = NULL, *combine = NULL;
     *p = (struct positional){.host = host_table(), .n_scheme = 1};
-    peat_status status = registry_init(&b->registry, arena, NULL, err);
-    if (status == PEAT_OK)
-        status = find_part(b, PEAT_SCHEME, name, &p->scheme[0].part, &scheme, err);
-    if (status == PEAT_OK)
-        status = find_part(b, PEAT_COMBINE, "sum", &p->combine_part, &combine, err);
+    bool found = registry_init(&b->registry, arena, NULL, err) == PEAT_OK &&
+                 find_part(b, PEAT_SCHEME, name, &p->scheme[0].part, &scheme, err) &&
+                 find_part(b, PEAT_COMBINE, "sum", &p->combine_part, &combine, err);
     p->scheme[0].hooks = scheme;
     p->combine = combine;
-    return status;
+    return found;
 }
 
 static struct model_config model_config_of(const struct bench_sizes *s)
@@ -116,58 +113,49 @@ static struct model_config model_config_of(const struct bench_sizes *s)
     };
 }
 
-peat_status bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
-                             struct arena *arena, struct error *err)
+bool bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
+                      struct arena *arena, struct error *err)
 {
     const struct model_config config = model_config_of(s);
     parallel_start();
-    peat_status status = gemm_start(team, s->gemm, err);
-    if (status == PEAT_OK && s->bf16)
-        status = gemm_start_bf16(team, err);
-    if (status != PEAT_OK)
-        return status;
-    status = set_up_positional(b, s->scheme, arena, err);
-    return status == PEAT_OK
-               ? model_build(&b->model, &config, &b->positional, arena, PEAT_F32, 0, false, err)
-               : status;
+    return gemm_start(team, s->gemm, err) == PEAT_OK &&
+           (!s->bf16 || gemm_start_bf16(team, err) == PEAT_OK) &&
+           set_up_positional(b, s->scheme, arena, err) &&
+           model_build(&b->model, &config, &b->positional, arena, PEAT_F32, 0, false, err) ==
+               PEAT_OK;
 }
 
 /* ---- a step ---- */
 
-static peat_status make_batch(struct bench_step *b, int64_t vocab, struct arena *arena,
-                              struct error *err)
+static bool make_batch(struct bench_step *b, int64_t vocab, struct arena *arena, struct error *err)
 {
     int64_t n = b->B * b->T;
     uint64_t stream = rng_stream(0, "batch", "bench");
     b->token = ARENA_TRY_ARRAY(arena, n, int32_t);
     b->target = ARENA_TRY_ARRAY(arena, n, int32_t);
     if (!b->token || !b->target)
-        return error_set(err, PEAT_NOMEM, "out of memory for a batch");
+        return error_fail(err, PEAT_NOMEM, "out of memory for a batch");
     for (int64_t i = 0; i < n; i++) {
         b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)vocab);
         b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)vocab);
     }
-    return PEAT_OK;
+    return true;
 }
 
-peat_status bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
-                            struct arena *arena, struct error *err)
+bool bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
+                     struct arena *arena, struct error *err)
 {
     b->team = team;
     b->B = s->B;
     b->T = s->T;
     b->train = (struct train_config){
         .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
-    peat_status status = bench_model_open(&b->of, s, team, arena, err);
-    if (status == PEAT_OK)
-        status = make_batch(b, s->V, arena, err);
-    if (status == PEAT_OK && adamw_init(&b->adamw, &b->of.model.weights, arena) != PEAT_OK)
-        status = error_set(err, PEAT_NOMEM, "out of memory for the optimiser");
-    return status;
+    return bench_model_open(&b->of, s, team, arena, err) && make_batch(b, s->V, arena, err) &&
+           (adamw_init(&b->adamw, &b->of.model.weights, arena) == PEAT_OK ||
+            error_fail(err, PEAT_NOMEM, "out of memory for the optimiser"));
 }
 
-peat_status bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch,
-                           struct error *err)
+bool bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch, struct error *err)
 {
     struct weights *w = &b->of.model.weights;
     struct model_input in = {
@@ -183,9 +171,9 @@ peat_status bench_step_run(struct bench_step *b, int64_t step, struct arena *scr
         graph_backward(&g, loss);
     }
     if (graph_failed(&g))
-        return error_set(err, g.err.status, "%s", g.err.text);
+        return error_fail(err, g.err.status, "%s", g.err.text);
     double scale = b->train.clip / (gradient_norm(w, b->team) + 1e-6);
     adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), b->team);
     arena_reset(scratch);
-    return PEAT_OK;
+    return true;
 }

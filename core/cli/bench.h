@@ -29,8 +29,8 @@ struct bench_model {
 };
 
 /* Builds the model with seed 0, in F32; the team gets its provider of products. */
-peat_status bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
-                             struct arena *arena, struct error *err);
+bool bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
+                      struct arena *arena, struct error *err);
 
 /* A step of training that is timed, on a batch of random tokens. */
 struct bench_step {
@@ -43,11 +43,10 @@ struct bench_step {
 };
 
 /* Builds the model as bench_model_open does, its optimiser and the batch. */
-peat_status bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
-                            struct arena *arena, struct error *err);
+bool bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
+                     struct arena *arena, struct error *err);
 /* Gradients from zero, forward, loss, backward, clip to norm 1, AdamW. Resets scratch. */
-peat_status bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch,
-                           struct error *err);
+bool bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch, struct error *err);
 
 /* Puts gemm, blas and blas_core, as in a cell's meta.json. */
 void bench_put_provider(struct json map, const struct team *team);

@@ -39,8 +39,3 @@ int cli_width(const char *file, int narrowest, int widest);
 void cli_start(void);
 /* The exit code after all output has reached stdout: a full disk makes it CLI_FAILED. */
 int cli_finish(int code);
-
-/* Runs the body of a command that loads plugins, which prints and returns an exit code, in a child
- * process. If a plugin ends the child, this prints one line and returns CLI_USAGE. */
-struct trail;
-int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx);

@@ -18,18 +18,18 @@ struct bench {
 
 /* ---- steps ---- */
 
-static peat_status time_steps(struct bench *b)
+static bool time_steps(struct bench *b)
 {
-    peat_status status = PEAT_OK;
-    for (int64_t i = 0; status == PEAT_OK && i < b->s.warmup + b->s.steps; i++) {
+    for (int64_t i = 0; i < b->s.warmup + b->s.steps; i++) {
         double start = clock_seconds(), cpu = clock_cpu();
-        status = bench_step_run(&b->step, i + 1, &b->scratch, b->err);
+        if (!bench_step_run(&b->step, i + 1, &b->scratch, b->err))
+            return false;
         if (i < b->s.warmup)
             continue;
         b->ms[i - b->s.warmup] = (clock_seconds() - start) * 1e3;
         b->cpu_ms[i - b->s.warmup] = (clock_cpu() - cpu) * 1e3;
     }
-    return status;
+    return true;
 }
 
 /* ---- report ---- */
@@ -98,8 +98,7 @@ static int time_step(const struct cli *cli, const struct bench_sizes *s, bool js
     arena_init(&b.scratch, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    if (bench_step_open(&b.step, &b.s, &b.team, &b.arena, b.err) == PEAT_OK &&
-        time_steps(&b) == PEAT_OK)
+    if (bench_step_open(&b.step, &b.s, &b.team, &b.arena, b.err) && time_steps(&b))
         print(report(&b), json);
     gemm_stop(&b.team);
     arena_release(&b.scratch);

@@ -64,7 +64,7 @@ struct choice {
     struct jobs jobs;
     int room;     /* room in jobs.job */
     int n_failed; /* number of cells that are left as they are */
-    bool read;    /* the fields above are set */
+    bool read;    /* `all` is set */
     struct rundir all;
     struct arena *arena;
 };
@@ -83,11 +83,10 @@ static bool is_range(const char *text, int64_t *first, int64_t *last)
     return !*end && !errno;
 }
 
-static peat_status read_all(struct choice *c, struct error *err)
+static bool read_all(struct choice *c, struct error *err)
 {
-    bool read = c->read;
-    c->read = true;
-    return read ? PEAT_OK : rundir_read(c->dir, &c->all, c->arena, err);
+    c->read = c->read || rundir_read(c->dir, &c->all, c->arena, err) == PEAT_OK;
+    return c->read;
 }
 
 static bool is_chosen(const struct jobs *j, const char *id)
@@ -123,22 +122,23 @@ static void add_cell(struct choice *c, const struct cell_files *f)
     };
 }
 
-static peat_status add_range(struct choice *c, int64_t first, int64_t last, struct error *err)
+static bool add_range(struct choice *c, int64_t first, int64_t last, struct error *err)
 {
     int64_t planned = 0;
-    peat_status status = read_all(c, err);
-    while (status == PEAT_OK && planned < c->all.n && c->all.cell[planned].planned)
+    if (!read_all(c, err))
+        return false;
+    while (planned < c->all.n && c->all.cell[planned].planned)
         planned++;
-    if (status == PEAT_OK && (first > last || last >= planned))
-        return error_set(err, PEAT_INVALID,
-                         "cells go from 0 to %" PRId64 ", not from %" PRId64 " to %" PRId64,
-                         planned - 1, first, last);
-    for (int64_t i = first; status == PEAT_OK && i <= last; i++)
+    if (first > last || last >= planned)
+        return error_fail(err, PEAT_INVALID,
+                          "cells go from 0 to %" PRId64 ", not from %" PRId64 " to %" PRId64,
+                          planned - 1, first, last);
+    for (int64_t i = first; i <= last; i++)
         add_cell(c, &c->all.cell[i]);
-    return status;
+    return true;
 }
 
-static peat_status add_operand(struct choice *c, const char *word, struct error *err)
+static bool add_operand(struct choice *c, const char *word, struct error *err)
 {
     int64_t first, last;
     struct cell_files f;
@@ -147,14 +147,12 @@ static peat_status add_operand(struct choice *c, const char *word, struct error 
         return add_range(c, first, last, err);
     if (rundir_read_cell(c->dir, word, &f, c->arena, NULL) == PEAT_OK) {
         add_cell(c, &f);
-        return PEAT_OK;
+        return true;
     }
-    peat_status status = read_all(c, err);
-    if (status == PEAT_OK)
-        status = rundir_find(&c->all, word, &index, err);
-    if (status == PEAT_OK)
-        add_cell(c, &c->all.cell[index]);
-    return status;
+    if (!read_all(c, err) || rundir_find(&c->all, word, &index, err) != PEAT_OK)
+        return false;
+    add_cell(c, &c->all.cell[index]);
+    return true;
 }
 
 static int run_jobs(const struct choice *c, struct jobs *j)
@@ -195,7 +193,7 @@ static int run_cells(const struct cli *cli)
         gemm_check(q->run.gemm, cli->err) != PEAT_OK)
         return CLI_USAGE;
     for (int i = 1; i < cli->n_operand; i++)
-        if (add_operand(&c, cli->operand[i], cli->err) != PEAT_OK)
+        if (!add_operand(&c, cli->operand[i], cli->err))
             return CLI_USAGE;
     progress.total = c.jobs.n;
     return run_jobs(&c, &c.jobs);

@@ -54,35 +54,32 @@ static bool names_factor(const struct results *r, char *const *text, struct cont
 }
 
 /* Without --over the other axes are all shown. */
-static peat_status choose_over(const struct results *r, const char *over, struct contrast *c,
-                               struct arena *a, struct error *err)
+static bool choose_over(const struct results *r, const char *over, struct contrast *c,
+                        struct arena *a, struct error *err)
 {
     for (int k = 0; k < r->n_axis; k++)
         c->over[k] = !over && k != c->factor;
     for (const char *name; (name = list_next(a, &over, ','));) {
         int axis = selector_axis(r, name);
         if (axis < 0)
-            return selector_no_axis(r, "--over", name, a, err);
+            return selector_no_axis(r, "--over", name, a, err) == PEAT_OK;
         if (axis == c->factor)
-            return error_set(err, PEAT_INVALID, "--over: '%s' is the axis that is compared", name);
+            return error_fail(err, PEAT_INVALID, "--over: '%s' is the axis that is compared", name);
         c->over[axis] = true;
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status choose_rows(const struct results *r, char *const *text, struct row_pair *p,
-                               struct error *err)
+static bool choose_rows(const struct results *r, char *const *text, struct row_pair *p,
+                        struct error *err)
 {
     p->a = selector_row(r, text[0], p->arena, err);
     p->b = p->a ? selector_row(r, text[1], p->arena, err) : NULL;
-    if (!p->b)
-        return PEAT_INVALID;
-    return p->a != p->b
-               ? PEAT_OK
-               : error_set(err, PEAT_INVALID, "'%s' and '%s' are the same row", text[0], text[1]);
+    return p->b && (p->a != p->b || error_fail(err, PEAT_INVALID, "'%s' and '%s' are the same row",
+                                               text[0], text[1]));
 }
 
-static peat_status choose(const struct cli *cli, const struct results *r, struct compared *c)
+static bool choose(const struct cli *cli, const struct results *r, struct compared *c)
 {
     const struct request *q = cli->options;
     c->labels = names_factor(r, cli->operand + 1, &c->contrast, cli->arena);
@@ -90,8 +87,8 @@ static peat_status choose(const struct cli *cli, const struct results *r, struct
     if (c->labels)
         return choose_over(r, q->over, &c->contrast, cli->arena, cli->err);
     if (q->over)
-        return error_set(cli->err, PEAT_INVALID,
-                         "option '--over' is for two labels of an axis that several rows have");
+        return error_fail(cli->err, PEAT_INVALID,
+                          "option '--over' is for two labels of an axis that several rows have");
     return choose_rows(r, cli->operand + 1, &c->rows, cli->err);
 }
 
@@ -147,7 +144,7 @@ static int compare(const struct cli *cli)
     bool paired = false;
     struct json lengths = json_list(cli->arena);
     if (results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
-        choose(cli, &r, &c) != PEAT_OK ||
+        !choose(cli, &r, &c) ||
         results_find_length(&r, q->length, &only, cli->arena, cli->err) != PEAT_OK)
         return CLI_USAGE;
     for (int l = 0; l < r.n_length; l++) {

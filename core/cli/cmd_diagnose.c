@@ -7,15 +7,13 @@
 #include "plot/figure.h"
 #include "tensor/gemm.h"
 
-enum { ONLY_MAX = 16, BATCHES_MAX = 1024, THREADS_MAX = 1024 };
+enum { BATCHES_MAX = 1024, THREADS_MAX = 1024 };
 
 static const char *const format_words[] = {"table", "csv", "json"};
 
 struct request {
     bool json;
-    int64_t batches, threads;
-    int n_only;
-    const char *only[ONLY_MAX];
+    int64_t threads;
     struct diagnose_grid grid;
 };
 
@@ -23,8 +21,8 @@ struct request {
 
 static int read_only(struct cli *cli, const char *list)
 {
-    struct request *q = cli->options;
-    const char *name[ONLY_MAX];
+    struct diagnose_grid *g = &((struct request *)cli->options)->grid;
+    const char *name[DIAGNOSE_ONLY];
     int n = 0;
     for (; diagnostics[n].name; n++)
         name[n] = diagnostics[n].name;
@@ -34,8 +32,8 @@ static int read_only(struct cli *cli, const char *list)
         error_add_names(&err, word, name, n);
         if (name_index(name, n, word) < 0)
             return cli_mistake(cmd_diagnose.name, "%s", err.text);
-        if (q->n_only < ONLY_MAX)
-            q->only[q->n_only++] = word;
+        if (g->n_only < DIAGNOSE_ONLY)
+            g->only[g->n_only++] = word;
     }
     return CLI_GO_ON;
 }
@@ -48,7 +46,7 @@ static int diagnose_open_cell(const struct cli *cli, struct cell_diagnosis *d)
     struct value *v;
     if (d->changed)
         cli_say("%s since the training of '%s'", d->changed, d->cell->label);
-    if (cell_diagnosis_run(d, q->only, q->n_only, &v, cli->err) != PEAT_OK)
+    if (cell_diagnosis_run(d, q->grid.only, q->grid.n_only, &v, cli->err) != PEAT_OK)
         return CLI_FAILED;
     if (!q->json) {
         diagnosis_page(v, cli_width(NULL, 72, 120), cli->out);
@@ -69,7 +67,7 @@ static int diagnose_cell(const struct cli *cli, const struct team *team)
     int status = CLI_USAGE;
     if (!cell)
         return CLI_USAGE;
-    if (cell_diagnosis_open(&d, cell, (int)q->batches, team, cli->trail, cli->err) == PEAT_OK)
+    if (cell_diagnosis_open(&d, cell, (int)q->grid.batches, team, cli->trail, cli->err) == PEAT_OK)
         status = diagnose_open_cell(cli, &d);
     cell_diagnosis_close(&d);
     return status;
@@ -82,7 +80,7 @@ static bool is_glob(const char *cell)
     return strpbrk(cell, "*?[") != NULL;
 }
 
-static int refuse_clashes(const struct cli *cli)
+static bool has_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
     const struct diagnose_grid *g = &q->grid;
@@ -104,24 +102,20 @@ static int refuse_clashes(const struct cli *cli)
         {"figure", !g->file || figure_format_of(g->file) < 0,
          "option '--figure' needs -o FILE, which ends in .svg, .pdf or .png"},
     };
-    return CLI_REFUSE_CLASH(cli, one);
+    return CLI_CLASHES(cli, one);
 }
 
 static int diagnose_cells(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct team team = {.threads = (int)q->threads};
-    int code = refuse_clashes(cli);
-    if (code != CLI_GO_ON)
-        return code;
+    if (has_clashes(cli))
+        return CLI_USAGE;
     parallel_start();
     if (!q->grid.kept && gemm_start(&team, "openblas", cli->err) != PEAT_OK)
         return CLI_USAGE;
     if (!is_glob(cli->operand[1]))
         return diagnose_cell(cli, &team);
-    q->grid.only = q->only;
-    q->grid.n_only = q->n_only;
-    q->grid.batches = (int)q->batches;
     q->grid.format = q->json ? DIAGNOSE_JSON : q->grid.format;
     return diagnose_grid(cli, &q->grid, &team);
 }
@@ -132,7 +126,7 @@ static const struct cli_option options[] = {
              "keep the object as diagnose.json in each cell, for 'peat report'"),
     CLI_OTHER(0, "only", "DIAGNOSTIC,...", read_only,
               "logits, sizes, subspaces, support, collisions, probes, order, attention"),
-    CLI_WHOLE(0, "batches", "N", 1, BATCHES_MAX, batches,
+    CLI_WHOLE(0, "batches", "N", 1, BATCHES_MAX, grid.batches,
               "batches of evaluation windows, up to 1024 tokens each (default 4)"),
     CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, threads,
               "threads (default: 1); the figures are the same"),
@@ -154,7 +148,7 @@ const struct cli_command cmd_diagnose = {
     .summary = "how a trained cell uses position",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.batches = 4, .threads = 1),
+    CLI_DEFAULTS(.grid.batches = 4, .threads = 1),
     .run = diagnose_cells,
     .apart = true,
 };

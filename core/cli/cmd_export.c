@@ -20,6 +20,7 @@ struct request {
 struct exporter {
     const struct cli *cli;
     struct arena *arena;
+    struct error *err;
     const struct cell_files *cell;
     struct tensor_list list;
     int64_t step; /* step of the weights */
@@ -44,7 +45,7 @@ static const char *needed_by(const struct exporter *x)
                       : "an export without a result";
 }
 
-static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only)
+static bool build(struct exporter *x, peat_dtype dtype, bool shape_only)
 {
     struct assembly *s = &x->s;
     struct cell_config *config = &x->config;
@@ -52,14 +53,13 @@ static peat_status build(struct exporter *x, peat_dtype dtype, bool shape_only)
     const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
     *s = (struct assembly){.trail = x->cli->trail};
-    struct error *err = x->cli->err;
-    if (cell_reopen(config, &recorded, needed_by(x), registry, x->arena, err) != PEAT_OK ||
-        assemble(s, config, x->arena, dtype, shape_only, err) != PEAT_OK ||
-        (!shape_only && start_apply(s, config, err) != PEAT_OK))
-        return err->status;
+    if (cell_reopen(config, &recorded, needed_by(x), registry, x->arena, x->err) != PEAT_OK ||
+        assemble(s, config, x->arena, dtype, shape_only, x->err) != PEAT_OK ||
+        (!shape_only && start_apply(s, config, x->err) != PEAT_OK))
+        return false;
     x->resolved = assembly_resolved(s, x->arena);
     x->length_unit = s->task.plan.length_unit;
-    return PEAT_OK;
+    return true;
 }
 
 /* The text of each token for a reader, null where it has none. */
@@ -89,44 +89,41 @@ static const struct value *training_of(const struct weights *w, struct arena *a)
     return all.v;
 }
 
-static peat_status take_initial_weights(struct exporter *x)
+static bool take_initial_weights(struct exporter *x)
 {
     const struct weights *w = &x->s.model.weights;
-    peat_status status = build(x, PEAT_F32, false);
-    if (status != PEAT_OK)
-        return status;
+    if (!build(x, PEAT_F32, false))
+        return false;
     x->tokens = token_texts(x, &x->s.task);
     x->training = training_of(w, x->arena);
     x->list.tensor = generation_tensors(w, NULL, x->arena, &x->list.n);
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- the newest checkpoint ---- */
 
-static peat_status read_checkpoint(struct exporter *x, const char *dir)
+static bool read_checkpoint(struct exporter *x, const char *dir)
 {
     x->step = generation_step(path_name(dir));
     return safetensors_read(path_in(dir, GENERATION_MODEL).text, x->arena, &x->list.tensor,
-                            &x->list.n, NULL, x->cli->err);
+                            &x->list.n, NULL, x->err) == PEAT_OK;
 }
 
 /* A result has the values that plugins chose for parameters; without a result plugins are called
  * again. */
-static peat_status take_newest_weights(struct exporter *x)
+static bool take_newest_weights(struct exporter *x)
 {
     const struct file_path all = path_in(x->cell->dir, "ckpt");
     char *newest = checkpoint_latest(all.text);
-    peat_status status = newest ? read_checkpoint(x, newest)
-                                : error_set(x->cli->err, PEAT_NOTFOUND,
-                                            "cell '%s' has no checkpoint in '%s'; --start gives "
-                                            "its weights before training",
-                                            x->cell->id, all.text);
+    bool taken = newest ? read_checkpoint(x, newest)
+                        : error_fail(x->err, PEAT_NOTFOUND,
+                                     "cell '%s' has no checkpoint in '%s'; --start gives its "
+                                     "weights before training",
+                                     x->cell->id, all.text);
     free(newest);
     x->resolved = value_get(x->cell->result, "resolved");
     x->length_unit = json_get_text(x->cell->result, "length_unit");
-    if (status == PEAT_OK && !x->resolved)
-        status = build(x, PEAT_F32, true);
-    return status;
+    return taken && (x->resolved || build(x, PEAT_F32, true));
 }
 
 /* ---- batches ---- */
@@ -143,67 +140,62 @@ static bool read_steps(const char *text, int64_t *first, int64_t *last)
 }
 
 /* Makes the list for --feed, which has batches and no weights. */
-static peat_status take_batches(struct exporter *x, const char *steps)
+static bool take_batches(struct exporter *x, const char *steps)
 {
     const struct cell_config *config = &x->config;
     int64_t first, last;
     if (!read_steps(steps, &first, &last))
-        return error_set(x->cli->err, PEAT_INVALID,
-                         "--feed: steps are given as I-J or as one number from 1, not as '%s'",
-                         steps);
-    peat_status status = build(x, PEAT_F32, true);
-    if (status == PEAT_OK && last > config->train.steps)
-        status = error_set(x->cli->err, PEAT_INVALID,
-                           "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
-                           config->train.steps, last);
-    return status == PEAT_OK ? batches_add(&x->list, &x->s, config, first, last, x->cli->err)
-                             : status;
+        return error_fail(x->err, PEAT_INVALID,
+                          "--feed: steps are given as I-J or as one number from 1, not as '%s'",
+                          steps);
+    if (!build(x, PEAT_F32, true))
+        return false;
+    if (last > config->train.steps)
+        return error_fail(x->err, PEAT_INVALID,
+                          "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
+                          config->train.steps, last);
+    return batches_add(&x->list, &x->s, config, first, last, x->err) == PEAT_OK;
 }
 
 /* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
-static peat_status build_taken(struct exporter *x)
+static bool build_taken(struct exporter *x)
 {
     struct weights *w = &x->s.model.weights;
     const int n = x->list.n;
     struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
-    peat_status status = build(x, PEAT_F64, false);
+    bool built = build(x, PEAT_F64, false);
     memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
     qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;
     x->list.room = n;
     w->step = x->step;
-    return status == PEAT_OK ? generation_fill(w, taken, n, x->cell->id, x->cli->err) : status;
-}
-
-static peat_status add_first_batch(struct exporter *x)
-{
-    peat_status status = build_taken(x);
-    return status == PEAT_OK ? first_batch_add(&x->list, &x->s, &x->config, x->cli->err) : status;
+    return built && generation_fill(w, taken, n, x->cell->id, x->err) == PEAT_OK;
 }
 
 /* Replaces the initial weights by those after training, for --steps. */
-static peat_status take_trained(struct exporter *x, int64_t steps)
+static bool take_trained(struct exporter *x, int64_t steps)
 {
-    peat_status status = build_taken(x);
-    if (status == PEAT_OK && steps > x->config.train.steps)
-        status = error_set(x->cli->err, PEAT_INVALID, "--steps: the cell has %" PRId64 " steps",
-                           x->config.train.steps);
-    if (status != PEAT_OK)
-        return status;
+    if (!build_taken(x))
+        return false;
+    if (steps > x->config.train.steps)
+        return error_fail(x->err, PEAT_INVALID, "--steps: the cell has %" PRId64 " steps",
+                          x->config.train.steps);
     x->step = steps;
     x->list.tensor = generation_tensors(&x->s.model.weights, NULL, x->arena, &x->list.n);
     x->list.room = 2 * x->list.n;
-    return steps_add(&x->list, &x->s, &x->config, steps, x->cli->err);
+    return steps_add(&x->list, &x->s, &x->config, steps, x->err) == PEAT_OK;
 }
 
-static peat_status take_tensors(struct exporter *x, const struct request *q)
+static bool take_tensors(struct exporter *x, const struct request *q)
 {
     if (q->feed)
         return take_batches(x, q->feed);
-    peat_status status = q->start || q->steps ? take_initial_weights(x) : take_newest_weights(x);
-    if (status == PEAT_OK && q->steps)
+    if (!(q->start || q->steps ? take_initial_weights(x) : take_newest_weights(x)))
+        return false;
+    if (q->steps)
         return take_trained(x, q->steps);
-    return status == PEAT_OK && q->batch ? add_first_batch(x) : status;
+    return !q->batch ||
+           (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config, x->err) == PEAT_OK);
 }
 
 /* ---- the file ---- */
@@ -241,15 +233,16 @@ static int export_weights(const struct cli *cli)
          "--feed writes only batches: leave --start, --batch and --steps out"},
         {"steps", q->start || q->batch,
          "--steps writes other weights: leave --start and --batch out"},
+        {NULL, !q->file, "name the file to write: -o FILE"},
     };
-    int code = CLI_REFUSE_CLASH(cli, clash);
-    if (code != CLI_GO_ON)
-        return code;
-    if (!q->file)
-        return cli_mistake(cmd_export.name, "name the file to write: -o FILE");
-    *x = (struct exporter){
-        .cli = cli, .arena = cli->arena, .cell = cli_find_cell(cli), .list = {.arena = cli->arena}};
-    if (x->cell && take_tensors(x, q) == PEAT_OK)
+    if (CLI_CLASHES(cli, clash))
+        return CLI_USAGE;
+    *x = (struct exporter){.cli = cli,
+                           .arena = cli->arena,
+                           .err = cli->err,
+                           .cell = cli_find_cell(cli),
+                           .list = {.arena = cli->arena}};
+    if (x->cell && take_tensors(x, q))
         safetensors_write(q->file, x->list.tensor, x->list.n, metadata_of(x), cli->err);
     return CLI_DONE;
 }

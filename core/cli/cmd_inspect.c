@@ -168,9 +168,8 @@ static int inspect_scheme(const struct cli *cli)
         {"text", s->n_token > 0, "options '--text' and '--tokens' exclude each other"},
         {"step", !s->train, "option '--step' is for --phase train"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code != CLI_GO_ON)
-        return code;
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
     if (q->text)
         read_text(q, cli->arena);
     if (s->n_token && !s->T)

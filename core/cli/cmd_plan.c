@@ -64,19 +64,6 @@ static void print_injections(const struct plan *p, struct arena *a)
     }
 }
 
-/* Prints a note that several rows share only once: "matched: learned.sum.s0 and 3 rows more: d_ff =
- * 498". */
-static void print_said(const char *what, const struct plan *p, int rows, const char **said,
-                       struct arena *a)
-{
-    for (int i = 0; i < rows; i++) {
-        int times = times_said(said, rows, i);
-        if (times)
-            cli_print("%s: %s: %s\n", what, name_and_more(a, p->cell[i].label, "row", times),
-                      said[i]);
-    }
-}
-
 static void print_table(struct loaded_plan *l, const struct request *q,
                         const enum cell_state *state)
 {
@@ -170,11 +157,12 @@ static void print_precision(struct loaded_plan *l)
 }
 
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
-static void print_notes(const struct plan *p, int rows, struct arena *a)
+static void print_notes(const struct plan *p, struct arena *a)
 {
     enum { MATCHED, FROZEN, STARTED, FIRST, PART, NOTES };
     static const char *const what[] = {"matched", "parameters", "start", "training data begin with",
                                        "reported"};
+    int rows = p->n / p->experiment->n_seed;
     const char **said[NOTES];
     for (int k = 0; k < NOTES; k++)
         said[k] = ARENA_ARRAY(a, rows, const char *);
@@ -194,7 +182,7 @@ static void print_notes(const struct plan *p, int rows, struct arena *a)
                              grouped_number(a, c->q[Q_PARAMS_FROZEN]));
     }
     for (int k = 0; k < NOTES; k++)
-        print_said(what[k], p, rows, said[k], a);
+        plan_say_rows(p, what[k], said[k], "", a);
 }
 
 /* Counts the states of the cells shown: of a part of the plan all, of the whole those that do not
@@ -239,7 +227,6 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
                          const enum cell_state *state)
 {
     const struct plan *p = &l->plan;
-    int rows = p->n / l->experiment.n_seed;
     struct plan_runs runs;
     plan_runs_count(p, &runs, &l->arena);
     print_count(l, q, &runs, state);
@@ -248,7 +235,7 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
     plan_runs_say(p, &runs, &l->arena);
     plan_say_comparisons(p, &runs);
     plan_say_looks(p, &runs, &l->arena);
-    print_notes(p, rows, &l->arena);
+    print_notes(p, &l->arena);
     for (int i = 0; i < p->dropped->n; i++)
         cli_print("left out: %s\n", p->dropped->item[i]->text);
     plan_say_skipped(p, &l->arena);
@@ -292,7 +279,7 @@ static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const s
 {
     struct error damage = {0};
     const char *dir = loaded_plan_dir(l, q->dir);
-    if (q->write && plan_write(dir, &l->plan, &l->arena, cli->err) != PEAT_OK)
+    if (q->write && !plan_write(dir, &l->plan, &l->arena, cli->err))
         return;
     const enum cell_state *state = plan_states(dir, &l->plan, &l->arena, &damage);
     if (!state)
@@ -315,11 +302,10 @@ static int plan_experiment(const struct cli *cli)
         {"json injection measure pilot", q->ids, "option '--ids' prints names alone"},
         {"injection", q->json, "option '--injection' is for the table: --json has it"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code != CLI_GO_ON)
-        return code;
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
+    if (!loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err))
         return CLI_USAGE;
     plan_and_print(cli, &l, q);
     loaded_plan_close(&l);

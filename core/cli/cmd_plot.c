@@ -76,17 +76,16 @@ static int draw(const struct cli *cli)
 static int plot_results(const struct cli *cli)
 {
     struct request *q = cli->options;
-    if (q->kind == PLOT_KINDS)
-        return cli_mistake(cmd_plot.name,
-                           "which figure? --kind curves, bars, length, cost, heatmap or forest");
     const struct cli_clash one[] = {
+        {NULL, q->kind == PLOT_KINDS,
+         "which figure? --kind curves, bars, length, cost, heatmap or forest"},
         {"lines panels", q->kind == PLOT_BARS || q->kind == PLOT_FOREST,
          "options '--lines' and '--panels' are for --kind curves, length, cost or heatmap"},
         {"cost", q->kind != PLOT_COST, "option '--cost' is for --kind cost"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code == CLI_GO_ON)
-        code = choose_format(q, cli_given(cli, "format"));
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
+    int code = choose_format(q, cli_given(cli, "format"));
     return code == CLI_DONE ? draw(cli) : code;
 }
 

@@ -14,18 +14,11 @@ const struct cli_command cmd_plugins = {
                                                 &plugins_new, &plugins_reference, NULL},
 };
 
-static void put_words(struct json map, const char *key, const struct plugin *p,
-                      void (*words)(const peat_plugin *desc, struct strbuf *out))
+static void put_words(struct json map, const char *key, const char *words)
 {
     struct json list = json_put_list(map, key);
-    struct strbuf text = STRBUF_NEW;
-    words(p->desc, &text);
-    for (const char *word = text.text; *word;) {
-        size_t n = strcspn(word, ",");
-        json_add_text(list, arena_printf(map.a, "%.*s", (int)n, word));
-        word += n + strspn(word + n, ", ");
-    }
-    strbuf_release(&text);
+    for (const char *word; (word = list_next(map.a, &words, ','));)
+        json_add_text(list, word + strspn(word, " "));
 }
 
 struct value *plugin_value(const struct plugin *p, struct arena *a)
@@ -35,8 +28,8 @@ struct value *plugin_value(const struct plugin *p, struct arena *a)
     json_put_text(map, "kind", kind_name(p->desc->kind));
     json_put_text(map, "version", p->desc->version);
     json_put_text(map, "summary", p->desc->summary);
-    put_words(map, "hooks", p, plugin_hooks);
-    put_words(map, "traits", p, plugin_traits);
+    put_words(map, "hooks", plugin_hooks(p->desc, a));
+    put_words(map, "traits", plugin_traits(p->desc, a));
     json_put_text(map, "paper", p->desc->citation);
     json_put_text(map, "path", p->path);
     return map.v;

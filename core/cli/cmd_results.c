@@ -176,7 +176,7 @@ void print_results(const struct cli *cli, char *dir)
     print_request(cli, &(struct request){.table.length = -1}, 1, &dir);
 }
 
-static int refuse_clashes(const struct cli *cli)
+static bool has_clashes(const struct cli *cli)
 {
     const struct request *q = cli->options;
     bool is_csv = q->format == CSV, is_json = q->format == JSON || q->format == JSONL;
@@ -213,15 +213,14 @@ static int refuse_clashes(const struct cli *cli)
         {"sort rows", is_csv,
          "options '--sort' and '--rows' are not for --format csv, which has a line for each cell"},
     };
-    return CLI_REFUSE_CLASH(cli, one);
+    return CLI_CLASHES(cli, one);
 }
 
 static int show_results(const struct cli *cli)
 {
     struct request *q = cli->options;
-    int code = refuse_clashes(cli);
-    if (code != CLI_GO_ON)
-        return code;
+    if (has_clashes(cli))
+        return CLI_USAGE;
     q->table.digits = (int)q->digits;
     (q->family ? print_family : print_request)(cli, q, cli->n_operand, cli->operand);
     return CLI_DONE;

@@ -38,12 +38,11 @@ static void keep_drawings(const char *dir)
         cli_say("the schemes are not drawn: %s", err.text);
 }
 
-static peat_status run_cells(struct loaded_plan *l, const char *dir, const struct runner_options *o,
-                             const char *program, struct runner_end *end, struct error *err)
+static bool run_cells(struct loaded_plan *l, const char *dir, const struct runner_options *o,
+                      const char *program, struct runner_end *end, struct error *err)
 {
-    if (l->experiment.looks.n)
-        return run_looks(l, dir, o, program, end, err);
-    return runner_run(dir, &l->plan, o, program, end, err);
+    return l->experiment.looks.n ? run_looks(l, dir, o, program, end, err)
+                                 : runner_run(dir, &l->plan, o, program, end, err) == PEAT_OK;
 }
 
 /* Checks everything before it makes the directory. */
@@ -61,12 +60,12 @@ static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner
         runner_check(&l->plan, o, err) != PEAT_OK || rundir_check(dir, &l->plan, err) != PEAT_OK)
         return false;
     if (o->dry)
-        return run_cells(l, dir, o, program, end, err) == PEAT_OK;
+        return run_cells(l, dir, o, program, end, err);
     if (rundir_lock(dir, &lock, err) != PEAT_OK)
         return false;
     bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
                rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&
-               run_cells(l, dir, o, program, end, err) == PEAT_OK;
+               run_cells(l, dir, o, program, end, err);
     if (ran && !end->interrupted)
         keep_drawings(dir);
     close(lock);
@@ -245,7 +244,7 @@ static int read_shard(struct cli *cli, const char *argument)
 static int run_experiment(const struct cli *cli)
 {
     struct loaded_plan l;
-    if (loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err) != PEAT_OK)
+    if (!loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err))
         return CLI_USAGE;
     int code = run_loaded(cli, &l, cli->options);
     loaded_plan_close(&l);

@@ -87,26 +87,22 @@ static const char *restart_of(const struct cell_files *c, struct arena *a)
     return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;
 }
 
-static void add_restarted(const struct status *s, struct columns *table)
+/* What a finished cell that began with other kernels or libraries drifted at; NULL: it did not. */
+static const char *drift_of(const struct cell_files *c, struct arena *a)
 {
-    for (int i = 0; i < s->dir.n; i++) {
-        const struct cell_files *c = &s->dir.cell[i];
-        const char *why = restart_of(c, s->arena);
-        if (why)
-            columns_add(table, (const char *const[]){cell_state_name(c->state), c->label, why});
-    }
+    const char *drift = c->planned ? cell_drift(c->result, a) : NULL;
+    return drift ? arena_printf(a, "drifted at %s", drift) : NULL;
 }
 
-/* Finished cells that drifted: they began with other kernels or libraries. */
-static void add_drifted(const struct status *s, struct columns *table)
+/* Adds the cells for which the function has a text. */
+static void add_noted(const struct status *s, struct columns *table,
+                      const char *(*note)(const struct cell_files *c, struct arena *a))
 {
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
-        const char *drift = c->planned ? cell_drift(c->result, s->arena) : NULL;
-        if (drift)
-            columns_add(table,
-                        (const char *const[]){cell_state_name(c->state), c->label,
-                                              arena_printf(s->arena, "drifted at %s", drift)});
+        const char *text = note(c, s->arena);
+        if (text)
+            columns_add(table, (const char *const[]){cell_state_name(c->state), c->label, text});
     }
 }
 
@@ -143,8 +139,8 @@ static void print_cells(const struct status *s)
         if (last)
             columns_add(&table, (const char *const[]){"", "", last});
     }
-    add_restarted(s, &table);
-    add_drifted(s, &table);
+    add_noted(s, &table, restart_of);
+    add_noted(s, &table, drift_of);
     add_skipped(s, &table);
     columns_print(&table, "  ", stdout);
     const struct value *dropped = value_get(s->dir.plan, "dropped");

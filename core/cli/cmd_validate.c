@@ -10,7 +10,7 @@ static bool open_plan(struct loaded_plan *l, const struct cli *cli)
     struct mends *mends = ARENA_NEW(cli->arena, struct mends);
     struct error why = {0};
     mends->a = cli->arena;
-    while (loaded_plan_open(l, cli, PLAN_SHAPES, mends, &why) != PEAT_OK) {
+    while (!loaded_plan_open(l, cli, PLAN_SHAPES, mends, &why)) {
         if (mends_explain(mends, why.text))
             return false;
         cli_say("%s", why.text);

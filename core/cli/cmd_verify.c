@@ -98,15 +98,15 @@ static void print_object(const struct said *s)
 
 /* ---- the command ---- */
 
-static peat_status retrain(const struct verification *v, struct retraining *t, struct error *err)
+static bool retrain(const struct verification *v, struct retraining *t, struct error *err)
 {
     char program[PATH_MAX];
     if (!t->count)
-        return PEAT_OK;
+        return true;
     if (t->seed < 0)
         t->seed = (int64_t)(clock_seconds() * 1e6) % 1000000;
-    peat_status status = own_program(program, sizeof(program), err);
-    return status == PEAT_OK ? retrain_cells(v, t, program, err) : status;
+    return own_program(program, sizeof(program), err) == PEAT_OK &&
+           retrain_cells(v, t, program, err) == PEAT_OK;
 }
 
 static bool are_verified(const struct retraining *t)
@@ -156,9 +156,8 @@ static int verify(const struct cli *cli)
     const struct cli_clash one[] = {
         {"seed threads", !q->again.count, "options '--seed' and '--threads' go with --retrain N"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code != CLI_GO_ON)
-        return code;
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
     if (cli->n_operand > 1 && !q->again.count)
         return cli_mistake(cmd_verify.name,
                            "'%s' is for cells that are trained again: give "
@@ -166,7 +165,7 @@ static int verify(const struct cli *cli)
                            cli->operand[1]);
     if (find_moved(cli, &q->again.moved, cli->err) != PEAT_OK ||
         verify_dir(cli->operand[0], &v, cli->arena, cli->err) != PEAT_OK ||
-        retrain(&v, &q->again, cli->err) != PEAT_OK)
+        !retrain(&v, &q->again, cli->err))
         return CLI_USAGE;
     if (q->again.interrupted)
         return CLI_STOPPED;

@@ -153,9 +153,9 @@ struct cli_clash {
     bool clash;
     const char *why;
 };
-/* CLI_GO_ON, or the exit code for the first of n kinds that this call is. */
-int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t n);
-#define CLI_REFUSE_CLASH(cli, list) cli_refuse_clash(cli, list, sizeof(list) / sizeof(*(list)))
+/* True where the call is one of n kinds; prints why the first of them is refused. */
+bool cli_clashes(const struct cli *cli, const struct cli_clash *one, size_t n);
+#define CLI_CLASHES(cli, list) cli_clashes(cli, list, sizeof(list) / sizeof(*(list)))
 
 /* Values beside exit codes: go on, or print the help page. */
 enum { CLI_GO_ON = -1, CLI_ASKS_HELP = -2 };

@@ -19,25 +19,22 @@ struct work {
 
 /* ---- one cell ---- */
 
-/* The tree is copied, because closing the diagnosis frees its memory. */
-static peat_status diagnose_one(struct work *w, const struct result_cell *c, struct value **tree)
+/* A copy of the tree, because closing the diagnosis frees its memory; NULL: w->err has the reason.
+ */
+static const struct value *diagnose_one(struct work *w, const struct result_cell *c)
 {
     const struct diagnose_grid *g = w->g;
     struct cell_diagnosis d;
-    struct value *own;
-    peat_status status = cell_diagnosis_open(&d, rundir_cell(w->r.dir, c->id), g->batches, w->team,
-                                             w->cli->trail, &w->err);
-    if (status == PEAT_OK)
-        status = cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err);
-    if (status == PEAT_OK && g->save)
-        status = json_write_file(c->dir, "diagnose.json", own, &w->err);
-    if (status == PEAT_OK) {
+    struct value *own, *tree = NULL;
+    if (cell_diagnosis_open(&d, rundir_cell(w->r.dir, c->id), (int)g->batches, w->team,
+                            w->cli->trail, &w->err) == PEAT_OK &&
+        cell_diagnosis_run(&d, g->only, g->n_only, &own, &w->err) == PEAT_OK &&
+        (!g->save || json_write_file(c->dir, "diagnose.json", own, &w->err) == PEAT_OK)) {
         const char *text = json_to_text(own, JSON_DENSE, w->a);
-        *tree = json_parse(w->a, text, strlen(text), "diagnosis", &w->err);
-        status = *tree ? PEAT_OK : PEAT_FAILED;
+        tree = json_parse(w->a, text, strlen(text), "diagnosis", &w->err);
     }
     cell_diagnosis_close(&d);
-    return status;
+    return tree;
 }
 
 static void leave_out(struct work *w, const struct result_cell *c, const char *why)
@@ -57,13 +54,13 @@ static void add_kept(struct work *w, const struct result_cell *c)
 
 static void add_cell(struct work *w, const struct result_cell *c)
 {
-    struct value *tree;
+    const struct value *tree;
     struct arena_mark mark = arena_mark(w->a);
     if (!result_counts(c)) {
         leave_out(w, c, cell_state_name(c->state));
     } else if (w->g->kept) {
         add_kept(w, c);
-    } else if (diagnose_one(w, c, &tree) == PEAT_OK) {
+    } else if ((tree = diagnose_one(w, c))) {
         findings_add(&w->found, c, tree);
     } else {
         arena_rewind(w->a, mark);

@@ -6,11 +6,13 @@
 #include "findings/findings.h"
 #include "tensor/parallel.h"
 
+enum { DIAGNOSE_ONLY = 16 };
 enum diagnose_format { DIAGNOSE_TABLE, DIAGNOSE_CSV, DIAGNOSE_JSON };
 
 struct diagnose_grid {
-    const char *const *only;
-    int n_only, batches;
+    int n_only;
+    const char *only[DIAGNOSE_ONLY]; /* names of diagnostics; without any: all */
+    int64_t batches;
     bool save, kept;
     int format;
     const char *columns, *figure, *over, *file; /* NULL: the default columns; no figure; no axis;

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/findrun.h"
+#include "process/apart.h"
 
 /* ---- help ---- */
 
@@ -110,11 +111,24 @@ static int run_verb(struct cli *cli)
     return code == CLI_DONE ? CLI_USAGE : code;
 }
 
-static int run_apart(void *ctx, struct trail *trail)
+static peat_status run_child(void *ctx, struct trail *trail, struct strbuf *code, struct error *err)
 {
     struct cli *cli = ctx;
+    (void)err;
     cli->trail = trail;
-    return run_verb(cli);
+    strbuf_addf(code, "%d", cli_finish(run_verb(cli)));
+    return PEAT_OK;
+}
+
+/* For commands that load plugins. If a plugin ends the child, this prints one line. */
+static int run_apart(struct cli *cli)
+{
+    struct strbuf code = STRBUF_NEW;
+    peat_status status =
+        apart_run(run_child, cli, apart_seconds(), APART_PRINTS, &code, NULL, cli->err);
+    int end = status == PEAT_OK ? atoi(code.text) : cli_refuse(cli->err);
+    strbuf_release(&code);
+    return end;
 }
 
 static int run_command(const struct cli_command *command, int argc, char **argv)
@@ -131,7 +145,7 @@ static int run_command(const struct cli_command *command, int argc, char **argv)
     if (status != CLI_GO_ON)
         status = finish_reading(command, status);
     else
-        status = command->apart ? cli_apart(run_apart, &cli) : run_verb(&cli);
+        status = command->apart ? run_apart(&cli) : run_verb(&cli);
     strbuf_release(&out);
     arena_release(&arena);
     return status;

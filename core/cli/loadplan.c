@@ -7,30 +7,25 @@
 #include "grid/rundir.h"
 
 /* Requires that a resolved.yaml in a run directory is as `peat run` wrote it. */
-static peat_status check_resolved(const char *path, struct error *err)
+static bool check_resolved(const char *path, struct error *err)
 {
-    return strcmp(path_name(path), RESOLVED_FILE) == 0
-               ? rundir_check_sources(path_folder(path).text, err)
-               : PEAT_OK;
+    return strcmp(path_name(path), RESOLVED_FILE) != 0 ||
+           rundir_check_sources(path_folder(path).text, err) == PEAT_OK;
 }
 
 /* A run directory, or the name of one, instead of a file means its resolved.yaml. */
-static peat_status find_file(struct loaded_plan *l, const char *operand, const char **path,
-                             struct error *err)
+static bool find_file(struct loaded_plan *l, const char *operand, const char **path,
+                      struct error *err)
 {
-    operand = find_experiment(operand, &l->arena, err);
-    if (!operand)
-        return PEAT_NOTFOUND;
-    *path = operand;
-    if (!path_is_directory(operand))
-        return PEAT_OK;
-    *path = arena_strdup(&l->arena, path_in(operand, RESOLVED_FILE).text);
-    l->dir = operand;
-    return file_exists(*path) ? PEAT_OK
-                              : error_set(err, PEAT_NOTFOUND,
-                                          "'%s' is a directory without " RESOLVED_FILE
-                                          ", which `peat run` writes; name the experiment file",
-                                          operand);
+    *path = find_experiment(operand, &l->arena, err);
+    if (!*path || !path_is_directory(*path))
+        return *path;
+    l->dir = *path;
+    *path = arena_strdup(&l->arena, path_in(l->dir, RESOLVED_FILE).text);
+    return file_exists(*path) || error_fail(err, PEAT_NOTFOUND,
+                                            "'%s' is a directory without " RESOLVED_FILE
+                                            ", which `peat run` writes; name the experiment file",
+                                            l->dir);
 }
 
 static void say_change(struct loaded_plan *l)
@@ -40,25 +35,21 @@ static void say_change(struct loaded_plan *l)
         cli_say("%s", change);
 }
 
-peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
-                             struct mends *mends, struct error *err)
+bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
+                      struct mends *mends, struct error *err)
 {
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
     const char *path;
-    peat_status status = find_file(l, cli->operand[0], &path, err);
-    if (status == PEAT_OK)
-        status = check_resolved(path, err);
-    if (status == PEAT_OK)
-        status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
-                                 cli->operand + 1, mends, err);
-    if (status == PEAT_OK)
-        status = plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err);
-    if (status == PEAT_OK)
+    bool made = find_file(l, cli->operand[0], &path, err) && check_resolved(path, err) &&
+                experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
+                                cli->operand + 1, mends, err) == PEAT_OK &&
+                plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err) == PEAT_OK;
+    if (made)
         say_change(l);
     else
         arena_release(&l->arena);
-    return status;
+    return made;
 }
 
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given)

@@ -18,8 +18,8 @@ struct loaded_plan {
 
 /* Reads the operands above, and the experiment as it is mended (experiment/mend.h; NULL: as it is).
  * Plugins run in a child (plan_make_apart). A failure has released *l. */
-peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
-                             struct mends *mends, struct error *err);
+bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
+                      struct mends *mends, struct error *err);
 /* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);

@@ -41,29 +41,11 @@ static void offer_runs(const struct offers *o)
 static void offer_kind(const struct offers *o, peat_kind kind)
 {
     struct registry r;
-    struct error ignored = {0};
     const char *const *name;
-    if (registry_init(&r, o->a, NULL, &ignored) != PEAT_OK)
+    if (registry_init(&r, o->a, NULL, NULL) != PEAT_OK)
         return;
     int n = registry_names(&r, kind, &name);
     offer_list(o, n, name);
-}
-
-static void offer_schemes(const struct offers *o)
-{
-    offer_kind(o, PEAT_SCHEME);
-}
-
-static void offer_combinations(const struct offers *o)
-{
-    offer_kind(o, PEAT_COMBINE);
-}
-
-static void offer_plugins(const struct offers *o)
-{
-    offer_kind(o, PEAT_SCHEME);
-    offer_kind(o, PEAT_COMBINE);
-    offer_kind(o, PEAT_TASK);
 }
 
 static void offer_providers(const struct offers *o)
@@ -90,7 +72,7 @@ static void offer_measures(const struct offers *o)
 
 static void offer_checks(const struct offers *o)
 {
-    for (const struct check *c = check_table(); c->name; c++)
+    for (const struct check *c = checks; c->name; c++)
         offer(o, c->name, "");
 }
 
@@ -242,9 +224,11 @@ static void offer_setting(const struct offers *typed)
 
 /* ---- arguments ---- */
 
+/* What an argument offers: by a function, or the plugins of these kinds. */
 static const struct {
     const char *argument;
     void (*offer)(const struct offers *o);
+    peat_kind kind[3];
 } arguments[] = {
     {"DIR", offer_runs},
     {"CELL", offer_cells},
@@ -259,9 +243,9 @@ static const struct {
     {"MEASURE", offer_measures},
     {"DIAGNOSTIC", offer_diagnostics},
     {"CHECK", offer_checks},
-    {"PLUGIN", offer_plugins},
-    {"SCHEME", offer_schemes},
-    {"COMBINE", offer_combinations},
+    {"PLUGIN", .kind = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK}},
+    {"SCHEME", .kind = {PEAT_SCHEME}},
+    {"COMBINE", .kind = {PEAT_COMBINE}},
     {"PROVIDER", offer_providers},
     {"key=value", offer_setting},
 };
@@ -304,9 +288,14 @@ void offer_argument(const struct offers *typed, const char *argument, size_t n)
     const char *comma = strrchr(o.begun, ',');
     if (n > 4 && !strncmp(argument + n - 4, ",...", 4) && comma)
         o.begun = comma + 1;
-    for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++)
-        if (names(argument, n, arguments[i].argument))
+    for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++) {
+        if (!names(argument, n, arguments[i].argument))
+            continue;
+        if (arguments[i].offer)
             arguments[i].offer(&o);
+        for (int k = 0; k < 3 && arguments[i].kind[k]; k++)
+            offer_kind(&o, arguments[i].kind[k]);
+    }
     offer_paths(argument, n);
     offer_choices(&o, argument, n);
 }

@@ -66,12 +66,14 @@ bool cli_given(const struct cli *cli, const char *names)
     return false;
 }
 
-int cli_refuse_clash(const struct cli *cli, const struct cli_clash *one, size_t n)
+bool cli_clashes(const struct cli *cli, const struct cli_clash *one, size_t n)
 {
     for (; n-- > 0; one++)
-        if (one->clash && (!one->given || cli_given(cli, one->given)))
-            return cli_mistake(cli->command->name, "%s", one->why);
-    return CLI_GO_ON;
+        if (one->clash && (!one->given || cli_given(cli, one->given))) {
+            cli_mistake(cli->command->name, "%s", one->why);
+            return true;
+        }
+    return false;
 }
 
 /* ---- getopt_long ---- */

@@ -42,29 +42,27 @@ static double expected(const struct claim *c, double pilot)
     return c->direction == CLAIM_EQUAL ? 0.0 : pilot;
 }
 
-static peat_status look_at_pilot(const struct results *pilot, const struct value *v,
-                                 struct difference *d, struct arena *a, struct error *err)
+static bool look_at_pilot(const struct results *pilot, const struct value *v, struct difference *d,
+                          struct arena *a, struct error *err)
 {
     struct claim_verdict c = {.n_about = 0};
     if (claim_test(&c, pilot, v, a, NULL) != PEAT_OK)
-        return error_set(
+        return error_fail(
             err, PEAT_INVALID,
             "option '--pilot': the rows of the pilot do not fit the axes of the claim");
     *d = c.shown->of;
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot, int i,
-                              struct outlook *out, struct error *err)
+static bool look_ahead(struct loaded_plan *l, const struct results *pilot, int i,
+                       struct outlook *out, struct error *err)
 {
     const struct value *claims = l->experiment.claims;
     struct labelled axes = axes_of(&l->experiment, &l->arena);
     struct difference d = {.n = -1, .mean = (double)NAN, .sd = (double)NAN};
-    peat_status status = claim_from_value(&out->claim, claims->item[i], &axes, err);
-    if (status == PEAT_OK && pilot)
-        status = look_at_pilot(pilot, claims->item[i], &d, &l->arena, err);
-    if (status != PEAT_OK)
-        return status;
+    if (claim_from_value(&out->claim, claims->item[i], &axes, err) != PEAT_OK ||
+        (pilot && !look_at_pilot(pilot, claims->item[i], &d, &l->arena, err)))
+        return false;
     out->has_rows = l->plan.claim_has_rows[i];
     out->pilot_n = d.n;
     out->pilot_sd = d.sd;
@@ -74,7 +72,7 @@ static peat_status look_ahead(struct loaded_plan *l, const struct results *pilot
         judged.alpha = claim_last_level(&out->claim);
     out->o = claim_look_ahead(&judged, seeds_of(&l->experiment), judged.n_look ? 1 : claims->n,
                               expected(&out->claim, d.mean), d.sd);
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- in words ---- */
@@ -189,7 +187,7 @@ void plan_claims(struct loaded_plan *l, const char *pilot, const struct json *li
     else if (dir)
         results_read(r, 1, (char *[]){arena_strdup(&l->arena, dir)}, &none, &l->arena, err);
     for (int i = 0; err->status == PEAT_OK && i < n; i++) {
-        if (look_ahead(l, pilot ? r : NULL, i, &x, err) != PEAT_OK)
+        if (!look_ahead(l, pilot ? r : NULL, i, &x, err))
             return;
         if (list)
             put_claim(json_add_map(*list), &x, seeds_of(e), n);

@@ -14,7 +14,7 @@ enum cell_state *plan_states(const char *dir, const struct plan *p, struct arena
 /* "4 todo, 2 done" */
 void plan_states_count(const char *const *state, int n, struct strbuf *out);
 /* Makes the run directory. */
-peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
+bool plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 
 /* ---- planbest.c ---- */
 
@@ -78,6 +78,10 @@ bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
 
 /* ---- planwarnings.c ---- */
 
+/* Prints "what: learned.sum.s0 and 3 rows more: text", with `end` behind it, for each different
+ * text of the rows of the first seed; NULL: the row has none. */
+void plan_say_rows(const struct plan *p, const char *what, const char *const *text, const char *end,
+                   struct arena *a);
 /* Prints the skipped rows of the first seed, a line for each reason. */
 void plan_say_skipped(const struct plan *p, struct arena *a);
 

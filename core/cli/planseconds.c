@@ -55,7 +55,7 @@ static int add_sizes(struct steps *x, struct bench_sizes s, struct arena *a)
 
 /* ---- in a child process, so that this process loads no library of matrix products ---- */
 
-static peat_status time_size(const struct bench_sizes *s, double *cost, struct error *err)
+static bool time_size(const struct bench_sizes *s, double *cost, struct error *err)
 {
     struct team team = {.threads = 1};
     struct arena a, scratch;
@@ -63,22 +63,19 @@ static peat_status time_size(const struct bench_sizes *s, double *cost, struct e
     struct model_cost work;
     arena_init(&a, "a step", 1 << 20);
     arena_init(&scratch, "a step", 1 << 20);
-    peat_status status = bench_step_open(&b, s, &team, &a, err);
-    if (status == PEAT_OK)
-        status = model_plan(&b.of.model, s->B, s->T, false, &work, err);
-    if (status == PEAT_OK)
-        status = bench_step_run(&b, 1, &scratch, err);
+    bool ok = bench_step_open(&b, s, &team, &a, err) &&
+              model_plan(&b.of.model, s->B, s->T, false, &work, err) == PEAT_OK &&
+              bench_step_run(&b, 1, &scratch, err);
     int64_t n = 0;
     double start = clock_cpu(), spent = 0;
-    for (; status == PEAT_OK && spent < (n < STEPS ? too_long : enough);
-         spent = clock_cpu() - start)
-        status = bench_step_run(&b, ++n + 1, &scratch, err);
-    if (status == PEAT_OK)
+    for (; ok && spent < (n < STEPS ? too_long : enough); spent = clock_cpu() - start)
+        ok = bench_step_run(&b, ++n + 1, &scratch, err);
+    if (ok)
         *cost = spent / ((double)n * plan_step_work(&work));
     arena_release(&scratch);
     arena_release(&a);
     gemm_stop(&team);
-    return status;
+    return ok;
 }
 
 static peat_status time_sizes(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
@@ -87,7 +84,7 @@ static peat_status time_sizes(void *ctx, struct trail *trail, struct strbuf *out
     double cost;
     (void)trail;
     for (int i = 0; i < x->n; i++) {
-        if (time_size(&x->sizes[i], &cost, err) != PEAT_OK)
+        if (!time_size(&x->sizes[i], &cost, err))
             return err->status;
         strbuf_addf(out, "%.17g\n", cost);
     }

@@ -38,15 +38,12 @@ void plan_states_count(const char *const *state, int n, struct strbuf *out)
     }
 }
 
-peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
+bool plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
-    int lock = -1;
-    peat_status status = rundir_check(dir, p, err);
-    if (status == PEAT_OK)
-        status = rundir_lock(dir, &lock, err);
-    if (status == PEAT_OK)
-        status = rundir_write(dir, p, a, err);
-    if (lock >= 0)
-        close(lock);
-    return status;
+    int lock;
+    if (rundir_check(dir, p, err) != PEAT_OK || rundir_lock(dir, &lock, err) != PEAT_OK)
+        return false;
+    bool written = rundir_write(dir, p, a, err) == PEAT_OK;
+    close(lock);
+    return written;
 }

@@ -20,15 +20,15 @@ static const char *lopsided(const struct plan_cell *c, struct arena *a)
                         times, tokens ? "positions" : "tokens");
 }
 
-/* A line for each different warning, with the rows that it is about. */
-static void print_warnings(const struct plan *p, int rows, const char **said, const char *end,
-                           struct arena *a)
+void plan_say_rows(const struct plan *p, const char *what, const char *const *text, const char *end,
+                   struct arena *a)
 {
+    int rows = p->n / p->experiment->n_seed;
     for (int i = 0; i < rows; i++) {
-        int times = times_said(said, rows, i);
+        int times = times_said(text, rows, i);
         if (times)
-            cli_print("warning: %s: %s: %s\n", name_and_more(a, p->cell[i].label, "row", times),
-                      said[i], end);
+            cli_print("%s: %s: %s%s\n", what, name_and_more(a, p->cell[i].label, "row", times),
+                      text[i], end);
     }
 }
 
@@ -37,9 +37,9 @@ static void warn_of_ratio(const struct plan *p, int rows, struct arena *a)
     const char **said = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++)
         said[i] = lopsided(&p->cell[i], a);
-    print_warnings(p, rows, said,
-                   "their sizes are set by model.embed_scale, by the scheme and by the combination",
-                   a);
+    plan_say_rows(
+        p, "warning", said,
+        ": their sizes are set by model.embed_scale, by the scheme and by the combination", a);
 }
 
 static void warn_of_warmup(const struct plan *p, int rows, struct arena *a)
@@ -52,7 +52,7 @@ static void warn_of_warmup(const struct plan *p, int rows, struct arena *a)
             said[i] = arena_printf(a, "%" PRId64 " steps of warm-up in a training of %" PRId64,
                                    warmup, c->train.steps);
     }
-    print_warnings(p, rows, said, "the rate does not reach train.lr", a);
+    plan_say_rows(p, "warning", said, ": the rate does not reach train.lr", a);
 }
 
 static void warn_of_idle_settings(const struct plan *p, int rows)
@@ -92,7 +92,7 @@ static void warn_of_twins(const struct plan *p, int rows, struct arena *a)
         else
             first = i;
     }
-    print_warnings(p, rows, said, "each is trained, to the same weights", a);
+    plan_say_rows(p, "warning", said, ": each is trained, to the same weights", a);
 }
 
 /* The warning on a plugin, "" for none. `known`: warnings on files that were seen before. */
@@ -122,7 +122,8 @@ static void warn_of_hidden(const struct plan *p, int rows, struct arena *a)
             const char *text = hiding(&registry, p->cell[i].plugins->item[k], known);
             said[i] = *text ? text : NULL;
         }
-    print_warnings(p, rows, said, "directories are searched in order, PEAT_PLUGIN_PATH first", a);
+    plan_say_rows(p, "warning", said, ": directories are searched in order, PEAT_PLUGIN_PATH first",
+                  a);
 }
 
 void plan_say_skipped(const struct plan *p, struct arena *a)

@@ -12,15 +12,13 @@ struct request {
     int64_t trail;    /* descriptor; 0: not given */
     const char *only; /* NULL: all checks      */
     const char *record;
-    const char *cases; /* one case, or a request of a parent; NULL: not given */
-    const char *reference;
+    struct check_request request; /* cases: one case, or a request of a parent */
     int64_t seed, seconds, jobs;
     bool json, here, thorough, trace;
 };
 
 struct checking {
     struct request q;
-    struct check_request request;
     struct arena *arena;
     struct error *err; /* error of the call */
     int n;
@@ -38,7 +36,7 @@ static int list_checks(struct cli *cli, const char *argument)
     (void)argument;
     columns_init(&table, cli->arena, 3);
     columns_add(&table, (const char *const[]){"check", "kinds", "passes when"});
-    for (const struct check *c = check_table(); c->name; c++) {
+    for (const struct check *c = checks; c->name; c++) {
         const char *kinds = "";
         bool all = true;
         for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++) {
@@ -64,12 +62,12 @@ static const char *repeat_command(struct checking *c, const char *check)
 {
     const struct thorough *t = &c->random;
     bool of_case = strcmp(check, check_cases.name) == 0;
-    const char *cases = t->text ? t->text : c->q.cases;
-    char *const *setting = of_case && t->text ? t->setting : c->request.setting;
-    int n = of_case && t->text ? t->n_setting : c->request.n_setting;
+    const char *cases = t->text ? t->text : c->q.request.cases;
+    char *const *setting = of_case && t->text ? t->setting : c->q.request.setting;
+    int n = of_case && t->text ? t->n_setting : c->q.request.n_setting;
     struct strbuf out = STRBUF_NEW;
     const char *path = subject_text(c, "path");
-    strbuf_addf(&out, "peat plugins check %s", *path ? path : c->request.plugin);
+    strbuf_addf(&out, "peat plugins check %s", *path ? path : c->q.request.plugin);
     for (int i = 0; i < n; i++)
         strbuf_addf(&out, " '%s'", setting[i]);
     if (of_case)
@@ -77,7 +75,7 @@ static const char *repeat_command(struct checking *c, const char *check)
     else
         strbuf_addf(&out, " --only %s --here", check);
     if (strcmp(check, "reference") == 0)
-        strbuf_addf(&out, " --reference '%s'", c->q.reference);
+        strbuf_addf(&out, " --reference '%s'", c->q.request.reference);
     return strbuf_keep(&out, c->arena);
 }
 
@@ -128,7 +126,7 @@ static void print_repeats(const struct checking *c)
 {
     for (int i = 0; i < c->n; i++) {
         const struct check_report *r = &c->report[i];
-        if (*r->text && r->end != CHECK_END_PASSED && first_of(c, i) == i)
+        if (*r->text && r->end != CHECK_PASSED && first_of(c, i) == i)
             print_alike(c, i, check_is_bad(r->end) ? "the same as " : "");
     }
 }
@@ -136,7 +134,7 @@ static void print_repeats(const struct checking *c)
 static void print_report(struct checking *c, const struct check_report *r)
 {
     int i = (int)(r - c->report);
-    bool folded = r->end == CHECK_END_SKIPPED || (check_is_bad(r->end) && first_of(c, i) != i);
+    bool folded = r->end == CHECK_SKIPPED || (check_is_bad(r->end) && first_of(c, i) != i);
     if (folded)
         return;
     if (*r->text)
@@ -189,10 +187,10 @@ static bool run_apart(struct checking *c, const char *check)
 {
     struct check_report *r = &c->report[c->n];
     const char *unfit = json_get_text(value_get(c->subject, "unfit"), check);
-    *r = (struct check_report){.check = check, .end = CHECK_END_SKIPPED, .text = unfit};
+    *r = (struct check_report){.check = check, .end = CHECK_SKIPPED, .text = unfit};
     if (unfit)
         return true;
-    if (check_apart(&c->request, check, c->arena, r, c->err) != PEAT_OK)
+    if (!check_apart(&c->q.request, check, c->arena, r, c->err))
         return false;
     c->subject = c->subject ? c->subject : r->subject;
     return true;
@@ -212,7 +210,7 @@ static bool is_wanted(const struct checking *c, const struct check *check)
     for (int k = PEAT_SCHEME; k <= PEAT_TASK; k++)
         if (!strcmp(kind, kind_name((peat_kind)k)) && !check_is_for(check, (peat_kind)k))
             return false;
-    if (!c->q.reference && !strcmp(check->name, "reference"))
+    if (!c->q.request.reference && !strcmp(check->name, "reference"))
         return false;
     return !c->q.only || !strcmp(c->q.only, check->name);
 }
@@ -222,7 +220,7 @@ static bool run_random(struct checking *c)
     struct thorough *t = &c->random;
     *t = (struct thorough){
         .seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds, .jobs = (int)c->q.jobs};
-    if (thorough_run(t, &c->request, c->arena, c->err) != PEAT_OK)
+    if (!thorough_run(t, &c->q.request, c->arena, c->err))
         return false;
     struct check_report *r = &c->report[c->n];
     *r = t->report;
@@ -252,16 +250,16 @@ static int run_case(struct checking *c)
 /* After a plugin did not return in one check, no further check is run: each would take as long. */
 static bool has_hung(const struct checking *c)
 {
-    return c->count[CHECK_END_TIMEOUT] > 0;
+    return c->count[CHECK_TIMEOUT] > 0;
 }
 
 /* Describes the plugin where the only check that was wanted has crashed. */
 static bool describe(struct checking *c, const struct check *tried)
 {
     struct check_report r = {.subject = c->subject};
-    const char *first = check_table()->name;
+    const char *first = checks[0].name;
     bool done = r.subject || !strcmp(tried->name, first) ||
-                check_apart(&c->request, first, c->arena, &r, c->err) == PEAT_OK;
+                check_apart(&c->q.request, first, c->arena, &r, c->err);
     c->subject = r.subject;
     return done;
 }
@@ -269,7 +267,7 @@ static bool describe(struct checking *c, const struct check *tried)
 /* The first check describes the plugin; a plugin that cannot be loaded has no others. */
 static int run_all(struct checking *c)
 {
-    const struct check *first = c->q.only ? check_find(c->q.only) : check_table();
+    const struct check *first = c->q.only ? check_find(c->q.only) : checks;
     c->report = ARENA_ARRAY(c->arena, 64, struct check_report);
     if (!run_apart(c, first->name) || !describe(c, first))
         return CLI_USAGE;
@@ -303,8 +301,7 @@ static int run_all(struct checking *c)
             cli_print("stopped at '%s', which did not end; no check after it was run\n",
                       c->report[c->n - 1].check);
     }
-    int bad =
-        c->count[CHECK_END_FAILED] + c->count[CHECK_END_CRASHED] + c->count[CHECK_END_TIMEOUT];
+    int bad = c->count[CHECK_FAILED] + c->count[CHECK_CRASHED] + c->count[CHECK_TIMEOUT];
     return bad ? CLI_FAILED : CLI_DONE;
 }
 
@@ -316,9 +313,9 @@ static int run_recorded(struct checking *c)
     if (c->q.parent && !parent_follow((pid_t)c->q.parent, SIGKILL))
         return CLI_STOPPED;
     struct trail trail = {.page = c->q.trail ? trail_page_open((int)c->q.trail) : NULL};
-    c->request.trail = &trail;
+    c->q.request.trail = &trail;
     char *scratch = path_beside(c->q.record, ".");
-    check_here(&c->request, c->q.only, c->q.record, scratch, c->arena, &report, c->err);
+    check_here(&c->q.request, c->q.only, c->q.record, scratch, c->arena, &report, c->err);
     free(scratch);
     return CLI_DONE;
 }
@@ -333,19 +330,18 @@ static int run_here(struct checking *c)
 {
     struct check_report report;
     struct own_dir scratch;
-    c->request.trace = c->q.trace ? print_line : NULL;
+    c->q.request.trace = c->q.trace ? print_line : NULL;
     if (own_dir_open(&scratch, "check", c->err) != PEAT_OK)
         return CLI_USAGE;
-    peat_status status =
-        check_here(&c->request, c->q.only, NULL, scratch.path, c->arena, &report, c->err);
+    bool ran = check_here(&c->q.request, c->q.only, NULL, scratch.path, c->arena, &report, c->err);
     own_dir_close(&scratch);
-    if (status != PEAT_OK)
+    if (!ran)
         return CLI_USAGE;
     if (report.absent) {
         cli_say("%s", report.text);
         return CLI_USAGE;
     }
-    if (!c->q.trace || report.end != CHECK_END_PASSED)
+    if (!c->q.trace || report.end != CHECK_PASSED)
         cli_print("%s %s%s%s\n", check_end_name(report.end), report.check, *report.text ? ": " : "",
                   report.text);
     return check_is_bad(report.end) ? CLI_FAILED : CLI_DONE;
@@ -360,7 +356,7 @@ static int read_check(struct cli *cli, const char *argument)
     ((struct request *)cli->options)->only = argument;
     if (check_find(argument))
         return CLI_GO_ON;
-    for (const struct check *c = check_table(); c->name; c++)
+    for (const struct check *c = checks; c->name; c++)
         name[n++] = c->name;
     char near[SUGGESTION];
     return cli_mistake(plugins_check.name, "there is no check '%s'%s; --list prints all", argument,
@@ -370,44 +366,40 @@ static int read_check(struct cli *cli, const char *argument)
 static int check_plugin(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    struct checking c = {.q = *q,
-                         .request = {.timeout = (double)q->timeout,
-                                     .plugin = cli->operand[0],
-                                     .setting = cli->operand + 1,
-                                     .n_setting = cli->n_operand - 1,
-                                     .cases = q->cases,
-                                     .reference = q->reference},
-                         .arena = cli->arena,
-                         .err = cli->err};
+    struct checking c = {.q = *q, .arena = cli->arena, .err = cli->err};
+    c.q.request.timeout = (double)q->timeout;
+    c.q.request.plugin = cli->operand[0];
+    c.q.request.setting = cli->operand + 1;
+    c.q.request.n_setting = cli->n_operand - 1;
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
     const struct cli_clash one[] = {
         {"with-parent", !q->record, "--with-parent goes with --record"},
-        {"here record", !q->only && !q->cases, "--here and --record go with --only or --case"},
-        {"thorough", q->cases != NULL, "--thorough makes its own cases: leave --case out"},
+        {"here record", !q->only && !q->request.cases,
+         "--here and --record go with --only or --case"},
+        {"thorough", q->request.cases != NULL, "--thorough makes its own cases: leave --case out"},
         {"seed seconds jobs", !q->thorough, "--seed, --seconds and --jobs go with --thorough"},
-        {"trace", q->only || q->cases || q->thorough || q->json || q->record,
+        {"trace", q->only || q->request.cases || q->thorough || q->json || q->record,
          "--trace checks nothing: leave --only, --case, --thorough, --json and --record out"},
-        {"only", same_text(q->only, "reference") && !q->reference,
+        {"only", same_text(q->only, "reference") && !q->request.reference,
          "check 'reference' needs a --reference FILE"},
-        {"only", same_text(q->only, check_cases.name) && !q->cases,
+        {"only", same_text(q->only, check_cases.name) && !q->request.cases,
          "check 'cases' needs a --case; --thorough makes some"},
     };
-    int code = CLI_REFUSE_CLASH(cli, one);
-    if (code != CLI_GO_ON)
-        return code;
-    if (q->cases)
+    if (CLI_CLASHES(cli, one))
+        return CLI_USAGE;
+    if (q->request.cases)
         c.q.only = check_cases.name;
     if (q->trace)
         c.q.only = check_trace.name;
     if (q->thorough && !cli_given(cli, "seed"))
         c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
-    if (q->cases && !q->record && !q->here)
+    if (q->request.cases && !q->record && !q->here)
         return run_case(&c);
-    if (q->reference && access(q->reference, R_OK) != 0)
-        return cli_mistake(plugins_check.name, "cannot read the reference '%s': %s", q->reference,
-                           strerror(errno));
+    if (q->request.reference && access(q->request.reference, R_OK) != 0)
+        return cli_mistake(plugins_check.name, "cannot read the reference '%s': %s",
+                           q->request.reference, strerror(errno));
     return q->record ? run_recorded(&c) : q->here || q->trace ? run_here(&c) : run_all(&c);
 }
 
@@ -417,7 +409,7 @@ static const struct cli_option options[] = {
     CLI_OTHER(0, "list", NULL, list_checks,
               "print the names of all checks and what they are about"),
     CLI_WHOLE(0, "timeout", "SECONDS", 1, 86400, timeout, "for each check; 60 unless given"),
-    CLI_TEXT(0, "reference", "FILE", reference,
+    CLI_TEXT(0, "reference", "FILE", request.reference,
              "Python functions that the hooks have to agree with: docs/formulas.md"),
     CLI_FLAG(0, "thorough", thorough,
              "then random sizes, parameters and tokens; one that fails is made smaller"),
@@ -429,7 +421,7 @@ static const struct cli_option options[] = {
               "with --thorough: number of processes; the case found is the same"),
     CLI_FLAG(0, "trace", trace,
              "check nothing; print each call of a hook, with the shapes of its arrays"),
-    CLI_TEXT(0, "case", "TEXT", cases, "one configuration, as --thorough prints it"),
+    CLI_TEXT(0, "case", "TEXT", request.cases, "one configuration, as --thorough prints it"),
     CLI_FLAG(0, "here", here, "with --only or --case: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,
              "with --only: run it in this process, write its end to FILE"),

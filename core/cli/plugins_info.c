@@ -19,15 +19,14 @@ struct page {
 
 /* ---- defaults ---- */
 
-static void default_text(const struct page *page, const peat_param *row, struct strbuf *out)
+static const char *default_text(const struct page *page, const peat_param *row)
 {
-    if (row->flags & PEAT_REQUIRED) {
-        strbuf_add(out, "(required)");
-        return;
-    }
-    params_text(row, page->config, out);
-    if ((row->flags & PEAT_AUTO) && row->automatic)
-        strbuf_addf(out, " (%s)", row->automatic);
+    if (row->flags & PEAT_REQUIRED)
+        return "(required)";
+    const char *text = params_text(row, page->config, page->arena);
+    return (row->flags & PEAT_AUTO) && row->automatic
+               ? arena_printf(page->arena, "%s (%s)", text, row->automatic)
+               : text;
 }
 
 /* ---- for people ---- */
@@ -47,17 +46,16 @@ static const char *decoding(const struct page *page)
 static void print_facts(const struct page *page)
 {
     const struct plugin *p = page->plugin;
-    struct strbuf hooks = STRBUF_NEW, traits = STRBUF_NEW;
-    plugin_hooks(p->desc, &hooks);
-    plugin_traits(p->desc, &traits);
+    const char *hooks = plugin_hooks(p->desc, page->arena);
+    const char *traits = plugin_traits(p->desc, page->arena);
     const char *const fact[][2] = {
         {"kind", kind_name(p->desc->kind)},
         {"id", p->desc->id},
         {"version", p->desc->version},
         {"licence", p->desc->licence},
         {"paper", *p->desc->citation ? p->desc->citation : "-"},
-        {"hooks", hooks.n ? hooks.text : "-"},
-        {"traits", traits.n ? traits.text : "-"},
+        {"hooks", *hooks ? hooks : "-"},
+        {"traits", *traits ? traits : "-"},
         {"answers", decoding(page) ? decoding(page) : "-"},
         {"path", p->path},
         {"sha256", p->sha256},
@@ -68,8 +66,6 @@ static void print_facts(const struct page *page)
         columns_add(&table, fact[i]);
     cli_print("%s: %s\n\n", p->name, p->desc->summary);
     columns_print(&table, "", stdout);
-    strbuf_release(&hooks);
-    strbuf_release(&traits);
 }
 
 static void print_parameters(const struct page *page)
@@ -83,22 +79,19 @@ static void print_parameters(const struct page *page)
     columns_init(&table, page->arena, 6);
     const char *const head[] = {"parameter", "type", "default", "allowed", "unit", "meaning"};
     columns_add(&table, head);
-    struct strbuf preset = STRBUF_NEW, allowed = STRBUF_NEW;
     for (; row->key; row++) {
-        strbuf_clear(&preset);
-        strbuf_clear(&allowed);
-        default_text(page, row, &preset);
         peat_param bare = *row; /* the unit has its own column */
         bare.unit = NULL;
-        params_allowed(&bare, &allowed);
-        const char *const cell[] = {row->key,     row_type(row)->name,         preset.text,
-                                    allowed.text, row->unit ? row->unit : "-", row->doc};
+        const char *const cell[] = {row->key,
+                                    row_type(row)->name,
+                                    default_text(page, row),
+                                    params_allowed(&bare, page->arena),
+                                    row->unit ? row->unit : "-",
+                                    row->doc};
         columns_add(&table, cell);
     }
     cli_print("\n");
     columns_print(&table, "", stdout);
-    strbuf_release(&preset);
-    strbuf_release(&allowed);
 }
 
 /* ---- for programs ---- */
@@ -127,20 +120,17 @@ static void add_parameter(struct json list, const peat_param *row, const struct 
 {
     struct json map = json_add_map(list);
     bool required = row->flags & PEAT_REQUIRED;
-    struct strbuf allowed = STRBUF_NEW;
-    params_allowed(row, &allowed);
     json_put_text(map, "key", row->key);
     json_put_text(map, "type", row_type(row)->name);
     json_put_bool(map, "required", required);
     json_put(map, "default", required ? NULL : value_get(defaults, row->key));
     json_put_text(map, "automatic", row->automatic);
-    json_put_text(map, "allowed", allowed.text);
+    json_put_text(map, "allowed", params_allowed(row, map.a));
     put_bound(map, "min", row, row->min);
     put_bound(map, "max", row, row->max);
     put_labels(map, row);
     json_put_text(map, "unit", row->unit);
     json_put_text(map, "doc", row->doc);
-    strbuf_release(&allowed);
 }
 
 static void print_object(const struct page *page)

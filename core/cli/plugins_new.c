@@ -31,14 +31,13 @@ static const char *name_fault(const char *name)
     return NULL;
 }
 
-static peat_status find_template(struct making *m, struct error *err)
+static bool find_template(struct making *m, struct error *err)
 {
     const char *data = installed_dir(m->arena, PEAT_DATADIR);
     m->from = arena_printf(m->arena, "%s/peat/template/%s", data ? data : "", m->kind);
-    if (file_exists(m->from))
-        return PEAT_OK;
-    return error_set(err, PEAT_NOTFOUND, "there is no template '%s'; is PEAT installed whole?",
-                     m->from);
+    return file_exists(m->from) ||
+           error_fail(err, PEAT_NOTFOUND, "there is no template '%s'; is PEAT installed whole?",
+                      m->from);
 }
 
 static const char *renamed(const struct making *m, const char *text)
@@ -46,40 +45,36 @@ static const char *renamed(const struct making *m, const char *text)
     return text_replaced(text, m->old, m->name, m->arena);
 }
 
-static peat_status copy_file(struct making *m, const char *file, struct error *err)
+static bool copy_file(struct making *m, const char *file, struct error *err)
 {
     const char *from = arena_printf(m->arena, "%s/%s", m->from, file);
     char *text = NULL;
     size_t n;
-    peat_status status = file_read(from, 0, &text, &n, err);
-    if (status != PEAT_OK)
-        return status;
+    if (file_read(from, 0, &text, &n, err) != PEAT_OK)
+        return false;
     const char *made = renamed(m, text);
     free(text);
     return file_write(arena_printf(m->arena, "%s/%s", m->to, renamed(m, file)), made, strlen(made),
-                      err);
+                      err) == PEAT_OK;
 }
 
-static peat_status make_folder(struct making *m, struct error *err)
+static bool make_folder(struct making *m, struct error *err)
 {
     char **file;
     int n;
-    peat_status status = find_template(m, err);
-    if (status == PEAT_OK)
-        status = dir_list(m->from, &file, &n, err);
-    if (status != PEAT_OK)
-        return status;
-    if (mkdir(m->to, 0777) != 0)
-        status = errno == EEXIST
-                     ? error_set(err, PEAT_INVALID, "'%s' exists already", m->to)
-                     : error_set(err, PEAT_IO, "cannot make '%s': %s", m->to, strerror(errno));
-    bool made = status == PEAT_OK;
-    for (int i = 0; i < n && status == PEAT_OK; i++)
-        status = copy_file(m, file[i], err);
-    if (made && status != PEAT_OK)
+    if (!find_template(m, err) || dir_list(m->from, &file, &n, err) != PEAT_OK)
+        return false;
+    bool made = mkdir(m->to, 0777) == 0, whole = made;
+    if (!made && errno == EEXIST)
+        error_set(err, PEAT_INVALID, "'%s' exists already", m->to);
+    else if (!made)
+        error_set(err, PEAT_IO, "cannot make '%s': %s", m->to, strerror(errno));
+    for (int i = 0; i < n && whole; i++)
+        whole = copy_file(m, file[i], err);
+    if (made && !whole)
         dir_remove(m->to, NULL);
     names_free(file, n);
-    return status;
+    return whole;
 }
 
 /* Prints how to build the plugin; a program that runs in its build folder is not installed. */
@@ -120,7 +115,7 @@ static int make_plugin(const struct cli *cli)
     if (strcmp(q->where, ".") != 0)
         m.to = arena_printf(m.arena, "%s/%s", q->where, name);
     m.old = arena_printf(m.arena, "my_%s", m.kind);
-    if (make_folder(&m, cli->err) != PEAT_OK)
+    if (!make_folder(&m, cli->err))
         return CLI_DONE;
     print_next(&m);
     warn_of_name(&m, (peat_kind)(PEAT_SCHEME + q->kind));

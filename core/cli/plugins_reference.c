@@ -63,28 +63,14 @@ static void add_name(struct strbuf *out, const char *name)
     strbuf_release(&shown);
 }
 
-static void add_default(struct strbuf *out, const peat_param *row, const void *config)
+static const char *default_text(const peat_param *row, const void *config, struct arena *a)
 {
     if (row->flags & PEAT_REQUIRED)
-        strbuf_add(out, "required");
-    else if (row->flags & PEAT_AUTO)
-        strbuf_addf(out, "auto: %s", row->automatic);
-    else
-        params_text(row, config, out);
-}
-
-static void add_row(struct strbuf *out, const peat_param *row, const void *config)
-{
-    struct strbuf preset = STRBUF_NEW, allowed = STRBUF_NEW;
-    add_default(&preset, row, config);
-    params_allowed(row, &allowed);
-    add_name(out, row->key);
-    add_cell(out, *preset.text ? preset.text : "\"\"");
-    add_cell(out, allowed.text);
-    add_cell(out, row->doc);
-    strbuf_add(out, "\n");
-    strbuf_release(&preset);
-    strbuf_release(&allowed);
+        return "required";
+    if (row->flags & PEAT_AUTO)
+        return arena_printf(a, "auto: %s", row->automatic);
+    const char *text = params_text(row, config, a);
+    return *text ? text : "\"\"";
 }
 
 static void add_parameters(struct strbuf *out, const peat_plugin *desc, struct arena *a)
@@ -95,18 +81,22 @@ static void add_parameters(struct strbuf *out, const peat_plugin *desc, struct a
     }
     const void *config = plugin_defaults(desc, a);
     strbuf_add(out, "\n| parameter | default | allowed | meaning |\n| --- | --- | --- | --- |\n");
-    for (const peat_param *row = desc->param; row->key; row++)
-        add_row(out, row, config);
+    for (const peat_param *row = desc->param; row->key; row++) {
+        add_name(out, row->key);
+        add_cell(out, default_text(row, config, a));
+        add_cell(out, params_allowed(row, a));
+        add_cell(out, row->doc);
+        strbuf_add(out, "\n");
+    }
 }
 
-static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struct trail *trail,
-                               struct arena *a, struct error *err)
+static bool add_tensors(struct strbuf *out, const struct plugin *p, struct trail *trail,
+                        struct arena *a, struct error *err)
 {
     struct tensor_row *row;
     int n = 0;
-    peat_status status = tensor_list(p, plugin_defaults(p->desc, a), trail, a, &row, &n, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!tensor_list(p, plugin_defaults(p->desc, a), trail, a, &row, &n, err))
+        return false;
     if (n == 0)
         strbuf_add(out, "\nNo tensors.\n");
     else
@@ -121,21 +111,17 @@ static peat_status add_tensors(struct strbuf *out, const struct plugin *p, struc
         add_text(out, row[i].note);
         strbuf_add(out, " |\n");
     }
-    return PEAT_OK;
+    return true;
 }
 
-static void add_words(struct strbuf *out, const char *name, const peat_plugin *desc,
-                      void (*words)(const peat_plugin *desc, struct strbuf *out))
+static void add_words(struct strbuf *out, const char *name, const char *words)
 {
-    struct strbuf text = STRBUF_NEW;
-    words(desc, &text);
-    if (text.n)
-        strbuf_addf(out, "; %s: %s", name, text.text);
-    strbuf_release(&text);
+    if (*words)
+        strbuf_addf(out, "; %s: %s", name, words);
 }
 
-static peat_status add_plugin(struct strbuf *out, const struct plugin *p, struct trail *trail,
-                              struct arena *a, struct error *err)
+static bool add_plugin(struct strbuf *out, const struct plugin *p, struct trail *trail,
+                       struct arena *a, struct error *err)
 {
     const peat_plugin *desc = p->desc;
     bool cited = *desc->citation;
@@ -148,29 +134,28 @@ static peat_status add_plugin(struct strbuf *out, const struct plugin *p, struct
     add_text(out, p->name);
     strbuf_add(out, "/README.md).\n\n");
     add_text(out, arena_printf(a, "version %s; licence %s", desc->version, desc->licence));
-    add_words(out, "hooks", desc, plugin_hooks);
-    add_words(out, "traits", desc, plugin_traits);
+    add_words(out, "hooks", plugin_hooks(desc, a));
+    add_words(out, "traits", plugin_traits(desc, a));
     strbuf_add(out, "\n");
     add_parameters(out, desc, a);
-    return desc->kind == PEAT_TASK ? PEAT_OK : add_tensors(out, p, trail, a, err);
+    return desc->kind == PEAT_TASK || add_tensors(out, p, trail, a, err);
 }
 
-static peat_status write_page(const struct page *page, const struct registry *r, const char *dir,
-                              struct arena *a, struct error *err)
+static bool write_page(const struct page *page, const struct registry *r, const char *dir,
+                       struct arena *a, struct error *err)
 {
     struct strbuf out = STRBUF_NEW;
-    peat_status status = PEAT_OK;
+    bool made = true;
     strbuf_addf(&out,
                 "# %s\n\n%s\n\nMade by `peat plugins reference` from the plugins themselves: do "
                 "not edit.\n",
                 page->title, page->about);
-    for (int i = 0; i < r->n && status == PEAT_OK; i++)
-        if (r->item[i]->desc->kind == page->kind)
-            status = add_plugin(&out, r->item[i], r->trail, a, err);
-    if (status == PEAT_OK)
-        status = file_write(path_in(dir, page->file).text, out.text, out.n, err);
+    for (int i = 0; i < r->n && made; i++)
+        made =
+            r->item[i]->desc->kind != page->kind || add_plugin(&out, r->item[i], r->trail, a, err);
+    made = made && file_write(path_in(dir, page->file).text, out.text, out.n, err) == PEAT_OK;
     strbuf_release(&out);
-    return status;
+    return made;
 }
 
 static void report_bad(void *ctx, const char *path, const char *why)
@@ -191,7 +176,7 @@ static int write_reference(const struct cli *cli)
     if (dir_make(q->dir, cli->err) != PEAT_OK)
         return CLI_USAGE;
     for (int i = 0; i < PAGES; i++)
-        if (write_page(&pages[i], &registry, q->dir, cli->arena, cli->err) != PEAT_OK)
+        if (!write_page(&pages[i], &registry, q->dir, cli->arena, cli->err))
             return CLI_USAGE;
     return bad ? CLI_FAILED : CLI_DONE;
 }

@@ -103,24 +103,24 @@ static void say_look(const struct looking *x, const struct claim_verdicts *v, in
 }
 
 /* *more: another look has cells to run. */
-static peat_status judge(struct looking *x, int k, bool quiet, bool *more, struct error *err)
+static bool judge(struct looking *x, int k, bool quiet, bool *more, struct error *err)
 {
     static const struct results_options none;
     const struct looks *looks = &x->l->experiment.looks;
     struct results r;
     struct claim_history h;
     char *dir[] = {arena_strdup(x->a, x->dir)};
-    peat_status status = results_read(&r, 1, dir, &none, x->a, err);
-    if (status == PEAT_OK)
-        status = claims_history(&h, &r, x->a, err);
     *more = false;
-    if (status != PEAT_OK || count_pending(x, &r))
-        return status;
+    if (results_read(&r, 1, dir, &none, x->a, err) != PEAT_OK ||
+        claims_history(&h, &r, x->a, err) != PEAT_OK)
+        return false;
+    if (count_pending(x, &r))
+        return true;
     find_open(x, &r, &h.now, k);
     say_look(x, &h.now, k, quiet);
     for (int i = 0; k + 1 < looks->n && i < x->l->plan.n; i++)
         *more = *more || x->open[i];
-    return keep_decided(x, k + 1, err);
+    return keep_decided(x, k + 1, err) == PEAT_OK;
 }
 
 /* Adds up finished cells; cells that a look left are counted by the next one. */
@@ -132,29 +132,28 @@ static void add_end(struct runner_end *all, const struct runner_end *one)
     all->diverged += diverged;
 }
 
-peat_status run_looks(struct loaded_plan *l, const char *dir, const struct runner_options *o,
-                      const char *program, struct runner_end *end, struct error *err)
+bool run_looks(struct loaded_plan *l, const char *dir, const struct runner_options *o,
+               const char *program, struct runner_end *end, struct error *err)
 {
     const struct looks *looks = &l->experiment.looks;
     struct looking x = {l, dir, &l->arena, ARENA_ARRAY(&l->arena, l->plan.n, bool),
                         ARENA_ARRAY(&l->arena, l->plan.n, bool)};
     struct runner_options own = *o;
     struct runner_end one;
-    peat_status status = PEAT_OK;
     bool more = true;
     *end = (struct runner_end){.done = 0};
     for (int i = 0; i < l->plan.n; i++)
         x.open[i] = true;
     own.wanted = x.wanted;
-    for (int k = 0; status == PEAT_OK && more && k < looks->n; k++) {
+    for (int k = 0; more && k < looks->n; k++) {
         want(&x, k ? looks->count[k - 1] : 0, looks->count[k]);
-        status = runner_run(dir, &l->plan, &own, program, &one, err);
-        if (status != PEAT_OK)
-            break;
+        if (runner_run(dir, &l->plan, &own, program, &one, err) != PEAT_OK)
+            return false;
         add_end(end, &one);
         if (o->dry || one.launched || one.interrupted)
-            break;
-        status = judge(&x, k, o->quiet, &more, err);
+            return true;
+        if (!judge(&x, k, o->quiet, &more, err))
+            return false;
     }
-    return status;
+    return true;
 }

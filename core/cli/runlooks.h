@@ -9,7 +9,7 @@
  * undecided. Stops when all claims are decided, after the last look, or when cells of a look have
  * not ended. Which cells are run depends on the results that exist, so a call after an
  * interruption continues with the same cells. *end covers all looks. */
-peat_status run_looks(struct loaded_plan *l, const char *dir, const struct runner_options *o,
-                      const char *program, struct runner_end *end, struct error *err);
+bool run_looks(struct loaded_plan *l, const char *dir, const struct runner_options *o,
+               const char *program, struct runner_end *end, struct error *err);
 /* The index of a cell's seed among the reported ones; -1: it is kept for choosing. */
 int look_place(const struct experiment *e, int64_t seed);

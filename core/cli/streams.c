@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* streams.c: the standard streams, output to stdout or to a file, and commands in a child
- * process. */
+/* streams.c: the standard streams, and output to stdout or to a file. */
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
 #include "cli/verbs.h"
-#include "process/apart.h"
 #include "report/table.h"
 
 /* A shell gives 8 MiB. With a small stack the process would die somewhere without a message. */
@@ -105,31 +103,4 @@ int cli_finish(int code)
         cli_say("cannot write to standard output: %s",
                 error ? strerror(error) : "input/output error");
     return code == CLI_DONE ? CLI_FAILED : code;
-}
-
-/* ---- in a child process ---- */
-
-struct command_body {
-    int (*run)(void *ctx, struct trail *trail);
-    void *ctx;
-};
-
-static peat_status run_body(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
-{
-    const struct command_body *body = ctx;
-    (void)err;
-    strbuf_addf(out, "%d", cli_finish(body->run(body->ctx, trail)));
-    return PEAT_OK;
-}
-
-int cli_apart(int (*body)(void *ctx, struct trail *trail), void *ctx)
-{
-    struct command_body job = {body, ctx};
-    struct error err = {0};
-    struct strbuf code = STRBUF_NEW;
-    peat_status status =
-        apart_run(run_body, &job, apart_seconds(), APART_PRINTS, &code, NULL, &err);
-    int end = status == PEAT_OK ? atoi(code.text) : cli_refuse(&err);
-    strbuf_release(&code);
-    return end;
 }

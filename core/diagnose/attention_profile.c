@@ -167,7 +167,7 @@ static void add_batch(void *ctx, const peat_batch *b)
 {
     struct profile *p = ctx;
     struct trace t;
-    const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
+    const struct trace_options o = {.attention = true};
     bool ran = trace_run(&t, p->s, b, &o);
     for (int i = 0; ran && i < t.n_seen; i++) {
         struct arena_mark mark = arena_mark(&p->s->work);

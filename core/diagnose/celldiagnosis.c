@@ -115,7 +115,7 @@ static double mean_loss(struct subject *s)
     int64_t targets = 0;
     for (int i = 0; i < s->n_batch; i++) {
         struct trace t;
-        if (trace_run(&t, s, &s->batch[i], &(struct trace_options){.keep = KEEP_ALL}))
+        if (trace_run(&t, s, &s->batch[i], &(struct trace_options){0}))
             trace_loss(&t, &s->batch[i], &nll, &targets);
         trace_end(&t);
     }

@@ -63,11 +63,15 @@ static void add_streams(struct list *l, const struct trace *t)
 
 /* ---- at the input ---- */
 
-static float *copy_matrix(struct arena *a, const struct matrix *m)
+static struct scheme_table table_of_matrix(struct list *l, const char *what, const struct matrix *m)
 {
-    float *value = ARENA_ARRAY(a, m->rows * m->columns, float);
+    float *value = ARENA_ARRAY(l->a, m->rows * m->columns, float);
     memcpy(value, m->x, (size_t)(m->rows * m->columns) * sizeof(*value));
-    return value;
+    return (struct scheme_table){.what = what,
+                                 .rows = m->rows,
+                                 .columns = m->columns,
+                                 .value = value,
+                                 .column_name = "dimension"};
 }
 
 static const char *const *token_labels(struct list *l, const struct tables *t)
@@ -86,20 +90,12 @@ static void add_input(struct list *l)
     const struct tables *t = tables_find(&l->d->subject);
     if (!t || t->missing)
         return;
+    struct scheme_table token = table_of_matrix(l, "token", &t->token);
+    token.row_name = "token";
+    token.row_label = token_labels(l, t);
     add_table(l, "position", "each position in the model's input",
-              (struct scheme_table){.what = "position",
-                                    .rows = t->position.rows,
-                                    .columns = t->position.columns,
-                                    .value = copy_matrix(l->a, &t->position),
-                                    .column_name = "dimension"});
-    add_table(l, "token", "each token in the model's input, in the order of the windows",
-              (struct scheme_table){.what = "token",
-                                    .rows = t->token.rows,
-                                    .columns = t->token.columns,
-                                    .value = copy_matrix(l->a, &t->token),
-                                    .row_name = "token",
-                                    .column_name = "dimension",
-                                    .row_label = token_labels(l, t)});
+              table_of_matrix(l, "position", &t->position));
+    add_table(l, "token", "each token in the model's input, in the order of the windows", token);
 }
 
 /* ---- biases ---- */
@@ -176,7 +172,7 @@ static void add_batch(void *ctx, const peat_batch *b)
     struct list *l = ctx;
     struct trace t;
     struct subject *s = &l->d->subject;
-    const struct trace_options o = {.keep = KEEP_ALL, .attention = true, .probes = true};
+    const struct trace_options o = {.attention = true, .probes = true};
     if (trace_run(&t, s, b, &o)) {
         add_streams(l, &t);
         add_input(l);

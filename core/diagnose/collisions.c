@@ -38,17 +38,15 @@ static struct collisions collisions_begin(double variance, int64_t d,
     return c;
 }
 
-static peat_status total_variance(const struct matrix *m, const char *what, double *sum,
-                                  struct arena *a, struct error *err)
+static bool total_variance(const struct matrix *m, const char *what, double *sum, struct arena *a,
+                           struct error *err)
 {
     struct arena_mark mark = arena_mark(a);
     double *variance = ARENA_ARRAY(a, m->columns, double);
     column_variances(m, variance);
     *sum = stats_sum(variance, m->columns);
     arena_rewind(a, mark);
-    if (!isfinite(*sum))
-        return error_set(err, PEAT_FAILED, "the table of %s is not finite", what);
-    return PEAT_OK;
+    return isfinite(*sum) || error_fail(err, PEAT_FAILED, "the table of %s is not finite", what);
 }
 
 /* ---- noise ---- */
@@ -410,12 +408,11 @@ peat_status collisions_of_sums(struct collisions *c, const struct matrix *token,
     BUG_UNLESS(token->columns == position->columns && token->rows > 0 && position->rows > 0);
     struct sums s = {.team = settings->team, .token = token, .position = position};
     double e_variance, p_variance;
-    peat_status status = total_variance(token, "tokens", &e_variance, a, err);
-    if (status == PEAT_OK)
-        status = total_variance(position, "positions", &p_variance, a, err);
-    if (status == PEAT_OK)
-        run(&s, c, e_variance + p_variance, settings, a);
-    return status;
+    if (!total_variance(token, "tokens", &e_variance, a, err) ||
+        !total_variance(position, "positions", &p_variance, a, err))
+        return PEAT_FAILED;
+    run(&s, c, e_variance + p_variance, settings, a);
+    return PEAT_OK;
 }
 
 peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, const int64_t *token,
@@ -427,8 +424,8 @@ peat_status collisions_of_rows(struct collisions *c, const struct matrix *x, con
     struct collision_settings all = *settings;
     double variance;
     all.budget = INT64_MAX;
-    peat_status status = total_variance(x, "sums", &variance, a, err);
-    if (status == PEAT_OK)
-        run(&s, c, variance, &all, a);
-    return status;
+    if (!total_variance(x, "sums", &variance, a, err))
+        return PEAT_FAILED;
+    run(&s, c, variance, &all, a);
+    return PEAT_OK;
 }

@@ -32,7 +32,7 @@ static void loss_without(struct subject *s, const peat_batch *b, const double *x
     double *minus = ARENA_ARRAY(&s->work, rows * D, double);
     for (int64_t i = 0; x && i < rows; i++)
         memcpy(minus + i * D + begin, x + i * D + begin, (size_t)(end - begin) * sizeof(*x));
-    if (trace_run(&t, s, b, &(struct trace_options){.keep = KEEP_ALL, .minus = minus}))
+    if (trace_run(&t, s, b, &(struct trace_options){.minus = minus}))
         trace_loss(&t, b, nll, targets);
     trace_end(&t);
     arena_rewind(&s->work, mark);

@@ -155,7 +155,7 @@ static void add_batch(void *ctx, const peat_batch *b)
     struct logit_work *w = ctx;
     struct parts input, block;
     struct trace t;
-    const struct trace_options o = {.keep = KEEP_ALL, .attention = true};
+    const struct trace_options o = {.attention = true};
     if (w->bent || !parts_find(w->s, b, &input, &block))
         return;
     w->bent = !parts_are_linear(&block);

@@ -93,7 +93,7 @@ static double **run_batch(struct subject *s, const peat_batch *b)
     int64_t L = s->model->dims.L;
     struct trace t;
     double **left = ARENA_ARRAY(&s->work, L + 2, double *);
-    bool ran = trace_run(&t, s, b, &(struct trace_options){.keep = KEEP_ALL});
+    bool ran = trace_run(&t, s, b, &(struct trace_options){0});
     for (int64_t l = 0; ran && l <= L + 1; l++)
         left[l] = node_copy(l <= L ? t.residual[l] : t.logits, &s->work);
     trace_end(&t);

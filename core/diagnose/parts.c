@@ -55,12 +55,12 @@ static bool has_stream(const struct model *m, enum part_kind p)
     return false;
 }
 
-/* The merged input and block 0's input with only the streams of `keep`. */
-static void run_kept(struct subject *s, const peat_batch *b, unsigned keep, double **input,
-                     double **block)
+/* The merged input and block 0's input without the streams of the kinds `silent`. */
+static void run_without(struct subject *s, const peat_batch *b, unsigned silent, double **input,
+                        double **block)
 {
     struct trace t;
-    if (trace_run(&t, s, b, &(struct trace_options){.keep = keep, .input_alone = true})) {
+    if (trace_run(&t, s, b, &(struct trace_options){.silent = silent, .input_alone = true})) {
         *input = node_copy(t.input, &s->work);
         *block = node_copy(t.residual[0], &s->work);
     }
@@ -83,10 +83,11 @@ static void close_parts(struct parts *p)
 bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block)
 {
     *input = *block = (struct parts){.rows = b->B * b->T, .D = s->model->dims.D};
-    run_kept(s, b, KEEP_ALL, &input->whole, &block->whole);
+    run_without(s, b, 0, &input->whole, &block->whole);
+    /* PART_CONSTANT is not a kind of stream, so that all are silent for it. */
     for (int p = 0; p < PARTS; p++)
         if (has_stream(s->model, (enum part_kind)p))
-            run_kept(s, b, p == PART_CONSTANT ? 0 : 1u << p, &input->x[p], &block->x[p]);
+            run_without(s, b, ~(1u << p), &input->x[p], &block->x[p]);
     if (!subject_is_well(s))
         return false;
     close_parts(input);

@@ -22,7 +22,7 @@ static void add_batch(void *ctx, const peat_batch *b)
     struct readout *r = ctx;
     struct trace t;
     int64_t L = r->s->model->dims.L, first = r->n;
-    bool ran = trace_run(&t, r->s, b, &(struct trace_options){.keep = KEEP_ALL});
+    bool ran = trace_run(&t, r->s, b, &(struct trace_options){0});
     for (int64_t i = 0; ran && i < b->B * b->T; i++) {
         if (b->has_pad && b->pad[i])
             continue;

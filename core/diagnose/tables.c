@@ -8,7 +8,6 @@ struct gather {
     int64_t V, T, D;
     int64_t *row_of; /* [V]: the row of a token in `token`, -1: not seen */
     float *token, *position, *input;
-    int64_t *token_id, *input_token, *input_position;
     double token_square, position_square; /* sums over the input's rows */
     bool linear, has_position;
 };
@@ -33,7 +32,7 @@ static void add_token(struct gather *g, int32_t id, const double *x)
     struct tables *t = g->t;
     if (g->row_of[id] < 0) {
         g->row_of[id] = t->token.rows;
-        g->token_id[t->token.rows] = id;
+        t->token_id[t->token.rows] = id;
         put_row(g->token + t->token.rows++ * g->D, x, g->D);
     } else if (!same_row(x, g->token + g->row_of[id] * g->D, g->D)) {
         t->moving_token = true;
@@ -75,8 +74,8 @@ static void add_batch(void *ctx, const peat_batch *b)
             add_position(g, i % b->T, input.x[PART_POSITION] + i * g->D);
             g->position_square += sum_squares(input.x[PART_POSITION] + i * g->D, g->D);
         }
-        g->input_token[m->rows] = b->token[i];
-        g->input_position[m->rows] = i % b->T;
+        g->t->input_token[m->rows] = b->token[i];
+        g->t->input_position[m->rows] = i % b->T;
         put_row(g->input + m->rows++ * g->D, input.whole + i * g->D, g->D);
     }
 }
@@ -89,9 +88,9 @@ static void make_room(struct gather *g)
     g->token = ARENA_ARRAY(a, tokens * g->D, float);
     g->position = ARENA_ARRAY(a, g->T * g->D, float);
     g->input = ARENA_ARRAY(a, n * g->D, float);
-    g->token_id = ARENA_ARRAY(a, tokens, int64_t);
-    g->input_token = ARENA_ARRAY(a, n, int64_t);
-    g->input_position = ARENA_ARRAY(a, n, int64_t);
+    g->t->token_id = ARENA_ARRAY(a, tokens, int64_t);
+    g->t->input_token = ARENA_ARRAY(a, n, int64_t);
+    g->t->input_position = ARENA_ARRAY(a, n, int64_t);
     memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
 }
 
@@ -112,9 +111,6 @@ const struct tables *tables_find(struct subject *s)
     t->token = (struct matrix){g.token, t->token.rows, g.D};
     t->position = (struct matrix){g.position, t->position.rows, g.D};
     t->input = (struct matrix){g.input, t->input.rows, g.D};
-    t->token_id = g.token_id;
-    t->input_token = g.input_token;
-    t->input_position = g.input_position;
     double numbers = (double)(t->input.rows * g.D);
     t->token_size = sqrt(g.token_square / numbers);
     t->position_size = sqrt(g.position_square / numbers);

@@ -15,11 +15,11 @@ struct tables {
     const char *missing; /* why there are no tables; NULL: there are tables */
     /* why tokens and positions do not meet at the input; NULL: they do */
     const char *input_missing;
-    double token_size, position_size; /* root mean squares of their parts over all windows */
-    struct matrix token, position;    /* tokens in the windows, by id                    */
-    const int64_t *token_id;          /* [token.rows]                                    */
-    struct matrix input;              /* merged inputs of all windows, without padding   */
-    const int64_t *input_token, *input_position; /* [input.rows]                      */
+    double token_size, position_size;      /* root mean squares of their parts over all windows */
+    struct matrix token, position;         /* tokens in the windows, by id                    */
+    int64_t *token_id;                     /* [token.rows]                                    */
+    struct matrix input;                   /* merged inputs of all windows, without padding   */
+    int64_t *input_token, *input_position; /* [input.rows]                            */
     bool moving_token;    /* a token's part differs between places: the table has the first */
     bool moving_position; /* a position's part differs between windows                */
 };

@@ -10,7 +10,7 @@ static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind,
     struct trace *t = ctx;
     if (kind == STREAM_POSITION)
         t->position[scheme] = x;
-    return t->options.keep >> kind & 1 ? x : graph_zeros_like(pass->g, x);
+    return t->options.silent >> kind & 1 ? graph_zeros_like(pass->g, x) : x;
 }
 
 static peat_node *on_input(void *ctx, struct pass *pass, peat_node *x)

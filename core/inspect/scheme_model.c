@@ -43,46 +43,41 @@ static struct value *settings_of(struct scheme_model *m, bool combine)
     return own;
 }
 
-static peat_status make_part(struct scheme_model *m, const struct plugin *plugin,
-                             const char *prefix, struct part *part)
+static bool make_part(struct scheme_model *m, const struct plugin *plugin, const char *prefix,
+                      struct part *part)
 {
-    static const peat_param none[] = {PEAT_PARAM_END};
     const peat_plugin *desc = plugin->desc;
     bool combine = desc->kind == PEAT_COMBINE;
     void *config = arena_zalloc(m->a, desc->config_size + 1);
     *part = (struct part){
         .id = desc->id, .prefix = arena_printf(m->a, "%s.%s", prefix, desc->id), .config = config};
     trail_plugin(m->request->trail, desc->id, plugin->path, "");
-    return params_fill(desc->param ? desc->param : none, config, settings_of(m, combine),
+    return params_fill(desc->param, config, settings_of(m, combine),
                        arena_printf(m->a, "%s '%s'", kind_name(desc->kind), plugin->name), NULL,
-                       m->a, m->err);
+                       m->a, m->err) == PEAT_OK;
 }
 
-static peat_status find_combine(struct scheme_model *m)
+static bool find_combine(struct scheme_model *m)
 {
     const peat_scheme *hooks = m->scheme->desc->interface;
     const char *name = m->request->combine;
     if (!hooks->encode && name)
-        return error_set(m->err, PEAT_INVALID,
-                         "scheme '%s' gives no stream, so combine '%s' has nothing to merge",
-                         m->scheme->name, name);
-    return hooks->encode ? registry_find(m->registry, PEAT_COMBINE, name ? name : "sum", NOWHERE,
-                                         &m->combine, m->err)
-                         : PEAT_OK;
+        return error_fail(m->err, PEAT_INVALID,
+                          "scheme '%s' gives no stream, so combine '%s' has nothing to merge",
+                          m->scheme->name, name);
+    return !hooks->encode || registry_find(m->registry, PEAT_COMBINE, name ? name : "sum", NOWHERE,
+                                           &m->combine, m->err) == PEAT_OK;
 }
 
-static peat_status fill_positional(struct scheme_model *m)
+static bool fill_positional(struct scheme_model *m)
 {
     struct positional *p = &m->positional;
     *p = (struct positional){.host = host_table(), .trail = m->request->trail, .n_scheme = 1};
     trail_forget_plugins(m->request->trail);
-    peat_status status = make_part(m, m->scheme, "position.0", &p->scheme[0].part);
     p->scheme[0].hooks = m->scheme->desc->interface;
-    if (status == PEAT_OK && m->combine) {
-        status = make_part(m, m->combine, "combine", &p->combine_part);
-        p->combine = m->combine->desc->interface;
-    }
-    return status;
+    p->combine = m->combine ? m->combine->desc->interface : NULL;
+    return make_part(m, m->scheme, "position.0", &p->scheme[0].part) &&
+           (!m->combine || make_part(m, m->combine, "combine", &p->combine_part));
 }
 
 static int64_t places(const struct scheme_model *m)
@@ -90,7 +85,7 @@ static int64_t places(const struct scheme_model *m)
     return m->request->T + m->request->pad;
 }
 
-static peat_status build(struct scheme_model *m)
+static bool build(struct scheme_model *m)
 {
     const struct scheme_request *q = m->request;
     int64_t vocab = VOCAB;
@@ -104,7 +99,8 @@ static peat_status build(struct scheme_model *m)
                                         .vocab = vocab,
                                         .T_train = places(m),
                                         .T_max = places(m)};
-    return model_build(&m->model, &config, &m->positional, m->a, PEAT_F32, 0, false, m->err);
+    return model_build(&m->model, &config, &m->positional, m->a, PEAT_F32, 0, false, m->err) ==
+           PEAT_OK;
 }
 
 /* ---- the pass ---- */
@@ -207,47 +203,37 @@ static void list_tables(struct scheme_model *m)
         add_table(m, m->pass.probe[i].node->name, &m->pass.probe[i].node->value);
 }
 
-static peat_status choose_table(struct scheme_model *m, struct scheme_table *t)
+static bool choose_table(struct scheme_model *m, struct scheme_table *t)
 {
     const char *what = m->request->what, **name = ARENA_ARRAY(m->a, m->n, const char *);
     if (m->n == 0)
-        return error_set(m->err, PEAT_REFUSED,
-                         "scheme '%s' has no table: no stream, no bias, and it names nothing for "
-                         "inspection",
-                         m->scheme->name);
+        return error_fail(m->err, PEAT_REFUSED,
+                          "scheme '%s' has no table: no stream, no bias, and it names nothing for "
+                          "inspection",
+                          m->scheme->name);
     for (int i = 0; i < m->n; i++) {
         name[i] = m->table[i].what;
         if (!what || strcmp(what, name[i]) == 0) {
             *t = m->table[i];
-            return PEAT_OK;
+            return true;
         }
     }
     error_set(m->err, PEAT_INVALID,
               "--what: scheme '%s' has no table '%s'; it has: ", m->scheme->name, what);
     error_add_names(m->err, what, name, m->n);
-    return PEAT_INVALID;
+    return false;
 }
 
-peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
-                               struct registry *r, const struct plugin *scheme, struct arena *a,
-                               struct error *err)
+bool scheme_model_table(struct scheme_table *t, const struct scheme_request *q, struct registry *r,
+                        const struct plugin *scheme, struct arena *a, struct error *err)
 {
     struct scheme_model *m = ARENA_NEW(a, struct scheme_model);
-    m->request = q;
-    m->registry = r;
-    m->scheme = scheme;
-    m->a = a;
-    m->err = err;
-    peat_status status = find_combine(m);
-    if (status == PEAT_OK)
-        status = fill_positional(m);
-    if (status == PEAT_OK)
-        status = build(m);
-    if (status != PEAT_OK)
-        return status;
+    *m = (struct scheme_model){.request = q, .registry = r, .scheme = scheme, .a = a, .err = err};
+    if (!find_combine(m) || !fill_positional(m) || !build(m))
+        return false;
     run(m);
-    if (!graph_failed(&m->graph))
-        list_tables(m);
-    return graph_failed(&m->graph) ? error_set(err, m->graph.err.status, "%s", m->graph.err.text)
-                                   : choose_table(m, t);
+    if (graph_failed(&m->graph))
+        return error_fail(err, m->graph.err.status, "%s", m->graph.err.text);
+    list_tables(m);
+    return choose_table(m, t);
 }

@@ -7,6 +7,5 @@
 
 /* Runs every hook, also those of the combination. Returns the requested table, or the first:
  * streams before biases before terms of the scores before nodes named for inspection. */
-peat_status scheme_model_table(struct scheme_table *t, const struct scheme_request *q,
-                               struct registry *r, const struct plugin *scheme, struct arena *a,
-                               struct error *err);
+bool scheme_model_table(struct scheme_table *t, const struct scheme_request *q, struct registry *r,
+                        const struct plugin *scheme, struct arena *a, struct error *err);

@@ -35,10 +35,9 @@ static struct scheme_part *part_of(struct view *v)
 
 static bool fill_config(struct view *v, void **config)
 {
-    static const peat_param none[] = {PEAT_PARAM_END};
     const peat_plugin *desc = v->plugin->desc;
     *config = arena_zalloc(v->a, desc->config_size + 1);
-    return params_fill(desc->param ? desc->param : none, *config, v->request->given,
+    return params_fill(desc->param, *config, v->request->given,
                        arena_printf(v->a, "scheme '%s'", v->plugin->name), NULL, v->a,
                        v->err) == PEAT_OK;
 }
@@ -276,7 +275,7 @@ static bool model_table(struct view *v, struct scheme_table *t)
 {
     struct scheme_request request = *v->request;
     request.rows = request.rows ? request.rows : 1;
-    return scheme_model_table(t, &request, &v->registry, v->plugin, v->a, v->err) == PEAT_OK;
+    return scheme_model_table(t, &request, &v->registry, v->plugin, v->a, v->err);
 }
 
 static bool table_of_probe(struct view *v, struct scheme_table *t)

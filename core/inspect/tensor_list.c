@@ -149,8 +149,8 @@ static peat_status run_setup(struct setup *s, const peat_plugin *desc, struct pa
     return hooks->setup ? hooks->setup(&s->base, part->config, &part->self) : PEAT_OK;
 }
 
-static peat_status set_up(struct trial *t, const struct plugin *p, const void *config,
-                          peat_scope share, struct trail *trail, struct arena *a, struct error *err)
+static bool set_up(struct trial *t, const struct plugin *p, const void *config, peat_scope share,
+                   struct trail *trail, struct arena *a, struct error *err)
 {
     const peat_plugin *desc = p->desc;
     bool scheme = desc->kind == PEAT_SCHEME;
@@ -164,7 +164,7 @@ static peat_status set_up(struct trial *t, const struct plugin *p, const void *c
     hook_enter(trail, p->name, scheme ? HOOK_SETUP : HOOK_COMBINE_SETUP);
     peat_status status = run_setup(&setup, desc, &t->part);
     trail_leave(trail);
-    return setup_end(&setup, status);
+    return setup_end(&setup, status) == PEAT_OK;
 }
 
 static const char *each_text(const struct scheme_weight *once, const struct scheme_weight *shared)
@@ -174,15 +174,13 @@ static const char *each_text(const struct scheme_weight *once, const struct sche
                                              : "the model";
 }
 
-peat_status tensor_list(const struct plugin *p, const void *config, struct trail *trail,
-                        struct arena *a, struct tensor_row **row, int *n, struct error *err)
+bool tensor_list(const struct plugin *p, const void *config, struct trail *trail, struct arena *a,
+                 struct tensor_row **row, int *n, struct error *err)
 {
     struct trial *once = ARENA_NEW(a, struct trial), *shared = ARENA_NEW(a, struct trial);
-    peat_status status = set_up(once, p, config, PEAT_ONCE, trail, a, err);
-    if (status == PEAT_OK)
-        status = set_up(shared, p, config, PEAT_PER_LAYER, trail, a, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!set_up(once, p, config, PEAT_ONCE, trail, a, err) ||
+        !set_up(shared, p, config, PEAT_PER_LAYER, trail, a, err))
+        return false;
     *n = once->part.n_weight;
     *row = ARENA_ARRAY(a, *n, struct tensor_row);
     for (int i = 0; i < *n; i++) {
@@ -196,5 +194,5 @@ peat_status tensor_list(const struct plugin *p, const void *config, struct trail
             .note = note_text(w, a),
         };
     }
-    return PEAT_OK;
+    return true;
 }

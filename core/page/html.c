@@ -53,6 +53,11 @@ static void add_answers(struct html_page *p)
         html_verdict(p);
 }
 
+/* The parts after the answers. */
+static html_part *const parts[] = {html_figures, html_table,      html_ranks,    html_exact,
+                                   html_glances, html_learned,    html_schemes,  html_injection,
+                                   html_cells,   html_provenance, html_reproduce};
+
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, bool *no_gnuplot, struct error *err)
 {
@@ -64,17 +69,8 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     add_head(&p);
     add_header(&p);
     add_answers(&p);
-    html_figures(&p);
-    html_table(&p);
-    html_ranks(&p);
-    html_exact(&p);
-    html_glances(&p);
-    html_learned(&p);
-    html_schemes(&p);
-    html_injection(&p);
-    html_cells(&p);
-    html_provenance(&p);
-    html_reproduce(&p);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        parts[i](&p);
     strbuf_addf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", report_js);
     *no_gnuplot = p.no_gnuplot;
     return err->status;

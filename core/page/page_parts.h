@@ -18,25 +18,16 @@ struct html_page {
     struct error *err; /* a section that fails leaves its error here */
 };
 
-void html_verdict(struct html_page *p);
-void html_table(struct html_page *p);
-void html_claims(struct html_page *p);
-void html_contrasts(struct html_page *p);
+typedef void html_part(struct html_page *p);
+html_part html_verdict, html_claims, html_contrasts, html_figures, html_table, html_ranks,
+    html_exact, html_glances, html_learned, html_schemes, html_injection, html_cells,
+    html_provenance, html_reproduce;
+
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);
 /* The table without title and notes. lines: those of a text stay lines, except in labels; otherwise
  * line ends are shown as in html_text. */
 void html_plain_table(struct html_page *p, const struct table *t, bool lines);
-void html_ranks(struct html_page *p);
-void html_figures(struct html_page *p);
-void html_exact(struct html_page *p);
-void html_glances(struct html_page *p);
-void html_learned(struct html_page *p);
-void html_schemes(struct html_page *p);
-void html_injection(struct html_page *p);
-void html_cells(struct html_page *p);
-void html_provenance(struct html_page *p);
-void html_reproduce(struct html_page *p);
 
 /* ---- html_drawing.c ---- */
 

@@ -143,26 +143,23 @@ static void add_head(struct strbuf *out, const struct figure *f, const struct ta
     strbuf_add(out, "\n\n");
 }
 
-static peat_status write_part(const char *path, enum file_owner owner, const struct strbuf *text,
-                              struct error *err)
+static bool write_part(const char *path, enum file_owner owner, const struct strbuf *text,
+                       struct error *err)
 {
-    return owner == FILE_OWN ? file_write_own(path, text->text, text->n, err)
-                             : file_write(path, text->text, text->n, err);
+    return (owner == FILE_OWN ? file_write_own(path, text->text, text->n, err)
+                              : file_write(path, text->text, text->n, err)) == PEAT_OK;
 }
 
-static peat_status write_parts(const struct figure *f, const struct target *t,
-                               enum file_owner owner, enum figure_format format, bool paper,
-                               struct error *err)
+static bool write_parts(const struct figure *f, const struct target *t, enum file_owner owner,
+                        enum figure_format format, bool paper, struct error *err)
 {
-    struct strbuf script;
-    strbuf_init(&script);
+    struct strbuf script = STRBUF_NEW;
     add_head(&script, f, t, format, paper);
     strbuf_add_bytes(&script, f->script.text, f->script.n);
-    peat_status status = write_part(path_in(t->dir.text, t->script.text).text, owner, &script, err);
-    if (status == PEAT_OK)
-        status = write_part(path_in(t->dir.text, t->data.text).text, owner, &f->data, err);
+    bool written = write_part(path_in(t->dir.text, t->script.text).text, owner, &script, err) &&
+                   write_part(path_in(t->dir.text, t->data.text).text, owner, &f->data, err);
     strbuf_release(&script);
-    return status == PEAT_OK ? PEAT_OK : PEAT_IO;
+    return written;
 }
 
 /* ---- gnuplot ---- */
@@ -206,9 +203,9 @@ static peat_status draw_in(const char *dir, const struct figure *f, const char *
     char *bytes = NULL;
     size_t n = 0;
     struct target t = target_of(path.text);
-    peat_status status = write_parts(f, &t, FILE_ANYONES, format, paper, err);
-    if (status == PEAT_OK)
-        status = run_gnuplot(&t, err);
+    if (!write_parts(f, &t, FILE_ANYONES, format, paper, err))
+        return PEAT_IO;
+    peat_status status = run_gnuplot(&t, err);
     if (status == PEAT_OK)
         status = file_read(path.text, 0, &bytes, &n, err);
     if (status == PEAT_OK)
@@ -297,16 +294,15 @@ peat_status figure_save(const struct figure *f, const char *path, enum file_owne
 {
     struct target t = target_of(path);
     struct strbuf image = STRBUF_NEW;
-    peat_status status = write_parts(f, &t, owner, format, true, err);
-    if (status == PEAT_OK) {
-        status = draw(f, t.name.text, format, true, &image, err);
-        if (status == PEAT_NOTFOUND)
-            error_set(err, status,
-                      "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
-                      "'%s' are there for it",
-                      t.dir.text, t.script.text, t.data.text);
-    }
-    if (status == PEAT_OK && write_part(path, owner, &image, err) != PEAT_OK)
+    if (!write_parts(f, &t, owner, format, true, err))
+        return PEAT_IO;
+    peat_status status = draw(f, t.name.text, format, true, &image, err);
+    if (status == PEAT_NOTFOUND)
+        error_set(err, status,
+                  "gnuplot is not installed (Debian: apt-get install gnuplot-nox); '%s%s' and "
+                  "'%s' are there for it",
+                  t.dir.text, t.script.text, t.data.text);
+    if (status == PEAT_OK && !write_part(path, owner, &image, err))
         status = PEAT_IO;
     strbuf_release(&image);
     return status;

@@ -9,7 +9,7 @@ const char *const plot_kind_name[PLOT_KINDS] = {"curves", "bars",    "length",
                                                 "cost",   "heatmap", "forest"};
 const char *const plot_cost_name[PLOT_COSTS] = {"time", "flops", "params", "memory"};
 
-static peat_status (*const draw_kind[PLOT_KINDS])(struct plotter *p) = {
+static plot_fn *const draw_kind[PLOT_KINDS] = {
     [PLOT_CURVES] = plot_curves,     [PLOT_BARS] = plot_bars,       [PLOT_LENGTH] = plot_length,
     [PLOT_COST] = plot_against_cost, [PLOT_HEATMAP] = plot_heatmap, [PLOT_FOREST] = plot_forest,
 };

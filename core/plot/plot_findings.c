@@ -94,40 +94,36 @@ static void draw_points(struct drawing *d)
 
 /* ---- lines ---- */
 
-/* The places along the bottom. */
+/* The places along the bottom: at least one, since each row that is shown has a number. */
 struct places {
     int n;
-    double x[PLACES_MAX], chance[PLACES_MAX], chances[PLACES_MAX]; /* sum and number of chances */
-    const char *label[PLACES_MAX];
+    struct tic {
+        double x, chance, chances; /* chance: sum of so many chances */
+        const char *label;
+    } item[PLACES_MAX];
 };
 
 /* Places are in ascending order. */
-static int place_at(struct places *at, double x, const char *label)
+static struct tic *place_at(struct places *at, double x, const char *label)
 {
     int i = 0;
-    while (i < at->n && at->x[i] < x)
+    while (i < at->n && at->item[i].x < x)
         i++;
-    if ((i < at->n && at->x[i] == x) || at->n == PLACES_MAX)
-        return i < PLACES_MAX ? i : PLACES_MAX - 1;
-    for (int k = at->n++; k > i; k--) {
-        at->x[k] = at->x[k - 1];
-        at->label[k] = at->label[k - 1];
-        at->chance[k] = at->chance[k - 1];
-        at->chances[k] = at->chances[k - 1];
-    }
-    at->x[i] = x;
-    at->label[i] = label;
-    at->chance[i] = at->chances[i] = 0.0;
-    return i;
+    if ((i < at->n && at->item[i].x == x) || at->n == PLACES_MAX)
+        return &at->item[i < PLACES_MAX ? i : PLACES_MAX - 1];
+    for (int k = at->n++; k > i; k--)
+        at->item[k] = at->item[k - 1];
+    at->item[i] = (struct tic){.x = x, .label = label};
+    return &at->item[i];
 }
 
 static void add_place(struct drawing *d, struct places *at, double x, const char *label,
                       const char *line, const struct finding *one)
 {
-    int i = place_at(at, x, label);
+    struct tic *tic = place_at(at, x, label);
     if (isfinite(one->chance)) {
-        at->chance[i] += one->chance;
-        at->chances[i]++;
+        tic->chance += one->chance;
+        tic->chances++;
     }
     lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high, line, label);
 }
@@ -143,9 +139,10 @@ static bool add_chance(struct drawing *d, struct places *at)
 {
     bool any = false;
     for (int i = 0; i < at->n; i++) {
-        double chance = at->chances[i] > 0.0 ? at->chance[i] / at->chances[i] : (double)NAN;
+        const struct tic *tic = &at->item[i];
+        double chance = tic->chances > 0.0 ? tic->chance / tic->chances : (double)NAN;
         any = any || isfinite(chance);
-        lines_add(&d->p, at->x[i], chance, (double)NAN, (double)NAN, NULL);
+        lines_add(&d->p, tic->x, chance, (double)NAN, (double)NAN, NULL);
     }
     lines_end(&d->p);
     return any;
@@ -153,14 +150,12 @@ static bool add_chance(struct drawing *d, struct places *at)
 
 static void add_places(const struct plotter *p, const struct places *at, struct strbuf *setting)
 {
-    double low = (double)INFINITY, high = -(double)INFINITY;
+    double low = at->item[0].x, high = at->item[at->n - 1].x;
     strbuf_add(setting, "set xtics (");
     for (int i = 0; i < at->n; i++) {
         strbuf_add(setting, i ? ", " : "");
-        figure_quote(setting, at->label[i]);
-        strbuf_addf(setting, " %.10g", at->x[i]);
-        low = fmin(low, at->x[i]);
-        high = fmax(high, at->x[i]);
+        figure_quote(setting, at->item[i].label);
+        strbuf_addf(setting, " %.10g", at->item[i].x);
     }
     double margin = high > low ? 0.06 * (high - low) : 0.5;
     strbuf_addf(setting, ")\nset xrange [%.10g:%.10g]\n", low - margin, high + margin);
@@ -182,8 +177,8 @@ static void draw_lines(struct drawing *d, const struct series_set *s, struct pla
                                .setting = setting.text,
                                .point_every = 1,
                                .row = row,
-                               .x_low = at->n ? at->x[0] : 0.0,
-                               .x_high = at->n ? at->x[at->n - 1] : 1.0,
+                               .x_low = at->item[0].x,
+                               .x_high = at->item[at->n - 1].x,
                                .also = chance ? grey : NULL});
     strbuf_release(&setting);
 }

@@ -24,12 +24,8 @@ struct plotter {
 
 /* plot.c: roles of the axes that the options name. */
 peat_status plot_find_roles(struct plotter *p);
-peat_status plot_curves(struct plotter *p);
-peat_status plot_bars(struct plotter *p);
-peat_status plot_length(struct plotter *p);
-peat_status plot_against_cost(struct plotter *p);
-peat_status plot_heatmap(struct plotter *p);
-peat_status plot_forest(struct plotter *p);
+typedef peat_status plot_fn(struct plotter *p);
+plot_fn plot_curves, plot_bars, plot_length, plot_against_cost, plot_heatmap, plot_forest;
 
 /* ---- plotter.c ---- */
 

@@ -116,7 +116,7 @@ peat_status refuse_value(const struct filling *f, const peat_param *row, bool it
     if (item)
         row_allowed_one(row, &out);
     else
-        params_allowed(row, &out);
+        strbuf_add(&out, params_allowed(row, f->a));
     strbuf_add(&out, ", not ");
     add_found(&out, v);
     add_hint(&out, row, v);

@@ -40,15 +40,17 @@ void row_allowed_one(const peat_param *row, struct strbuf *out)
         add_range(out, row);
 }
 
-void params_allowed(const peat_param *row, struct strbuf *out)
+const char *params_allowed(const peat_param *row, struct arena *a)
 {
-    row_allowed_one(row, out);
+    struct strbuf out = STRBUF_NEW;
+    row_allowed_one(row, &out);
     if (row_type(row)->item)
-        strbuf_add(out, ", or a list of such");
+        strbuf_add(&out, ", or a list of such");
     if (row->unit)
-        strbuf_addf(out, " (%s)", row->unit);
+        strbuf_addf(&out, " (%s)", row->unit);
     if (row->flags & PEAT_AUTO && texts_find(row->labels, names_count(row->labels), "auto") < 0)
-        strbuf_add(out, ", or auto");
+        strbuf_add(&out, ", or auto");
+    return strbuf_keep(&out, a);
 }
 
 /* Whether the value is 0, which means auto with PEAT_AUTO; a label at 0 is called "auto" itself. */
@@ -84,39 +86,21 @@ static bool is_bare(const char *text)
                                        "0123456789_./+-")] == 0;
 }
 
-static void add_text(struct strbuf *out, const char *text)
+static const char *value_text_of(const struct value *v, struct arena *a)
 {
-    const struct value quoted = {.kind = VALUE_TEXT, .text = text};
-    if (is_bare(text))
-        strbuf_add(out, text);
-    else
-        json_print(&quoted, JSON_CANONICAL, out);
+    return v->kind == VALUE_TEXT && !is_bare(v->text) ? json_to_text(v, JSON_CANONICAL, a)
+                                                      : v->text;
 }
 
-static void add_value(struct strbuf *out, const struct value *v)
+const char *params_text(const peat_param *row, const void *config, struct arena *a)
 {
-    if (v->kind == VALUE_TEXT)
-        add_text(out, v->text);
-    else
-        strbuf_add(out, v->text);
-}
-
-void params_text(const peat_param *row, const void *config, struct strbuf *out)
-{
-    struct arena a;
-    arena_init(&a, "the text of a parameter", 1024);
-    const struct value *v = row_value(row, config, &a);
-    if (row->type == PEAT_ENUM) {
-        strbuf_add(out, v->text);
-    } else if (v->kind == VALUE_LIST) {
-        strbuf_add(out, "[");
-        for (int i = 0; i < v->n; i++) {
-            strbuf_add(out, i > 0 ? ", " : "");
-            add_value(out, v->item[i]);
-        }
-        strbuf_add(out, "]");
-    } else {
-        add_value(out, v);
-    }
-    arena_release(&a);
+    const struct value *v = row_value(row, config, a);
+    const char *items = "";
+    if (row->type == PEAT_ENUM)
+        return v->text;
+    if (v->kind != VALUE_LIST)
+        return value_text_of(v, a);
+    for (int i = 0; i < v->n; i++)
+        items = arena_item(a, items, "%s", value_text_of(v->item[i], a));
+    return arena_printf(a, "[%s]", items);
 }

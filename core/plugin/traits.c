@@ -16,12 +16,14 @@ const char *kind_name(peat_kind kind)
     return "unknown kind";
 }
 
-void plugin_hooks(const peat_plugin *desc, struct strbuf *out)
+const char *plugin_hooks(const peat_plugin *desc, struct arena *a)
 {
-    hooks_list(desc->kind, desc->interface, ~(uint32_t)ACTS_AT_SETUP, out);
+    struct strbuf out = STRBUF_NEW;
+    hooks_list(desc->kind, desc->interface, ~(uint32_t)ACTS_AT_SETUP, &out);
+    return strbuf_keep(&out, a);
 }
 
-void plugin_traits(const peat_plugin *desc, struct strbuf *out)
+const char *plugin_traits(const peat_plugin *desc, struct arena *a)
 {
     static const struct {
         peat_trait bit;
@@ -37,11 +39,13 @@ void plugin_traits(const peat_plugin *desc, struct strbuf *out)
         {PEAT_ACROSS, "across"},
         {PEAT_STORABLE, "storable"},
     };
+    const char *text = "";
     if (desc->kind == PEAT_TASK)
-        return;
+        return text;
     uint32_t traits = desc->kind == PEAT_SCHEME ? ((const peat_scheme *)desc->interface)->traits
                                                 : ((const peat_combine *)desc->interface)->traits;
     for (size_t i = 0; i < sizeof(trait) / sizeof(*trait); i++)
         if (traits & trait[i].bit)
-            strbuf_item(out, "%s", trait[i].word);
+            text = arena_item(a, text, "%s", trait[i].word);
+    return text;
 }

@@ -29,11 +29,10 @@ struct bench {
 static peat_status set_up(struct bench *b)
 {
     const struct bench_sizes *s = b->s;
-    peat_status status = bench_model_open(&b->of, s, &b->team, &b->arena, &b->err);
-    if (status == PEAT_OK && batch_init(&b->batch, &b->arena, s->B, s->T) != PEAT_OK)
-        status = error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
-    if (status != PEAT_OK)
-        return status;
+    if (!bench_model_open(&b->of, s, &b->team, &b->arena, &b->err))
+        return b->err.status;
+    if (batch_init(&b->batch, &b->arena, s->B, s->T) != PEAT_OK)
+        return error_set(&b->err, PEAT_NOMEM, "out of memory for a batch");
     peat_batch *x = &b->batch.b;
     uint64_t stream = rng_stream(0, "batch", "bench");
     *x = (peat_batch){.size = x->size,

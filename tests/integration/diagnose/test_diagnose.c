@@ -372,7 +372,7 @@ static void become(struct model *sum, const struct model *concat)
 static double *logits_of(struct cell_diagnosis *d)
 {
     struct trace t;
-    const struct trace_options o = {.keep = KEEP_ALL};
+    const struct trace_options o = {0};
     ck_assert(trace_run(&t, &d->subject, &d->subject.batch[0], &o));
     double *copy = node_copy(t.logits, &d->subject.arena);
     trace_end(&t);

@@ -445,11 +445,8 @@ START_TEST(the_text_of_a_value_reads_back)
     struct strbuf text;
     strbuf_init(&text);
     fill(settings[_i]);
-    for (const peat_param *row = rows; row->key; row++) {
-        strbuf_addf(&text, "%s: ", row->key);
-        params_text(row, &config, &text);
-        strbuf_add(&text, "\n");
-    }
+    for (const peat_param *row = rows; row->key; row++)
+        strbuf_addf(&text, "%s: %s\n", row->key, params_text(row, &config, &arena));
     assert_fills_same(parse(text.text));
     strbuf_release(&text);
 }
@@ -468,14 +465,10 @@ END_TEST
 
 static const char *text_of(const char *key)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    for (const peat_param *row = rows; row->key; row++)
-        if (strcmp(row->key, key) == 0)
-            params_text(row, &config, &text);
-    const char *copy = arena_strdup(&arena, text.text);
-    strbuf_release(&text);
-    return copy;
+    const peat_param *row = rows;
+    while (strcmp(row->key, key) != 0)
+        row++;
+    return params_text(row, &config, &arena);
 }
 
 START_TEST(values_are_written_as_a_person_would)
@@ -493,11 +486,7 @@ END_TEST
 
 static void assert_allowed(peat_param row, const char *expected)
 {
-    struct strbuf text;
-    strbuf_init(&text);
-    params_allowed(&row, &text);
-    ck_assert_str_eq(text.text, expected);
-    strbuf_release(&text);
+    ck_assert_str_eq(params_allowed(&row, &arena), expected);
 }
 
 #define ALLOWED(expected, ...) assert_allowed((peat_param){__VA_ARGS__}, expected)

@@ -10,11 +10,19 @@
 #include "plugin/registry.h"
 #include "process/state.h"
 
-enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
+/* How a check ended; in a process of its own it may also crash, or not end in time. */
+enum check_end {
+    CHECK_PASSED,
+    CHECK_FAILED,
+    CHECK_SKIPPED,
+    CHECK_CRASHED,
+    CHECK_TIMEOUT,
+    CHECK_ENDS
+};
 
 /* why: the mistake and its place, or the reason to skip; "" when the check passed. */
 struct check_outcome {
-    enum check_verdict verdict;
+    enum check_end verdict;
     char why[2048];
 };
 
@@ -52,7 +60,7 @@ struct check {
 };
 
 /* All checks in the order they are run, ended by a NULL name. */
-const struct check *check_table(void);
+extern const struct check checks[];
 /* Finds check_cases and check_trace too, which are not in the table; NULL: no check has this
  * name. */
 const struct check *check_find(const char *name);

@@ -5,15 +5,6 @@
 #include "check/check.h"
 #include "process/child.h"
 
-enum check_end {
-    CHECK_END_PASSED,
-    CHECK_END_FAILED,
-    CHECK_END_SKIPPED,
-    CHECK_END_CRASHED,
-    CHECK_END_TIMEOUT,
-    CHECK_ENDS
-};
-
 const char *check_end_name(enum check_end end); /* "passed" */
 bool check_is_bad(enum check_end end);          /* neither passed nor skipped */
 
@@ -49,13 +40,13 @@ struct check_running {
 
 /* The child's side: runs the check in this process and writes the report to `record` (NULL: it is
  * not written). Files of the check go to `scratch`. */
-peat_status check_here(const struct check_request *q, const char *check, const char *record,
-                       const char *scratch, struct arena *arena, struct check_report *report,
-                       struct error *err);
+bool check_here(const struct check_request *q, const char *check, const char *record,
+                const char *scratch, struct arena *arena, struct check_report *report,
+                struct error *err);
 /* The parent's side. The caller sets `q` and `check`, holds stops (base/stops.h), and calls
  * check_finish after a check_start that succeeded. */
-peat_status check_start(struct check_running *r, struct arena *arena, struct error *err);
+bool check_start(struct check_running *r, struct arena *arena, struct error *err);
 void check_finish(struct check_running *r, struct arena *arena, struct check_report *report);
 /* check_start and check_finish, with stops held. */
-peat_status check_apart(const struct check_request *q, const char *check, struct arena *arena,
-                        struct check_report *report, struct error *err);
+bool check_apart(const struct check_request *q, const char *check, struct arena *arena,
+                 struct check_report *report, struct error *err);

@@ -22,5 +22,5 @@ struct thorough {
 
 /* Tries cases until `seconds` are over or one fails. The first case that fails, in the order of
  * cases and not of time, is then made smaller. */
-peat_status thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
-                         struct error *err);
+bool thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,
+                  struct error *err);

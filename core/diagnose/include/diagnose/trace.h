@@ -4,16 +4,8 @@
 
 #include "diagnose/subject.h"
 
-/* Kinds of streams, as bits of 1 << enum stream_kind. */
-enum {
-    KEEP_TOKEN = 1 << STREAM_TOKEN,
-    KEEP_POSITION = 1 << STREAM_POSITION,
-    KEEP_SEGMENT = 1 << STREAM_SEGMENT,
-    KEEP_ALL = KEEP_TOKEN | KEEP_POSITION | KEEP_SEGMENT
-};
-
 struct trace_options {
-    unsigned keep;       /* streams of other kinds are zero                           */
+    unsigned silent;     /* streams of these kinds are zero: 1 << enum stream_kind    */
     bool attention;      /* compute logits and weights of every head, and the mask    */
     bool probes;         /* keep nodes that plugins name for inspection in `pass`     */
     bool input_alone;    /* stop after the first block, with logits only for the last places */

@@ -16,5 +16,5 @@ struct tensor_row {
 
 /* Lists the tensors of a plugin with this configuration in a decoder; a combination has one stream
  * of positions. The trail may be NULL. */
-peat_status tensor_list(const struct plugin *p, const void *config, struct trail *trail,
-                        struct arena *a, struct tensor_row **row, int *n, struct error *err);
+bool tensor_list(const struct plugin *p, const void *config, struct trail *trail, struct arena *a,
+                 struct tensor_row **row, int *n, struct error *err);

@@ -36,9 +36,9 @@ struct value *params_value(const peat_param *row, const void *config, struct are
 /* The i-th file or folder that rows with PEAT_PATH name, in row order; NULL: there are no more. */
 const char *params_path(const peat_param *row, const void *config, int i);
 /* The value in the form that a person would write: "1e-05", "interleaved", "[128, 256]". */
-void params_text(const peat_param *row, const void *config, struct strbuf *out);
+const char *params_text(const peat_param *row, const void *config, struct arena *a);
 /* The allowed values of a row: "a whole number from 1 to 4096", "one of interleaved, halves". */
-void params_allowed(const peat_param *row, struct strbuf *out);
+const char *params_allowed(const peat_param *row, struct arena *a);
 /* Checks the table itself: unique legal keys, preset within bounds, labels where needed, doc
  * present, offsets inside config_size. */
 peat_status params_check(const peat_param *row, size_t config_size, struct error *err);

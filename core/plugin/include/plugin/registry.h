@@ -70,6 +70,6 @@ peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash
  * `a` whose interface has every field of this program's headers. */
 peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
                             struct error *err);
-/* Names of hooks, needs and traits, comma-separated, for listings. */
-void plugin_hooks(const peat_plugin *desc, struct strbuf *out);
-void plugin_traits(const peat_plugin *desc, struct strbuf *out);
+/* Names of hooks, needs and traits, comma-separated, for listings; "" for none. */
+const char *plugin_hooks(const peat_plugin *desc, struct arena *a);
+const char *plugin_traits(const peat_plugin *desc, struct arena *a);
