@@ -49,9 +49,7 @@ static void cross_entropy_forward(peat_node *n)
     for (int64_t row = 0; row < rows; row++) {
         if (c.target[row] < 0)
             continue;
-        int64_t i = row * c.n + c.target[row];
-        sum += c.lse[row] - (x->dtype == PEAT_F32 ? (double)((const float *)x->data)[i]
-                                                  : ((const double *)x->data)[i]);
+        sum += c.lse[row] - tensor_get(x, row * c.n + c.target[row]);
         saved->targets++;
     }
     tensor_set(&n->value, 0, saved->targets > 0 ? sum / (double)saved->targets : 0.0);

@@ -2,8 +2,6 @@
 /* opkit.c: checks and sums that many operations need. */
 #include "opkit.h"
 
-#include "tensor/reduce.h"
-
 void infer_same(peat_node *n)
 {
     n->value = tensor_shape(n->g->dtype, n->src[0]->value.rank, n->src[0]->value.dim);

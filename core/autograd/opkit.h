@@ -59,9 +59,3 @@ void add_sums_of_tiles(peat_node *n, int i, void *sums, int64_t tiles);
 void add_reduced(struct graph *g, struct tensor *dst, const struct tensor *src);
 /* A copy of a, contiguous and aligned, even if a is. */
 peat_node *op_copy(struct graph *g, peat_node *a);
-/* For x and y [B,H,T,C]: slices (b,h) of one and (b',h') of the other never share memory unless
- * (b,h) = (b',h'). True for different roots, the same view, separate parts of a root, and separate
- * columns of its rows (such as q, k and v of one projection); false when in doubt. */
-bool slices_apart(const peat_node *x, const peat_node *y);
-/* True where the three are separate views of one root and together show all of it. */
-bool slices_cover(const peat_node *x, const peat_node *y, const peat_node *z);

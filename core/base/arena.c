@@ -346,3 +346,11 @@ void arena_release(struct arena *a)
     a->guard = NULL;
     a->used = 0;
 }
+
+void *mem_array(size_t n, size_t bytes_each, const char *what)
+{
+    void *block = calloc(n ? n : 1, bytes_each);
+    if (!block)
+        out_of_memory(what);
+    return block;
+}

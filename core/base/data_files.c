@@ -177,7 +177,7 @@ static peat_status map_large(struct data_files *f, const char *path, const unsig
               hash_file(path, hex, &why) == PEAT_OK && check_mapped(&m, path, &why) == PEAT_OK &&
               settle(f, path, hex, &d, &why) == PEAT_OK;
     if (!ok)
-        return error_set(err, why.status, "%s", why.text);
+        return error_copy(err, &why);
     m.path = d->path;
     memcpy(m.hex, hex, HASH_HEX);
     *d = m;

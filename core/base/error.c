@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* error.c: error texts, and the end of a program with a bug. */
 
-/* A position where a text may be cut: not inside a character of UTF-8. */
 #include "base/base.h"
 
+/* A position where a text may be cut: not inside a character of UTF-8. */
 static size_t character_at(const char *text, size_t at)
 {
     while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
@@ -69,6 +69,13 @@ bool error_fail(struct error *err, peat_status status, const char *fmt, ...)
     error_set_args(err, status, fmt, args);
     va_end(args);
     return false;
+}
+
+peat_status error_copy(struct error *err, const struct error *from)
+{
+    if (err && from->status != PEAT_OK)
+        *err = *from;
+    return from->status;
 }
 
 void error_prefix(struct error *err, const char *fmt, ...)

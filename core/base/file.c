@@ -5,7 +5,7 @@
 #include <ftw.h>
 #include <poll.h>
 
-#include "file_failure.h"
+#include "file_open.h"
 
 peat_status dir_sync_parent(const char *path, struct error *err)
 {

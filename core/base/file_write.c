@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "file_failure.h"
+#include "file_open.h"
 
 #define TEMPORARY ".tmp-"
 
@@ -47,7 +47,9 @@ static int close_after(int fd, int bad)
 
 /* ---- a temporary name first ---- */
 
-/* "<file>.tmp-<pid>-<n>"; a long name is cut, so that the temporary name is not too long. */
+/* "<file>.tmp-<pid>-<n>"; a long name is cut, so that the temporary name is not too long. The
+ * number is the time, so that a process of another host with the same pid does not use it either.
+ */
 static void name_temporary(const char *path, struct strbuf *name)
 {
     const char *base = path_name(path);
@@ -59,28 +61,15 @@ static void name_temporary(const char *path, struct strbuf *name)
                 (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 }
 
-/* A name that no other process has. Its number is the time, so that a process of another host with
- * the same pid does not use it either. */
-static int open_temporary(const char *path, mode_t mode, struct strbuf *name)
-{
-    enum { TRIES = 100 };
-    int fd = -1;
-    for (int i = 0; i < TRIES && fd < 0; i++) {
-        name_temporary(path, name);
-        fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-        if (fd < 0 && errno != EEXIST)
-            return -1;
-    }
-    return fd;
-}
-
 /* Opens the temporary file and locks it until it is closed. `old`: the file that is replaced, NULL:
  * no such file. Its mode is copied; a file system without modes may refuse that. 0 or -1 with
  * errno; with an empty name when no file needs to be removed. */
 static int write_temporary(const char *path, const struct stat *old, const void *bytes, size_t n,
                            struct strbuf *name)
 {
-    int fd = open_temporary(path, old ? old->st_mode & 0777 : 0666, name);
+    const mode_t mode = old ? old->st_mode & 0777 : 0666;
+    name_temporary(path, name);
+    int fd = open(name->text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd < 0) {
         strbuf_clear(name);
         return -1;
@@ -88,7 +77,7 @@ static int write_temporary(const char *path, const struct stat *old, const void 
     (void)!flock(fd, LOCK_EX | LOCK_NB);
     int bad = write_all(fd, bytes, n);
     if (!bad && old)
-        (void)!fchmod(fd, old->st_mode & 0777);
+        (void)!fchmod(fd, mode);
     if (!bad)
         bad = fsync(fd);
     return close_after(fd, bad);
@@ -103,14 +92,16 @@ static peat_status replace(const char *path, const struct stat *old, const void 
     enum { TRIES = 100 };
     struct strbuf name = STRBUF_NEW;
     int bad = -1;
-    bool gone = true;
+    bool again = true; /* another process has the name, or has removed the file */
     struct stops_held held;
     stops_hold(&held);
-    for (int i = 0; i < TRIES && bad && gone; i++) {
+    for (int i = 0; i < TRIES && bad && again; i++) {
         bad = write_temporary(path, old, bytes, n, &name);
-        gone = !bad && rename(name.text, path) < 0;
-        bad = bad || gone ? -1 : 0;
-        gone = gone && errno == ENOENT;
+        again = bad && !name.n && errno == EEXIST;
+        if (!bad && rename(name.text, path) < 0) {
+            bad = -1;
+            again = errno == ENOENT;
+        }
     }
     peat_status status = bad ? file_failure(err, "write", path) : PEAT_OK;
     if (bad && name.n)

@@ -34,20 +34,17 @@ static bool is_old_and_mine(const char *path)
            clock_wall() - (double)st.st_mtime > newest;
 }
 
-static peat_status lock(const char *path, int *fd)
+/* *fd: the open lock, whether it is held or not; -1: it cannot be opened. */
+static bool lock(const char *path, int *fd)
 {
-    peat_status status = file_open(path_in(path, LOCK).text, O_RDWR | O_CREAT, FILE_OWN, fd, NULL);
-    if (status != PEAT_OK)
-        *fd = -1;
-    else if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
-        status = PEAT_FAILED;
-    return status;
+    file_open(path_in(path, LOCK).text, O_RDWR | O_CREAT, FILE_OWN, fd, NULL);
+    return *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 static void remove_unlocked(const char *path)
 {
     int fd;
-    if (lock(path, &fd) == PEAT_OK)
+    if (lock(path, &fd))
         dir_remove(path, NULL);
     if (fd >= 0)
         close(fd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* text_index.c: a table with open addresses, at most half full. */
 
-/* The slot where the text is, or would be. FNV-1a. */
 #include "base/base.h"
 
+/* The slot where the text is, or would be. FNV-1a. */
 static struct text_slot *slot_of(const struct text_index *x, const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

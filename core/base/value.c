@@ -62,42 +62,20 @@ struct value *value_map(struct arena *a, struct place at)
     return value_new(a, VALUE_MAP, at);
 }
 
-enum { FIRST_ROOM = 4 };
-
-/* Arrays have room for FIRST_ROOM elements or the next power of two, so they are full
- * exactly here. */
-static bool is_full(int n)
-{
-    return n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0);
-}
-
-static void *grown(struct arena *a, const void *old, int n, size_t bytes_each)
-{
-    size_t room = n ? 2 * (size_t)n : FIRST_ROOM;
-    void *larger = arena_array(a, room, bytes_each);
-    if (n)
-        memcpy(larger, old, (size_t)n * bytes_each);
-    return larger;
-}
-
 void value_append(struct arena *a, struct value *list, struct value *item)
 {
     BUG_UNLESS(list->kind == VALUE_LIST);
-    if (is_full(list->n))
-        list->item = grown(a, list->item, list->n, sizeof(*list->item));
-    list->item[list->n++] = item;
+    *ARENA_APPEND(a, list->item, list->n, list->room) = item;
 }
 
 /* The key is not copied. */
 static void map_append(struct arena *a, struct value *map, const char *key, struct place key_at,
                        struct value *item)
 {
-    int n = map->n;
-    if (is_full(n)) {
-        map->item = grown(a, map->item, n, sizeof(*map->item));
-        map->key = grown(a, map->key, n, sizeof(*map->key));
-        map->key_at = grown(a, map->key_at, n, sizeof(*map->key_at));
-    }
+    int n = map->n, room = map->room, same_room = map->room;
+    map->item = arena_grow(a, map->item, n, &map->room, sizeof(*map->item));
+    map->key = arena_grow(a, map->key, n, &room, sizeof(*map->key));
+    map->key_at = arena_grow(a, map->key_at, n, &same_room, sizeof(*map->key_at));
     map->item[n] = item;
     map->key[n] = key;
     map->key_at[n] = key_at;

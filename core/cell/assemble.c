@@ -3,7 +3,6 @@
 #include "cell/assemble.h"
 
 #include "cell/start.h"
-#include "nn/host.h"
 
 static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
                            const char *prefix)

@@ -3,7 +3,7 @@
 #include "cell/batchexport.h"
 
 #include "tensor/gemm.h"
-#include "train/forward.h"
+#include "train/trainer.h"
 
 enum { VALID_ROWS = 2 };
 

@@ -3,8 +3,7 @@
 #include "check/checkchild.h"
 
 #include "checkrig.h"
-#include "process/childlog.h"
-#include "process/program.h"
+#include "process/child.h"
 #include "tensor/gemm.h"
 
 static const char *const end_name[] = {"passed", "failed", "skipped", "crashed", "timeout"};

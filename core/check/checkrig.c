@@ -2,8 +2,6 @@
 /* checkrig.c: the small model around a plugin under check. */
 #include "checkrig.h"
 
-#include "nn/host.h"
-
 const peat_scheme *checked_scheme(const struct checked *s)
 {
     const peat_plugin *desc = s->plugin->desc;

@@ -2,7 +2,6 @@
 /* recorder.c: hooks that record their calls. */
 #include "recorder.h"
 
-#include "nn/host.h"
 #include "plugin/params.h"
 
 static struct recorder *recorder_of(const peat_call *c)

@@ -2,8 +2,6 @@
 /* taskbench.c: a task under check, and its batches. */
 #include "taskbench.h"
 
-#include "nn/host.h"
-
 /* The log of this thread. host->draw has no argument through which it could be passed. */
 static struct draw_log **open_log(void)
 {

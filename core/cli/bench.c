@@ -2,7 +2,6 @@
 /* bench.c: builds the model that is timed, runs its steps, and times single matrix products. */
 #include "cli/bench.h"
 
-#include "nn/host.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"
 

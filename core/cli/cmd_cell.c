@@ -4,8 +4,8 @@
 #include "cell/cellrun.h"
 #include "cli/verbs.h"
 #include "grid/jobs.h"
+#include "process/child.h"
 #include "process/parent.h"
-#include "process/program.h"
 #include "tensor/gemm.h"
 
 enum { SECONDS_MAX = 1000000000 };

@@ -7,7 +7,7 @@
 #include "cli/verbs.h"
 #include "diagnose/drawings.h"
 #include "grid/runner.h"
-#include "process/program.h"
+#include "process/child.h"
 #include "tensor/gemm.h"
 
 static const char *const launcher_words[] = {"local", "slurm"};

@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 #include "grid/progress.h"
 #include "grid/trunks.h"
-#include "process/childlog.h"
+#include "process/child.h"
 #include "train/checkpoint.h"
 
 enum { WATCH_SECONDS = 2 };

@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "experiment/words.h"
 #include "grid/retrain.h"
-#include "process/program.h"
+#include "process/child.h"
 
 enum { THREADS_MAX = 1024, CELLS_MAX = 1000000 };
 

@@ -4,7 +4,6 @@
 
 #include "cell/cellrun.h"
 #include "process/child.h"
-#include "process/program.h"
 
 /* Steps of each kind that are measured, enough for a median. */
 static const char steps_text[] = "12";

@@ -2,7 +2,7 @@
 /* parts.c: the parts at the input, and their projections in a layer. */
 #include "diagnose/parts.h"
 
-#include "train/forward.h"
+#include "train/trainer.h"
 
 const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};
 

@@ -2,7 +2,7 @@
 /* trace.c: runs a forward pass and copies tensors out of it. */
 #include "diagnose/trace.h"
 
-#include "train/forward.h"
+#include "train/trainer.h"
 
 static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
                             peat_node *x)

@@ -3,7 +3,7 @@
 #include "grid/cellend.h"
 
 #include "cell/cellfiles.h"
-#include "process/childlog.h"
+#include "process/child.h"
 
 /* ---- classifying ---- */
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cell/trunk.h"
-#include "process/program.h"
+#include "process/child.h"
 
 #define LOOK_SECONDS 0.5
 

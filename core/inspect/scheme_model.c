@@ -3,7 +3,6 @@
 #include "scheme_model.h"
 
 #include "model/transformer.h"
-#include "nn/host.h"
 #include "plugin/params.h"
 
 enum { VOCAB = 256 };

@@ -3,7 +3,6 @@
 #include "inspect/scheme_table.h"
 
 #include "nn/differences.h"
-#include "nn/host.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"

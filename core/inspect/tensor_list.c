@@ -3,7 +3,6 @@
 #include "inspect/tensor_list.h"
 
 #include "nn/hooks.h"
-#include "nn/host.h"
 #include "nn/setup.h"
 
 /* No two of these sizes, and no small multiples of them, are equal, and none is a likely preset. */

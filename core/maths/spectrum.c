@@ -16,37 +16,39 @@ static peat_status converged(int info, const char *what, int64_t rows, int64_t c
                              struct error *err)
 {
     BUG_UNLESS(info >= 0);
-    if (info > 0)
-        return error_set(err, PEAT_FAILED, "the %s of a matrix of %lld x %lld did not converge",
-                         what, (long long)rows, (long long)columns);
-    return PEAT_OK;
+    return info == 0
+               ? PEAT_OK
+               : error_set(err, PEAT_FAILED, "the %s of a matrix of %lld x %lld did not converge",
+                           what, (long long)rows, (long long)columns);
 }
 
 /* triangle: only the lower triangle is checked. */
-static peat_status check_finite(const double *x, int64_t rows, int64_t columns, bool triangle,
-                                struct error *err)
+static bool check_finite(const double *x, int64_t rows, int64_t columns, bool triangle,
+                         struct error *err)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < (triangle ? i + 1 : columns); j++)
             if (!isfinite(x[i * columns + j]))
-                return error_set(err, PEAT_FAILED,
-                                 "a matrix of %lld x %lld has %g in row %lld, column %lld",
-                                 (long long)rows, (long long)columns, x[i * columns + j],
-                                 (long long)i, (long long)j);
-    return PEAT_OK;
+                return error_fail(err, PEAT_FAILED,
+                                  "a matrix of %lld x %lld has %g in row %lld, column %lld",
+                                  (long long)rows, (long long)columns, x[i * columns + j],
+                                  (long long)i, (long long)j);
+    return true;
 }
 
-/* Checks x and finds LAPACK's functions for it. PEAT_FAILED: the provider has no LAPACK. */
-static peat_status prepare(const struct team *team, const double *x, int64_t rows, int64_t columns,
-                           bool triangle, const peat_gemm_lapack **lapack, struct error *err)
+/* Checks x and finds LAPACK's functions for it. NULL: PEAT_FAILED, also where the provider has no
+ * LAPACK. */
+static const peat_gemm_lapack *prepare(const struct team *team, const double *x, int64_t rows,
+                                       int64_t columns, bool triangle, struct error *err)
 {
-    peat_status status = check_finite(x, rows, columns, triangle, err);
-    *lapack = gemm_lapack(team);
-    if (status == PEAT_OK && !*lapack)
-        status = error_set(err, PEAT_FAILED,
-                           "gemm '%s' has no eigenvalues or singular values; 'openblas' has",
-                           gemm_name(team));
-    return status;
+    if (!check_finite(x, rows, columns, triangle, err))
+        return NULL;
+    const peat_gemm_lapack *lapack = gemm_lapack(team);
+    if (!lapack)
+        error_set(err, PEAT_FAILED,
+                  "gemm '%s' has no eigenvalues or singular values; 'openblas' has",
+                  gemm_name(team));
+    return lapack;
 }
 
 static int lapack_int(int64_t n)
@@ -75,11 +77,10 @@ peat_status spectrum_symmetric(const struct team *team, double *x, int64_t n, bo
 {
     if (n == 0)
         return PEAT_OK;
-    const peat_gemm_lapack *lapack;
+    const peat_gemm_lapack *lapack = prepare(team, x, n, n, true, err);
     struct arena_mark mark = arena_mark(a);
-    peat_status status = prepare(team, x, n, n, true, &lapack, err);
-    if (status == PEAT_OK)
-        status = run_symmetric(lapack, x, lapack_int(n), vectors, value, a, err);
+    peat_status status =
+        lapack ? run_symmetric(lapack, x, lapack_int(n), vectors, value, a, err) : PEAT_FAILED;
     arena_rewind(a, mark);
     return status;
 }
@@ -104,11 +105,11 @@ peat_status spectrum_singular(const struct team *team, double *x, int64_t rows, 
 {
     if (rows == 0 || columns == 0)
         return PEAT_OK;
-    const peat_gemm_lapack *lapack;
+    const peat_gemm_lapack *lapack = prepare(team, x, rows, columns, false, err);
     struct arena_mark mark = arena_mark(a);
-    peat_status status = prepare(team, x, rows, columns, false, &lapack, err);
-    if (status == PEAT_OK)
-        status = run_singular(lapack, x, lapack_int(columns), lapack_int(rows), value, a, err);
+    peat_status status =
+        lapack ? run_singular(lapack, x, lapack_int(columns), lapack_int(rows), value, a, err)
+               : PEAT_FAILED;
     arena_rewind(a, mark);
     return status;
 }
@@ -135,13 +136,12 @@ peat_status spectrum_orthonormal(const struct team *team, double *x, int64_t row
     BUG_UNLESS(rows <= columns);
     if (rows == 0)
         return PEAT_OK;
-    const peat_gemm_lapack *lapack;
+    const peat_gemm_lapack *lapack = prepare(team, x, rows, columns, false, err);
     struct arena_mark mark = arena_mark(a);
-    peat_status status = prepare(team, x, rows, columns, false, &lapack, err);
-    if (status == PEAT_OK)
+    if (lapack)
         run_orthonormal(lapack, x, lapack_int(columns), lapack_int(rows), a);
     arena_rewind(a, mark);
-    return status;
+    return lapack ? PEAT_OK : PEAT_FAILED;
 }
 
 /* ---- covariance ---- */

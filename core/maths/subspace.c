@@ -109,9 +109,8 @@ static void take_away(const struct team *team, const double *cross, const struct
 
 /* `large` has at least as many dimensions as `small`. cross = small large' and rest = small - cross
  * large: their singular values are the cosines and the sines. */
-static peat_status measure(const struct team *team, const struct subspace *large,
-                           const struct subspace *small, double *angle, struct arena *a,
-                           struct error *err)
+static bool measure(const struct team *team, const struct subspace *large,
+                    const struct subspace *small, double *angle, struct arena *a, struct error *err)
 {
     int64_t n = small->k, d = small->d;
     double *cross = ARENA_ARRAY(a, n * large->k, double), *rest = ARENA_ARRAY(a, n * d, double);
@@ -119,12 +118,11 @@ static peat_status measure(const struct team *team, const struct subspace *large
     row_products(team, small->basis, n, large->basis, large->k, d, 1.0, cross, large->k);
     memcpy(rest, small->basis, (size_t)(n * d) * sizeof(*rest));
     take_away(team, cross, large, n, rest);
-    peat_status status = spectrum_singular(team, cross, n, large->k, cosine, a, err);
-    if (status == PEAT_OK)
-        status = spectrum_singular(team, rest, n, d, sine, a, err);
-    if (status == PEAT_OK)
+    bool ok = spectrum_singular(team, cross, n, large->k, cosine, a, err) == PEAT_OK &&
+              spectrum_singular(team, rest, n, d, sine, a, err) == PEAT_OK;
+    if (ok)
         find_angles(cosine, sine, n, angle);
-    return status;
+    return ok;
 }
 
 peat_status principal_angles(const struct team *team, const struct subspace *x,
@@ -135,11 +133,11 @@ peat_status principal_angles(const struct team *team, const struct subspace *x,
     const struct subspace *large = x->k >= y->k ? x : y, *small = large == x ? y : x;
     struct arena_mark mark = arena_mark(a);
     double *room = angle != NULL ? angle : ARENA_ARRAY(a, small->k, double);
-    peat_status status = measure(team, large, small, room, a, err);
-    if (status == PEAT_OK)
+    bool ok = measure(team, large, small, room, a, err);
+    if (ok)
         *s = summarise(room, small->k);
     arena_rewind(a, mark);
-    return status;
+    return ok ? PEAT_OK : PEAT_FAILED;
 }
 
 /* ---- chance ---- */
@@ -167,40 +165,38 @@ struct quantiles quantiles_of(double *x, int64_t n)
 
 /* Only the relative position of the subspaces matters, so one of them may be the first `large`
  * axes: the cosines are then the singular values of the other's basis, cut to these columns. */
-static peat_status draw_angles(const struct team *team, int64_t large, int64_t small, int64_t d,
-                               uint64_t stream, double *basis, double *angle, struct arena *a,
-                               struct error *err)
+static bool draw_angles(const struct team *team, int64_t large, int64_t small, int64_t d,
+                        uint64_t stream, double *basis, double *angle, struct arena *a,
+                        struct error *err)
 {
     for (int64_t i = 0; i < small * d; i++)
         basis[i] = rng_normal(stream, (uint64_t)i);
-    peat_status status = spectrum_orthonormal(team, basis, small, d, a, err);
-    if (status != PEAT_OK)
-        return status;
+    if (spectrum_orthonormal(team, basis, small, d, a, err) != PEAT_OK)
+        return false;
     for (int64_t i = 1; i < small; i++)
         memmove(basis + i * large, basis + i * d, (size_t)large * sizeof(*basis));
-    status = spectrum_singular(team, basis, small, large, angle, a, err);
-    for (int64_t i = 0; status == PEAT_OK && i < small; i++)
+    bool ok = spectrum_singular(team, basis, small, large, angle, a, err) == PEAT_OK;
+    for (int64_t i = 0; ok && i < small; i++)
         angle[i] = degrees * acos(fmin(angle[i], 1.0));
-    return status;
+    return ok;
 }
 
-static peat_status draw_all(const struct team *team, int64_t large, int64_t small,
-                            struct angle_baseline *b, int64_t d, uint64_t stream, double *seen[4],
-                            struct arena *a, struct error *err)
+static bool draw_all(const struct team *team, int64_t large, int64_t small,
+                     struct angle_baseline *b, int64_t d, uint64_t stream, double *seen[4],
+                     struct arena *a, struct error *err)
 {
     double *basis = ARENA_ARRAY(a, small * d, double), *angle = ARENA_ARRAY(a, small, double);
     for (int64_t t = 0; t < b->draws; t++) {
-        peat_status status = draw_angles(team, large, small, d, rng_substream(stream, (uint64_t)t),
-                                         basis, angle, a, err);
-        if (status != PEAT_OK)
-            return status;
+        uint64_t draw = rng_substream(stream, (uint64_t)t);
+        if (!draw_angles(team, large, small, d, draw, basis, angle, a, err))
+            return false;
         struct angle_summary s = summarise(angle, small);
         seen[0][t] = s.smallest;
         seen[1][t] = s.mean;
         seen[2][t] = s.largest;
         seen[3][t] = s.overlap;
     }
-    return PEAT_OK;
+    return true;
 }
 
 peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int64_t d,
@@ -214,13 +210,13 @@ peat_status angles_random(const struct team *team, int64_t k_a, int64_t k_b, int
     for (int i = 0; i < 4; i++)
         seen[i] = ARENA_ARRAY(a, draws, double);
     *b = (struct angle_baseline){.draws = draws};
-    peat_status status = draw_all(team, large, small, b, d, stream, seen, a, err);
-    if (status == PEAT_OK) {
+    bool ok = draw_all(team, large, small, b, d, stream, seen, a, err);
+    if (ok) {
         b->smallest = quantiles_of(seen[0], draws);
         b->mean = quantiles_of(seen[1], draws);
         b->largest = quantiles_of(seen[2], draws);
         b->overlap = quantiles_of(seen[3], draws);
     }
     arena_rewind(a, mark);
-    return status;
+    return ok ? PEAT_OK : PEAT_FAILED;
 }

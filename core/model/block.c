@@ -5,6 +5,21 @@
 
 #include "nn/stored.h"
 
+struct weight *matrix_declare(struct weights *w, const char *name, int64_t rows, int64_t columns,
+                              double std)
+{
+    return weights_add(w, name, 2, (int64_t[]){rows, columns},
+                       (peat_init){.kind = PEAT_INIT_NORMAL, .b = std}, 0);
+}
+
+void affine_declare(struct weights *w, const char *name, int64_t out, int64_t in, double gain,
+                    peat_init shift, struct weight **weight, struct weight **bias)
+{
+    *weight = matrix_declare(w, arena_printf(w->arena, "%s.weight", name), out, in,
+                             gain / sqrt((double)in));
+    *bias = weights_add(w, arena_printf(w->arena, "%s.bias", name), 1, &out, shift, 0);
+}
+
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)
 {
     struct norm_weights n = {0};
@@ -40,31 +55,19 @@ static const char *part_name(const struct place_of_layer *p, const char *part)
                         part);
 }
 
-/* weight [out, in] from N(0, gain / sqrt(in)), bias [out] */
-static void affine_declare(const struct place_of_layer *p, const char *part, int64_t out,
-                           int64_t in, double gain, peat_init shift, struct weight **weight,
-                           struct weight **bias)
-{
-    const char *name = part_name(p, part);
-    peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = gain / sqrt((double)in)};
-    *weight = weights_add(p->w, arena_printf(p->w->arena, "%s.weight", name), 2,
-                          (int64_t[]){out, in}, normal, 0);
-    *bias = weights_add(p->w, arena_printf(p->w->arena, "%s.bias", name), 1, &out, shift, 0);
-}
-
 static void linear_declare(const struct place_of_layer *p, const char *part, int64_t out,
                            int64_t in, double gain, struct weight **weight, struct weight **bias)
 {
-    affine_declare(p, part, out, in, gain, (peat_init){.kind = PEAT_INIT_ZERO}, weight, bias);
+    affine_declare(p->w, part_name(p, part), out, in, gain, (peat_init){.kind = PEAT_INIT_ZERO},
+                   weight, bias);
 }
 
 static void conv_declare(const struct place_of_layer *p, int64_t width, double residual,
                          struct mixer_weights *m)
 {
     int64_t D = p->stack->D;
-    peat_init normal = {.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)width)};
     linear_declare(p, "conv.in", 3 * D, D, 1.0, &m->in_w, &m->in_b);
-    m->taps = weights_add(p->w, part_name(p, "conv.taps"), 2, (int64_t[]){width, D}, normal, 0);
+    m->taps = matrix_declare(p->w, part_name(p, "conv.taps"), width, D, 1.0 / sqrt((double)width));
     linear_declare(p, "conv.out", D, D, residual, &m->out_w, &m->out_b);
 }
 
@@ -74,7 +77,7 @@ static void rnn_declare(const struct place_of_layer *p, int64_t T, double residu
     int64_t D = p->stack->D;
     peat_init spread = {.kind = PEAT_INIT_UNIFORM, .b = log((double)T)};
     linear_declare(p, "rnn.in", 2 * D, D, 1.0, &m->in_w, &m->in_b);
-    affine_declare(p, "rnn.forget", D, D, 1.0, spread, &m->forget_w, &m->forget_b);
+    affine_declare(p->w, part_name(p, "rnn.forget"), D, D, 1.0, spread, &m->forget_w, &m->forget_b);
     linear_declare(p, "rnn.out", D, D, residual, &m->out_w, &m->out_b);
 }
 

@@ -4,9 +4,7 @@
 
 static struct weight *rows_declare(struct model *m, const char *name, int64_t rows)
 {
-    int64_t D = m->dims.D;
-    return weights_add(&m->weights, name, 2, (int64_t[]){rows, D},
-                       (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)D)}, 0);
+    return matrix_declare(&m->weights, name, rows, m->dims.D, 1.0 / sqrt((double)m->dims.D));
 }
 
 /* The factor of a factored tie: logits = x W^T E^T with E [V, d_t] the token table (Baevski and
@@ -16,9 +14,7 @@ static void tie_declare(struct model *m)
 {
     int64_t D = m->dims.D, width = m->positional->width[0];
     if (m->config.tie_embeddings && width != D)
-        m->tie =
-            weights_add(&m->weights, "tie.weight", 2, (int64_t[]){width, D},
-                        (peat_init){.kind = PEAT_INIT_NORMAL, .b = 1.0 / sqrt((double)width)}, 0);
+        m->tie = matrix_declare(&m->weights, "tie.weight", width, D, 1.0 / sqrt((double)width));
 }
 
 void head_declare(struct model *m)

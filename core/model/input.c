@@ -5,20 +5,15 @@
 /* Entries N(0, 1/sqrt(d_model)), whatever the width of the stream. */
 static struct weight *table_declare(struct model *m, const char *name, int64_t rows, int64_t width)
 {
-    peat_init init = {.kind = PEAT_INIT_NORMAL, .b = m->positional->tokens.std};
-    return weights_add(&m->weights, name, 2, (int64_t[]){rows, width}, init, 0);
+    return matrix_declare(&m->weights, name, rows, width, m->positional->tokens.std);
 }
 
 /* Weights that project numbers of deviation 1 to the same deviation as the rows of a table. */
 static void projection_declare(struct model *m, const char *name, int64_t width, int64_t numbers,
                                struct weight **w, struct weight **b)
 {
-    double std = m->positional->tokens.std / sqrt((double)numbers);
-    *w = weights_add(&m->weights, arena_printf(m->arena, "%s.weight", name), 2,
-                     (int64_t[]){width, numbers}, (peat_init){.kind = PEAT_INIT_NORMAL, .b = std},
-                     0);
-    *b = weights_add(&m->weights, arena_printf(m->arena, "%s.bias", name), 1, &width,
-                     (peat_init){.kind = PEAT_INIT_ZERO}, 0);
+    affine_declare(&m->weights, name, width, numbers, m->positional->tokens.std,
+                   (peat_init){.kind = PEAT_INIT_ZERO}, w, b);
 }
 
 /* The streams of the task, which come last. */

@@ -212,14 +212,14 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     pass_init(&pass, m, m->positional, &m->dims, &g, in);
     begin(m, &g);
     if (!positions_fill(&pass, in, false))
-        return error_set(err, g.err.status, "%s", g.err.text);
+        return error_copy(err, &g.err);
     *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.span.rows};
     s->layer = ARENA_TRY_ARRAY(arena, m->config.n_layer, struct stored_layer);
     if (!s->layer)
         return error_set(err, PEAT_NOMEM, "out of memory for stored rows");
     memset(s->layer, 0, (size_t)m->config.n_layer * sizeof(*s->layer));
     if (m->encoder && !source_store(m, &g, in, s))
-        return error_set(err, g.err.status, "%s", g.err.text);
+        return error_copy(err, &g.err);
     return PEAT_OK;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* host.c: the engine's table for plugins, and the functions that hooks of a forward pass may call.
  */
-#include "nn/host.h"
 
 #include <peat/call.h>
 
@@ -69,15 +68,9 @@ static peat_node *constant(const peat_call *c, peat_dtype t, int32_t rank, const
     peat_node *n = graph_constant(graph_of(c), t, rank, dim, NULL);
     if (!n || !n->value.data)
         return n;
-    int64_t count = tensor_count(&n->value);
-    if (t == PEAT_F32)
-        for (int64_t i = 0; i < count; i++)
-            ((float *)n->value.data)[i] = (float)value[i];
-    else if (t == PEAT_F64)
-        memcpy(n->value.data, value, (size_t)count * sizeof(*value));
-    else
-        for (int64_t i = 0; i < count; i++)
-            ((int32_t *)n->value.data)[i] = (int32_t)value[i];
+    struct tensor from = tensor_shape(PEAT_F64, rank, dim);
+    from.data = (void *)(uintptr_t)value;
+    tensor_copy(&n->value, &from);
     return n;
 }
 

@@ -28,30 +28,29 @@ int64_t scheme_reach(const struct scheme_part *s)
 }
 
 /* Refuses a scheme that works inside attention in a model without attention. */
-static peat_status check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
+static bool check_mixer(const struct scheme_part *s, const char *mixer, struct error *err)
 {
     enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS | ACTS_ON_STATE };
     if (!mixer)
-        return PEAT_OK;
+        return true;
     if (s->where.at > SITE_RESIDUAL)
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' enters where queries and keys are made, and model.mixer: %s "
-                         "makes none (at: input or residual)",
-                         s->part.id, mixer);
+        return error_fail(err, PEAT_REFUSED,
+                          "scheme '%s' enters where queries and keys are made, and model.mixer: %s "
+                          "makes none (at: input or residual)",
+                          s->part.id, mixer);
     if (!scheme_acts_on(s->hooks, INSIDE))
-        return PEAT_OK;
+        return true;
     struct strbuf hooks = STRBUF_NEW;
     hooks_list(PEAT_SCHEME, s->hooks, INSIDE, &hooks);
     error_set(err, PEAT_REFUSED,
               "scheme '%s' works inside attention (%s), and model.mixer: %s has none", s->part.id,
               hooks.text, mixer);
     strbuf_release(&hooks);
-    return PEAT_REFUSED;
+    return false;
 }
 
 /* Refuses `where`, `at` or a model that does not suit the scheme. */
-static peat_status check_where(const struct scheme_part *s, const peat_dims *dims,
-                               struct error *err)
+static bool check_where(const struct scheme_part *s, const peat_dims *dims, struct error *err)
 {
     const peat_scheme *h = s->hooks;
     const struct where *w = &s->where;
@@ -79,12 +78,12 @@ static peat_status check_where(const struct scheme_part *s, const peat_dims *dim
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].wrong)
-            return error_set(err, PEAT_REFUSED, "scheme '%s' %s", s->part.id, rows[i].why);
+            return error_fail(err, PEAT_REFUSED, "scheme '%s' %s", s->part.id, rows[i].why);
     if (h->max_axes > 1 && dims->n_axes > h->max_axes)
-        return error_set(err, PEAT_REFUSED,
-                         "scheme '%s' understands %d axes of positions, and the data has %d",
-                         s->part.id, (int)h->max_axes, (int)dims->n_axes);
-    return PEAT_OK;
+        return error_fail(err, PEAT_REFUSED,
+                          "scheme '%s' understands %d axes of positions, and the data has %d",
+                          s->part.id, (int)h->max_axes, (int)dims->n_axes);
+    return true;
 }
 
 static int64_t own_width(struct positional *p, const struct scheme_part *s)
@@ -126,38 +125,39 @@ static int list_streams(struct positional *p, int64_t n_segment)
 }
 
 /* Without a combine no positional stream is merged, and all others are added to the token's. */
-static peat_status no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
+static bool no_combine(struct positional *p, int64_t D, bool segment, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++)
         if (at_site(&p->scheme[i]))
-            return error_set(err, PEAT_INVALID,
-                             "the stream of '%s' needs position.combine, such as sum",
-                             p->scheme[i].part.id);
+            return error_fail(err, PEAT_INVALID,
+                              "the stream of '%s' needs position.combine, such as sum",
+                              p->scheme[i].part.id);
     if (p->n_stream > 1 + segment + p->n_more)
-        return error_set(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
+        return error_fail(err, PEAT_INVALID, "%d streams need a combine", p->n_stream);
     for (int i = 0; i < p->n_stream; i++)
         p->width[i] = D;
     p->width[1] = D; /* the width of a stream that enters elsewhere */
-    return PEAT_OK;
+    return true;
 }
 
 /* Streams that enter elsewhere than at the input are merged by the same combine, which must keep
  * the width. */
-static peat_status check_sites(const struct positional *p, int64_t d_model, struct error *err)
+static bool check_sites(const struct positional *p, int64_t d_model, struct error *err)
 {
     for (int i = 0; i < p->n_scheme; i++) {
         const struct scheme_part *s = &p->scheme[i];
         if (at_site(s) && (p->D != d_model || p->width[0] != p->D || p->width[1] != p->D))
-            return error_set(err, PEAT_REFUSED,
-                             "combine '%s' changes widths, so the stream of '%s' can only enter at "
-                             "the input",
-                             p->combine_part.id, s->part.id);
+            return error_fail(
+                err, PEAT_REFUSED,
+                "combine '%s' changes widths, so the stream of '%s' can only enter at "
+                "the input",
+                p->combine_part.id, s->part.id);
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status setup_combine(struct positional *p, struct weights *w, peat_dims *dims,
-                                 int64_t n_segment, struct error *err)
+static bool setup_combine(struct positional *p, struct weights *w, peat_dims *dims,
+                          int64_t n_segment, struct error *err)
 {
     int n = list_streams(p, n_segment);
     int64_t d_model = dims->D;
@@ -172,11 +172,12 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
         n = 2;
     }
     if (n < p->combine->min_streams)
-        return error_set(err, PEAT_REFUSED, "combine '%s' needs more streams: at least %d, not %d",
-                         p->combine_part.id, p->combine->min_streams, n);
+        return error_fail(err, PEAT_REFUSED, "combine '%s' needs more streams: at least %d, not %d",
+                          p->combine_part.id, p->combine->min_streams, n);
     if (p->combine->max_streams > 0 && n > p->combine->max_streams)
-        return error_set(err, PEAT_REFUSED, "combine '%s' has too many streams: at most %d, not %d",
-                         p->combine_part.id, p->combine->max_streams, n);
+        return error_fail(err, PEAT_REFUSED,
+                          "combine '%s' has too many streams: at most %d, not %d",
+                          p->combine_part.id, p->combine->max_streams, n);
     struct setup s;
     setup_init(&s, p->host, w->arena, w, &p->combine_part, dims, err);
     s.tokens = p->tokens;
@@ -185,25 +186,23 @@ static peat_status setup_combine(struct positional *p, struct weights *w, peat_d
     peat_status status = p->combine->setup(&s.base, p->combine_part.config, n, p->stream, p->width,
                                            &p->D, &p->combine_part.self);
     trail_leave(p->trail);
-    status = setup_end(&s, status);
-    if (status != PEAT_OK)
-        return status;
+    if (setup_end(&s, status) != PEAT_OK)
+        return false;
     for (int i = 0; i < n; i++)
         if (p->width[i] <= 0)
-            return error_set(err, PEAT_FAILED, "combine '%s' gave stream '%s' no width",
-                             p->combine_part.id, p->stream[i]);
+            return error_fail(err, PEAT_FAILED, "combine '%s' gave stream '%s' no width",
+                              p->combine_part.id, p->stream[i]);
     return check_sites(p, d_model, err);
 }
 
-static peat_status setup_scheme(struct positional *p, int index, struct weights *w,
-                                const peat_dims *dims, struct error *err)
+static bool setup_scheme(struct positional *p, int index, struct weights *w, const peat_dims *dims,
+                         struct error *err)
 {
     struct scheme_part *s = &p->scheme[index];
-    peat_status status = check_where(s, dims, err);
-    if (status == PEAT_OK)
-        status = check_mixer(s, p->mixer, err);
-    if (status != PEAT_OK || !s->hooks->setup)
-        return status;
+    if (!check_where(s, dims, err) || !check_mixer(s, p->mixer, err))
+        return false;
+    if (!s->hooks->setup)
+        return true;
     struct setup setup;
     setup_init(&setup, p->host, w->arena, w, &s->part, dims, err);
     setup.tokens = p->tokens;
@@ -214,19 +213,19 @@ static peat_status setup_scheme(struct positional *p, int index, struct weights 
     if (s->where.head_end > 0)
         setup.heads = s->where.head_end - s->where.head_begin;
     hook_enter(p->trail, s->part.id, HOOK_SETUP);
-    status = s->hooks->setup(&setup.base, s->part.config, &s->part.self);
+    peat_status status = s->hooks->setup(&setup.base, s->part.config, &s->part.self);
     trail_leave(p->trail);
-    return setup_end(&setup, status);
+    return setup_end(&setup, status) == PEAT_OK;
 }
 
 peat_status positional_setup(struct positional *p, struct weights *w, peat_dims *dims,
                              int64_t n_segment, struct error *err)
 {
+    struct error why = {0};
     p->D = dims->D;
     p->failing = &p->combine_part;
-    peat_status status = setup_combine(p, w, dims, n_segment, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!setup_combine(p, w, dims, n_segment, &why))
+        return error_copy(err, &why);
     dims->D = p->D;
     if (dims->D % dims->H != 0)
         return error_set(err, PEAT_REFUSED, "model width %lld is not divisible by %lld heads",
@@ -239,9 +238,8 @@ peat_status positional_setup(struct positional *p, struct weights *w, peat_dims 
     }
     for (int i = 0; i < p->n_scheme; i++) {
         p->failing = &p->scheme[i].part;
-        status = setup_scheme(p, i, w, dims, err);
-        if (status != PEAT_OK)
-            return status;
+        if (!setup_scheme(p, i, w, dims, &why))
+            return error_copy(err, &why);
     }
     p->failing = NULL;
     return PEAT_OK;

@@ -173,16 +173,14 @@ void *service_alloc(peat_setup *base, size_t bytes)
 
 static struct value *number_of(struct arena *a, double x)
 {
-    struct place at = {0};
-    return x == (double)(int64_t)x ? value_int(a, at, (int64_t)x) : value_real(a, at, x);
+    return x == (double)(int64_t)x ? value_int(a, NOWHERE, (int64_t)x) : value_real(a, NOWHERE, x);
 }
 
 static void resolve(struct setup *s, const char *key, struct value *v)
 {
-    struct place at = {0};
     if (!s->part->resolved)
-        s->part->resolved = value_map(s->arena, at);
-    value_set(s->arena, s->part->resolved, arena_strdup(s->arena, key), at, v);
+        s->part->resolved = value_map(s->arena, NOWHERE);
+    value_set(s->arena, s->part->resolved, key, NOWHERE, v);
 }
 
 void service_resolved(peat_setup *base, const char *key, double value)
@@ -194,7 +192,7 @@ void service_resolved(peat_setup *base, const char *key, double value)
 void service_resolved_list(peat_setup *base, const char *key, peat_reals value)
 {
     struct setup *s = setup_of(base);
-    struct value *list = value_list(s->arena, (struct place){0});
+    struct value *list = value_list(s->arena, NOWHERE);
     for (int64_t i = 0; i < value.n; i++)
         value_append(s->arena, list, number_of(s->arena, value.item[i]));
     resolve(s, key, list);

@@ -75,6 +75,13 @@ static peat_status expect_kind(const struct plugin *plugin, peat_kind kind, stru
                      kind_name(plugin->desc->kind), kind_name(kind));
 }
 
+static peat_status load_kind(struct registry *r, const char *path, peat_kind kind,
+                             const struct plugin **plugin, struct error *err)
+{
+    peat_status status = load(r, path, plugin, err);
+    return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
+}
+
 /* ---- names ---- */
 
 /* The parts of a name for a plugin as the user wrote it. */
@@ -114,10 +121,8 @@ static peat_status search_directory(struct registry *r, const char *dir, peat_ki
     *plugin = NULL;
     const char *inside = arena_printf(r->arena, "%s/%s/%s.so", dir, kind_name(kind), name);
     const char *flat = arena_printf(r->arena, "%s/%s.so", dir, name);
-    if (file_exists(inside)) {
-        peat_status status = load(r, inside, plugin, err);
-        return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
-    }
+    if (file_exists(inside))
+        return load_kind(r, inside, kind, plugin, err);
     if (!file_exists(flat))
         return PEAT_OK;
     peat_status status = load(r, flat, plugin, err);
@@ -162,18 +167,6 @@ struct names {
     const char **item;
 };
 
-static void names_collect(struct names *names, const char *dir)
-{
-    char **entry;
-    int n;
-    dir_list(dir, &entry, &n, NULL);
-    for (int i = 0; i < n; i++)
-        if (object_is_named(entry[i]))
-            *ARENA_APPEND(names->arena, names->item, names->n, names->room) =
-                object_stem(names->arena, entry[i]);
-    names_free(entry, n);
-}
-
 /* Whether the list "rope, roformer" has the word. */
 static bool lists_word(const char *list, const char *word)
 {
@@ -187,19 +180,26 @@ static bool lists_word(const char *list, const char *word)
     return false;
 }
 
-/* Adds the plugins of a folder whose note of other names has this word. */
-static void synonyms_collect(struct names *names, const char *dir, const char *word)
+/* Whether the file's note of other names has this word. */
+static bool is_also_called(const char *path, const char *word, struct arena *a)
 {
-    struct names all = {.arena = names->arena};
-    names_collect(&all, dir);
-    for (int i = 0; i < all.n; i++) {
-        const char *path = arena_printf(names->arena, "%s/%s.so", dir, all.item[i]), *called;
-        struct error ignored = {0};
-        if (object_note("plugin", path, PEAT_ALSO_NOTE, &called, names->arena, &ignored) ==
-                PEAT_OK &&
-            called && lists_word(called, word))
-            *ARENA_APPEND(names->arena, names->item, names->n, names->room) = all.item[i];
-    }
+    const char *called;
+    return object_note("plugin", path, PEAT_ALSO_NOTE, &called, a, NULL) == PEAT_OK && called &&
+           lists_word(called, word);
+}
+
+/* Adds the plugins of a folder; word: only those that are also called by it. */
+static void names_collect(struct names *names, const char *dir, const char *word)
+{
+    struct arena *a = names->arena;
+    char **entry;
+    int n;
+    dir_list(dir, &entry, &n, NULL);
+    for (int i = 0; i < n; i++)
+        if (object_is_named(entry[i]) &&
+            (!word || is_also_called(path_in(dir, entry[i]).text, word, a)))
+            *ARENA_APPEND(a, names->item, names->n, names->room) = object_stem(a, entry[i]);
+    names_free(entry, n);
 }
 
 /* "concat_split', 'concat_wide' or 'concat_project", to be put in quotes; NULL: no plugin. */
@@ -208,8 +208,7 @@ static const char *synonyms(struct registry *r, peat_kind kind, const char *word
     struct names names = {.arena = r->arena};
     const char *list = NULL;
     for (int i = 0; i < r->dirs.n && !names.n; i++)
-        synonyms_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)),
-                         word);
+        names_collect(&names, path_in(r->dirs.dir[i], kind_name(kind)).text, word);
     for (int i = 0; i < names.n; i++)
         list = list ? arena_printf(r->arena, "%s'%s'%s", list, i + 1 < names.n ? ", " : " or ",
                                    names.item[i])
@@ -221,8 +220,8 @@ int registry_names(struct registry *r, peat_kind kind, const char *const **name)
 {
     struct names names = {.arena = r->arena};
     for (int i = 0; i < r->dirs.n; i++) {
-        names_collect(&names, arena_printf(r->arena, "%s/%s", r->dirs.dir[i], kind_name(kind)));
-        names_collect(&names, r->dirs.dir[i]);
+        names_collect(&names, path_in(r->dirs.dir[i], kind_name(kind)).text, NULL);
+        names_collect(&names, r->dirs.dir[i], NULL);
     }
     *name = names.item;
     return names.n;
@@ -294,9 +293,9 @@ static peat_status find(struct registry *r, peat_kind kind, const char *text, co
                          kind_name(request.kind), kind_name(kind));
     if (request.is_path) {
         char *path = path_beside(beside, request.name);
-        peat_status status = load(r, path, plugin, err);
+        peat_status status = load_kind(r, path, kind, plugin, err);
         free(path);
-        return status == PEAT_OK ? expect_kind(*plugin, kind, err) : status;
+        return status;
     }
     peat_status status = search(r, kind, request.name, plugin, err);
     if (status == PEAT_OK && !*plugin)
@@ -390,7 +389,7 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 /* A walk over the directories. The first file with a kind and name counts, loadable or not. */
 struct walk {
     struct registry *r;
-    struct strbuf claimed; /* "|scheme/rotary|combine/sum|" */
+    struct text_index claimed; /* "scheme/rotary", "combine/sum" */
     void (*bad)(void *ctx, const char *path, const char *why);
     void *ctx;
 };
@@ -398,13 +397,12 @@ struct walk {
 /* Takes the kind and name for a file; false when an earlier file has them. */
 static bool claim(struct walk *w, peat_kind kind, const char *file)
 {
-    struct strbuf key = STRBUF_NEW;
-    strbuf_addf(&key, "|%s/%.*s|", kind_name(kind), (int)strlen(file) - 3, file);
-    bool fresh = !strstr(w->claimed.text, key.text);
-    if (fresh)
-        strbuf_add(&w->claimed, key.text);
-    strbuf_release(&key);
-    return fresh;
+    struct arena *a = w->r->arena;
+    const char *key = arena_printf(a, "%s/%s", kind_name(kind), object_stem(a, file));
+    if (text_index_find(&w->claimed, key) >= 0)
+        return false;
+    text_index_add(&w->claimed, a, key, 0);
+    return true;
 }
 
 /* kind NULL: a file beside the folders of the kinds */
@@ -463,9 +461,7 @@ void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx)
 {
     struct walk w = {.r = r, .bad = bad, .ctx = ctx};
-    strbuf_init(&w.claimed);
     walk_all(&w);
-    strbuf_release(&w.claimed);
     if (r->n)
         qsort(r->item, (size_t)r->n, sizeof(*r->item), compare_plugins);
 }

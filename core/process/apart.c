@@ -234,7 +234,7 @@ static void describe_end(const struct inquiry *q, struct strbuf *out)
         strbuf_addf(out, "ended the process with status %d", q->child.code);
 }
 
-static peat_status explain(const struct inquiry *q, struct trail_plugin *died, struct error *err)
+static void explain(const struct inquiry *q, struct trail_plugin *died, struct error *err)
 {
     char where[TRAIL_TEXT], hint[TRAIL_HINT];
     struct strbuf how = STRBUF_NEW;
@@ -242,10 +242,8 @@ static peat_status explain(const struct inquiry *q, struct trail_plugin *died, s
     describe_end(q, &how);
     trail_hint(q->child.trail, q->child.signal, hint);
     peat_status status = blame(q->child.trail, where, how.text, died, err);
-    if (err && hint[0])
-        error_set(err, status, "%s%s", err->text, hint);
+    error_set(err, status, "%s%s", err->text, hint);
     strbuf_release(&how);
-    return status;
 }
 
 /* A plugin that ends the process after the answer was sent has done no harm, but a sanitizer's
@@ -255,22 +253,18 @@ static bool has_answered(const struct inquiry *q)
     return q->sent && (!ENDS_IN_ORDINARY_WAY || q->child.code == 0);
 }
 
-static peat_status await_answer(struct inquiry *q, struct strbuf *out, struct trail_plugin *died,
-                                struct error *err)
+static void await_answer(struct inquiry *q, struct strbuf *out, struct trail_plugin *died,
+                         struct error *err)
 {
     struct strbuf got = STRBUF_NEW;
     receive(q, &got);
     end_work(q);
-    peat_status status = PEAT_OK;
     if (has_answered(q))
         strbuf_add_bytes(out, got.text + sizeof(struct head), got.n - sizeof(struct head));
-    else if (!q->sent && !q->stuck && trail_said(q->child.trail, err))
-        status = err->status;
-    else
-        status = explain(q, died, err);
+    else if (q->sent || q->stuck || !trail_said(q->child.trail, err))
+        explain(q, died, err);
     strbuf_release(&got);
     child_release(&q->child);
-    return status;
 }
 
 double apart_seconds(void)
@@ -291,11 +285,10 @@ peat_status apart_run(apart_fn work, void *ctx, double seconds, enum apart_print
     struct error why = {0};
     struct stops_held held;
     stops_hold(&held);
-    peat_status status = start_work(&q, &job, &why);
-    if (status == PEAT_OK)
-        status = await_answer(&q, out, &plugin, &why);
+    if (start_work(&q, &job, &why) == PEAT_OK)
+        await_answer(&q, out, &plugin, &why);
     stops_let(&held);
     if (died)
         *died = plugin;
-    return status == PEAT_OK ? PEAT_OK : error_set(err, status, "%s", why.text);
+    return error_copy(err, &why);
 }

@@ -296,3 +296,91 @@ bool signal_is_sent(int signal)
 {
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGKILL;
 }
+
+/* ---- the end of a log ---- */
+
+enum { LOG_TAIL = 1 << 16 };
+
+/* The last LOG_TAIL bytes at most after `from`, terminated. */
+static char *read_tail(const char *path, off_t from, size_t *n, struct arena *a)
+{
+    int fd;
+    struct stat st = {0};
+    if (file_open(path, O_RDONLY, FILE_ANYONES, &fd, NULL) != PEAT_OK || fstat(fd, &st) < 0)
+        st.st_size = 0;
+    if (st.st_size - from > LOG_TAIL)
+        from = st.st_size - LOG_TAIL;
+    size_t wanted = st.st_size > from ? (size_t)(st.st_size - from) : 0;
+    char *text = arena_alloc(a, wanted + 1);
+    ssize_t got = wanted ? pread(fd, text, wanted, from) : 0;
+    *n = got > 0 ? (size_t)got : 0;
+    text[*n] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return text;
+}
+
+const char *log_last_line(const char *path, off_t from, const char *prefix, struct arena *a)
+{
+    size_t n, skip = strlen(prefix);
+    char *text = read_tail(path, from, &n, a);
+    while (n) {
+        while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+            text[--n] = '\0';
+        while (n && text[n - 1] != '\n')
+            n--;
+        const char *line = text + n;
+        if (!strncmp(line, prefix, skip) && line[skip])
+            return line + skip;
+    }
+    return NULL;
+}
+
+const char *log_sanitizer_line(const char *path, off_t from, struct arena *a)
+{
+    size_t n;
+    char *rest = read_tail(path, from, &n, a);
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (strstr(line, "ERROR: ") || strstr(line, "runtime error: "))
+            return line;
+    return NULL;
+}
+
+/* ---- this program, started again ---- */
+
+peat_status own_program(char *path, size_t n, struct error *err)
+{
+    ssize_t length = readlink("/proc/self/exe", path, n - 1);
+    if (length < 0)
+        return error_set(err, PEAT_IO, "cannot find out where this program is: %s",
+                         strerror(errno));
+    path[length] = '\0';
+    return PEAT_OK;
+}
+
+/* One thread for BLAS, since the engine divides its products itself. One malloc arena for each of
+ * few threads, so peak memory can be compared between cells. Waiting threads spin for microseconds
+ * instead of milliseconds: where cells share cores, long spins took ten times as long. */
+char **cell_environment(struct arena *a, int64_t threads)
+{
+    char *set[] = {arena_printf(a, "OMP_NUM_THREADS=%" PRId64, threads),
+                   arena_strdup(a, "OPENBLAS_NUM_THREADS=1"), arena_strdup(a, "OMP_DYNAMIC=false"),
+                   arena_strdup(a, "MALLOC_ARENA_MAX=2"), arena_strdup(a, "GOMP_SPINCOUNT=1000")};
+    /* The user may choose how threads wait, so GOMP_SPINCOUNT comes last and may be left out. */
+    const size_t all = sizeof(set) / sizeof(*set);
+    const size_t n_set = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") ? all - 1 : all;
+    size_t n = 0, out = 0;
+    while (environ[n])
+        n++;
+    char **env = arena_array(a, n + n_set + 1, sizeof(*env));
+    for (size_t i = 0; i < n; i++) {
+        bool replaced = false;
+        for (size_t j = 0; j < n_set; j++)
+            replaced = replaced || !strncmp(environ[i], set[j], strcspn(set[j], "=") + 1);
+        if (!replaced)
+            env[out++] = environ[i];
+    }
+    for (size_t j = 0; j < n_set; j++)
+        env[out++] = set[j];
+    return env;
+}

@@ -8,25 +8,25 @@
 #include "tensor/provider.h"
 
 /* Opens the provider for the products that team->gemm refuses. */
-static peat_status open_rest(const struct providers *p, struct team *team, struct error *err)
+static bool open_rest(const struct providers *p, struct team *team, struct error *err)
 {
     const peat_gemm_provider *gemm = team->gemm;
     team->rest = NULL;
     if (!gemm->rest)
-        return PEAT_OK;
-    peat_status status = provider_open(p, gemm->rest, &team->rest, err);
-    if (status == PEAT_OK && team->rest->rest)
-        status = error_set(err, PEAT_INVALID, "'%s' itself leaves products to another provider",
-                           team->rest->name);
-    if (status != PEAT_OK)
+        return true;
+    bool ok = provider_open(p, gemm->rest, &team->rest, err) == PEAT_OK &&
+              (!team->rest->rest ||
+               error_fail(err, PEAT_INVALID, "'%s' itself leaves products to another provider",
+                          team->rest->name));
+    if (!ok)
         error_prefix(err, "gemm '%s' leaves some products to '%s'", gemm->name, gemm->rest);
-    return status;
+    return ok;
 }
 
 /* Checks that a limit on addresses (ulimit -v) or on memory to write to (ulimit -d) leaves the
  * library enough: two buffers, the libraries themselves, and a buffer for each thread. With less
  * OpenBLAS tries for ever and oneDNN crashes. */
-static peat_status check_addresses(const char *name, int threads, struct error *err)
+static bool check_addresses(const char *name, int threads, struct error *err)
 {
     struct rlimit data;
     const size_t mib = (size_t)1 << 20, buffer = 128 * mib;
@@ -35,11 +35,11 @@ static peat_status check_addresses(const char *name, int threads, struct error *
     void *room = mmap(NULL, n, limited ? PROT_READ | PROT_WRITE : PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
-        return error_set(err, PEAT_NOMEM,
-                         "gemm '%s' needs %zu MiB of addresses, which a limit (%s) does not leave",
-                         name, n / mib, limited ? "ulimit -d or -v" : "ulimit -v");
+        return error_fail(err, PEAT_NOMEM,
+                          "gemm '%s' needs %zu MiB of addresses, which a limit (%s) does not leave",
+                          name, n / mib, limited ? "ulimit -d or -v" : "ulimit -v");
     munmap(room, n);
-    return PEAT_OK;
+    return true;
 }
 
 peat_status gemm_check(const char *name, struct error *err)
@@ -59,18 +59,13 @@ peat_status gemm_start(struct team *team, const char *name, struct error *err)
     struct arena a;
     struct providers p;
     struct team started = *team;
-    peat_status status = check_addresses(name, team->threads, err);
+    struct error why = {0};
     arena_init(&a, "providers", 1 << 12);
-    if (status == PEAT_OK)
-        status = providers_find(&p, &a, err);
-    if (status == PEAT_OK)
-        status = provider_open(&p, name, &started.gemm, err);
-    if (status == PEAT_OK)
-        status = open_rest(&p, &started, err);
-    if (status == PEAT_OK)
+    if (check_addresses(name, team->threads, &why) && providers_find(&p, &a, &why) == PEAT_OK &&
+        provider_open(&p, name, &started.gemm, &why) == PEAT_OK && open_rest(&p, &started, &why))
         *team = started;
     arena_release(&a);
-    return status;
+    return error_copy(err, &why);
 }
 
 const char *gemm_name(const struct team *team)

@@ -126,45 +126,41 @@ static const char *fault_of(const peat_gemm_provider *d, const char *name)
     return NULL;
 }
 
-static peat_status read_descriptor(const struct object *o, const struct provider_file *file,
-                                   const peat_gemm_provider **provider, struct error *err)
+static bool read_descriptor(const struct object *o, const struct provider_file *file,
+                            const peat_gemm_provider **provider, struct error *err)
 {
     void *symbol = object_symbol(o, PEAT_GEMM_ENTRY_NAME);
     if (!symbol)
-        return error_set(err, PEAT_INVALID,
-                         "'%s' is not a provider of matrix products: it has no %s", file->path,
-                         PEAT_GEMM_ENTRY_NAME);
+        return error_fail(err, PEAT_INVALID,
+                          "'%s' is not a provider of matrix products: it has no %s", file->path,
+                          PEAT_GEMM_ENTRY_NAME);
     /* POSIX: a symbol's address may be copied into a pointer to a function. */
     peat_gemm_entry_fn entry;
     memcpy(&entry, &symbol, sizeof(entry));
     *provider = entry();
     const char *fault = fault_of(*provider, file->name);
-    return fault ? error_set(err, PEAT_INVALID, "'%s': %s", file->path, fault) : PEAT_OK;
+    return !fault || error_fail(err, PEAT_INVALID, "'%s': %s", file->path, fault);
 }
 
-static peat_status start(const peat_gemm_provider *provider, struct error *err)
+static bool start(const peat_gemm_provider *provider, struct error *err)
 {
     char why[512] = "it could not be started";
-    if (provider->start(why, sizeof(why)) == PEAT_OK)
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED, "gemm '%s': %s", provider->name, why);
+    return provider->start(why, sizeof(why)) == PEAT_OK ||
+           error_fail(err, PEAT_FAILED, "gemm '%s': %s", provider->name, why);
 }
 
 peat_status provider_open(const struct providers *p, const char *name,
                           const peat_gemm_provider **provider, struct error *err)
 {
     struct object o;
+    struct error why = {0};
     peat_status status = provider_check(p, name, err);
     if (status != PEAT_OK)
         return status;
     const struct provider_file *file = !strcmp(name, "auto") ? &p->file[0] : file_of(p, name);
     const peat_gemm_provider *found = NULL;
-    status = object_open(&o, "provider", file->path, OBJECT_UNHASHED, p->arena, err);
-    if (status == PEAT_OK)
-        status = read_descriptor(&o, file, &found, err);
-    if (status == PEAT_OK)
-        status = start(found, err);
-    if (status == PEAT_OK)
+    if (object_open(&o, "provider", file->path, OBJECT_UNHASHED, p->arena, &why) == PEAT_OK &&
+        read_descriptor(&o, file, &found, &why) && start(found, &why))
         *provider = found;
-    return status;
+    return error_copy(err, &why);
 }

@@ -6,8 +6,6 @@
  * different parts of dst. Along an axis that is summed, every tile adds into its own partial sum,
  * and these are added to dst in tile order.
  */
-#include "tensor/reduce.h"
-
 #include "rows/loop_rows.h"
 
 enum { REDUCE_GRAIN = 16384, REDUCE_TILES = 32 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* batch.c: the table of all arrays of a batch, and loops over it. */
-#include "batch.h"
+#include "train/task.h"
 
 /* One array of a batch: [planes, B, columns] items. */
 struct array {

@@ -7,28 +7,52 @@
 
 /* A checkpoint that is being written. The first error is kept. */
 struct writing {
-    const char *dir; /* the directory of all generations */
+    const char *dir;            /* the directory of all generations */
+    char name[GENERATION_NAME]; /* the generation that is written */
+    const char *temporary;      /* its path until it is whole */
     struct arena a;
     struct error err;
 };
 
-static bool write_tensors(struct writing *c, const char *dir, const char *file,
-                          const struct weights *w, const struct adamw *o)
+/* owner: a text for the temporary name; NULL: no other process writes in the directory. */
+static void begin(struct writing *c, const char *dir, const struct trainer *t, const char *owner)
+{
+    *c = (struct writing){.dir = dir};
+    arena_init(&c->a, "checkpoint", 4096);
+    generation_name(t->step, c->name);
+    c->temporary = owner ? arena_printf(&c->a, "%s/%s.%s.tmp", dir, c->name, owner)
+                         : arena_printf(&c->a, "%s/%s.tmp", dir, c->name);
+}
+
+static peat_status end(struct writing *c, struct error *err)
+{
+    arena_release(&c->a);
+    return error_copy(err, &c->err);
+}
+
+static bool write_tensors(struct writing *c, const char *file, const struct weights *w,
+                          const struct adamw *o)
 {
     int n;
     const struct named_tensor *t = generation_tensors(w, o, &c->a, &n);
-    const char *path = arena_printf(&c->a, "%s/%s", dir, file);
+    const char *path = arena_printf(&c->a, "%s/%s", c->temporary, file);
     return safetensors_write(path, t, n, NULL, &c->err) == PEAT_OK;
 }
 
-static bool write_files(struct writing *c, const char *dir, const struct trainer *t,
-                        const struct value *identity, bool final)
+/* curve: NULL, or a file that is copied into the generation. Leaves nothing where it fails. */
+static bool write_files(struct writing *c, const struct trainer *t, const struct value *identity,
+                        bool final, const char *curve)
 {
     const struct weights *w = &t->model->weights;
-    return dir_make(dir, &c->err) == PEAT_OK && write_tensors(c, dir, GENERATION_MODEL, w, NULL) &&
-           (final || write_tensors(c, dir, GENERATION_OPTIMISER, w, &t->adamw)) &&
-           generation_write_state(dir, t, identity, final, &c->err) == PEAT_OK &&
-           dir_sync(dir, &c->err) == PEAT_OK;
+    bool ok = dir_make(c->temporary, &c->err) == PEAT_OK &&
+              write_tensors(c, GENERATION_MODEL, w, NULL) &&
+              (final || write_tensors(c, GENERATION_OPTIMISER, w, &t->adamw)) &&
+              generation_write_state(c->temporary, t, identity, final, &c->err) &&
+              dir_sync(c->temporary, &c->err) == PEAT_OK &&
+              (!curve || kept_put_curve(c->temporary, curve, &c->err));
+    if (!ok)
+        dir_remove(c->temporary, NULL);
+    return ok;
 }
 
 static bool is_leftover(const char *name)
@@ -58,28 +82,26 @@ void checkpoint_tidy(const char *dir)
     arena_release(&c.a);
 }
 
-static peat_status move(const char *from, const char *to, struct error *err)
+static bool move(const char *from, const char *to, struct error *err)
 {
-    if (rename(from, to) == 0)
-        return PEAT_OK;
-    return error_set(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+    return rename(from, to) == 0 ||
+           error_fail(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
 }
 
-peat_status generation_remove(const char *dir, const char *name, struct error *err)
+bool generation_remove(const char *dir, const char *name, struct error *err)
 {
     struct arena a;
     arena_init(&a, "checkpoint", 4096);
     const char *aside = arena_printf(&a, "%s/%s.old.tmp", dir, name);
-    peat_status status = move(arena_printf(&a, "%s/%s", dir, name), aside, err);
-    if (status == PEAT_OK)
-        status = dir_remove(aside, err);
+    bool ok =
+        move(arena_printf(&a, "%s/%s", dir, name), aside, err) && dir_remove(aside, err) == PEAT_OK;
     arena_release(&a);
-    return status;
+    return ok;
 }
 
 /* Keeps the generation of `step` and, unless that is final, the one before it and those of kept.h.
  * Generations of later steps are removed: the run went back before them. Names are sorted. */
-static bool remove_others(struct writing *c, int64_t step, bool final)
+static void remove_others(struct writing *c, int64_t step, bool final)
 {
     char **name;
     int n;
@@ -92,65 +114,48 @@ static bool remove_others(struct writing *c, int64_t step, bool final)
         if (!kept && other < step && keep_one)
             keep_one = false;
         else
-            ok = generation_remove(c->dir, name[i], &c->err) == PEAT_OK;
+            ok = generation_remove(c->dir, name[i], &c->err);
     }
     names_free(name, n);
-    return ok;
 }
 
-peat_status generation_publish(const char *dir, const char *name, const char *temporary,
-                               struct error *err)
+bool generation_publish(const char *dir, const char *name, const char *temporary, struct error *err)
 {
     const struct file_path path = path_in(dir, name);
-    peat_status status = file_exists(path.text) ? generation_remove(dir, name, err) : PEAT_OK;
-    if (status == PEAT_OK)
-        status = move(temporary, path.text, err);
-    if (status == PEAT_OK)
-        status = dir_sync(dir, err);
-    return status;
+    return (!file_exists(path.text) || generation_remove(dir, name, err)) &&
+           move(temporary, path.text, err) && dir_sync(dir, err) == PEAT_OK;
 }
 
 /* Processes that reach a step at the same time have the same bits, so either state may stay. */
-static bool publish_shared(struct writing *c, const char *name, const char *temporary)
+static void publish_shared(struct writing *c)
 {
-    if (generation_publish(c->dir, name, temporary, &c->err) == PEAT_OK)
-        return true;
-    dir_remove(temporary, NULL);
-    return file_exists(arena_printf(&c->a, "%s/%s", c->dir, name));
+    struct error why = {0};
+    if (generation_publish(c->dir, c->name, c->temporary, &why))
+        return;
+    dir_remove(c->temporary, NULL);
+    if (!dir_has(c->dir, c->name))
+        c->err = why;
 }
 
 peat_status checkpoint_leave(const char *dir, const struct trainer *t, const struct value *identity,
                              const char *curve, const char *owner, struct error *err)
 {
-    struct writing c = {.dir = dir};
-    char name[GENERATION_NAME];
-    arena_init(&c.a, "checkpoint", 4096);
-    generation_name(t->step, name);
-    const char *temporary = arena_printf(&c.a, "%s/%s.%s.tmp", dir, name, owner);
-    bool ok = dir_make(dir, &c.err) == PEAT_OK && dir_remove(temporary, &c.err) == PEAT_OK &&
-              write_files(&c, temporary, t, identity, false) &&
-              kept_put_curve(temporary, curve, &c.err) == PEAT_OK;
-    if (!ok)
-        dir_remove(temporary, NULL);
-    ok = ok && publish_shared(&c, name, temporary);
-    arena_release(&c.a);
-    return ok ? PEAT_OK : error_set(err, c.err.status, "%s", c.err.text);
+    struct writing c;
+    begin(&c, dir, t, owner);
+    if (dir_make(dir, &c.err) == PEAT_OK && dir_remove(c.temporary, &c.err) == PEAT_OK &&
+        write_files(&c, t, identity, false, curve))
+        publish_shared(&c);
+    return end(&c, err);
 }
 
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err)
 {
-    struct writing c = {.dir = dir};
-    char name[GENERATION_NAME];
-    arena_init(&c.a, "checkpoint", 4096);
-    generation_name(t->step, name);
-    const char *temporary = arena_printf(&c.a, "%s/%s.tmp", dir, name);
-    bool ok = dir_make(dir, &c.err) == PEAT_OK && remove_leftovers(&c) &&
-              write_files(&c, temporary, t, identity, final);
-    if (!ok)
-        dir_remove(temporary, NULL);
-    ok = ok && generation_publish(dir, name, temporary, &c.err) == PEAT_OK &&
-         remove_others(&c, t->step, final);
-    arena_release(&c.a);
-    return ok ? PEAT_OK : error_set(err, c.err.status, "%s", c.err.text);
+    struct writing c;
+    begin(&c, dir, t, NULL);
+    if (dir_make(dir, &c.err) == PEAT_OK && remove_leftovers(&c) &&
+        write_files(&c, t, identity, final, NULL) &&
+        generation_publish(dir, c.name, c.temporary, &c.err))
+        remove_others(&c, t->step, final);
+    return end(&c, err);
 }

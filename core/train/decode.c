@@ -2,9 +2,6 @@
 /* decode.c: greedy answers with stored rows, by fixed point, and token by token. */
 #include "train/decode.h"
 
-#include "batch.h"
-#include "train/forward.h"
-
 static peat_status no_memory(struct error *err)
 {
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");

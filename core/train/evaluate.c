@@ -2,7 +2,6 @@
 /* evaluate.c: sums over one evaluation length, and the metrics computed from them. */
 
 #include "train/decode.h"
-#include "train/forward.h"
 
 /* Tokens and logits of one evaluation batch. */
 #define EVAL_TOKENS   INT64_C(4096)
@@ -14,6 +13,11 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
     int64_t tokens = at_most(EVAL_TOKENS, EVAL_LOGITS / (plan->vocab > 0 ? plan->vocab : 1));
     int64_t rows = at_most(tokens / T, EVAL_MAX_ROWS);
     return rows < 1 ? 1 : rows;
+}
+
+static bool no_memory(struct error *err)
+{
+    return error_fail(err, PEAT_NOMEM, "out of memory in evaluation");
 }
 
 /* The class of a row counts as an answer of one token. */
@@ -62,17 +66,17 @@ struct walk {
 };
 
 /* Adds nll and accuracy of every target, with the correct tokens before it as input. */
-static peat_status score_truth(struct trainer *t, const peat_batch *b, struct walk *walk,
-                               peat_sums *sums, struct error *err)
+static bool score_truth(struct trainer *t, const peat_batch *b, struct walk *walk, peat_sums *sums,
+                        struct error *err)
 {
     struct arena_mark mark = arena_mark(&t->step_arena);
     struct model_input in = forward_input(b, PEAT_EVAL);
     struct graph g;
     peat_node *logits, *classes;
-    peat_status status = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err);
-    if (status == PEAT_OK && classes)
+    bool ok = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err) == PEAT_OK;
+    if (ok && classes)
         score_classes(t, b, classes, sums);
-    if (status == PEAT_OK) {
+    if (ok) {
         struct ce_sums ce = {0};
         int64_t n;
         const int32_t *target = task_targets(t->task, b, &n);
@@ -87,7 +91,7 @@ static peat_status score_truth(struct trainer *t, const peat_batch *b, struct wa
             count_classes(&ce, sums);
     }
     arena_rewind(&t->step_arena, mark);
-    return status;
+    return ok;
 }
 
 static void count_answers(const peat_batch *b, const int32_t *made, peat_sums *sums)
@@ -104,18 +108,17 @@ static void count_answers(const peat_batch *b, const int32_t *made, peat_sums *s
     sums->sequences += b->B;
 }
 
-static peat_status score_answers(struct trainer *t, const peat_batch *b, peat_sums *sums,
-                                 struct error *err)
+static bool score_answers(struct trainer *t, const peat_batch *b, peat_sums *sums,
+                          struct error *err)
 {
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
     int32_t *made = ARENA_TRY_ARRAY(a, b->B * b->answer, int32_t);
-    peat_status status = made ? decode_greedy(t, b, made, err)
-                              : error_set(err, PEAT_NOMEM, "out of memory in evaluation");
-    if (status == PEAT_OK)
+    bool ok = made ? decode_greedy(t, b, made, err) == PEAT_OK : no_memory(err);
+    if (ok)
         count_answers(b, made, sums);
     arena_rewind(a, outer);
-    return status;
+    return ok;
 }
 
 static void add_sums(peat_sums *to, const peat_sums *one)
@@ -138,67 +141,62 @@ typedef peat_status (*batch_of_part)(const struct task *t, int64_t which, int64_
 
 /* Refuses a part that goes on long after the sequences that the task's set-up answered, because it
  * may never end. */
-static peat_status check_end(const struct task *t, batch_of_part next, int64_t which, int64_t seen,
-                             struct error *err)
+static bool check_end(const struct task *t, batch_of_part next, int64_t which, int64_t seen,
+                      struct error *err)
 {
     const peat_task_plan *p = &t->plan;
     int64_t said = next == task_test_batch ? p->test_sequences[which] : p->eval_sequences[which];
     int64_t most = 2 * said + evaluate_rows(p, p->eval_T[which]);
-    if (said <= 0 || seen <= most)
-        return PEAT_OK;
-    return error_set(err, PEAT_FAILED,
-                     "task '%s': the evaluation at length %" PRId64
-                     " does not end: it has more than %" PRId64
-                     " sequences, and its set-up answered %" PRId64,
-                     t->part.id, p->eval[which], most, said);
+    return said <= 0 || seen <= most ||
+           error_fail(err, PEAT_FAILED,
+                      "task '%s': the evaluation at length %" PRId64
+                      " does not end: it has more than %" PRId64
+                      " sequences, and its set-up answered %" PRId64,
+                      t->part.id, p->eval[which], most, said);
 }
 
 /* half: NULL, or memory for the sums of even and of odd batches. */
-static peat_status sum_batches(struct trainer *t, batch_of_part next, int64_t which,
-                               struct batch *batch, struct walk *walk, peat_sums *sums,
-                               peat_sums *half, struct error *err)
+static bool sum_batches(struct trainer *t, batch_of_part next, int64_t which, struct batch *batch,
+                        struct walk *walk, peat_sums *sums, peat_sums *half, struct error *err)
 {
     for (int64_t index = 0;; index++) {
         peat_sums one = {.size = sizeof(one)};
-        peat_status status = next(t->task, which, index, batch, err);
-        if (status != PEAT_OK || batch->b.B == 0)
-            return status;
-        status = score_truth(t, &batch->b, walk, &one, err);
+        if (next(t->task, which, index, batch, err) != PEAT_OK)
+            return false;
+        if (batch->b.B == 0)
+            return true;
+        if (!score_truth(t, &batch->b, walk, &one, err))
+            return false;
         walk->seen += batch->b.B;
-        if (status == PEAT_OK)
-            status = check_end(t->task, next, which, walk->seen, err);
-        if (status == PEAT_OK && batch->b.prompt > 0)
-            status = score_answers(t, &batch->b, &one, err);
-        if (status != PEAT_OK)
-            return status;
+        if (!check_end(t->task, next, which, walk->seen, err) ||
+            (batch->b.prompt > 0 && !score_answers(t, &batch->b, &one, err)))
+            return false;
         add_sums(sums, &one);
         if (half)
             add_sums(&half[index % 2], &one);
     }
 }
 
-static peat_status evaluate_into(struct trainer *t, batch_of_part next, int64_t which,
-                                 struct walk *walk, peat_sums *sums, peat_sums *half,
-                                 struct error *err)
+static bool evaluate_into(struct trainer *t, batch_of_part next, int64_t which, struct walk *walk,
+                          peat_sums *sums, peat_sums *half, struct error *err)
 {
     BUG_UNLESS(which >= 0 && which < t->task->plan.n_eval);
     *sums = (peat_sums){.size = sizeof(*sums)};
     struct arena_mark mark = arena_mark(&t->step_arena);
-    int64_t T = t->task->plan.eval_T[which];
+    int64_t T = t->task->plan.eval_T[which], rows = evaluate_rows(&t->task->plan, T);
     struct batch batch;
-    peat_status status =
-        task_batch_init(t->task, &batch, &t->step_arena, evaluate_rows(&t->task->plan, T), T);
-    if (status == PEAT_OK)
-        status = sum_batches(t, next, which, &batch, walk, sums, half, err);
-    else
-        error_set(err, status, "out of memory in evaluation");
+    bool ok = task_batch_init(t->task, &batch, &t->step_arena, rows, T) == PEAT_OK
+                  ? sum_batches(t, next, which, &batch, walk, sums, half, err)
+                  : no_memory(err);
     arena_rewind(&t->step_arena, mark);
-    return status;
+    return ok;
 }
 
 peat_status evaluate_length(struct trainer *t, int64_t which, peat_sums *sums, struct error *err)
 {
-    return evaluate_into(t, task_eval_batch, which, &(struct walk){0}, sums, NULL, err);
+    struct error why = {0};
+    evaluate_into(t, task_eval_batch, which, &(struct walk){0}, sums, NULL, &why);
+    return error_copy(err, &why);
 }
 
 static void report_metrics(struct trainer *t, int64_t which, const char *split,
@@ -224,40 +222,39 @@ static void report_metrics(struct trainer *t, int64_t which, const char *split,
 
 peat_status trainer_evaluate(struct trainer *t, struct error *err)
 {
+    struct error why = {0};
     double start = clock_seconds();
-    for (int64_t which = 0; which < t->task->plan.n_eval; which++) {
+    bool ok = true, halves = t->eval->halves;
+    for (int64_t which = 0; ok && which < t->task->plan.n_eval; which++) {
         peat_sums sums, half[2] = {{.size = sizeof(sums)}, {.size = sizeof(sums)}};
-        bool halves = t->eval->halves;
         struct walk walk = {0};
-        peat_status status =
-            evaluate_into(t, task_eval_batch, which, &walk, &sums, halves ? half : NULL, err);
-        if (status != PEAT_OK)
-            return status;
-        report_metrics(t, which, "valid", &sums);
-        for (int i = 0; halves && i < 2; i++)
+        ok = evaluate_into(t, task_eval_batch, which, &walk, &sums, halves ? half : NULL, &why);
+        if (ok)
+            report_metrics(t, which, "valid", &sums);
+        for (int i = 0; ok && halves && i < 2; i++)
             report_metrics(t, which, i ? "report" : "choose", &half[i]);
     }
     t->eval_seconds += clock_since(start);
-    return PEAT_OK;
+    return error_copy(err, &why);
 }
 
 peat_status trainer_test(struct trainer *t, struct error *err)
 {
+    struct error why = {0};
     double start = clock_seconds();
-    peat_status status = PEAT_OK;
-    for (int64_t i = 0; t->eval->test > 0 && status == PEAT_OK && i < t->task->plan.n_eval; i++) {
+    bool ok = true;
+    for (int64_t i = 0; t->eval->test > 0 && ok && i < t->task->plan.n_eval; i++) {
         peat_sums sums;
         int64_t of = t->task->plan.test_sequences[i];
         struct test_stretches s = {.length = t->task->plan.eval[i],
                                    .n = (int)at_most(of, TEST_STRETCHES)};
         struct walk walk = {.of = of, .stretches = &s};
-        status = evaluate_into(t, task_test_batch, i, &walk, &sums, NULL, err);
-        if (status != PEAT_OK)
-            break;
-        report_metrics(t, i, "test", &sums);
-        if (t->events.stretches)
+        ok = evaluate_into(t, task_test_batch, i, &walk, &sums, NULL, &why);
+        if (ok)
+            report_metrics(t, i, "test", &sums);
+        if (ok && t->events.stretches)
             t->events.stretches(t->events.ctx, &s);
     }
     t->eval_seconds += clock_since(start);
-    return status;
+    return error_copy(err, &why);
 }

@@ -97,22 +97,20 @@ peat_status generation_fill(struct weights *w, const struct named_tensor *t, int
     return PEAT_OK;
 }
 
-static peat_status hash_beside(const char *dir, const char *name, char hex[HASH_HEX],
-                               struct error *err)
+static bool hash_beside(const char *dir, const char *name, char hex[HASH_HEX], struct error *err)
 {
-    return hash_file(path_in(dir, name).text, hex, err);
+    return hash_file(path_in(dir, name).text, hex, err) == PEAT_OK;
 }
 
 /* ---- writing ---- */
 
-static peat_status put_checksum(struct json files, const char *dir, const char *name,
-                                struct error *err)
+static bool put_checksum(struct json files, const char *dir, const char *name, struct error *err)
 {
     char hex[HASH_HEX];
-    peat_status status = hash_beside(dir, name, hex, err);
-    if (status == PEAT_OK)
+    bool ok = hash_beside(dir, name, hex, err);
+    if (ok)
         json_put_text(files, name, hex);
-    return status;
+    return ok;
 }
 
 static void put_divergence(struct json state, const struct divergence *d)
@@ -132,8 +130,8 @@ static void put_patience(struct json state, const struct trainer *t)
         fields_put(json_put_map(state, "patience"), patience_fields, PATIENCE_FIELDS, &t->patience);
 }
 
-peat_status generation_write_state(const char *dir, const struct trainer *t,
-                                   const struct value *identity, bool final, struct error *err)
+bool generation_write_state(const char *dir, const struct trainer *t, const struct value *identity,
+                            bool final, struct error *err)
 {
     struct arena a;
     arena_init(&a, "state", 4096);
@@ -144,13 +142,11 @@ peat_status generation_write_state(const char *dir, const struct trainer *t,
     put_patience(state, t);
     json_put(state, "identity", identity ? identity : json_map(&a).v);
     struct json files = json_put_map(state, "files");
-    peat_status status = put_checksum(files, dir, GENERATION_MODEL, err);
-    if (status == PEAT_OK && !final)
-        status = put_checksum(files, dir, GENERATION_OPTIMISER, err);
-    if (status == PEAT_OK)
-        status = json_write_file(dir, GENERATION_STATE, state.v, err);
+    bool ok = put_checksum(files, dir, GENERATION_MODEL, err) &&
+              (final || put_checksum(files, dir, GENERATION_OPTIMISER, err)) &&
+              json_write_file(dir, GENERATION_STATE, state.v, err) == PEAT_OK;
     arena_release(&a);
-    return status;
+    return ok;
 }
 
 /* ---- reading ---- */
@@ -160,36 +156,32 @@ static peat_status not_whole(struct error *err, const char *what)
     return error_set(err, PEAT_CORRUPT, "%s %s", GENERATION_STATE, what);
 }
 
-static peat_status verify_file(const char *dir, const char *name, const struct value *files,
-                               struct error *err)
+static bool verify_file(const char *dir, const char *name, const struct value *files,
+                        struct error *err)
 {
     char hex[HASH_HEX];
-    peat_status status = hash_beside(dir, name, hex, err);
-    if (status == PEAT_OK && !json_text_is(files, name, hex))
-        status = error_set(err, PEAT_CORRUPT, "%s does not have the checksum that %s gives", name,
-                           GENERATION_STATE);
-    return status;
+    return hash_beside(dir, name, hex, err) &&
+           (json_text_is(files, name, hex) ||
+            error_fail(err, PEAT_CORRUPT, "%s does not have the checksum that %s gives", name,
+                       GENERATION_STATE));
 }
 
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err)
 {
-    peat_status status = json_read(path_in(dir, GENERATION_STATE).text, GENERATION_STATE,
-                                   STATE_LIMIT, a, state, err);
-    if (status != PEAT_OK)
-        return status;
+    struct error why = {0};
+    if (json_read(path_in(dir, GENERATION_STATE).text, GENERATION_STATE, STATE_LIMIT, a, state,
+                  &why) != PEAT_OK)
+        return error_copy(err, &why);
     if ((*state)->kind != VALUE_MAP)
         return not_whole(err, "is not a map");
     if (seal_check(*state) != SEAL_GOOD)
         return not_whole(err, "does not have its own checksum");
-    status = record_check(&state_record, *state, GENERATION_STATE, err);
-    if (status != PEAT_OK)
-        return status;
     const struct value *files = value_get(*state, "files");
-    status = verify_file(dir, GENERATION_MODEL, files, err);
-    if (status == PEAT_OK && value_get(files, GENERATION_OPTIMISER))
-        status = verify_file(dir, GENERATION_OPTIMISER, files, err);
-    return status;
+    if (record_check(&state_record, *state, GENERATION_STATE, &why) == PEAT_OK &&
+        verify_file(dir, GENERATION_MODEL, files, &why) && value_get(files, GENERATION_OPTIMISER))
+        verify_file(dir, GENERATION_OPTIMISER, files, &why);
+    return error_copy(err, &why);
 }
 
 peat_status generation_apply_state(const struct value *state, struct trainer *t, struct error *err)

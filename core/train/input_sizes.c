@@ -2,7 +2,7 @@
 /* input_sizes.c: the size of each kind of stream in the model's input. */
 #include "train/input_sizes.h"
 
-#include "train/forward.h"
+#include "train/trainer.h"
 
 /* Keeps streams of the kinds in the mask and replaces others by zero. */
 static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
@@ -14,9 +14,8 @@ static peat_node *keep_some(void *ctx, struct pass *pass, enum stream_kind kind,
 }
 
 /* The merged input of the streams in `keep`: [B,T,D]. */
-static peat_status merge_kept(struct model *m, const struct team *team, const peat_batch *b,
-                              unsigned keep, struct arena *arena, const struct tensor **out,
-                              struct error *err)
+static bool merge_kept(struct model *m, const struct team *team, const peat_batch *b, unsigned keep,
+                       struct arena *arena, const struct tensor **out, struct error *err)
 {
     struct graph *g = ARENA_NEW(arena, struct graph);
     const struct observer observer = {.ctx = &keep, .stream = keep_some};
@@ -26,7 +25,7 @@ static peat_status merge_kept(struct model *m, const struct team *team, const pe
     g->no_grad = true;
     const peat_node *x = model_input_alone(m, g, &in, &pass);
     *out = x ? &x->value : NULL;
-    return forward_status(g, "the input of the model", err);
+    return forward_status(g, "the input of the model", err) == PEAT_OK;
 }
 
 /* Root mean square of x - y. */
@@ -44,15 +43,13 @@ static double size_without(const struct tensor *x, const struct tensor *y)
 peat_status input_sizes(struct model *m, const struct team *team, const peat_batch *b,
                         struct arena *arena, struct input_sizes *out, struct error *err)
 {
-    const struct tensor *nothing = NULL, *token = NULL, *position = NULL;
-    peat_status status = merge_kept(m, team, b, 0, arena, &nothing, err);
-    if (status == PEAT_OK)
-        status = merge_kept(m, team, b, 1u << STREAM_TOKEN, arena, &token, err);
-    if (status == PEAT_OK)
-        status = merge_kept(m, team, b, 1u << STREAM_POSITION, arena, &position, err);
-    if (status == PEAT_OK)
+    const struct tensor *nothing, *token, *position;
+    struct error why = {0};
+    if (merge_kept(m, team, b, 0, arena, &nothing, &why) &&
+        merge_kept(m, team, b, 1u << STREAM_TOKEN, arena, &token, &why) &&
+        merge_kept(m, team, b, 1u << STREAM_POSITION, arena, &position, &why))
         *out = (struct input_sizes){size_without(token, nothing), size_without(position, nothing)};
-    return status;
+    return error_copy(err, &why);
 }
 
 double input_ratio(const struct input_sizes *s)

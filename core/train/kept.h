@@ -12,12 +12,13 @@
 
 /* The step in such a name; -1: another name. */
 int64_t kept_step(const char *name);
+/* Those below return whether they succeeded. */
 /* Keeps generation `name` of dir. curve: a file of the run that belongs to it (NULL: no file).
  * from: the step from which the run continues instead. */
-peat_status kept_put(const char *dir, const char *name, const char *curve, int64_t from,
-                     const char *why, struct error *err);
+bool kept_put(const char *dir, const char *name, const char *curve, int64_t from, const char *why,
+              struct error *err);
 /* The first copies the curve into a generation that has no copy; the second copies it back. */
-peat_status kept_put_curve(const char *generation, const char *curve, struct error *err);
-peat_status kept_take_curve(const char *generation, const char *curve, struct error *err);
+bool kept_put_curve(const char *generation, const char *curve, struct error *err);
+bool kept_take_curve(const char *generation, const char *curve, struct error *err);
 /* Renames it to a usable generation of its step, and restores the curve. */
-peat_status kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);
+bool kept_take_back(const char *dir, const char *name, const char *curve, struct error *err);

@@ -106,8 +106,8 @@ struct generations {
 };
 
 /* Restores the newest usable generation, the run's own or a kept one. */
-static peat_status find_usable(struct generations *g, const struct checkpoint_gate *gate,
-                               struct trainer *t, const struct log *log, struct error *err)
+static bool find_usable(struct generations *g, const struct checkpoint_gate *gate,
+                        struct trainer *t, const struct log *log, struct error *err)
 {
     for (int i = g->n - 1; i >= 0 && g->used < 0; i--) {
         bool kept = kept_step(g->name[i]) >= 0;
@@ -117,96 +117,91 @@ static peat_status find_usable(struct generations *g, const struct checkpoint_ga
         struct error *why = &g->why[i];
         if (restore_generation(path.text, gate, kept ? path.text : NULL, t, why))
             g->used = i;
-        const bool fatal = why->status == PEAT_NOMEM || why->status == PEAT_MISMATCH;
-        if (g->used < 0 && !fatal)
+        else if (why->status == PEAT_NOMEM || why->status == PEAT_MISMATCH)
+            return error_fail(err, why->status, "%s", why->text);
+        else
             log_line(log, "checkpoint '%s' is not used: %s", path.text, why->text);
-        if (fatal)
-            return error_set(err, why->status, "%s", why->text);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* Keeps the newest of the generations that the gate refused, and removes the one before it. */
-static peat_status keep_newest(const struct generations *g, const char *curve, int64_t step,
-                               const struct log *log, struct error *err)
+static bool keep_newest(const struct generations *g, const char *curve, int64_t step,
+                        const struct log *log, struct error *err)
 {
-    peat_status status = PEAT_OK;
-    bool kept = false;
-    for (int i = g->n - 1; i >= 0 && status == PEAT_OK; i--) {
+    bool ok = true, kept = false;
+    for (int i = g->n - 1; i >= 0 && ok; i--) {
         if (g->why[i].status != PEAT_REFUSED || kept_step(g->name[i]) >= 0)
             continue;
         if (kept) {
-            status = generation_remove(g->dir, g->name[i], err);
+            ok = generation_remove(g->dir, g->name[i], err);
             continue;
         }
-        status = kept_put(g->dir, g->name[i], curve, step, g->why[i].text, err);
+        ok = kept_put(g->dir, g->name[i], curve, step, g->why[i].text, err);
         log_line(log, "checkpoint '%s/%s' is kept until the cell is done", g->dir, g->name[i]);
         kept = true;
     }
-    return status;
+    return ok;
 }
 
 /* Keeps the newest refused generation with its curve before the used one replaces them. */
-static peat_status put_in_order(const struct generations *g, const char *curve, int64_t step,
-                                const struct log *log, struct error *err)
+static bool put_in_order(const struct generations *g, const char *curve, int64_t step,
+                         const struct log *log, struct error *err)
 {
-    peat_status status = keep_newest(g, curve, step, log, err);
-    if (status == PEAT_OK && g->used >= 0 && kept_step(g->name[g->used]) >= 0)
-        status = kept_take_back(g->dir, g->name[g->used], curve, err);
-    return status;
+    bool is_kept = g->used >= 0 && kept_step(g->name[g->used]) >= 0;
+    return keep_newest(g, curve, step, log, err) &&
+           (!is_kept || kept_take_back(g->dir, g->name[g->used], curve, err));
 }
 
 peat_status checkpoint_load(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
                             const struct log *log, bool *found, struct error *err)
 {
     struct generations g = {.dir = dir, .used = -1};
+    struct error why = {0};
     struct arena a;
     arena_init(&a, "generations", 4096);
     checkpoint_tidy(dir);
-    peat_status status = file_exists(dir) ? dir_list(dir, &g.name, &g.n, err) : PEAT_OK;
+    bool ok = !file_exists(dir) || dir_list(dir, &g.name, &g.n, &why) == PEAT_OK;
     g.why = ARENA_ARRAY(&a, g.n + 1, struct error);
-    if (status == PEAT_OK)
-        status = find_usable(&g, gate, t, log, err);
-    if (status == PEAT_OK)
-        status = put_in_order(&g, gate ? gate->curve : NULL, t->step, log, err);
-    *found = status == PEAT_OK && g.used >= 0;
+    ok = ok && find_usable(&g, gate, t, log, &why) &&
+         put_in_order(&g, gate ? gate->curve : NULL, t->step, log, &why);
+    *found = ok && g.used >= 0;
     names_free(g.name, g.n);
     arena_release(&a);
-    return status;
+    return error_copy(err, &why);
 }
 
 /* The folder of one state. A state from a program of another version is not used. */
-static peat_status branch_from(const char *dir, struct trainer *t,
-                               const struct checkpoint_gate *gate, const struct log *log,
-                               bool *found, struct error *err)
+static bool branch_from(const char *dir, struct trainer *t, const struct checkpoint_gate *gate,
+                        const struct log *log, bool *found, struct error *err)
 {
     struct error why = {0};
     *found = restore_generation(dir, gate, dir, t, &why);
     if (*found)
         return kept_take_curve(dir, gate->curve, err);
     if (why.status == PEAT_NOMEM)
-        return error_set(err, why.status, "%s", why.text);
+        return error_fail(err, why.status, "%s", why.text);
     log_line(log, "checkpoint '%s' is not used: %s", dir, why.text);
-    return PEAT_OK;
+    return true;
 }
 
 peat_status checkpoint_branch(const char *dir, int64_t most, struct trainer *t,
                               const struct checkpoint_gate *gate, const struct log *log,
                               bool *found, struct error *err)
 {
+    struct error why = {0};
     char **name;
     int n;
-    peat_status status = PEAT_OK;
+    bool ok = true;
     *found = false;
     dir_list(dir, &name, &n, NULL);
-    for (int i = n - 1; i >= 0 && status == PEAT_OK && !*found; i--) {
+    for (int i = n - 1; i >= 0 && ok && !*found; i--) {
         int64_t step = generation_step(name[i]);
-        if (step > most || step <= t->step)
-            continue;
-        status = branch_from(path_in(dir, name[i]).text, t, gate, log, found, err);
+        if (step <= most && step > t->step)
+            ok = branch_from(path_in(dir, name[i]).text, t, gate, log, found, &why);
     }
     names_free(name, n);
-    return status;
+    return error_copy(err, &why);
 }
 
 static bool is_good(const char *dir)

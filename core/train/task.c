@@ -2,7 +2,6 @@
 /* task.c: the set-up and the batches of a task, checked before they are used. */
 #include "train/task.h"
 
-#include "batch.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
 
@@ -124,11 +123,11 @@ peat_status task_setup(struct task *t, struct arena *arena, struct error *err)
     hook_enter(t->trail, t->part.id, HOOK_TASK_SETUP);
     peat_status status = t->hooks->setup(&s.base, t->part.config, &t->plan, &t->part.self);
     trail_leave(t->trail);
-    if (own.status != PEAT_OK)
-        return error_set(err, own.status, "%s", own.text);
-    if (status != PEAT_OK)
-        return error_set(err, status, "task '%s': %s", t->part.id, status_text(status));
-    return check_plan(t, &own) ? PEAT_OK : error_set(err, own.status, "%s", own.text);
+    if (own.status == PEAT_OK && status != PEAT_OK)
+        error_set(&own, status, "task '%s': %s", t->part.id, status_text(status));
+    if (own.status == PEAT_OK)
+        check_plan(t, &own);
+    return error_copy(err, &own);
 }
 
 /* A batch from a task while it is checked. The first error is kept. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trainer.c: the training loop. */
+/* trainer.c: the training loop, and the passes from a batch to logits. */
 #include "train/trainer.h"
-
-#include "train/forward.h"
 
 enum { STEP_ARENA_BYTES = 4 << 20, ANSWER_ARENA_BYTES = 1 << 20, WARM_STEPS = 3, TIMES_KEPT = 512 };
 
@@ -57,6 +55,64 @@ static void times_median(const struct step_times *s, struct trainer *t)
     t->median_step_ms = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
 }
 
+/* ---- from a batch to logits ---- */
+
+struct model_input forward_input(const peat_batch *b, peat_phase phase)
+{
+    struct model_input in = {
+        .B = b->B,
+        .T = b->T,
+        .token = b->patch ? NULL : b->token,
+        .patch = b->patch,
+        .n_axes = b->n_axes,
+        .pos = b->pos,
+        .S = b->S,
+        .source = b->source,
+        .source_pad = b->source_pad,
+        .source_special = b->source_special,
+        .segment = b->has_segment ? b->segment : NULL,
+        .document = b->has_document ? b->document : NULL,
+        .pad = b->has_pad ? b->pad : NULL,
+        .special = b->has_special ? b->special : NULL,
+        .sequence = b->sequence,
+        .phase = phase,
+    };
+    for (int64_t i = 0; i < b->n_stream; i++) {
+        in.stream_id[i] = b->stream_id[i];
+        in.stream_number[i] = b->stream_number[i];
+    }
+    return in;
+}
+
+peat_status forward_status(const struct graph *g, const char *what, struct error *err)
+{
+    if (!graph_failed(g))
+        return PEAT_OK;
+    return error_set(err, g->err.status, "%s: %s", what, g->err.text);
+}
+
+peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
+                         bool reuse, peat_node **logits, peat_node **classes, const char *what,
+                         struct error *err)
+{
+    struct pass pass = {0};
+    graph_init(g, &t->step_arena, t->team, t->model->weights.dtype);
+    g->no_grad = in->phase == PEAT_EVAL;
+    g->reuse = reuse;
+    *logits = model_forward(t->model, g, in, &pass);
+    *classes = pass.classes;
+    return forward_status(g, what, err);
+}
+
+peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
+                        peat_node **logits, const char *what, struct error *err)
+{
+    peat_node *classes;
+    return forward_both(t, g, in, false, logits, &classes, what, err);
+}
+
+/* ---- divergence ---- */
+
 /* A run whose loss stays this far above the first, for so many steps, has diverged. */
 enum { DIVERGED_STEPS = 50 };
 #define MARGIN_NATS 2.0
@@ -101,6 +157,8 @@ bool divergence_watch(struct trainer *t, int64_t step, double loss)
     return true;
 }
 
+/* ---- steps ---- */
+
 /* The measurements of one step. */
 struct outcome {
     double loss, lr, grad_norm;
@@ -135,58 +193,52 @@ static double clip_scale(double clip, double norm)
 }
 
 /* One step, up to the update. A step whose numbers are not finite changes no weight. */
-static peat_status train_step(struct trainer *t, struct outcome *out, struct error *err)
+static bool train_step(struct trainer *t, struct outcome *out, struct error *err)
 {
     int64_t step = t->step + 1;
-    peat_status status = task_train_batch(t->task, t->seed, step, &t->batch, err);
-    if (status != PEAT_OK)
-        return status;
     struct weights *w = &t->model->weights;
     struct graph g;
     struct step_values values = {0};
-    status = trainer_differentiate(t, &g, step, false, &values, err);
-    if (status != PEAT_OK)
-        return status;
+    if (task_train_batch(t->task, t->seed, step, &t->batch, err) != PEAT_OK ||
+        trainer_differentiate(t, &g, step, false, &values, err) != PEAT_OK)
+        return false;
     out->loss = values.loss;
     out->lr = schedule_lr(t->train, step);
     out->grad_norm = gradient_norm(w, t->team);
     if (!isfinite(out->loss) || !isfinite(out->grad_norm)) {
         /* Runs the step again keeping all values, to name the first that is not finite. */
         arena_reset(&t->step_arena);
-        status = trainer_differentiate(t, &g, step, true, &values, err);
-        if (status != PEAT_OK)
-            return status;
+        if (trainer_differentiate(t, &g, step, true, &values, err) != PEAT_OK)
+            return false;
     }
     t->step = step;
     if (divergence_check(t, &g, step, out->loss, out->grad_norm))
-        return PEAT_OK;
+        return true;
     adamw_step(&t->adamw, w, t->train, out->lr, clip_scale(t->train->clip, out->grad_norm),
                t->team);
     w->step = step;
     divergence_watch(t, step, out->loss);
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status check(struct trainer *t, struct error *err)
+static bool check(struct trainer *t, struct error *err)
 {
-    return t->events.check ? t->events.check(t->events.ctx, err) : PEAT_OK;
+    return !t->events.check || t->events.check(t->events.ctx, err) == PEAT_OK;
 }
 
-static peat_status timed_step(struct trainer *t, struct step_times *times, struct error *err)
+static bool timed_step(struct trainer *t, struct step_times *times, struct error *err)
 {
     struct outcome out = {0};
     double start = clock_seconds();
     trail_step(t->task->trail, t->step + 1);
-    peat_status status = train_step(t, &out, err);
+    bool ok = train_step(t, &out, err);
     arena_reset(&t->step_arena);
-    if (status == PEAT_OK)
-        status = check(t, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!ok || !check(t, err))
+        return false;
     times_add(times, t, clock_since(start));
     if (t->events.step)
         t->events.step(t->events.ctx, t->step, out.loss, out.lr, out.grad_norm);
-    return PEAT_OK;
+    return true;
 }
 
 static bool every(int64_t step, int64_t period)
@@ -214,50 +266,44 @@ bool trainer_has_ended(const struct trainer *t)
 }
 
 /* The test part is evaluated only at the end, also when patience ends the run. */
-static peat_status evaluate_step(struct trainer *t, struct error *err)
+static bool evaluate_step(struct trainer *t, struct error *err)
 {
     if (t->diverged.step || !(trainer_has_ended(t) || every(t->step, t->eval->every)))
-        return PEAT_OK;
-    peat_status status = trainer_evaluate(t, err);
-    if (status != PEAT_OK)
-        return status;
+        return true;
+    if (trainer_evaluate(t, err) != PEAT_OK)
+        return false;
     watch_patience(t);
-    status = trainer_has_ended(t) ? trainer_test(t, err) : PEAT_OK;
-    return status == PEAT_OK ? check(t, err) : status;
+    return (!trainer_has_ended(t) || trainer_test(t, err) == PEAT_OK) && check(t, err);
 }
 
 /* Evaluation comes before the checkpoint, so a run that resumes from it does not evaluate again. */
-static peat_status finish_step(struct trainer *t, const struct step_times *times, bool *stop,
-                               struct error *err)
+static bool finish_step(struct trainer *t, const struct step_times *times, bool *stop,
+                        struct error *err)
 {
-    peat_status status = evaluate_step(t, err);
-    if (status != PEAT_OK)
-        return status;
-    if (t->events.passed && !t->diverged.step) {
+    const struct train_events *e = &t->events;
+    if (!evaluate_step(t, err))
+        return false;
+    if (e->passed && !t->diverged.step) {
         times_median(times, t);
-        status = t->events.passed(t->events.ctx, err);
-        if (status != PEAT_OK)
-            return status;
+        if (e->passed(e->ctx, err) != PEAT_OK)
+            return false;
     }
     bool last = trainer_has_ended(t);
-    *stop = !last && t->events.stop && t->events.stop(t->events.ctx);
-    if (!t->events.save || !(last || *stop || every(t->step, t->checkpoint_every)))
-        return PEAT_OK;
+    *stop = !last && e->stop && e->stop(e->ctx);
+    if (!e->save || !(last || *stop || every(t->step, t->checkpoint_every)))
+        return true;
     times_median(times, t);
-    return t->events.save(t->events.ctx, last, err);
+    return e->save(e->ctx, last, err) == PEAT_OK;
 }
 
 peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
 {
     struct step_times times = {.seen = 0};
-    bool stop = false;
-    peat_status status = PEAT_OK;
-    while (status == PEAT_OK && !stop && !trainer_has_ended(t)) {
-        status = timed_step(t, &times, err);
-        if (status == PEAT_OK)
-            status = finish_step(t, &times, &stop, err);
-    }
+    struct error why = {0};
+    bool stop = false, ok = true;
+    while (ok && !stop && !trainer_has_ended(t))
+        ok = timed_step(t, &times, &why) && finish_step(t, &times, &stop, &why);
     times_median(&times, t);
     *end = t->diverged.step ? RUN_DIVERGED : stop ? RUN_INTERRUPTED : RUN_DONE;
-    return status;
+    return error_copy(err, &why);
 }

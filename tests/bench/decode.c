@@ -12,7 +12,7 @@
 #include "train/decode.h"
 #include "tensor/gemm.h"
 #include "tool.h"
-#include "train/forward.h"
+#include "train/trainer.h"
 
 struct bench {
     const struct bench_sizes *s;

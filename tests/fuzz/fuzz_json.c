@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/seal.h"
 #include "fuzz/fuzz.h"
 
 static void check_again(struct arena *a, const struct value *v, enum json_style style)

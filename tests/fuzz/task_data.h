@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/own_dir.h"
 #include "fuzz/fuzz.h"
-#include "nn/host.h"
 #include "plugin/params.h"
 #include "train/task.h"
 

@@ -2,7 +2,6 @@
 /* plugin_harness.c: setting one plugin up without a model around it. */
 #include "support/plugin_harness.h"
 
-#include "nn/host.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"

@@ -2,8 +2,6 @@
 /* toy_positional.c: a positional without schemes. */
 #include "support/toy_positional.h"
 
-#include "nn/host.h"
-
 static peat_status sum_setup(peat_setup *s, const void *config, int32_t n,
                              const char *const *stream, int64_t *width, int64_t *D, void **self)
 {

@@ -2,7 +2,6 @@
 /* toy_task.c: copying random symbols. */
 #include "support/toy_task.h"
 
-#include "nn/host.h"
 #include "support/products.h"
 #include "support/support.h"
 #include "train/checkpoint.h"

@@ -4,7 +4,6 @@
 
 #include "tensor/vecmath.h"
 
-/* h = f(u); d *= f'(u) unless it is NULL. NaN passes. */
 static void activate(enum mlp_activation f, const void *u, void *h, void *d, int64_t n)
 {
     const struct vec_rows *vec = &AT_LEVEL(vec_rows);
@@ -26,7 +25,6 @@ static void activate(enum mlp_activation f, const void *u, void *h, void *d, int
         }
 }
 
-/* h = f(u), d = f'(u) */
 static void slopes(enum mlp_activation f, const void *u, void *h, void *d, int64_t n)
 {
     real *slope = d;
@@ -35,7 +33,7 @@ static void slopes(enum mlp_activation f, const void *u, void *h, void *d, int64
     activate(f, u, h, d, n);
 }
 
-/* u [rows, n] += bias [n], h = f(u): a row at a time, while it is in the nearest cache */
+/* A row at a time, while it is in the nearest cache. */
 static void activate_biased(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,
                             int64_t n)
 {
@@ -48,7 +46,6 @@ static void activate_biased(enum mlp_activation f, void *u, const void *bias, vo
     }
 }
 
-/* sum [n] += the rows of x [rows, n], in order */
 static void sum_rows(void *sum, const void *x, int64_t rows, int64_t n)
 {
     real *restrict to = sum;
@@ -59,7 +56,6 @@ static void sum_rows(void *sum, const void *x, int64_t rows, int64_t n)
     }
 }
 
-/* own [count] += apart [n, count], one after another */
 static void add_strips(void *ctx, int64_t begin, int64_t end)
 {
     const struct strip_sums *s = ctx;

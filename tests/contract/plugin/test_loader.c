@@ -7,7 +7,7 @@
  */
 #include <fenv.h>
 
-#include "nn/host.h"
+#include "nn/part.h"
 #include "plugin/registry.h"
 #include "support/support.h"
 

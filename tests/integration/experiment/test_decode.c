@@ -8,7 +8,7 @@
 #include "experiment/plan.h"
 #include "support/support.h"
 #include "tensor/gemm.h"
-#include "train/forward.h"
+#include "train/trainer.h"
 
 static struct arena arena;
 static struct registry registry;

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include "process/child.h"
-#include "process/childlog.h"
 #include "support/support.h"
 
 static const char *log_file;

@@ -4,7 +4,6 @@
 
 #include "support/support.h"
 #include "tensor/loop.h"
-#include "tensor/reduce.h"
 
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__})
 

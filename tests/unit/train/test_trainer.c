@@ -5,7 +5,7 @@
 #include "support/support.h"
 #include "support/toy_task.h"
 #include "train/decode.h"
-#include "train/forward.h"
+#include "train/trainer.h"
 
 /* A test sets what it likes, then builds one or both. */
 static struct toy_cell c, other;

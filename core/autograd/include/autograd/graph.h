@@ -128,7 +128,6 @@ struct graph {
 
 /* Makes an empty tape. Does not reset the arena: the caller decides when a step's memory ends. */
 void graph_init(struct graph *g, struct arena *arena, const struct team *team, peat_dtype dtype);
-/* graph_error.c: */
 bool graph_failed(const struct graph *g);
 /* Fails with "operand N is missing" and the needs that the hook did not declare. */
 void graph_fail_missing(struct graph *g, const char *op, int operand);

@@ -90,3 +90,7 @@ void arena_release(struct arena *a);
 /* Appends a cleared element to the n of `item`; its value is the element's address. */
 #define ARENA_APPEND(arena, item, n, room)                                                         \
     ((item) = arena_grow((arena), (item), (n), &(room), sizeof(*(item))), &(item)[(n)++])
+
+/* For data that grow without limit, or are freed early: n cleared elements, freed with free().
+ * Never NULL, also for n = 0. `what` is named when memory runs out, which ends the process. */
+void *mem_array(size_t n, size_t bytes_each, const char *what);

@@ -32,7 +32,7 @@ void columns_init(struct columns *t, struct arena *arena, int n);
 /* Copies the n texts of a row. */
 void columns_add(struct columns *t, const char *const *text);
 /* Prints a line for each row, which starts with `indent`; two spaces between columns. The last
- * column is not padded, and is wrapped on a terminal (wrap.h). */
+ * column is not padded, and is wrapped on a terminal (shown.h). */
 void columns_print(const struct columns *given, const char *indent, FILE *out);
 /* The same with the first row as heads; in blocks (below) where a terminal is too narrow. */
 void columns_print_blocks(const struct columns *given, int n_label, FILE *out);

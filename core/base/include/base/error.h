@@ -28,6 +28,8 @@ bool error_fail(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
+/* Copies `from` into err (may be NULL), unless it is PEAT_OK; returns its status. */
+peat_status error_copy(struct error *err, const struct error *from);
 /* Puts "prefix: " before the present text. */
 void error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "out of memory" and the like. */

@@ -4,7 +4,7 @@
  *
  * A value (value.h) becomes text and text becomes a value; maps and lists are built member by
  * member; members of a map are read that may be missing or of another kind; and files are read and
- * written whole, with a seal (seal.h).
+ * written whole, with a seal.
  */
 #pragma once
 
@@ -88,6 +88,29 @@ int json_get_count(const struct value *map, const char *key);
 const struct value *json_get_item(const struct value *map, const char *key, int i);
 /* True where both are not NULL and equal. */
 bool same_text(const char *a, const char *b);
+
+/* ---- seals ---- */
+
+/*
+ * A seal is a checksum inside a map, so that a flipped bit is damage and not another number.
+ *
+ * The last member, "check", is the SHA-256 of all the others in canonical form: order and spaces do
+ * not count. A map without "check" was made by hand and is accepted.
+ */
+#define SEAL_KEY "check"
+
+/* A copy of the map with its seal, which covers every other member. */
+struct value *sealed(struct arena *a, const struct value *map);
+
+enum seal { SEAL_ABSENT, SEAL_GOOD, SEAL_BROKEN };
+enum seal seal_check(const struct value *map);
+
+/* The same for a line of a file in JSON Lines: `,"check":"<8 digits>"}` at its end covers all the
+ * bytes before it. */
+/* line holds an object's text; the seal goes before its closing brace. */
+void seal_line(struct strbuf *line);
+/* Checks n bytes, without the line's end. */
+enum seal seal_check_line(const char *line, size_t n);
 
 /* ---- files ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shown.h: makes text of any origin safe to print; lines for people.
+ * shown.h: makes text of any origin safe to print; lines for people, no wider than the terminal.
  *
  * Labels, names of plugins and files, logs and reasons may contain any characters. A terminal obeys
  * control characters, and some others reverse or break a line. Such a character is written out: \n,
@@ -22,8 +22,14 @@ void shown_add(struct strbuf *out, const char *text, const char *keep);
 /* The same, keeping no character, in the arena. */
 const char *shown_text(struct arena *a, const char *text);
 
-/* Prints text with its line ends and tabs; other characters as above. Wrapped on a terminal
- * (wrap.h). */
+/* The width of the terminal that `out` writes to; 0: not a terminal, or the width is not known. */
+size_t terminal_columns(FILE *out);
+/* Adds the text, breaking each line of more than `width` columns at spaces (0: no line). The
+ * continuation starts below the last column of a row of columns, or indented by two. A longer word
+ * stays whole. */
+void wrap_add(struct strbuf *out, const char *text, size_t width);
+
+/* Prints text with its line ends and tabs; other characters as above. Wrapped on a terminal. */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 

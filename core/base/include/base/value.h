@@ -42,7 +42,7 @@ struct value {
     int64_t integer;
     double real;      /* set for INT too */
     const char *text; /* TEXT: the text; other scalars: the text that the user wrote */
-    int n;            /* LIST, MAP */
+    int n, room;      /* LIST, MAP: items, and places for them */
     struct value **item;
     const char **key;     /* MAP */
     struct place *key_at; /* MAP */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cellmetrics.h: a cell's metrics.jsonl, one object a line, flushed as it is written. Each line
- * ends in its own checksum (base/seal.h).
+ * ends in its own checksum (base/json.h).
  *
  * A resumed run keeps the part that its checkpoint was sealed with and writes the rest again, so
  * the file of an interrupted run equals that of an uninterrupted one.

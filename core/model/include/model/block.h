@@ -21,6 +21,12 @@ struct block {
     struct weight *up_w, *up_b, *down_w, *down_b;
 };
 
+/* Declares a matrix of N(0, std). */
+struct weight *matrix_declare(struct weights *w, const char *name, int64_t rows, int64_t columns,
+                              double std);
+/* Declares "<name>.weight" [out, in] from N(0, gain / sqrt(in)) and "<name>.bias" [out]. */
+void affine_declare(struct weights *w, const char *name, int64_t out, int64_t in, double gain,
+                    peat_init shift, struct weight **weight, struct weight **bias);
 /* Declares "<name>.weight" and, for layer norm, "<name>.bias". */
 struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind);
 peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);

@@ -58,6 +58,9 @@ struct part {
                              * recorded */
 };
 
+/* host.c: the engine's table for plugins. It lives as long as the process. */
+const peat_host *host_table(void);
+
 /* A copy with the same plugin and config for another part of the model; `before` is put in front of
  * its weights' names. */
 static inline struct part part_again(const struct part *p, const char *before, struct arena *a)

@@ -2,7 +2,7 @@
 /*
  * registry.h: plugins by name or path.
  *
- * Search order: a path as given; the directories of base/plugin_dirs.h. In each NAME is looked for
+ * Search order: a path as given; the directories of base/object.h. In each NAME is looked for
  * as <kind>/NAME.so and NAME.so. The first hit wins.
  */
 #pragma once
@@ -62,14 +62,10 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
-/* loader.c: opens one file (base/object.h) and checks its contract (contract.c) before anything of
- * it is used. Never closed. */
+/* loader.c: opens one file (base/object.h) and checks its contract before anything of it is used.
+ * Never closed. */
 peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,
                         const struct plugin **plugin, struct error *err);
-/* contract.c: magic, size, ABI numbers, id, kind, parameter rows, interface. `whole` is a copy in
- * `a` whose interface has every field of this program's headers. */
-peat_status plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
-                            struct error *err);
 /* Names of hooks, needs and traits, comma-separated, for listings; "" for none. */
 const char *plugin_hooks(const peat_plugin *desc, struct arena *a);
 const char *plugin_traits(const peat_plugin *desc, struct arena *a);

@@ -76,3 +76,15 @@ enum { SIGNAL_NAME = 32 };
 const char *signal_name(int signal, char name[SIGNAL_NAME]);
 /* True for signals that others send to end a process; the process itself is not at fault. */
 bool signal_is_sent(int signal);
+
+/* The last line that starts with `prefix` ("": the last that is not empty), from byte `from` on,
+ * without the prefix; NULL when there is no such line near the log's end. */
+const char *log_last_line(const char *path, off_t from, const char *prefix, struct arena *a);
+/* The first line of a sanitizer's report, from byte `from` on; NULL: no report. */
+const char *log_sanitizer_line(const char *path, off_t from, struct arena *a);
+
+/* The path of the running program. */
+peat_status own_program(char *path, size_t n, struct error *err);
+/* This process's environment with the variables for a cell of `threads` threads. They must be set
+ * before exec, because libraries read them while they are loaded. */
+char **cell_environment(struct arena *a, int64_t threads);

@@ -44,6 +44,12 @@ void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, co
 void loop_copy(const struct team *team, struct tensor *dst, const struct tensor *src);
 void loop_axpy(const struct team *team, struct tensor *dst, double scale, const struct tensor *src);
 
+/* reduce.c: dst += src summed over the axes of dst that are 1 or missing, in an order fixed by the
+ * shapes; dst broadcasts to src's shape. Partial sums live in the arena during the call. False: out
+ * of memory, dst unchanged. */
+bool reduce_add(const struct team *team, struct arena *arena, struct tensor *dst,
+                const struct tensor *src);
+
 /* The axes of a shape in two groups: those along which a tensor moves (stride not 0) and those
  * along which it repeats. Work that adds into the tensor runs in parallel over the first and in
  * order over the second. */

@@ -2,7 +2,7 @@
 /*
  * provider.h: which providers of matrix products are installed, and opening one.
  *
- * A provider is gemm/NAME.so in one of the directories of base/plugin_dirs.h; the first directory
+ * A provider is gemm/NAME.so in one of the directories of base/object.h; the first directory
  * that has a name wins. Listing them only reads directories, because loading a library costs
  * milliseconds and hundreds of megabytes of address space.
  */

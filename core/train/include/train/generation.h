@@ -26,16 +26,17 @@ struct named_tensor *generation_tensors(const struct weights *w, const struct ad
  * the model has that. path is for messages. PEAT_CORRUPT: one is missing or of another shape. */
 peat_status generation_fill(struct weights *w, const struct named_tensor *t, int n,
                             const char *path, struct error *err);
-/* Writes state.json into dir, with the checksums of the files beside it. */
-peat_status generation_write_state(const char *dir, const struct trainer *t,
-                                   const struct value *identity, bool final, struct error *err);
+/* Writes state.json into dir, with the checksums of the files beside it. This and the two below
+ * return whether they succeeded. */
+bool generation_write_state(const char *dir, const struct trainer *t, const struct value *identity,
+                            bool final, struct error *err);
 /* Renames the generation before its files are removed, so that a partly removed one never has a
  * valid name. */
-peat_status generation_remove(const char *dir, const char *name, struct error *err);
+bool generation_remove(const char *dir, const char *name, struct error *err);
 /* Renames `temporary`, a path in dir, to the generation's name; replaces a generation of
  * that name. */
-peat_status generation_publish(const char *dir, const char *name, const char *temporary,
-                               struct error *err);
+bool generation_publish(const char *dir, const char *name, const char *temporary,
+                        struct error *err);
 /* Reads state.json and verifies every checksum. PEAT_MISMATCH: a newer program wrote it. */
 peat_status generation_read_state(const char *dir, struct arena *a, struct value **state,
                                   struct error *err);

@@ -27,6 +27,8 @@ struct batch {
 peat_status batch_init(struct batch *batch, struct arena *arena, int64_t B, int64_t T);
 peat_status task_batch_init(const struct task *t, struct batch *batch, struct arena *arena,
                             int64_t B, int64_t T);
+/* An empty batch with the allocated sizes, to be filled by a task. */
+void batch_offer(struct batch *batch);
 /* Copies rows row[0 .. n-1] of a batch (NULL: its first n) and their first T places, in the arena;
  * false: out of memory. */
 bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *row, int64_t T,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* file_failure.h: the message of a failed call on a file. */
+/* file_open.h: the message of a failed call on a file. */
 #pragma once
 
 #include "base/base.h"
