@@ -156,8 +156,9 @@ static peat_status take_batches(struct exporter *x, const char *steps)
         status = error_set(x->cli->err, PEAT_INVALID,
                            "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
                            config->train.steps, last);
-    return status == PEAT_OK ? batches_add(&x->list, &x->s, config, first, last, x->cli->err)
-                             : status;
+    return status == PEAT_OK && !batches_add(&x->list, &x->s, config, first, last)
+               ? x->cli->err->status
+               : status;
 }
 
 /* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
@@ -178,7 +179,8 @@ static peat_status build_taken(struct exporter *x)
 static peat_status add_first_batch(struct exporter *x)
 {
     peat_status status = build_taken(x);
-    return status == PEAT_OK ? first_batch_add(&x->list, &x->s, &x->config, x->cli->err) : status;
+    return status == PEAT_OK && !first_batch_add(&x->list, &x->s, &x->config) ? x->cli->err->status
+                                                                              : status;
 }
 
 /* Replaces the initial weights by those after training, for --steps. */
@@ -193,7 +195,7 @@ static peat_status take_trained(struct exporter *x, int64_t steps)
     x->step = steps;
     x->list.tensor = generation_tensors(&x->s.model.weights, NULL, x->arena, &x->list.n);
     x->list.room = 2 * x->list.n;
-    return steps_add(&x->list, &x->s, &x->config, steps, x->cli->err);
+    return steps_add(&x->list, &x->s, &x->config, steps) ? PEAT_OK : x->cli->err->status;
 }
 
 static peat_status take_tensors(struct exporter *x, const struct request *q)
@@ -247,8 +249,10 @@ static int export_weights(const struct cli *cli)
         return code;
     if (!q->file)
         return cli_mistake(cmd_export.name, "name the file to write: -o FILE");
-    *x = (struct exporter){
-        .cli = cli, .arena = cli->arena, .cell = cli_find_cell(cli), .list = {.arena = cli->arena}};
+    *x = (struct exporter){.cli = cli,
+                           .arena = cli->arena,
+                           .cell = cli_find_cell(cli),
+                           .list = {.arena = cli->arena, .err = cli->err}};
     if (x->cell && take_tensors(x, q) == PEAT_OK)
         safetensors_write(q->file, x->list.tensor, x->list.n, metadata_of(x), cli->err);
     return CLI_DONE;
