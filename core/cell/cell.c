@@ -309,7 +309,7 @@ static bool read_position(const struct cell_reader *r, struct cell_config *c,
     const struct value *position = value_get(tree, "position");
     if (!position)
         return mistake(r->err, tree->at, "no position is given");
-    if (known_keys_only(position, "position", keys, r->err) != PEAT_OK)
+    if (!known_keys_only(position, "position", keys, r->err))
         return false;
     const struct value *scheme = value_get(position, "scheme");
     if (!scheme || scheme->kind == VALUE_NULL)
@@ -434,9 +434,9 @@ static bool read_sections(const struct cell_reader *r, struct cell_config *c,
            starts_find(c, r->a, r->err) == PEAT_OK;
 }
 
-peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
-                                  struct registry *r, struct data_files *files, struct arena *a,
-                                  bool *combine_dropped, struct error *err)
+peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
+                             struct registry *r, struct data_files *files, struct arena *a,
+                             bool *combine_dropped, struct error *err)
 {
     struct error own = {0};
     const struct cell_reader reader = {r, files, a, err ? err : &own};
@@ -456,19 +456,11 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     return PEAT_OK;
 }
 
-peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
-                             struct registry *r, struct arena *a, bool *combine_dropped,
-                             struct error *err)
-{
-    struct data_files *files = ARENA_NEW(a, struct data_files);
-    *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
-    return cell_config_read_with(c, tree, seed, r, files, a, combine_dropped, err);
-}
-
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
                                 struct registry *r, struct arena *a, struct error *err)
 {
     struct value *tree = value_map(a, config_json->at);
+    struct data_files *files = ARENA_NEW(a, struct data_files);
     int64_t seed = json_get_int(config_json, "seed", -1);
     if (seed < 0)
         return error_set(err, PEAT_CORRUPT, "config.json is not a cell's configuration");
@@ -478,5 +470,6 @@ peat_status cell_config_restore(struct cell_config *c, const struct value *confi
         if (section)
             value_set(a, tree, setting_sections[i], section->at, section);
     }
-    return cell_config_read(c, tree, seed, r, a, NULL, err);
+    *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
+    return cell_config_read(c, tree, seed, r, files, a, NULL, err);
 }

@@ -7,10 +7,10 @@
 #include "grid/rundir.h"
 
 /* Requires that a resolved.yaml in a run directory is as `peat run` wrote it. */
-static peat_status check_resolved(const char *path, struct error *err)
+static peat_status check_resolved(const char *path, struct arena *a, struct error *err)
 {
     return strcmp(path_name(path), RESOLVED_FILE) == 0
-               ? rundir_check_sources(path_folder(path).text, err)
+               ? rundir_check_sources(path_folder(path).text, a, err)
                : PEAT_OK;
 }
 
@@ -48,7 +48,7 @@ peat_status loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum 
     const char *path;
     peat_status status = find_file(l, cli->operand[0], &path, err);
     if (status == PEAT_OK)
-        status = check_resolved(path, err);
+        status = check_resolved(path, &l->arena, err);
     if (status == PEAT_OK)
         status = experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
                                  cli->operand + 1, mends, err);

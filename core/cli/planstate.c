@@ -41,9 +41,9 @@ void plan_states_count(const char *const *state, int n, struct strbuf *out)
 peat_status plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     int lock = -1;
-    peat_status status = rundir_check(dir, p, err);
+    peat_status status = rundir_check(dir, p, a, err);
     if (status == PEAT_OK)
-        status = rundir_lock(dir, &lock, err);
+        status = rundir_lock(dir, &lock, a, err);
     if (status == PEAT_OK)
         status = rundir_write(dir, p, a, err);
     if (lock >= 0)

@@ -37,7 +37,7 @@ static bool read_factor(struct contrast *c, const struct value *v, const struct 
     for (int i = 0; sound && (axis = json_get_item(v, "over", i)); i++) {
         int k = labelled_axis(rows, axis->text);
         sound = k >= 0;
-        c->over[sound ? k : 0] = true;
+        c->over[sound ? k : 0] = k != c->factor;
     }
     return sound && c->factor >= 0;
 }

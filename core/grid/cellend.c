@@ -166,23 +166,12 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 
 /* ---- run by another process ---- */
 
-/* The number and host of the process that runs the cell; false: not known. */
-static bool read_owner(const char *dir, struct arena *a, int64_t *pid, const char **host)
-{
-    struct value *running = NULL;
-    if (json_read_file(dir, "running.json", a, &running, NULL) != PEAT_OK)
-        return false;
-    *pid = json_get_int(running, "pid", 0);
-    *host = json_get_text(running, "host");
-    return *host != NULL;
-}
-
 struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
 {
     struct cell_end end = {.state = CELL_RUNNING, .exit = -1};
     const char *host;
     int64_t pid;
-    end.reason = read_owner(dir, a, &pid, &host)
+    end.reason = process_read(dir, "running.json", a, &pid, &host)
                      ? arena_printf(a, "left to process %" PRId64 " on host %s", pid, host)
                      : "left to another process";
     return end;
@@ -196,7 +185,8 @@ bool cell_runs_elsewhere(const char *dir, pid_t pid)
     int64_t owner;
     gethostname(mine, sizeof(mine) - 1);
     arena_init(&a, "owner", 1 << 12);
-    bool other = read_owner(dir, &a, &owner, &host) && (owner != pid || strcmp(host, mine) != 0);
+    bool other = process_read(dir, "running.json", &a, &owner, &host) &&
+                 (owner != pid || strcmp(host, mine) != 0);
     arena_release(&a);
     return other && cell_is_running(dir);
 }

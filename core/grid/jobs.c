@@ -226,7 +226,6 @@ static void enforce_deadlines(struct loop *l)
     }
 }
 
-/* Seconds between checks of progress. */
 static double look_seconds(const struct jobs *j)
 {
     return fmin(fmax(j->no_progress / 10, 0.02), 10);

@@ -91,11 +91,10 @@ peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, ch
 {
     const double while_ending = 2;
     struct arena a;
-    struct value *running = NULL;
+    const char *host;
+    int64_t pid;
     arena_init(&a, "orphan", 1 << 12);
-    bool known = json_read_file(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
-    const char *host = known ? json_get_text(running, "host") : NULL;
-    int64_t pid = known ? json_get_int(running, "pid", 0) : 0;
+    bool known = process_read(c->dir, "running.json", &a, &pid, &host);
     enum owner owner = is_this_host(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
     snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
     peat_status status = PEAT_OK;

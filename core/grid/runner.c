@@ -429,7 +429,7 @@ static const char *row_name(const struct run *r, const struct best *b, int row)
     const char *name = NULL;
     int first = b->row[row].value[0].first;
     for (int i = 0; i < b->n_axis; i++)
-        if (!best_over_has(&b->over, b->axis[i]) && !best_over_spans(&b->over, b->axis[i]))
+        if (b->own[i])
             name = list_add(r->arena, name, ".", b->cell[first].label[i]);
     return name ? name : "the row";
 }

@@ -154,7 +154,6 @@ static const char *hash_once(struct data_files *f, const char *path)
     return data_hash(f, path, &hex, NULL) == PEAT_OK ? hex : NULL;
 }
 
-/* Checks the files listed under key in meta.json. */
 static void check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct data_files *files)
 {

@@ -120,7 +120,6 @@ static const char *joined(const struct csv *csv, const char *list, const char *k
     return all;
 }
 
-/* NULL: the field is empty. */
 static const char *field_of(const struct csv *csv, const struct column *k)
 {
     const struct result_cell *c = csv->cell;
