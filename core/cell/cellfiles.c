@@ -296,3 +296,10 @@ bool process_read(const char *dir, const char *name, struct arena *a, int64_t *p
     *host = json_get_text(v, "host");
     return *host != NULL;
 }
+
+bool host_is_this(const char *host)
+{
+    char mine[256] = "unknown";
+    gethostname(mine, sizeof(mine) - 1);
+    return same_text(host, mine);
+}

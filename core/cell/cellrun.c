@@ -476,7 +476,7 @@ static bool finish(struct cell *c, struct error *err)
               cell_result(c, &result, err) &&
               json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
     if (ok && c->trunk)
-        trunk_release(run_dir(c), c->trunk);
+        trunk_release(run_dir(c), c->trunk, c->arena);
     return ok;
 }
 

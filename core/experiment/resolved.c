@@ -331,16 +331,13 @@ static struct value *resolved_value(const struct plan *p, struct arena *a)
     return m.v;
 }
 
-void resolved_text(const struct plan *p, struct strbuf *out)
+void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
 {
-    struct arena a;
-    arena_init(&a, "resolved", 1 << 16);
     strbuf_add(out,
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    add_block(out, resolved_value(p, &a), 0, &a);
-    arena_release(&a);
+    add_block(out, resolved_value(p, a), 0, a);
 }
 
 /* ---- changes since then ---- */

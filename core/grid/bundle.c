@@ -123,11 +123,10 @@ static void put_environment(struct json m, const struct rundir *r)
 static peat_status write_about(struct bundling *b)
 {
     struct json m = json_map(b->a);
-    char hex[HASH_HEX];
     json_put_int(m, "format", bundle_record.format);
     json_put_text(m, "experiment", b->name);
     json_put_bool(m, "weights", b->weights);
-    json_put_text(m, "hash", fingerprint_of(b->r, hex) ? hex : NULL);
+    json_put_text(m, "hash", fingerprint_of(b->r, b->a));
     json_put_int(m, "cells", b->cells);
     put_environment(json_put_map(m, "environment"), b->r);
     return json_write_file(b->scratch, bundle_record.name, m.v, b->err);

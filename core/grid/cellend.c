@@ -2,7 +2,6 @@
 /* cellend.c: from an exit status to a cell's state and reason. */
 #include "grid/cellend.h"
 
-#include "cell/cellfiles.h"
 #include "process/childlog.h"
 
 /* ---- classifying ---- */
@@ -177,18 +176,12 @@ struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
     return end;
 }
 
-bool cell_runs_elsewhere(const char *dir, pid_t pid)
+bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a)
 {
-    char mine[256] = "unknown";
-    struct arena a;
     const char *host;
     int64_t owner;
-    gethostname(mine, sizeof(mine) - 1);
-    arena_init(&a, "owner", 1 << 12);
-    bool other = process_read(dir, "running.json", &a, &owner, &host) &&
-                 (owner != pid || strcmp(host, mine) != 0);
-    arena_release(&a);
-    return other && cell_is_running(dir);
+    return process_read(dir, "running.json", a, &owner, &host) &&
+           !(owner == pid && host_is_this(host)) && cell_is_running(dir);
 }
 
 /* ---- end.json ---- */

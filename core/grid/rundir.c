@@ -4,7 +4,6 @@
 
 #include <sys/file.h>
 
-#include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
@@ -164,7 +163,7 @@ struct sources {
 /* A verbatim copy. It is not kept for an experiment that came from a pipe, which cannot be read
  * again, or from a run's resolved.yaml, which nobody wrote by hand. An experiment without a file
  * has nothing to copy. */
-static bool read_sources(const char *dir, const struct plan *p, struct sources *s,
+static bool read_sources(const char *dir, const struct plan *p, struct sources *s, struct arena *a,
                          struct error *err)
 {
     const struct experiment *e = p->experiment;
@@ -174,7 +173,7 @@ static bool read_sources(const char *dir, const struct plan *p, struct sources *
     *s = (struct sources){.kept = file_exists(path.text) && (e->made_with || !is_file)};
     strbuf_init(&s->resolved);
     if (e->root)
-        resolved_text(p, &s->resolved);
+        resolved_text(p, a, &s->resolved);
     return !(s->kept || is_file) ||
            file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err) == PEAT_OK;
 }
@@ -218,7 +217,7 @@ static bool write_plan(const char *dir, const struct plan *p, struct arena *a, s
 {
     struct sources s;
     struct json plan = {a, plan_value(p, a)};
-    bool ok = read_sources(dir, p, &s, err);
+    bool ok = read_sources(dir, p, &s, a, err);
     put_sources(plan, &s);
     put_claims(plan, p->experiment);
     ok = ok && json_write_file(dir, "plan.json", plan.v, err) == PEAT_OK &&

@@ -2,7 +2,6 @@
 /* rundir_read.c: reads a run directory from its files. */
 #include <sys/file.h>
 
-#include "cell/cellfiles.h"
 #include "grid/best.h"
 #include "grid/lookfile.h"
 

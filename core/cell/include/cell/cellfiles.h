@@ -51,6 +51,8 @@ const struct value *cell_files_without_paths(const struct value *config, const s
                                              struct arena *a);
 /* {"pid", "host", "started_utc"} of this process: who writes a file, and when. */
 struct json process_named(struct arena *a);
+/* True for the name of this host. */
+bool host_is_this(const char *host);
 /* The process that wrote <dir>/<name> so; false: not known. */
 bool process_read(const char *dir, const char *name, struct arena *a, int64_t *pid,
                   const char **host);
