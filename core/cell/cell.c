@@ -328,48 +328,43 @@ const struct plugin_use *cell_plugin(const struct cell_config *c, int i)
 
 /* ---- resolved values and identity ---- */
 
-static void put_arithmetic(struct json all, const struct cell_config *c)
+/* The settings as they are given, or as the identity has them. */
+static bool use_value(const struct cell_reader *r, const struct plugin_use *use, bool identity,
+                      struct value **v)
 {
-    if (c->arithmetic > 1)
-        json_put_int(all, "arithmetic", c->arithmetic);
+    *v = use->given;
+    return !identity || plugin_use_identity(r, use, v);
 }
 
-static void resolve(struct cell_config *c, struct arena *a)
-{
-    struct json all = json_map(a);
-    json_put(all, "task", c->task.given);
-    json_put(all, "model", model_value(c, false, a));
-    struct json position = json_put_map(all, "position");
-    struct json schemes = json_put_list(position, "scheme");
-    for (int i = 0; i < c->n_scheme; i++)
-        json_add(schemes, c->scheme[i].given);
-    json_put(position, "combine", c->has_combine ? c->combine.given : NULL);
-    json_put(all, "train", train_value(&c->train, a));
-    json_put(all, "eval", eval_value(&c->eval, a));
-    put_arithmetic(all, c);
-    c->resolved = all.v;
-}
-
-static bool identify(const struct cell_reader *r, struct cell_config *c)
+/* All settings with their values; for the identity, with files by their content, and of the section
+ * `eval` only what decides bits. */
+static bool put_settings(const struct cell_reader *r, const struct cell_config *c, bool identity,
+                         struct value **settings)
 {
     struct json all = json_map(r->a), position = json_map(r->a), schemes = json_list(r->a);
-    struct value *task, *one, *combine = NULL;
-    bool ok = plugin_use_identity(r, &c->task, &task);
-    for (int i = 0; ok && i < c->n_scheme; i++) {
-        ok = plugin_use_identity(r, &c->scheme[i], &one);
-        json_add(schemes, ok ? one : NULL);
-    }
-    if (!(ok && (!c->has_combine || plugin_use_identity(r, &c->combine, &combine))))
+    struct value *one, *combine = NULL;
+    if (!use_value(r, &c->task, identity, &one))
         return false;
-    json_put(position, "scheme", schemes.v);
-    json_put(position, "combine", combine);
-    json_put(all, "task", task);
-    json_put(all, "model", model_value(c, true, r->a));
+    json_put(all, "task", one);
+    json_put(all, "model", model_value(c, identity, r->a));
     json_put(all, "position", position.v);
-    json_put(all, "train", value_get(c->resolved, "train"));
-    put_arithmetic(all, c);
-    put_eval_identity(all, c->resolved);
-    c->identity = all.v;
+    json_put(position, "scheme", schemes.v);
+    for (int i = 0; i < c->n_scheme; i++) {
+        if (!use_value(r, &c->scheme[i], identity, &one))
+            return false;
+        json_add(schemes, one);
+    }
+    if (c->has_combine && !use_value(r, &c->combine, identity, &combine))
+        return false;
+    json_put(position, "combine", combine);
+    json_put(all, "train", train_value(&c->train, r->a));
+    if (identity)
+        put_eval_identity(all, c->resolved);
+    else
+        json_put(all, "eval", eval_value(&c->eval, r->a));
+    if (c->arithmetic > 1)
+        json_put_int(all, "arithmetic", c->arithmetic);
+    *settings = all.v;
     return true;
 }
 
@@ -445,10 +440,9 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
                               .arithmetic = json_get_int(tree, "arithmetic", CELL_ARITHMETIC),
                               .freeze = value_get_path(tree, "model.freeze"),
                               .seed = seed};
-    if (!read_sections(&reader, c, tree, &dropped))
-        return reader.err->status;
-    resolve(c, a);
-    if (!identify(&reader, c))
+    if (!read_sections(&reader, c, tree, &dropped) ||
+        !put_settings(&reader, c, false, &c->resolved) ||
+        !put_settings(&reader, c, true, &c->identity))
         return reader.err->status;
     set_seed(c, a);
     if (combine_dropped)

@@ -49,13 +49,18 @@ static const char *key_ending_in(const char *word, int n, const char *const *kno
     return NULL;
 }
 
+/* The key that was meant; NULL: none is near enough. */
+static const char *nearest_key(const char *key, int n, const char *const *known)
+{
+    const char *near = nearest_name(key, known, n);
+    return near ? near : key_ending_in(key, n, known);
+}
+
 /* "unknown key 'x' in what; did you mean 'y'?" */
 static bool unknown_key(struct error *err, struct place at, const char *key, const char *what,
                         int n, const char *const *known)
 {
-    const char *near = nearest_name(key, known, n);
-    if (!near)
-        near = key_ending_in(key, n, known);
+    const char *near = nearest_key(key, n, known);
     if (near)
         return mistake(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
     struct strbuf list = STRBUF_NEW;
@@ -153,9 +158,7 @@ bool setting_check(const char *key, struct place at, int n_other, const char *co
     int n = all_keys(name, a);
     for (int i = 0; i < n_other && n < 2 * KEYS_MAX; i++)
         name[n++] = other[i];
-    const char *near = nearest_name(key, name, n);
-    if (!near)
-        near = key_ending_in(key, n, name);
+    const char *near = nearest_key(key, n, name);
     if (near)
         return mistake(err, at, "unknown key '%s'; did you mean '%s'?", key, near);
     return mistake(

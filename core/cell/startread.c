@@ -52,8 +52,10 @@ static peat_status find_cell(const char *run, const char *name, struct arena *a,
         struct candidate c = {arena_strdup(a, id[i]), arena_printf(a, "%s/%s", cells, id[i]), NULL};
         record_read(c.dir, &config_record, a, &c.config, NULL);
         label[i] = json_text_or(c.config, "label", c.id);
+        if (!fits(&c, name))
+            continue;
         bool planned = is_planned(plan, c.id);
-        if (!fits(&c, name) || (is_of_plan && !planned))
+        if (is_of_plan && !planned)
             continue;
         if (!found->id || (planned && !is_of_plan)) {
             *found = c;

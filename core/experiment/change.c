@@ -64,14 +64,11 @@ static bool read_axis(struct reading *r, const struct value *v, const char *key,
 
 static bool read_scale(struct reading *r, const struct value *v)
 {
-    int n = 0;
-    while (change_scales[n])
-        n++;
     if (v->kind == VALUE_TEXT && names_find(change_scales, v->text) >= 0)
         return true;
     char near[SUGGESTION] = "";
     if (v->kind == VALUE_TEXT)
-        suggestion(v->text, change_scales, n, near);
+        suggestion(v->text, change_scales, names_count(change_scales), near);
     return mistake(r->err, v->at, "a trend goes over 'log2', 'value', 'order' or 'monotone'%s",
                    near);
 }

@@ -4,7 +4,6 @@
 
 #include "cell/cellmeta.h"
 #include "comparisons.h"
-#include "planning.h"
 #include "tensor/gemm.h"
 
 /* ---- checks and cost ---- */

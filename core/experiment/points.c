@@ -2,6 +2,7 @@
 /* points.c: the product of the axes without `exclude`, plus the cells of `include`. */
 
 #include "cell/setting.h"
+#include "experiment/contrast.h"
 #include "reading.h"
 
 struct points {
@@ -15,21 +16,11 @@ struct points {
 
 /* ---- matching ---- */
 
-static bool label_matches(const char *label, const struct value *wanted)
-{
-    return wanted->kind == VALUE_LIST ? value_holds_text(wanted, label)
-                                      : strcmp(label, wanted->text) == 0;
-}
-
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when)
 {
-    for (int i = 0; i < when->n; i++) {
-        const char *label = point->label[axis_find(e, when->key[i])];
-        bool nothing =
-            strcmp(label, "-") == 0 && setting_is_below(when->key[i], "position.combine");
-        if (!nothing && !label_matches(label, when->item[i]))
+    for (int i = 0; i < when->n; i++)
+        if (!axis_label_is(when->key[i], point->label[axis_find(e, when->key[i])], when->item[i]))
             return false;
-    }
     return true;
 }
 

@@ -3,7 +3,6 @@
 #include "experiment/schema.h"
 
 #include "cell/cell.h"
-#include "cell/setting.h"
 #include "plugin/paramrow.h"
 #include "reading.h"
 

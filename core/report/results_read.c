@@ -2,8 +2,6 @@
 /* results_read.c: reads run directories into rows of cells. */
 #include "report/results.h"
 
-#include "cell/cellfiles.h"
-
 struct reader {
     struct results *r;
     const struct results_options *options;
@@ -123,7 +121,7 @@ static void read_cells(struct reader *x)
     struct results *r = x->r;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++) {
-        const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
+        const struct value *cells = value_get(x->run[d].plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
             const struct cell_files *files = &x->run[d].cell[i];
@@ -138,7 +136,6 @@ static void read_cells(struct reader *x)
                 .result = files->state == CELL_DAMAGED ? NULL : files->result,
                 .meta = files->meta,
                 .end = files->end,
-                .experiment = json_get_text(plan, "experiment"),
                 .id = files->id,
                 .label = json_text_or(planned, "label", files->id),
                 .dir = files->dir,

@@ -37,7 +37,7 @@ struct result_cell {
     const struct value *planned; /* its entry in plan.json */
     /* NULL when absent; `end` (end.json) also when there is a result. */
     const struct value *config, *result, *meta, *end;
-    const char *experiment, *id, *label, *dir; /* label: the id where the plan has none */
+    const char *id, *label, *dir; /* label: the id where the plan has none */
     const char *damage; /* damage of its files; NULL: not damaged. A damaged cell has no result */
     double value[RESULTS_MAX_LENGTHS]; /* values of the metric, by length; NaN: no value */
     bool untrained[RESULTS_MAX_LENGTHS];
