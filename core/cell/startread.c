@@ -31,43 +31,51 @@ static bool is_planned(const struct value *plan, const char *id)
     return false;
 }
 
-/* name: a cell's id or label, or the start of its hash. Cells of the plan are preferred to those of
- * earlier plans. */
+/* The cell of this id, label or start of its hash; id NULL: none. Cells of the plan are preferred
+ * to those of earlier plans. *other: a second one that fits as well. label: gets the labels of all.
+ */
+static struct candidate pick(const char *cells, int n, char *const *id, const char *name,
+                             const struct value *plan, const char **label, const char **other,
+                             struct arena *a)
+{
+    struct candidate found = {NULL};
+    bool is_of_plan = false;
+    *other = NULL;
+    for (int i = 0; i < n; i++) {
+        struct candidate c = {arena_strdup(a, id[i]), arena_printf(a, "%s/%s", cells, id[i]), NULL};
+        record_read(c.dir, &config_record, a, &c.config, NULL);
+        label[i] = json_text_or(c.config, "label", c.id);
+        bool planned = fits(&c, name) && is_planned(plan, c.id);
+        if (!fits(&c, name) || (is_of_plan && !planned))
+            continue;
+        if (!found.id || (planned && !is_of_plan)) {
+            found = c;
+            *other = NULL;
+        } else if (!*other) {
+            *other = c.id;
+        }
+        is_of_plan = planned;
+    }
+    return found;
+}
+
 static peat_status find_cell(const char *run, const char *name, struct arena *a,
                              struct candidate *found, struct error *err)
 {
     char **id;
     int n;
-    bool is_of_plan = false;
     struct value *plan = NULL;
-    const char *cells = arena_printf(a, "%s/cells", run), *other = NULL;
-    *found = (struct candidate){NULL};
+    const char *cells = arena_printf(a, "%s/cells", run), *other;
     if (!file_exists(cells))
         return error_set(err, PEAT_NOTFOUND, "'%s' has neither a file '%s' nor cells of a run", run,
                          name);
     peat_status status = dir_list(cells, &id, &n, err);
-    const char **label = ARENA_ARRAY(a, n + 1, const char *);
-    json_read_file(run, "plan.json", a, &plan, NULL);
-    for (int i = 0; i < n; i++) {
-        struct candidate c = {arena_strdup(a, id[i]), arena_printf(a, "%s/%s", cells, id[i]), NULL};
-        record_read(c.dir, &config_record, a, &c.config, NULL);
-        label[i] = json_text_or(c.config, "label", c.id);
-        if (!fits(&c, name))
-            continue;
-        bool planned = is_planned(plan, c.id);
-        if (is_of_plan && !planned)
-            continue;
-        if (!found->id || (planned && !is_of_plan)) {
-            *found = c;
-            other = NULL;
-        } else if (!other) {
-            other = c.id;
-        }
-        is_of_plan = planned;
-    }
-    names_free(id, n);
     if (status != PEAT_OK)
         return status;
+    const char **label = ARENA_ARRAY(a, n + 1, const char *);
+    json_read_file(run, "plan.json", a, &plan, NULL);
+    *found = pick(cells, n, id, name, plan, label, &other, a);
+    names_free(id, n);
     if (other)
         return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
                          name, run, found->id, other);
@@ -200,7 +208,7 @@ static bool is_kind(const char *path, mode_t kind)
 static peat_status find_file(struct weight_start *s, int64_t seed, struct arena *a,
                              const char **sealed, struct error *err)
 {
-    struct candidate cell;
+    struct candidate cell = {NULL};
     const char *name = with_seed(s->cell, seed, a),
                *inside = arena_printf(a, "%s/%s", s->from, name);
     s->file = s->from;
