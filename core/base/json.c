@@ -151,8 +151,7 @@ int64_t json_get_int(const struct value *map, const char *key, int64_t otherwise
 
 double json_get_number(const struct value *map, const char *key)
 {
-    const struct value *v = value_get(map, key);
-    return v && (v->kind == VALUE_INT || v->kind == VALUE_REAL) ? v->real : (double)NAN;
+    return value_number(value_get(map, key));
 }
 
 bool json_get_bool(const struct value *map, const char *key)

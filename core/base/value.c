@@ -143,8 +143,7 @@ struct value *value_get_path(const struct value *map, const char *dotted)
     }
 }
 
-/* A new map with the same items; anything but a map counts as an empty one. */
-static struct value *map_copy(struct arena *a, const struct value *map, struct place otherwise)
+struct value *value_map_copy(struct arena *a, const struct value *map, struct place otherwise)
 {
     if (!map || map->kind != VALUE_MAP)
         return value_map(a, otherwise);
@@ -157,7 +156,7 @@ static struct value *map_copy(struct arena *a, const struct value *map, struct p
 struct value *value_with_path(struct arena *a, const struct value *map, const char *dotted,
                               struct place key_at, struct value *item)
 {
-    struct value *root = map_copy(a, map, key_at), *level = root;
+    struct value *root = value_map_copy(a, map, key_at), *level = root;
     for (;;) {
         size_t length = strcspn(dotted, ".");
         const char *key = arena_printf(a, "%.*s", (int)length, dotted);
@@ -166,12 +165,29 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
             return root;
         }
         struct value *old = value_get(level, key);
-        struct value *next = map_copy(a, old, key_at);
+        struct value *next = value_map_copy(a, old, key_at);
         struct place at = old ? value_key_place(level, key) : key_at;
         value_set(a, level, key, at, next);
         level = next;
         dotted += length + 1;
     }
+}
+
+struct value *value_with_texts(struct arena *a, const struct value *v, value_text_fn text_of,
+                               const void *ctx)
+{
+    const char *text = v->kind == VALUE_TEXT ? text_of(ctx, v) : NULL;
+    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
+        return text ? value_text(a, v->at, text) : (struct value *)(uintptr_t)v;
+    struct value *copy = value_new(a, v->kind, v->at);
+    for (int i = 0; i < v->n; i++) {
+        struct value *item = value_with_texts(a, v->item[i], text_of, ctx);
+        if (v->kind == VALUE_LIST)
+            value_append(a, copy, item);
+        else
+            map_append(a, copy, v->key[i], v->key_at[i], item);
+    }
+    return copy;
 }
 
 struct value *value_merge(struct arena *a, struct value *base, struct value *over)
@@ -254,6 +270,11 @@ bool value_equal(const struct value *a, const struct value *b)
 bool value_differs(const struct value *a, const struct value *b)
 {
     return a && b && !value_equal(a, b);
+}
+
+double value_number(const struct value *v)
+{
+    return v && (v->kind == VALUE_INT || v->kind == VALUE_REAL) ? v->real : (double)NAN;
 }
 
 int value_count(const struct value *v)

@@ -9,14 +9,18 @@ enum { VALID_ROWS = 2 };
 
 /* ---- adding ---- */
 
-static void add(struct tensor_list *list, const char *name, struct tensor t)
+static bool no_memory(struct tensor_list *list)
 {
-    *ARENA_APPEND(list->arena, list->tensor, list->n, list->room) = (struct named_tensor){name, t};
+    return error_fail(list->err, PEAT_NOMEM, "out of memory for the batches");
 }
 
-static peat_status no_memory(struct error *err)
+/* A tensor without data had no memory. */
+static bool add(struct tensor_list *list, const char *name, struct tensor t)
 {
-    return error_set(err, PEAT_NOMEM, "out of memory for the batches");
+    if (!t.data)
+        return no_memory(list);
+    *ARENA_APPEND(list->arena, list->tensor, list->n, list->room) = (struct named_tensor){name, t};
+    return true;
 }
 
 enum item { ID, FLAG, NUMBER, REAL, COUNT };
@@ -62,18 +66,15 @@ static struct array stream_of(const struct task *t, const peat_batch *b, int64_t
 
 static bool add_array(struct tensor_list *list, const struct array *x, const char *prefix)
 {
-    if (!x->data)
-        return true;
-    struct tensor t = tensor_of(x, list->arena);
-    add(list, arena_printf(list->arena, "%s%s", prefix, x->name), t);
-    return t.data;
+    return !x->data ||
+           add(list, arena_printf(list->arena, "%s%s", prefix, x->name), tensor_of(x, list->arena));
 }
 
 /* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
  * F32, sequences and positions as F64. The arena owns the names and the converted arrays; the batch
  * owns the others. */
-static peat_status add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
-                             const char *prefix, struct error *err)
+static bool add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
+                      const char *prefix)
 {
     const int64_t B = b->B, T = b->T, S = b->S;
     const bool classes = t->plan.head != PEAT_HEAD_TOKENS;
@@ -99,82 +100,76 @@ static peat_status add_batch(struct tensor_list *list, const struct task *t, con
         struct array x = stream_of(t, b, i, list->arena);
         ok = add_array(list, &x, prefix);
     }
-    return ok ? PEAT_OK : no_memory(err);
+    return ok;
 }
 
 /* Copies, because the step's arena is used again. */
-static peat_status add_copy(struct tensor_list *list, const char *name, const struct tensor *from,
-                            struct error *err)
+static bool add_copy(struct tensor_list *list, const char *name, const struct tensor *from)
 {
     struct tensor t = tensor_new(list->arena, PEAT_F64, from->rank, from->dim);
-    if (!t.data)
-        return no_memory(err);
-    tensor_copy(&t, from);
-    add(list, name, t);
-    return PEAT_OK;
+    if (t.data)
+        tensor_copy(&t, from);
+    return add(list, name, t);
 }
 
-static peat_status add_logits(struct tensor_list *list, const char *prefix, const peat_node *logits,
-                              const peat_node *classes, struct error *err)
+static bool add_logits(struct tensor_list *list, const char *prefix, const peat_node *logits,
+                       const peat_node *classes)
 {
     struct arena *a = list->arena;
-    peat_status status = add_copy(list, arena_printf(a, "%slogits", prefix), &logits->value, err);
-    if (status == PEAT_OK && classes)
-        status = add_copy(list, arena_printf(a, "%sclasses", prefix), &classes->value, err);
-    return status;
+    return add_copy(list, arena_printf(a, "%slogits", prefix), &logits->value) &&
+           (!classes || add_copy(list, arena_printf(a, "%sclasses", prefix), &classes->value));
 }
 
 /* ---- batches ---- */
 
-peat_status batches_add(struct tensor_list *list, const struct assembly *s,
-                        const struct cell_config *c, int64_t first, int64_t last, struct error *err)
+static bool add_step(struct tensor_list *list, const struct assembly *s,
+                     const struct cell_config *c, int64_t step)
 {
-    peat_status status = PEAT_OK;
-    for (int64_t step = first; status == PEAT_OK && step <= last; step++) {
-        struct batch batch;
-        if (task_batch_init(&s->task, &batch, list->arena, c->train.batch, s->task.plan.seq_len) !=
-            PEAT_OK)
-            return no_memory(err);
-        status = task_train_batch(&s->task, (uint64_t)c->seed, step, &batch, err);
-        if (status == PEAT_OK)
-            status = add_batch(list, &s->task, &batch.b,
-                               arena_printf(list->arena, "%" PRId64 ".", step), err);
-    }
-    return status;
+    struct batch batch;
+    if (task_batch_init(&s->task, &batch, list->arena, c->train.batch, s->task.plan.seq_len) !=
+        PEAT_OK)
+        return no_memory(list);
+    return task_train_batch(&s->task, (uint64_t)c->seed, step, &batch, list->err) == PEAT_OK &&
+           add_batch(list, &s->task, &batch.b, arena_printf(list->arena, "%" PRId64 ".", step));
+}
+
+bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,
+                 int64_t first, int64_t last)
+{
+    bool ok = true;
+    for (int64_t step = first; ok && step <= last; step++)
+        ok = add_step(list, s, c, step);
+    return ok;
 }
 
 /* ---- the first batch ---- */
 
-static peat_status add_gradients(struct tensor_list *list, const struct weights *w,
-                                 struct error *err)
+static bool add_gradients(struct tensor_list *list, const struct weights *w)
 {
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < w->n; i++)
-        if (w->item[i]->grad.data)
-            status = add_copy(list, arena_printf(list->arena, "batch.grad.%s", w->item[i]->name),
-                              &w->item[i]->grad, err);
-    return status;
+    bool ok = true;
+    for (int i = 0; ok && i < w->n; i++)
+        ok = !w->item[i]->grad.data ||
+             add_copy(list, arena_printf(list->arena, "batch.grad.%s", w->item[i]->name),
+                      &w->item[i]->grad);
+    return ok;
 }
 
-static peat_status add_trained(struct tensor_list *list, struct trainer *t, struct error *err)
+static bool add_trained(struct tensor_list *list, struct trainer *t)
 {
     struct graph g;
     struct step_values v = {0};
+    if (task_train_batch(t->task, t->seed, 1, &t->batch, list->err) != PEAT_OK ||
+        !add_batch(list, t->task, &t->batch.b, "batch.train.") ||
+        trainer_differentiate(t, &g, 1, true, &v, list->err) != PEAT_OK)
+        return false;
     struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
-    bool ok = task_train_batch(t->task, t->seed, 1, &t->batch, err) == PEAT_OK &&
-              add_batch(list, t->task, &t->batch.b, "batch.train.", err) == PEAT_OK &&
-              trainer_differentiate(t, &g, 1, true, &v, err) == PEAT_OK &&
-              add_logits(list, "batch.train.", v.logits, v.classes, err) == PEAT_OK;
-    if (!ok)
-        return err->status;
-    if (!loss.data)
-        return no_memory(err);
-    tensor_set(&loss, 0, v.loss);
-    add(list, "batch.train.loss", loss);
-    return add_gradients(list, &t->model->weights, err);
+    if (loss.data)
+        tensor_set(&loss, 0, v.loss);
+    return add_logits(list, "batch.train.", v.logits, v.classes) &&
+           add(list, "batch.train.loss", loss) && add_gradients(list, &t->model->weights);
 }
 
-static peat_status add_evaluated(struct tensor_list *list, struct trainer *t, struct error *err)
+static bool add_evaluated(struct tensor_list *list, struct trainer *t)
 {
     const peat_task_plan *plan = &t->task->plan;
     struct batch batch;
@@ -186,17 +181,17 @@ static peat_status add_evaluated(struct tensor_list *list, struct trainer *t, st
         which = plan->eval_T[i] > plan->eval_T[which] ? i : which;
     int64_t T = plan->eval_T[which];
     if (task_batch_init(t->task, &batch, list->arena, evaluate_rows(plan, T), T) != PEAT_OK)
-        return no_memory(err);
-    peat_status status = task_eval_batch(t->task, which, 0, &batch, err);
-    if (status != PEAT_OK || batch.b.B == 0)
-        return status;
+        return no_memory(list);
+    if (task_eval_batch(t->task, which, 0, &batch, list->err) != PEAT_OK)
+        return false;
+    if (batch.b.B == 0)
+        return true;
     if (!batch_cut(list->arena, &batch.b, at_most(batch.b.B, VALID_ROWS), NULL, batch.b.T, &few))
-        return no_memory(err);
-    status = add_batch(list, t->task, &few, "batch.valid.", err);
+        return no_memory(list);
     struct model_input in = forward_input(&few, PEAT_EVAL);
-    if (status == PEAT_OK)
-        status = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err);
-    return status == PEAT_OK ? add_logits(list, "batch.valid.", logits, classes, err) : status;
+    return add_batch(list, t->task, &few, "batch.valid.") &&
+           forward_both(t, &g, &in, false, &logits, &classes, "evaluation", list->err) == PEAT_OK &&
+           add_logits(list, "batch.valid.", logits, classes);
 }
 
 /* ---- a trainer of the assembly, on one thread ---- */
@@ -207,8 +202,8 @@ struct alone {
     struct trainer t;
 };
 
-static peat_status start_alone(struct alone *x, struct tensor_list *list, struct assembly *s,
-                               const struct cell_config *c, struct error *err)
+static bool start_alone(struct alone *x, struct tensor_list *list, struct assembly *s,
+                        const struct cell_config *c)
 {
     *x = (struct alone){.team = {1, NULL}, .eval = c->eval};
     x->eval.every = 0;
@@ -220,8 +215,8 @@ static peat_status start_alone(struct alone *x, struct tensor_list *list, struct
                             .team = &x->team,
                             .model_arena = list->arena};
     parallel_start();
-    peat_status status = gemm_start(&x->team, "auto", err);
-    return status == PEAT_OK ? trainer_init(&x->t, err) : status;
+    return gemm_start(&x->team, "auto", list->err) == PEAT_OK &&
+           trainer_init(&x->t, list->err) == PEAT_OK;
 }
 
 static void end_alone(struct alone *x)
@@ -231,18 +226,16 @@ static void end_alone(struct alone *x)
     gemm_stop(&x->team);
 }
 
-peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
-                            const struct cell_config *c, struct error *err)
+bool first_batch_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c)
 {
     struct alone x;
-    bool ok =
-        start_alone(&x, list, s, c, err) == PEAT_OK && add_trained(list, &x.t, err) == PEAT_OK;
+    bool ok = start_alone(&x, list, s, c) && add_trained(list, &x.t);
     if (ok) {
         arena_reset(&x.t.step_arena);
-        ok = add_evaluated(list, &x.t, err) == PEAT_OK;
+        ok = add_evaluated(list, &x.t);
     }
     end_alone(&x);
-    return ok ? PEAT_OK : err->status;
+    return ok;
 }
 
 /* ---- the first steps ---- */
@@ -267,24 +260,20 @@ static bool all_done(void *ctx)
     return f->done >= f->n;
 }
 
-peat_status steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c,
-                      int64_t n, struct error *err)
+bool steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c, int64_t n)
 {
     struct alone x;
     enum run_end end;
     struct first_steps f = {.n = n,
                             .loss = tensor_new(list->arena, PEAT_F64, 1, &n),
                             .norm = tensor_new(list->arena, PEAT_F64, 1, &n)};
-    if (!f.loss.data || !f.norm.data)
-        return no_memory(err);
-    peat_status status = start_alone(&x, list, s, c, err);
+    if (!add(list, "steps.loss", f.loss) || !add(list, "steps.grad_norm", f.norm))
+        return false;
+    bool ok = start_alone(&x, list, s, c);
     x.t.events = (struct train_events){.ctx = &f, .step = keep_step, .stop = all_done};
-    if (status == PEAT_OK)
-        status = trainer_run(&x.t, &end, err);
-    if (status == PEAT_OK && f.done < n)
-        status = error_set(err, PEAT_INVALID, "the training ended after step %" PRId64, f.done);
+    ok = ok && trainer_run(&x.t, &end, list->err) == PEAT_OK;
+    if (ok && f.done < n)
+        ok = error_fail(list->err, PEAT_INVALID, "the training ended after step %" PRId64, f.done);
     end_alone(&x);
-    add(list, "steps.loss", f.loss);
-    add(list, "steps.grad_norm", f.norm);
-    return status;
+    return ok;
 }

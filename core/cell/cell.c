@@ -309,7 +309,7 @@ static bool read_position(const struct cell_reader *r, struct cell_config *c,
     const struct value *position = value_get(tree, "position");
     if (!position)
         return mistake(r->err, tree->at, "no position is given");
-    if (known_keys_only(position, "position", keys, r->err) != PEAT_OK)
+    if (!known_keys_only(position, "position", keys, r->err))
         return false;
     const struct value *scheme = value_get(position, "scheme");
     if (!scheme || scheme->kind == VALUE_NULL)
@@ -328,48 +328,43 @@ const struct plugin_use *cell_plugin(const struct cell_config *c, int i)
 
 /* ---- resolved values and identity ---- */
 
-static void put_arithmetic(struct json all, const struct cell_config *c)
+/* The settings as they are given, or as the identity has them. */
+static bool use_value(const struct cell_reader *r, const struct plugin_use *use, bool identity,
+                      struct value **v)
 {
-    if (c->arithmetic > 1)
-        json_put_int(all, "arithmetic", c->arithmetic);
+    *v = use->given;
+    return !identity || plugin_use_identity(r, use, v);
 }
 
-static void resolve(struct cell_config *c, struct arena *a)
-{
-    struct json all = json_map(a);
-    json_put(all, "task", c->task.given);
-    json_put(all, "model", model_value(c, false, a));
-    struct json position = json_put_map(all, "position");
-    struct json schemes = json_put_list(position, "scheme");
-    for (int i = 0; i < c->n_scheme; i++)
-        json_add(schemes, c->scheme[i].given);
-    json_put(position, "combine", c->has_combine ? c->combine.given : NULL);
-    json_put(all, "train", train_value(&c->train, a));
-    json_put(all, "eval", eval_value(&c->eval, a));
-    put_arithmetic(all, c);
-    c->resolved = all.v;
-}
-
-static bool identify(const struct cell_reader *r, struct cell_config *c)
+/* All settings with their values; for the identity, with files by their content, and of the section
+ * `eval` only what decides bits. */
+static bool put_settings(const struct cell_reader *r, const struct cell_config *c, bool identity,
+                         struct value **settings)
 {
     struct json all = json_map(r->a), position = json_map(r->a), schemes = json_list(r->a);
-    struct value *task, *one, *combine = NULL;
-    bool ok = plugin_use_identity(r, &c->task, &task);
-    for (int i = 0; ok && i < c->n_scheme; i++) {
-        ok = plugin_use_identity(r, &c->scheme[i], &one);
-        json_add(schemes, ok ? one : NULL);
-    }
-    if (!(ok && (!c->has_combine || plugin_use_identity(r, &c->combine, &combine))))
+    struct value *one, *combine = NULL;
+    if (!use_value(r, &c->task, identity, &one))
         return false;
-    json_put(position, "scheme", schemes.v);
-    json_put(position, "combine", combine);
-    json_put(all, "task", task);
-    json_put(all, "model", model_value(c, true, r->a));
+    json_put(all, "task", one);
+    json_put(all, "model", model_value(c, identity, r->a));
     json_put(all, "position", position.v);
-    json_put(all, "train", value_get(c->resolved, "train"));
-    put_arithmetic(all, c);
-    put_eval_identity(all, c->resolved);
-    c->identity = all.v;
+    json_put(position, "scheme", schemes.v);
+    for (int i = 0; i < c->n_scheme; i++) {
+        if (!use_value(r, &c->scheme[i], identity, &one))
+            return false;
+        json_add(schemes, one);
+    }
+    if (c->has_combine && !use_value(r, &c->combine, identity, &combine))
+        return false;
+    json_put(position, "combine", combine);
+    json_put(all, "train", train_value(&c->train, r->a));
+    if (identity)
+        put_eval_identity(all, c->resolved);
+    else
+        json_put(all, "eval", eval_value(&c->eval, r->a));
+    if (c->arithmetic > 1)
+        json_put_int(all, "arithmetic", c->arithmetic);
+    *settings = all.v;
     return true;
 }
 
@@ -454,9 +449,9 @@ static bool read_sections(const struct cell_reader *r, struct cell_config *c,
            starts_find(c, r->a, r->err) == PEAT_OK;
 }
 
-peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
-                                  struct registry *r, struct data_files *files, struct arena *a,
-                                  bool *combine_dropped, struct error *err)
+peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
+                             struct registry *r, struct data_files *files, struct arena *a,
+                             bool *combine_dropped, struct error *err)
 {
     struct error own = {0};
     const struct cell_reader reader = {r, files, a, err ? err : &own};
@@ -468,8 +463,8 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     if (!read_sections(&reader, c, tree, &dropped))
         return reader.err->status;
     note_conditions(c, tree);
-    resolve(c, a);
-    if (!identify(&reader, c))
+    if (!put_settings(&reader, c, false, &c->resolved) ||
+        !put_settings(&reader, c, true, &c->identity))
         return reader.err->status;
     set_seed(c, a);
     if (combine_dropped)
@@ -477,19 +472,11 @@ peat_status cell_config_read_with(struct cell_config *c, const struct value *tre
     return PEAT_OK;
 }
 
-peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
-                             struct registry *r, struct arena *a, bool *combine_dropped,
-                             struct error *err)
-{
-    struct data_files *files = ARENA_NEW(a, struct data_files);
-    *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
-    return cell_config_read_with(c, tree, seed, r, files, a, combine_dropped, err);
-}
-
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
                                 struct registry *r, struct arena *a, struct error *err)
 {
     struct value *tree = value_map(a, config_json->at);
+    struct data_files *files = ARENA_NEW(a, struct data_files);
     int64_t seed = json_get_int(config_json, "seed", -1);
     if (seed < 0)
         return error_set(err, PEAT_CORRUPT, "config.json is not a cell's configuration");
@@ -499,5 +486,6 @@ peat_status cell_config_restore(struct cell_config *c, const struct value *confi
         if (section)
             value_set(a, tree, setting_sections[i], section->at, section);
     }
-    return cell_config_read(c, tree, seed, r, a, NULL, err);
+    *files = (struct data_files){.a = a, .keep_most = SIZE_MAX};
+    return cell_config_read(c, tree, seed, r, files, a, NULL, err);
 }

@@ -135,18 +135,16 @@ static int64_t size_of(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
 }
 
-static peat_status seal_file(struct json files, const char *dir, const char *name,
-                             struct error *err)
+static bool seal_file(struct json files, const char *dir, const char *name, struct error *err)
 {
     char hex[HASH_HEX];
     const struct file_path path = path_in(dir, name);
-    peat_status status = hash_file(path.text, hex, err);
-    if (status == PEAT_OK) {
-        struct json one = json_put_map(files, name);
-        json_put_int(one, "bytes", size_of(path.text));
-        json_put_text(one, "sha256", hex);
-    }
-    return status;
+    if (hash_file(path.text, hex, err) != PEAT_OK)
+        return false;
+    struct json one = json_put_map(files, name);
+    json_put_int(one, "bytes", size_of(path.text));
+    json_put_text(one, "sha256", hex);
+    return true;
 }
 
 /* "ckpt/step-00000500/model.safetensors" */
@@ -157,17 +155,15 @@ static const char *weights_name(struct arena *a, int64_t step)
     return arena_printf(a, "ckpt/%s/%s", generation, GENERATION_MODEL);
 }
 
-peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
-                            struct json result, struct error *err)
+bool cell_files_seal(const char *dir, int64_t step, const struct value *meta, struct json result,
+                     struct error *err)
 {
     char hex[HASH_HEX];
     struct json files = json_put_map(result, "files");
-    peat_status status = seal_file(files, dir, metrics_name, err);
-    if (status == PEAT_OK)
-        status = seal_file(files, dir, weights_name(result.a, step), err);
     json_hash(meta, hex);
     json_put_text(result, "meta_hash", hex);
-    return status;
+    return seal_file(files, dir, metrics_name, err) &&
+           seal_file(files, dir, weights_name(result.a, step), err);
 }
 
 /* ---- checking ---- */
@@ -246,6 +242,17 @@ const struct value *result_measure(const struct value *result, const char *metri
     return found;
 }
 
+const char *result_weights(const struct value *result, const char **sha256)
+{
+    const struct value *files = value_get(result, "files");
+    for (int i = 0; files && i < files->n; i++)
+        if (path_ends_in(files->key[i], "/" GENERATION_MODEL)) {
+            *sha256 = json_get_text(files->item[i], "sha256");
+            return files->key[i];
+        }
+    return NULL;
+}
+
 bool cell_lacks_evaluation(const struct value *config, const struct value *result)
 {
     const struct value *lengths = value_get_path(config, "eval.lengths");
@@ -278,4 +285,21 @@ struct json process_named(struct arena *a)
     json_put_text(v, "host", host);
     json_put_text(v, "started_utc", utc);
     return v;
+}
+
+bool process_read(const char *dir, const char *name, struct arena *a, int64_t *pid,
+                  const char **host)
+{
+    struct value *v = NULL;
+    json_read_file(dir, name, a, &v, NULL);
+    *pid = json_get_int(v, "pid", 0);
+    *host = json_get_text(v, "host");
+    return *host != NULL;
+}
+
+bool host_is_this(const char *host)
+{
+    char mine[256] = "unknown";
+    gethostname(mine, sizeof(mine) - 1);
+    return same_text(host, mine);
 }

@@ -102,28 +102,15 @@ const struct value *plugins_changed(const struct value *present, const struct va
     return NULL;
 }
 
-static peat_status add_file(struct json list, struct data_files *f, const char *path,
-                            struct error *err)
+static bool add_file(struct json list, struct data_files *f, const char *path, struct error *err)
 {
     const char *hex;
-    peat_status status = data_hash(f, path, &hex, err);
-    if (status != PEAT_OK)
-        return status;
+    if (data_hash(f, path, &hex, err) != PEAT_OK)
+        return false;
     struct json file = json_add_map(list);
     json_put_text(file, "path", path);
     json_put_text(file, "sha256", hex);
-    return PEAT_OK;
-}
-
-static peat_status add_files(struct json files, const struct plugin_use *use, struct data_files *f,
-                             struct error *err)
-{
-    const char *path;
-    peat_status status = PEAT_OK;
-    for (int i = 0;
-         (path = params_path(use->plugin->desc->param, use->config, i)) && status == PEAT_OK; i++)
-        status = add_file(files, f, path, err);
-    return status;
+    return true;
 }
 
 /* The entry of a file, with the run directory where the file belongs to a cell. */
@@ -136,18 +123,19 @@ static void add_start(struct json files, const struct weight_start *s)
         json_put_text(file, "run", s->from);
 }
 
-peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
-                      struct error *err)
+bool cell_data(const struct cell_config *c, struct arena *a, struct value **list, struct error *err)
 {
     struct json files = json_list(a);
     const struct plugin_use *use;
-    peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && (use = cell_plugin(c, i)); i++)
-        status = add_files(files, use, c->files, err);
-    for (int i = 0; status == PEAT_OK && i < c->n_start; i++)
+    const char *path;
+    for (int i = 0; (use = cell_plugin(c, i)); i++)
+        for (int k = 0; (path = params_path(use->plugin->desc->param, use->config, k)); k++)
+            if (!add_file(files, c->files, path, err))
+                return false;
+    for (int i = 0; i < c->n_start; i++)
         add_start(files, &c->start[i]);
     *list = files.v;
-    return status;
+    return true;
 }
 
 static const char *cpu_name(struct arena *a)
@@ -169,14 +157,13 @@ static const char *cpu_name(struct arena *a)
     return name;
 }
 
-peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
-                      struct value **meta, struct error *err)
+bool cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
+               struct value **meta, struct error *err)
 {
     struct json m = json_map(a);
     struct value *data;
-    peat_status status = cell_data(c, a, &data, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!cell_data(c, a, &data, err))
+        return false;
     const char *libraries, *kernels;
     gemm_identify(team, a, &libraries, &kernels);
     char host[256] = "unknown", utc[32];
@@ -200,5 +187,5 @@ peat_status cell_meta(const struct cell_config *c, const struct team *team, stru
     json_put_int(m, "threads", team->threads);
     json_put_text(m, "started_utc", utc);
     *meta = m.v;
-    return PEAT_OK;
+    return true;
 }

@@ -11,7 +11,7 @@ static const struct field line_fields[] = {
     {"split", FIELD_TEXT, MEMBER(struct measure, split)},
     {"length", FIELD_INT | FIELD_NULL, MEMBER(struct measure, length)},
     {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL, MEMBER(struct measure, value)},
-    {"lr", FIELD_NUMBER | FIELD_NULL},
+    {"lr", FIELD_NUMBER | FIELD_NULL}, /* these two only of training steps */
     {"grad_norm", FIELD_NUMBER | FIELD_NULL},
     {"diverged", FIELD_BOOL},
     {NULL},
@@ -57,21 +57,14 @@ peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void 
 
 /* ---- cutting ---- */
 
-static peat_status lost_end(const char *dir, struct error *err)
+/* The first n bytes of <dir>/metrics.jsonl, freed by the caller; PEAT_CORRUPT when it has fewer. */
+static peat_status read_start(const char *dir, int64_t n, char **text, struct error *err)
 {
-    return error_set(err, PEAT_CORRUPT, "'%s/%s' has lost its end", dir, line_record.name);
-}
-
-static peat_status read_kept(const char *dir, int64_t n, struct strbuf *kept, struct error *err)
-{
-    char *text = NULL;
     size_t have = 0;
-    peat_status status = n > 0 ? read_text(dir, &text, &have, err) : PEAT_OK;
-    if (status == PEAT_OK && (uint64_t)n > have)
-        status = lost_end(dir, err);
-    if (status == PEAT_OK && n > 0)
-        strbuf_add_bytes(kept, text, (size_t)n);
-    free(text);
+    *text = NULL;
+    peat_status status = read_text(dir, text, &have, err);
+    if (status == PEAT_OK && (n < 0 || (uint64_t)n > have))
+        status = error_set(err, PEAT_CORRUPT, "'%s/%s' has lost its end", dir, line_record.name);
     return status;
 }
 
@@ -87,7 +80,11 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, 
 {
     *m = (struct cell_metrics){.fd = -1, .holds = redo};
     strbuf_init(&m->held);
-    peat_status status = read_kept(dir, kept, &m->held, err);
+    char *text = NULL;
+    peat_status status = kept > 0 ? read_start(dir, kept, &text, err) : PEAT_OK;
+    if (status == PEAT_OK && text)
+        strbuf_add_bytes(&m->held, text, (size_t)kept);
+    free(text);
     if (redo || status != PEAT_OK)
         return status;
     return open_cut(m, path_in(dir, line_record.name).text, err);
@@ -102,18 +99,17 @@ peat_status metrics_publish(struct cell_metrics *m, const char *dir, struct erro
 
 /* ---- writing ---- */
 
-/* {"step", "metric", "split", "length", "value"}, in this order. */
-static struct json measure_json(struct arena *a, const struct measure *x)
+/* rates: the learning rate and the norm of the gradient of a training step, or NULL. */
+static void write_line(struct cell_metrics *m, const struct measure *x, const double rates[2])
 {
-    struct json line = json_map(a);
-    fields_put(line, line_fields, MEASURE_FIELDS, x);
-    return line;
-}
-
-static void write_line(struct cell_metrics *m, struct json map, double value)
-{
+    struct arena a;
     struct strbuf line = STRBUF_NEW;
-    if (!isfinite(value))
+    arena_init(&a, "a line of metrics", 1024);
+    struct json map = json_map(&a);
+    fields_put(map, line_fields, MEASURE_FIELDS, x);
+    for (int i = 0; rates && i < 2; i++)
+        json_put_number(map, line_fields[MEASURE_FIELDS + i].key, rates[i]);
+    if (!isfinite(x->value))
         json_put_bool(map, "diverged", true);
     json_print(map.v, JSON_DENSE, &line);
     seal_line(&line);
@@ -127,29 +123,22 @@ static void write_line(struct cell_metrics *m, struct json map, double value)
             error_prefix(&m->err, "metrics.jsonl");
     }
     strbuf_release(&line);
+    arena_release(&a);
 }
 
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm)
 {
-    struct arena a;
-    arena_init(&a, "a line of metrics", 1024);
-    struct json line = measure_json(&a, &(struct measure){"loss", "train", length, step, loss});
-    json_put_number(line, "lr", lr);
-    json_put_number(line, "grad_norm", grad_norm);
-    write_line(m, line, loss);
-    arena_release(&a);
+    write_line(m, &(struct measure){"loss", "train", length, step, loss},
+               (double[]){lr, grad_norm});
 }
 
 void metrics_measure(struct cell_metrics *m, const struct measure *x)
 {
-    struct arena a;
     if (m->measured != x->step)
         m->before_measures = m->bytes;
     m->measured = x->step;
-    arena_init(&a, "a line of metrics", 1024);
-    write_line(m, measure_json(&a, x), x->value);
-    arena_release(&a);
+    write_line(m, x, NULL);
 }
 
 peat_status metrics_sync(const struct cell_metrics *m, struct error *err)
@@ -161,14 +150,10 @@ peat_status metrics_sync(const struct cell_metrics *m, struct error *err)
     return PEAT_OK;
 }
 
-/* The hash of the first n bytes of <dir>/metrics.jsonl; PEAT_CORRUPT when it has fewer. */
-static peat_status hash_prefix(const char *dir, int64_t n, char hex[HASH_HEX], struct error *err)
+static peat_status hash_start(const char *dir, int64_t n, char hex[HASH_HEX], struct error *err)
 {
-    char *text = NULL;
-    size_t have = 0;
-    peat_status status = read_text(dir, &text, &have, err);
-    if (status == PEAT_OK && (n < 0 || (uint64_t)n > have))
-        status = lost_end(dir, err);
+    char *text;
+    peat_status status = read_start(dir, n, &text, err);
     if (status == PEAT_OK)
         hash_bytes(text, (size_t)n, hex);
     free(text);
@@ -182,7 +167,7 @@ peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t 
     int64_t bytes = final && m->measured == step ? m->before_measures : m->bytes;
     peat_status status = metrics_sync(m, err);
     if (status == PEAT_OK)
-        status = hash_prefix(dir, bytes, hex, err);
+        status = hash_start(dir, bytes, hex, err);
     if (status != PEAT_OK)
         return status;
     struct json v = json_map(a);
@@ -195,7 +180,7 @@ peat_status metrics_seal(const struct cell_metrics *m, const char *dir, int64_t 
 bool metrics_are_whole(const char *dir, const struct value *seal)
 {
     char hex[HASH_HEX];
-    return hash_prefix(dir, json_get_int(seal, "bytes", -1), hex, NULL) == PEAT_OK &&
+    return hash_start(dir, json_get_int(seal, "bytes", -1), hex, NULL) == PEAT_OK &&
            json_text_is(seal, "sha256", hex);
 }
 

@@ -58,40 +58,39 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a)
 
 /* The hash of the first and the last training batch. Cells with equal hashes saw the same data in
  * the same order, because batches are a function of seed and step. */
-static peat_status batch_hash(struct cell *c, char hex[HASH_HEX], struct error *err)
+static bool batch_hash(struct cell *c, char hex[HASH_HEX], struct error *err)
 {
     struct trainer *t = &c->trainer;
     struct strbuf all = STRBUF_NEW;
     const int64_t step[] = {1, t->train->steps};
-    peat_status status = PEAT_OK;
-    for (int i = 0; i < 2 && status == PEAT_OK; i++) {
-        status = task_train_batch(t->task, t->seed, step[i], &t->batch, err);
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++) {
         const peat_batch *b = &t->batch.b;
-        if (status != PEAT_OK)
-            break;
-        strbuf_add_bytes(&all, b->token, (size_t)(b->B * b->T) * sizeof(*b->token));
-        strbuf_add_bytes(&all, b->target, (size_t)(b->B * b->T) * sizeof(*b->target));
+        ok = task_train_batch(t->task, t->seed, step[i], &t->batch, err) == PEAT_OK;
+        size_t n = ok ? (size_t)(b->B * b->T) : 0;
+        strbuf_add_bytes(&all, b->token, n * sizeof(*b->token));
+        strbuf_add_bytes(&all, b->target, n * sizeof(*b->target));
     }
     hash_bytes(all.text, all.n, hex);
     strbuf_release(&all);
-    return status;
+    return ok;
 }
 
 /* The ratio with trained weights on the last batch; NaN when the input cannot be run. Lack of
  * memory is an error, because with more memory the ratio would exist. */
-static peat_status trained_ratio(struct cell *c, double *ratio, struct error *err)
+static bool trained_ratio(struct cell *c, double *ratio, struct error *err)
 {
     struct trainer *t = &c->trainer;
     struct input_sizes sizes = {0};
     struct error why = {0};
     *ratio = (double)NAN;
     if (t->diverged.step || !positional_at_input(t->model->positional))
-        return PEAT_OK;
+        return true;
     peat_status status = input_sizes(t->model, t->team, &t->batch.b, &t->step_arena, &sizes, &why);
     arena_reset(&t->step_arena);
     if (status == PEAT_OK)
         *ratio = input_ratio(&sizes);
-    return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
+    return status != PEAT_NOMEM || error_fail(err, status, "%s", why.text);
 }
 
 /* ---- the file ---- */
@@ -188,17 +187,14 @@ static void put_quantities(struct json r, const struct cell *c, double ratio)
     quantities_put(r, IN_RESULT, q);
 }
 
-peat_status cell_result(struct cell *c, struct value **result, struct error *err)
+bool cell_result(struct cell *c, struct value **result, struct error *err)
 {
     const struct trainer *t = &c->trainer;
     struct json r = json_map(c->arena);
     char batches[HASH_HEX], weights[HASH_HEX];
     double ratio;
-    peat_status status = batch_hash(c, batches, err);
-    if (status == PEAT_OK)
-        status = trained_ratio(c, &ratio, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!batch_hash(c, batches, err) || !trained_ratio(c, &ratio, err))
+        return false;
     weights_hash(&t->model->weights, NULL, weights);
     json_put_int(r, "format", result_record.format);
     json_put(r, "id", value_get(c->config_json, "id"));

@@ -41,8 +41,9 @@ struct cell {
     char plugins[256]; /* "the plugins copy, rotary, sum" */
 };
 
-/* Writes all files of the cell's directory except result.json, whose content is *result. */
-peat_status cell_result(struct cell *c, struct value **result, struct error *err);
+/* Makes the content of result.json, after all other files of the cell were written. False: an
+ * error. */
+bool cell_result(struct cell *c, struct value **result, struct error *err);
 
 /* Tensors of finite-length schemes with more rows than the longest training sequence, some of which
  * never got a gradient: {name: rows}; NULL when there are no such tensors. */
@@ -61,9 +62,9 @@ struct foreign_training {
 
 /* Sets the weights, the second moments and the state of a trainer at its start from the file, which
  * must belong to the cell with this hash and have all its steps. Texts are in the arena.
- * PEAT_INVALID and PEAT_CORRUPT: it is not such a file. */
-peat_status foreign_training_read(const char *path, const char *hash, struct trainer *t,
-                                  struct arena *a, struct foreign_training *f, struct error *err);
+ * PEAT_INVALID and PEAT_CORRUPT: it is not such a file. Returns whether it succeeded. */
+bool foreign_training_read(const char *path, const char *hash, struct trainer *t, struct arena *a,
+                           struct foreign_training *f, struct error *err);
 /* Writes the curve of that training. */
 void foreign_training_curve(const struct foreign_training *f, const struct trainer *t,
                             struct cell_metrics *m);

@@ -190,9 +190,14 @@ static void put_trained_by(struct json map, const struct value *from)
         json_put_text(map, "trained_by", by);
 }
 
-/* hash: of the cell, or of its trunk */
-static struct json identity(const struct cell *c, const char *hash, const struct value *curve)
+/* The identity of the present state with the seal of its curve; NULL: an error. hash: of the cell,
+ * or of its trunk. */
+static const struct value *identity(const struct cell *c, const char *hash, bool final,
+                                    struct error *err)
 {
+    struct value *curve;
+    if (metrics_seal(&c->metrics, c->dir, c->trainer.step, final, c->arena, &curve, err) != PEAT_OK)
+        return NULL;
     struct json v = identity_of(c->meta, hash, c->arena);
     json_put_real(v, "last_loss", c->last_loss);
     json_put(v, "metrics", curve);
@@ -201,21 +206,17 @@ static struct json identity(const struct cell *c, const char *hash, const struct
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
     put_trained_by(v, c->meta);
-    return v;
+    return v.v;
 }
 
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
-    struct value *curve;
-    peat_status status =
-        metrics_seal(&c->metrics, c->dir, c->trainer.step, final, c->arena, &curve, err);
-    if (status != PEAT_OK)
-        return status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
-    return checkpoint_save(path_in(c->dir, "ckpt").text, &c->trainer,
-                           identity(c, c->config.hash, curve).v, final, err);
+    const struct value *own = identity(c, c->config.hash, final, err);
+    return own ? checkpoint_save(path_in(c->dir, "ckpt").text, &c->trainer, own, final, err)
+               : err->status;
 }
 
 /* cells/<id> is the cell's directory */
@@ -233,16 +234,13 @@ static const char *curve_file(const struct cell *c)
 static peat_status on_passed(void *ctx, struct error *err)
 {
     struct cell *c = ctx;
-    struct value *curve;
     const char *id = json_get_text(c->config_json, "id");
     if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
         return PEAT_OK;
-    peat_status status =
-        metrics_seal(&c->metrics, c->dir, c->trainer.step, false, c->arena, &curve, err);
-    if (status != PEAT_OK)
-        return status;
-    return checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
-                            identity(c, c->config.trunk, curve).v, curve_file(c), id, err);
+    const struct value *shared = identity(c, c->config.trunk, false, err);
+    return shared ? checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
+                                     shared, curve_file(c), id, err)
+                  : err->status;
 }
 
 /* Copies the stored tree, which does not outlive the callback. */
@@ -397,13 +395,11 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
     return ok;
 }
 
-/* Uses the training of another program instead of training here. */
 static bool take_training(struct cell *c, enum run_end *end, struct error *err)
 {
     struct foreign_training f;
     struct json meta = {c->arena, c->meta};
-    if (foreign_training_read(c->options->trained, c->config.hash, &c->trainer, c->arena, &f,
-                              err) != PEAT_OK)
+    if (!foreign_training_read(c->options->trained, c->config.hash, &c->trainer, c->arena, &f, err))
         return false;
     json_put_text(meta, "trained_by", f.by);
     c->last_loss = f.last_loss;
@@ -477,10 +473,10 @@ static bool finish(struct cell *c, struct error *err)
     struct value *result;
     bool ok = write_meta(c, err) == PEAT_OK &&
               metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
-              cell_result(c, &result, err) == PEAT_OK &&
+              cell_result(c, &result, err) &&
               json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
     if (ok && c->trunk)
-        trunk_release(run_dir(c), c->trunk);
+        trunk_release(run_dir(c), c->trunk, c->arena);
     return ok;
 }
 
@@ -491,7 +487,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
               (c->config.train.precision != PRECISION_BF16 ||
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
-              cell_meta(&c->config, &c->team, c->arena, &c->meta, err) == PEAT_OK &&
+              cell_meta(&c->config, &c->team, c->arena, &c->meta, err) &&
               (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
     if (c->options->measure) {
         *end = CELLRUN_DONE;

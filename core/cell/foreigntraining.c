@@ -4,14 +4,13 @@
 
 #include "train/generation.h"
 
-static peat_status refuse(struct error *err, const char *path, const char *why)
+static bool refuse(struct error *err, const char *path, const char *why)
 {
-    return error_set(err, PEAT_INVALID, "'%s' %s", path, why);
+    return error_fail(err, PEAT_INVALID, "'%s' %s", path, why);
 }
 
-/* The map in "peat_trained". */
-static peat_status read_facts(const char *path, const struct value *metadata, const char *hash,
-                              struct arena *a, struct value **facts, struct error *err)
+static bool read_facts(const char *path, const struct value *metadata, const char *hash,
+                       struct arena *a, struct value **facts, struct error *err)
 {
     const char *text = json_get_text(metadata, "peat_trained");
     if (!text)
@@ -20,11 +19,11 @@ static peat_status read_facts(const char *path, const struct value *metadata, co
         return refuse(err, path,
                       "is the training of another cell: its peat_hash is not this one's");
     *facts = json_parse(a, text, strlen(text), path, err);
-    return *facts ? PEAT_OK : err->status;
+    return *facts;
 }
 
-static peat_status apply_facts(const char *path, const struct value *facts, struct trainer *t,
-                               struct foreign_training *f, struct error *err)
+static bool apply_facts(const char *path, const struct value *facts, struct trainer *t,
+                        struct foreign_training *f, struct error *err)
 {
     f->by = json_get_text(facts, "by");
     f->curve = value_get(facts, "curve");
@@ -42,15 +41,15 @@ static peat_status apply_facts(const char *path, const struct value *facts, stru
         t->step < 1)
         return refuse(err, path, "has a peat_trained that lacks an entry");
     if (t->step != (t->diverged.step ? t->diverged.step : t->train->steps))
-        return error_set(err, PEAT_INVALID, "'%s' has %" PRId64 " steps, and the cell has %" PRId64,
-                         path, t->step, t->train->steps);
-    return PEAT_OK;
+        return error_fail(err, PEAT_INVALID,
+                          "'%s' has %" PRId64 " steps, and the cell has %" PRId64, path, t->step,
+                          t->train->steps);
+    return true;
 }
 
 /* Reads the second moments, which show the rows that were never trained. */
-static peat_status fill_moments(const char *path, struct trainer *t,
-                                const struct named_tensor *from, int n_from, struct arena *a,
-                                struct error *err)
+static bool fill_moments(const char *path, struct trainer *t, const struct named_tensor *from,
+                         int n_from, struct arena *a, struct error *err)
 {
     int n;
     struct named_tensor *to = generation_tensors(&t->model->weights, &t->adamw, a, &n);
@@ -59,48 +58,39 @@ static peat_status fill_moments(const char *path, struct trainer *t,
             continue;
         const struct named_tensor *has = safetensors_find(from, n_from, to[i].name);
         if (!has || !tensor_same_shape(&has->tensor, &to[i].tensor))
-            return error_set(err, PEAT_CORRUPT, "%s: tensor '%s' is missing or of another shape",
-                             path, to[i].name);
+            return error_fail(err, PEAT_CORRUPT, "%s: tensor '%s' is missing or of another shape",
+                              path, to[i].name);
         tensor_copy(&to[i].tensor, &has->tensor);
     }
-    return PEAT_OK;
+    return true;
 }
 
-static peat_status check_finite(const char *path, const struct weights *w, struct error *err)
+static bool check_finite(const char *path, const struct weights *w, struct error *err)
 {
     for (int i = 0; i < w->n; i++)
         for (int64_t k = 0; k < tensor_count(&w->item[i]->value); k++)
             if (!isfinite(tensor_get(&w->item[i]->value, k)))
-                return error_set(err, PEAT_INVALID, "'%s': '%s' has a number that is not finite",
-                                 path, w->item[i]->name);
-    return PEAT_OK;
+                return error_fail(err, PEAT_INVALID, "'%s': '%s' has a number that is not finite",
+                                  path, w->item[i]->name);
+    return true;
 }
 
-peat_status foreign_training_read(const char *path, const char *hash, struct trainer *t,
-                                  struct arena *a, struct foreign_training *f, struct error *err)
+bool foreign_training_read(const char *path, const char *hash, struct trainer *t, struct arena *a,
+                           struct foreign_training *f, struct error *err)
 {
     struct named_tensor *tensor;
     struct value *metadata = NULL, *facts = NULL;
     int n;
-    peat_status status = safetensors_read(path, a, &tensor, &n, &metadata, err);
-    if (status == PEAT_OK)
-        status = read_facts(path, metadata, hash, a, &facts, err);
-    if (status == PEAT_OK)
-        status = apply_facts(path, facts, t, f, err);
-    if (status == PEAT_OK)
-        status = generation_fill(&t->model->weights, tensor, n, path, err);
-    if (status == PEAT_OK)
-        status = fill_moments(path, t, tensor, n, a, err);
-    return status == PEAT_OK ? check_finite(path, &t->model->weights, err) : status;
+    return safetensors_read(path, a, &tensor, &n, &metadata, err) == PEAT_OK &&
+           read_facts(path, metadata, hash, a, &facts, err) &&
+           apply_facts(path, facts, t, f, err) &&
+           generation_fill(&t->model->weights, tensor, n, path, err) == PEAT_OK &&
+           fill_moments(path, t, tensor, n, a, err) && check_finite(path, &t->model->weights, err);
 }
 
 static double number_at(const struct value *list, int i)
 {
-    const struct value *v = list->kind == VALUE_LIST && i < list->n ? list->item[i] : NULL;
-    return !v                      ? (double)NAN
-           : v->kind == VALUE_INT  ? (double)v->integer
-           : v->kind == VALUE_REAL ? v->real
-                                   : (double)NAN;
+    return list->kind == VALUE_LIST && i < list->n ? value_number(list->item[i]) : (double)NAN;
 }
 
 void foreign_training_curve(const struct foreign_training *f, const struct trainer *t,

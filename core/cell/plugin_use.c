@@ -190,7 +190,7 @@ static bool read_where_in(const struct cell_reader *r, struct where *where, cons
 {
     const struct value *layers = value_get(v, "layers"), *heads = value_get(v, "heads"),
                        *dims = value_get(v, "dims"), *across = value_get(v, "across");
-    return known_keys_only(v, "where", where_keys, r->err) == PEAT_OK &&
+    return known_keys_only(v, "where", where_keys, r->err) &&
            (!layers || read_layers(r, where, layers, model->n_layer)) &&
            (!heads || read_heads(r, where, heads, model->n_head)) &&
            (!dims || read_dims(r, where, dims, model->d_model / model->n_head)) &&

@@ -53,15 +53,6 @@ static const char *content_of(struct recorded *r, const char *path)
     return json_get_text(next, "sha256");
 }
 
-/* A copy of the map; an empty map for another kind of value, which a damaged file may have. */
-static struct json copy_map(const struct value *map, struct arena *a)
-{
-    struct json copy = json_map(a);
-    for (int i = 0; map && map->kind == VALUE_MAP && i < map->n; i++)
-        json_put(copy, map->key[i], map->item[i]);
-    return copy;
-}
-
 /* Whether v is an empty text that r->files counts as a file that is not given. */
 static bool is_no_file(struct recorded *r, const struct value *v)
 {
@@ -91,7 +82,7 @@ static const struct value *content(struct recorded *r, const struct value *v)
 static const struct value *plugin_use(struct recorded *r, const struct value *use)
 {
     const struct value *plugin = json_get_item(r->meta, "plugins", r->n_plugin++);
-    struct json all = copy_map(use, r->a);
+    struct json all = {r->a, value_map_copy(r->a, use, NOWHERE)};
     for (int i = 0; i < all.v->n; i++)
         json_put(all, all.v->key[i], content(r, all.v->item[i]));
     const char *name = json_get_text(use, "plugin"), *sha256 = json_get_text(plugin, "sha256");
@@ -120,7 +111,7 @@ static const struct value *start(struct recorded *r, const struct value *given, 
     const char *cell = json_get_text(given, "cell");
     const char *hex = json_get_text(json_get_item(r->meta, "data", r->n_data++), "sha256");
     bool varies = r->identity && cell && strstr(cell, "{seed}");
-    struct json all = copy_map(given, r->a);
+    struct json all = {r->a, value_map_copy(r->a, given, NOWHERE)};
     json_put_text(all, "from", varies ? NULL : hex);
     if (!r->identity)
         return all.v;
@@ -136,7 +127,7 @@ static const struct value *model(struct recorded *r, struct json varying)
 {
     const struct value *given = value_get(r->config, "model"), *one,
                        *embedding = value_get(given, "embedding");
-    struct json all = copy_map(given, r->a), list = json_list(r->a);
+    struct json all = {r->a, value_map_copy(r->a, given, NOWHERE)}, list = json_list(r->a);
     int n = json_get_count(given, "start") + (embedding != NULL);
     int behind = json_get_count(r->meta, "data") - n;
     r->n_data = behind > 0 ? behind : 0;
@@ -187,30 +178,17 @@ bool cell_files_have_hash(const struct value *config, const struct value *meta, 
     return same;
 }
 
-/* A copy in which each path that meta.json lists is replaced by its content. */
-static const struct value *without_paths(const struct recorded *r, const struct value *v)
+static const char *content_at(const void *ctx, const struct value *v)
 {
-    if (v->kind == VALUE_TEXT) {
-        const char *hex = listed_content(r, v->text);
-        return hex ? value_text(r->a, NOWHERE, hex) : v;
-    }
-    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
-        return v;
-    struct json copy = v->kind == VALUE_LIST ? json_list(r->a) : json_map(r->a);
-    for (int i = 0; i < v->n; i++)
-        if (v->kind == VALUE_LIST)
-            json_add(copy, without_paths(r, v->item[i]));
-        else
-            json_put(copy, v->key[i], without_paths(r, v->item[i]));
-    return copy.v;
+    return listed_content(ctx, v->text);
 }
 
 const struct value *cell_files_without_paths(const struct value *config, const struct value *meta,
                                              struct arena *a)
 {
     struct recorded r = {.config = config, .meta = meta, .a = a};
-    struct json all = copy_map(config, a);
+    struct json all = {a, value_map_copy(a, config, NOWHERE)};
     if (value_get(meta, "plugins"))
         put_settings(&r, all, json_list(a));
-    return without_paths(&r, all.v);
+    return value_with_texts(a, all.v, content_at, &r);
 }

@@ -23,9 +23,8 @@ static peat_status check_hash(const struct cell_config *c, const struct recorded
     struct value *data;
     if (hash && !strcmp(c->hash, hash))
         return PEAT_OK;
-    peat_status status = cell_data(c, a, &data, err);
-    if (status != PEAT_OK)
-        return status;
+    if (!cell_data(c, a, &data, err))
+        return err->status;
     const char *file = changed_file(value_get(cell->meta, "data"), data);
     if (file)
         return error_set(err, PEAT_INVALID,

@@ -49,33 +49,37 @@ static const char *key_ending_in(const char *word, int n, const char *const *kno
     return NULL;
 }
 
-/* "unknown key 'x' in what; did you mean 'y'?" */
-static peat_status unknown_key(struct error *err, struct place at, const char *key,
-                               const char *what, int n, const char *const *known)
+/* The key that was meant; NULL: none is near enough. */
+static const char *nearest_key(const char *key, int n, const char *const *known)
 {
     const char *near = nearest_name(key, known, n);
-    if (!near)
-        near = key_ending_in(key, n, known);
-    if (near)
-        return place_error(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
-    struct strbuf list = STRBUF_NEW;
-    strbuf_join(&list, known, n < 24 ? n : 24);
-    peat_status status =
-        place_error(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);
-    strbuf_release(&list);
-    return status;
+    return near ? near : key_ending_in(key, n, known);
 }
 
-peat_status known_keys_only(const struct value *map, const char *what, const char *const *known,
-                            struct error *err)
+/* "unknown key 'x' in what; did you mean 'y'?" */
+static bool unknown_key(struct error *err, struct place at, const char *key, const char *what,
+                        int n, const char *const *known)
+{
+    const char *near = nearest_key(key, n, known);
+    if (near)
+        return mistake(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
+    struct strbuf list = STRBUF_NEW;
+    strbuf_join(&list, known, n < 24 ? n : 24);
+    mistake(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);
+    strbuf_release(&list);
+    return false;
+}
+
+bool known_keys_only(const struct value *map, const char *what, const char *const *known,
+                     struct error *err)
 {
     if (map->kind != VALUE_MAP)
-        return place_error(err, map->at, "%s must be a map of keys and values such as {%s: ...}",
-                           what, known[0]);
+        return mistake(err, map->at, "%s must be a map of keys and values such as {%s: ...}", what,
+                       known[0]);
     for (int i = 0; i < map->n; i++)
         if (names_find(known, map->key[i]) < 0)
             return unknown_key(err, map->key_at[i], map->key[i], what, names_count(known), known);
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- keys that exist ---- */
@@ -145,21 +149,19 @@ static bool is_known(const char *key)
     return names_find(name, last + 1) >= 0;
 }
 
-peat_status setting_check(const char *key, struct place at, int n_other, const char *const *other,
-                          struct arena *a, struct error *err)
+bool setting_check(const char *key, struct place at, int n_other, const char *const *other,
+                   struct arena *a, struct error *err)
 {
     if (is_known(key))
-        return PEAT_OK;
+        return true;
     const char *name[2 * KEYS_MAX];
     int n = all_keys(name, a);
     for (int i = 0; i < n_other && n < 2 * KEYS_MAX; i++)
         name[n++] = other[i];
-    const char *near = nearest_name(key, name, n);
-    if (!near)
-        near = key_ending_in(key, n, name);
+    const char *near = nearest_key(key, n, name);
     if (near)
-        return place_error(err, at, "unknown key '%s'; did you mean '%s'?", key, near);
-    return place_error(
+        return mistake(err, at, "unknown key '%s'; did you mean '%s'?", key, near);
+    return mistake(
         err, at, "unknown key '%s'; settings start with task, model, position, train or eval", key);
 }
 
@@ -171,11 +173,11 @@ bool setting_takes_list(const char *key)
     return row ? row_type(row)->item != NULL : strcmp(key, "model.start") == 0;
 }
 
-peat_status setting_check_section(const char *section, const struct value *v, struct error *err)
+bool setting_check_section(const char *section, const struct value *v, struct error *err)
 {
     const char *name[KEYS_MAX];
     if (strcmp(section, "task") == 0 || v->kind == VALUE_NULL)
-        return PEAT_OK;
+        return true;
     section_keys(find_section(section, strlen(section)), name);
     return known_keys_only(v, section, name, err);
 }
@@ -203,30 +205,29 @@ static const struct opened *opened_by(const char *key)
 }
 
 /* A plugin's bare name becomes {plugin: name}. */
-static peat_status open_text(struct value **tree, const char *key, const struct opened *o,
-                             struct place key_at, struct arena *a, struct error *err)
+static bool open_text(struct value **tree, const char *key, const struct opened *o,
+                      struct place key_at, struct arena *a, struct error *err)
 {
     const struct value *old = value_get_path(*tree, o->prefix);
     if (!old || old->kind == VALUE_MAP)
-        return PEAT_OK;
+        return true;
     if (old->kind != VALUE_TEXT)
-        return place_error(err, key_at, "'%s' cannot be set: '%s' is %s here", key, o->prefix,
-                           old->kind == VALUE_LIST ? o->list : o->other);
+        return mistake(err, key_at, "'%s' cannot be set: '%s' is %s here", key, o->prefix,
+                       old->kind == VALUE_LIST ? o->list : o->other);
     struct value *map = value_map(a, old->at);
     value_set(a, map, o->key, old->at, value_text(a, old->at, old->text));
     *tree = value_with_path(a, *tree, o->prefix, old->at, map);
-    return PEAT_OK;
+    return true;
 }
 
-peat_status setting_apply(struct value **tree, const char *key, struct place key_at,
-                          struct value *item, struct arena *a, struct error *err)
+bool setting_apply(struct value **tree, const char *key, struct place key_at, struct value *item,
+                   struct arena *a, struct error *err)
 {
     const struct opened *o = opened_by(key);
-    peat_status status = o ? open_text(tree, key, o, key_at, a, err) : PEAT_OK;
-    if (status != PEAT_OK)
-        return status;
+    if (o && !open_text(tree, key, o, key_at, a, err))
+        return false;
     if (setting_is_section(key) && strcmp(key, "task") != 0 && item->kind == VALUE_MAP)
         item = value_merge(a, value_get(*tree, key), item);
     *tree = value_with_path(a, *tree, key, key_at, item);
-    return PEAT_OK;
+    return true;
 }

@@ -5,19 +5,12 @@
 
 #include "cell/cellfiles.h"
 #include "plugin/params.h"
-#include "train/generation.h"
 
 /* ---- a finished cell of another run, whose weights are read ---- */
 
-struct source_cell {
-    const char *weights;  /* the path of its final model.safetensors */
-    const char *sha256;   /* SHA-256 that its result is sealed with  */
-    struct value *config; /* config.json                             */
-};
-
 /* The directory of one cell. */
 struct candidate {
-    const char *id, *dir;
+    const char *id, *dir; /* id NULL: no cell */
     struct value *config; /* NULL: it cannot be read */
 };
 
@@ -26,26 +19,6 @@ static bool fits(const struct candidate *c, const char *name)
     const char *label = json_get_text(c->config, "label"), *hash = json_get_text(c->config, "hash");
     bool starts = hash && *name && strncmp(hash, name, strlen(name)) == 0;
     return strcmp(c->id, name) == 0 || same_text(label, name) || starts;
-}
-
-static peat_status list_cells(const char *run, const char *name, struct arena *a,
-                              struct candidate **cell, int *n, struct error *err)
-{
-    char **id;
-    const char *cells = arena_printf(a, "%s/cells", run);
-    if (!file_exists(cells))
-        return error_set(err, PEAT_NOTFOUND, "'%s' has neither a file '%s' nor cells of a run", run,
-                         name);
-    peat_status status = dir_list(cells, &id, n, err);
-    *cell = ARENA_ARRAY(a, *n + 1, struct candidate);
-    for (int i = 0; i < *n; i++) {
-        struct candidate *c = &(*cell)[i];
-        c->id = arena_strdup(a, id[i]);
-        c->dir = arena_printf(a, "%s/%s", cells, id[i]);
-        record_read(c->dir, &config_record, a, &c->config, NULL);
-    }
-    names_free(id, *n);
-    return status;
 }
 
 /* True where plan.json has the cell: cells of earlier plans may have the same label. */
@@ -58,69 +31,67 @@ static bool is_planned(const struct value *plan, const char *id)
     return false;
 }
 
-/* The first cell that fits the name and, unless plan is NULL, is planned; *other: the second. */
-static const struct candidate *pick(const struct candidate *cell, int n, const char *name,
-                                    const struct value *plan, const struct candidate **other)
+/* The cell of this id, label or start of its hash; id NULL: none. Cells of the plan are preferred
+ * to those of earlier plans. *other: a second one that fits as well. label: gets the labels of all.
+ */
+static struct candidate pick(const char *cells, int n, char *const *id, const char *name,
+                             const struct value *plan, const char **label, const char **other,
+                             struct arena *a)
 {
-    const struct candidate *first = NULL;
+    struct candidate found = {NULL};
+    bool is_of_plan = false;
     *other = NULL;
-    for (int i = 0; i < n && !*other; i++) {
-        if (!fits(&cell[i], name) || (plan && !is_planned(plan, cell[i].id)))
+    for (int i = 0; i < n; i++) {
+        struct candidate c = {arena_strdup(a, id[i]), arena_printf(a, "%s/%s", cells, id[i]), NULL};
+        record_read(c.dir, &config_record, a, &c.config, NULL);
+        label[i] = json_text_or(c.config, "label", c.id);
+        bool planned = fits(&c, name) && is_planned(plan, c.id);
+        if (!fits(&c, name) || (is_of_plan && !planned))
             continue;
-        *(first ? other : &first) = &cell[i];
+        if (!found.id || (planned && !is_of_plan)) {
+            found = c;
+            *other = NULL;
+        } else if (!*other) {
+            *other = c.id;
+        }
+        is_of_plan = planned;
     }
-    return first;
+    return found;
 }
 
-static peat_status not_there(const char *run, const char *name, const struct candidate *cell, int n,
-                             struct arena *a, struct error *err)
+static peat_status find_cell(const char *run, const char *name, struct arena *a,
+                             struct candidate *found, struct error *err)
 {
+    char **id;
+    int n;
+    struct value *plan = NULL;
+    const char *cells = arena_printf(a, "%s/cells", run), *other;
+    if (!file_exists(cells))
+        return error_set(err, PEAT_NOTFOUND, "'%s' has neither a file '%s' nor cells of a run", run,
+                         name);
+    peat_status status = dir_list(cells, &id, &n, err);
+    if (status != PEAT_OK)
+        return status;
     const char **label = ARENA_ARRAY(a, n + 1, const char *);
-    for (int i = 0; i < n; i++)
-        label[i] = json_text_or(cell[i].config, "label", cell[i].id);
+    json_read_file(run, "plan.json", a, &plan, NULL);
+    *found = pick(cells, n, id, name, plan, label, &other, a);
+    names_free(id, n);
+    if (other)
+        return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
+                         name, run, found->id, other);
+    if (found->id)
+        return PEAT_OK;
     error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", run, name);
     error_add_nearest(err, name, label, n);
     return PEAT_NOTFOUND;
 }
 
-static peat_status find(const char *run, const char *name, struct arena *a,
-                        const struct candidate **found, struct error *err)
+/* Takes the final weights of a cell, which must have finished, and all its files must be those that
+ * its result was sealed with. */
+static peat_status take_weights(struct weight_start *s, const struct candidate *c,
+                                const char **sealed, struct arena *a, struct error *err)
 {
-    struct candidate *cell = NULL;
-    struct value *plan = NULL;
-    const struct candidate *other, *more, *planned = NULL;
-    int n = 0;
-    peat_status status = list_cells(run, name, a, &cell, &n, err);
-    if (status != PEAT_OK)
-        return status;
-    *found = pick(cell, n, name, NULL, &other);
-    if (other && json_read_file(run, "plan.json", a, &plan, NULL) == PEAT_OK)
-        planned = pick(cell, n, name, plan, &more);
-    if (planned) {
-        *found = planned;
-        other = more;
-    }
-    if (other)
-        return error_set(err, PEAT_INVALID, "'%s' is more than one cell of '%s': '%s' and '%s'",
-                         name, run, (*found)->id, other->id);
-    return *found ? PEAT_OK : not_there(run, name, cell, n, a, err);
-}
-
-/* The final weights in the list of the result's files. */
-static const char *weights_of(const struct value *result, const char **sha256)
-{
-    const struct value *files = value_get(result, "files");
-    for (int i = 0; files && i < files->n; i++) {
-        *sha256 = json_get_text(files->item[i], "sha256");
-        if (path_ends_in(files->key[i], "/" GENERATION_MODEL) && *sha256)
-            return files->key[i];
-    }
-    return NULL;
-}
-
-static peat_status read_sealed(const struct candidate *c, const char *run, struct arena *a,
-                               struct source_cell *cell, struct error *err)
-{
+    const char *run = s->from;
     struct value *result = NULL, *meta = NULL;
     peat_status status = record_read(c->dir, &result_record, a, &result, err);
     if (status == PEAT_NOTFOUND)
@@ -133,24 +104,14 @@ static peat_status read_sealed(const struct candidate *c, const char *run, struc
         return error_set(err, PEAT_INVALID, "cell '%s' of '%s' diverged", c->id, run);
     record_read(c->dir, &meta_record, a, &meta, NULL);
     const char *fault = cell_files_fault(c->dir, result, meta, LOOK_ALL, a);
-    const char *name = weights_of(result, &cell->sha256);
+    const char *name = result_weights(result, sealed);
     if (!fault && !name)
         fault = "its result is not sealed with weights";
     if (fault)
         return error_set(err, PEAT_INVALID, "cell '%s' of '%s' is damaged: %s", c->id, run, fault);
-    cell->weights = arena_printf(a, "%s/%s", c->dir, name);
-    cell->config = c->config;
+    s->file = arena_printf(a, "%s/%s", c->dir, name);
+    s->config = c->config;
     return PEAT_OK;
-}
-
-/* name: a cell's id or label, or the start of its hash. The cell must have finished, and all its
- * files must be those that its result was sealed with. */
-static peat_status source_cell_find(const char *run, const char *name, struct arena *a,
-                                    struct source_cell *cell, struct error *err)
-{
-    const struct candidate *found;
-    peat_status status = find(run, name, a, &found, err);
-    return status == PEAT_OK ? read_sealed(found, run, a, cell, err) : status;
 }
 
 #define START(type, field, ...) PARAM_ROW(type, struct weight_start, field, #field, __VA_ARGS__)
@@ -247,7 +208,7 @@ static bool is_kind(const char *path, mode_t kind)
 static peat_status find_file(struct weight_start *s, int64_t seed, struct arena *a,
                              const char **sealed, struct error *err)
 {
-    struct source_cell source = {0};
+    struct candidate cell = {NULL};
     const char *name = with_seed(s->cell, seed, a),
                *inside = arena_printf(a, "%s/%s", s->from, name);
     s->file = s->from;
@@ -263,13 +224,8 @@ static peat_status find_file(struct weight_start *s, int64_t seed, struct arena 
         s->file = inside;
         return PEAT_OK;
     }
-    peat_status status = source_cell_find(s->from, name, a, &source, err);
-    if (status != PEAT_OK)
-        return status;
-    s->file = source.weights;
-    s->config = source.config;
-    *sealed = source.sha256;
-    return PEAT_OK;
+    peat_status status = find_cell(s->from, name, a, &cell, err);
+    return status == PEAT_OK ? take_weights(s, &cell, sealed, a, err) : status;
 }
 
 static peat_status find_one(struct weight_start *s, const struct cell_config *c, struct arena *a,

@@ -54,17 +54,14 @@ bool trunk_keeps(const struct value *trunk, const char *id, int64_t step)
     return ends && used && step <= json_get_int(trunk, "end", 0);
 }
 
-void trunk_release(const char *run, const struct value *trunk)
+void trunk_release(const char *run, const struct value *trunk, struct arena *a)
 {
     const struct value *cells = value_get(trunk, "cells");
-    struct arena a;
     bool done = cells != NULL;
-    arena_init(&a, "trunk", 4096);
     for (int i = 0; done && i < cells->n; i++)
-        done = file_exists(arena_printf(&a, "%s/cells/%s/result.json", run, cells->key[i]));
+        done = file_exists(arena_printf(a, "%s/cells/%s/result.json", run, cells->key[i]));
     if (done) {
-        dir_remove(trunk_dir(run, json_get_text(trunk, "hash"), &a), NULL);
-        rmdir(arena_printf(&a, "%s/trunks", run)); /* fails while other files are in it */
+        dir_remove(trunk_dir(run, json_get_text(trunk, "hash"), a), NULL);
+        rmdir(arena_printf(a, "%s/trunks", run)); /* fails while other files are in it */
     }
-    arena_release(&a);
 }

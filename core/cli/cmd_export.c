@@ -154,7 +154,7 @@ static bool take_batches(struct exporter *x, const char *steps)
         return error_fail(x->err, PEAT_INVALID,
                           "--feed: the cell has %" PRId64 " steps, and %" PRId64 " is asked for",
                           config->train.steps, last);
-    return batches_add(&x->list, &x->s, config, first, last, x->err) == PEAT_OK;
+    return batches_add(&x->list, &x->s, config, first, last);
 }
 
 /* Builds a model in F64 with the weights in the list, which it sorts: for --batch and --steps. */
@@ -183,7 +183,7 @@ static bool take_trained(struct exporter *x, int64_t steps)
     x->step = steps;
     x->list.tensor = generation_tensors(&x->s.model.weights, NULL, x->arena, &x->list.n);
     x->list.room = 2 * x->list.n;
-    return steps_add(&x->list, &x->s, &x->config, steps, x->err) == PEAT_OK;
+    return steps_add(&x->list, &x->s, &x->config, steps);
 }
 
 static bool take_tensors(struct exporter *x, const struct request *q)
@@ -195,7 +195,7 @@ static bool take_tensors(struct exporter *x, const struct request *q)
     if (q->steps)
         return take_trained(x, q->steps);
     return !q->batch ||
-           (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config, x->err) == PEAT_OK);
+           (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config));
 }
 
 /* ---- the file ---- */
@@ -241,7 +241,7 @@ static int export_weights(const struct cli *cli)
                            .arena = cli->arena,
                            .err = cli->err,
                            .cell = cli_find_cell(cli),
-                           .list = {.arena = cli->arena}};
+                           .list = {.arena = cli->arena, .err = cli->err}};
     if (x->cell && take_tensors(x, q))
         safetensors_write(q->file, x->list.tensor, x->list.n, metadata_of(x), cli->err);
     return CLI_DONE;

@@ -62,7 +62,7 @@ static void add_contrasts(const struct printing *p)
             return;
         effects_table(&t, &x, p->a);
         if (p->q->format == CSV)
-            effects_csv(&x, i == 0, p->out);
+            effects_csv(&x, i == 0, p->a, p->out);
         else
             add_table(p, &t);
     }
@@ -78,7 +78,7 @@ static void add_history(const struct printing *p, const struct claim_history *h)
         return;
     }
     if (p->q->format == CSV) {
-        claims_csv(h, p->out);
+        claims_csv(h, p->a, p->out);
         return;
     }
     for (int earlier = 0; earlier <= (h->first.version != NULL); earlier++) {

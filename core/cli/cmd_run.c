@@ -57,11 +57,12 @@ static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner
             "option '--shard': seeds until claims need all cells of a look in one directory");
     }
     if (own_program(program, sizeof(program), err) != PEAT_OK ||
-        runner_check(&l->plan, o, err) != PEAT_OK || rundir_check(dir, &l->plan, err) != PEAT_OK)
+        runner_check(&l->plan, o, err) != PEAT_OK ||
+        rundir_check(dir, &l->plan, &l->arena, err) != PEAT_OK)
         return false;
     if (o->dry)
         return run_cells(l, dir, o, program, end, err);
-    if (rundir_lock(dir, &lock, err) != PEAT_OK)
+    if (rundir_lock(dir, &lock, &l->arena, err) != PEAT_OK)
         return false;
     bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
                rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&

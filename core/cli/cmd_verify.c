@@ -148,7 +148,6 @@ static int verify(const struct cli *cli)
 {
     struct request *q = cli->options;
     struct verification v;
-    char hex[HASH_HEX];
     if (cli->n_operand > 1 && !strchr(cli->operand[1], '='))
         return cli_mistake(cmd_verify.name,
                            "'%s' is not KEY=PATH, and one directory is verified at a time",
@@ -171,7 +170,7 @@ static int verify(const struct cli *cli)
         return CLI_STOPPED;
     list_not_retrained(&v, &q->again);
     const struct said said = {&v, &q->again,
-                              !v.problems.n && fingerprint_of(&v.dir, hex) ? hex : NULL};
+                              v.problems.n ? NULL : fingerprint_of(&v.dir, cli->arena)};
     if (q->json)
         print_object(&said);
     else

@@ -7,10 +7,10 @@
 #include "grid/rundir.h"
 
 /* Requires that a resolved.yaml in a run directory is as `peat run` wrote it. */
-static bool check_resolved(const char *path, struct error *err)
+static bool check_resolved(const char *path, struct arena *a, struct error *err)
 {
     return strcmp(path_name(path), RESOLVED_FILE) != 0 ||
-           rundir_check_sources(path_folder(path).text, err) == PEAT_OK;
+           rundir_check_sources(path_folder(path).text, a, err) == PEAT_OK;
 }
 
 /* A run directory, or the name of one, instead of a file means its resolved.yaml. */
@@ -41,7 +41,7 @@ bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_de
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
     const char *path;
-    bool made = find_file(l, cli->operand[0], &path, err) && check_resolved(path, err) &&
+    bool made = find_file(l, cli->operand[0], &path, err) && check_resolved(path, &l->arena, err) &&
                 experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
                                 cli->operand + 1, mends, err) == PEAT_OK &&
                 plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err) == PEAT_OK;

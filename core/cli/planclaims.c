@@ -22,7 +22,7 @@ static struct labelled axes_of(const struct experiment *e, struct arena *a)
     const char **key = ARENA_ARRAY(a, e->n_axis + 1, const char *);
     int n = 0;
     for (int i = 0; i < e->n_axis; i++)
-        if (!best_over_has(&e->report.best_over, e->axis[i].key))
+        if (!e->chosen[i])
             key[n++] = e->axis[i].key;
     return (struct labelled){.n_axis = n, .axis = key};
 }

@@ -41,7 +41,7 @@ void plan_states_count(const char *const *state, int n, struct strbuf *out)
 bool plan_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     int lock;
-    if (rundir_check(dir, p, err) != PEAT_OK || rundir_lock(dir, &lock, err) != PEAT_OK)
+    if (rundir_check(dir, p, a, err) != PEAT_OK || rundir_lock(dir, &lock, a, err) != PEAT_OK)
         return false;
     bool written = rundir_write(dir, p, a, err) == PEAT_OK;
     close(lock);

@@ -118,7 +118,7 @@ bool settings_check(struct reading *r, const struct value *set, const char *what
         return mistake(r->err, set->at, "%s must be a map of settings such as train.lr: 1e-3",
                        what);
     for (int i = 0; i < set->n; i++) {
-        if (setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err) != PEAT_OK)
+        if (!setting_check(set->key[i], set->key_at[i], 0, NULL, r->a, r->err))
             return false;
     }
     return true;
@@ -189,7 +189,7 @@ static bool read_labelled(struct reading *r, struct axis *axis, const struct val
 
 static bool read_plain(struct reading *r, struct axis *axis, const struct value *v)
 {
-    if (setting_check(axis->key, axis->at, 0, NULL, r->a, r->err) != PEAT_OK)
+    if (!setting_check(axis->key, axis->at, 0, NULL, r->a, r->err))
         return false;
     if (v->kind != VALUE_LIST)
         return mistake(r->err, v->at, "axis '%s' must be a list of values%s", axis->key,

@@ -78,6 +78,7 @@ static bool add_axis(struct reading *r, const struct value *v, struct best_over 
     if (best_over_has(b, v->text))
         return mistake(r->err, v->at, "best_over names '%s' twice", v->text);
     b->axis[b->n_axis++] = r->e->axis[axis].key;
+    r->e->chosen[axis] = true;
     return true;
 }
 

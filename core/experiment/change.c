@@ -10,7 +10,7 @@ const char *const change_scales[] = {"value", "log2", "order", "monotone", NULL}
 
 /* ---- x ---- */
 
-static double number_of(const char *label)
+double label_number(const char *label)
 {
     char *end;
     double x = strtod(label, &end);
@@ -19,15 +19,10 @@ static double number_of(const char *label)
 
 double change_x(enum change_scale scale, const char *label, int i)
 {
-    double x = number_of(label);
+    double x = label_number(label);
     if (scale == SCALE_ORDER || scale == SCALE_MONOTONE)
         return i;
     return scale == SCALE_VALUE ? x : x > 0.0 ? log2(x) : (double)NAN;
-}
-
-static bool goes_before(const char *x, const char *y)
-{
-    return number_of(x) < number_of(y);
 }
 
 int change_order(const char **label, int n)
@@ -37,10 +32,10 @@ int change_order(const char **label, int n)
     for (int i = 0; i < n; i++) {
         if (texts_find(label, kept, label[i]) < 0)
             label[kept++] = label[i];
-        numbers = numbers && !isnan(number_of(label[i]));
+        numbers = numbers && !isnan(label_number(label[i]));
     }
     for (int i = 1; numbers && i < kept; i++)
-        for (int j = i; j > 0 && goes_before(label[j], label[j - 1]); j--) {
+        for (int j = i; j > 0 && label_number(label[j]) < label_number(label[j - 1]); j--) {
             const char *later = label[j - 1];
             label[j - 1] = label[j];
             label[j] = later;
@@ -69,14 +64,11 @@ static bool read_axis(struct reading *r, const struct value *v, const char *key,
 
 static bool read_scale(struct reading *r, const struct value *v)
 {
-    int n = 0;
-    while (change_scales[n])
-        n++;
     if (v->kind == VALUE_TEXT && names_find(change_scales, v->text) >= 0)
         return true;
     char near[SUGGESTION] = "";
     if (v->kind == VALUE_TEXT)
-        suggestion(v->text, change_scales, n, near);
+        suggestion(v->text, change_scales, names_count(change_scales), near);
     return mistake(r->err, v->at, "a trend goes over 'log2', 'value', 'order' or 'monotone'%s",
                    near);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* claims.c: the section `claims`, written before an experiment is run. */
 
-#include "cell/setting.h"
 #include "comparisons.h"
 #include "experiment/claim.h"
 #include "plugin/params.h"

@@ -61,21 +61,12 @@ struct table_rows {
     const struct plan_row **row;
 };
 
-static bool differ_in_choice_alone(const struct planning *p, const struct plan_row *x,
-                                   const struct plan_row *y)
-{
-    for (int i = 0; i < p->e->n_axis; i++)
-        if (!best_over_has(&p->e->report.best_over, p->e->axis[i].key) &&
-            strcmp(x->cell.axis[i], y->cell.axis[i]) != 0)
-            return false;
-    return true;
-}
-
+/* The first row that differs from this one only in choices; NULL: this one. */
 static const struct plan_row *same_row(const struct planning *p, const struct plan_row *row)
 {
     bool chosen = p->e->report.best_over.n_axis > 0;
     for (const struct plan_row *x = p->row; chosen && x < row; x++)
-        if (differ_in_choice_alone(p, x, row))
+        if (labels_alike(p->e->n_axis, x->cell.axis, row->cell.axis, p->e->chosen, false))
             return x;
     return NULL;
 }
@@ -88,7 +79,7 @@ static struct table_rows table_rows(const struct planning *p)
     struct table_rows t = {.row = ARENA_ARRAY(p->a, p->n + 1, const struct plan_row *)};
     int n_axis = 0, n = 0, axis[EXPERIMENT_MAX_AXES];
     for (int i = 0; i < e->n_axis; i++)
-        if (!best_over_has(&e->report.best_over, e->axis[i].key)) {
+        if (!e->chosen[i]) {
             axis[n_axis] = i;
             key[n_axis++] = e->axis[i].key;
         }

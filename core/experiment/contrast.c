@@ -37,7 +37,7 @@ static bool read_factor(struct contrast *c, const struct value *v, const struct 
     for (int i = 0; sound && (axis = json_get_item(v, "over", i)); i++) {
         int k = labelled_axis(rows, axis->text);
         sound = k >= 0;
-        c->over[sound ? k : 0] = true;
+        c->over[sound ? k : 0] = k != c->factor;
     }
     return sound && c->factor >= 0;
 }
@@ -74,15 +74,13 @@ bool axis_labels_agree(const char *axis, const char *x, const char *y)
     return strcmp(x, y) == 0 || (combine && (is_nothing(x) || is_nothing(y)));
 }
 
-static bool is_one_of(const struct labelled *rows, int axis, const char *label,
-                      const struct value *wanted)
+bool axis_label_is(const char *axis, const char *label, const struct value *wanted)
 {
-    if (wanted->kind != VALUE_LIST)
-        return wanted->text && axis_labels_agree(rows->axis[axis], label, wanted->text);
-    for (int i = 0; i < wanted->n; i++)
-        if (wanted->item[i]->text &&
-            axis_labels_agree(rows->axis[axis], label, wanted->item[i]->text))
+    for (int i = 0; i < value_count(wanted); i++) {
+        const char *one = value_item(wanted, i)->text;
+        if (one && axis_labels_agree(axis, label, one))
             return true;
+    }
     return false;
 }
 
@@ -90,7 +88,7 @@ bool labels_match(const struct labelled *rows, int row, const struct value *map)
 {
     for (int i = 0; map && i < map->n; i++) {
         int axis = labelled_axis(rows, map->key[i]);
-        if (axis < 0 || !is_one_of(rows, axis, rows->label[row][axis], map->item[i]))
+        if (axis < 0 || !axis_label_is(map->key[i], rows->label[row][axis], map->item[i]))
             return false;
     }
     return true;

@@ -12,7 +12,7 @@ bool comparison_axis(struct reading *r, const struct value *v, const char *what,
     *axis = v->kind == VALUE_TEXT ? axis_find(r->e, v->text) : -1;
     if (*axis < 0)
         return unknown_axis(r, v->at, value_label(r->a, &r->e->names, v), what);
-    if (best_over_has(&r->e->report.best_over, v->text))
+    if (r->e->chosen[*axis])
         return mistake(r->err, v->at,
                        "'%s' names '%s', whose value best_over chooses for each row: leave it out",
                        what, v->text);
@@ -128,7 +128,7 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
     if (!two_labels_read(r, &r->e->axis[axis], labels, "of", of))
         return false;
     for (int i = 0; i < r->e->n_axis; i++)
-        if (best_over_has(&r->e->report.best_over, r->e->axis[i].key))
+        if (r->e->chosen[i])
             role[i] = CHOSEN;
     role[axis] = FACTOR;
     bool ok = read_roles(r, v, role);
@@ -156,7 +156,7 @@ bool contrast_normalise(struct reading *r, const struct value *v, struct value *
 {
     static const char *const keys[] = {"name",  "factor", "of",     "over", "pool",
                                        "where", "metric", "length", NULL};
-    if (known_keys_only(v, "a contrast", keys, r->err) != PEAT_OK)
+    if (!known_keys_only(v, "a contrast", keys, r->err))
         return false;
     const struct value *name = value_get(v, "name");
     if (name && (name->kind != VALUE_TEXT || !name->text[0]))

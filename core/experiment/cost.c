@@ -64,30 +64,32 @@ static double first_ratio(struct planning *p, struct assembly *s, const struct c
     return strtod(digits, NULL);
 }
 
-/* Costs and properties that are known after the cell's set-up. */
-struct look {
-    struct model_cost cost;
-    struct evaluation_cost evaluation, test; /* test: 0 without a test part */
-    struct strbuf injection;
-    double ratio;
-    const char *started, *first_tokens; /* copied into the memory of the plan */
-};
-
-static bool look_closer(struct planning *p, struct assembly *s, const struct cell_config *c,
-                        struct look *look)
+/* Sets the costs of evaluation and what else is known after the set-up. */
+static bool look_closer(struct planning *p, struct assembly *s, struct plan_cell *cell)
 {
+    const struct cell_config *c = &cell->config;
     struct error ignored = {0};
+    struct evaluation_cost each, test = {0};
+    struct strbuf injection = STRBUF_NEW;
     bool meet = p->team && positional_at_input(&s->positional) &&
                 model_fill_input(&s->model, &ignored) == PEAT_OK;
     if (start_apply(s, c, p->err) != PEAT_OK)
         return false;
-    look->started = s->started ? arena_strdup(p->a, s->started) : NULL;
-    look->first_tokens = task_first_tokens(&s->task, p->a);
-    look->ratio = meet ? first_ratio(p, s, c) : (double)NAN;
-    positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &look->injection);
-    return evaluation_cost(&s->model, &s->task, false, &look->evaluation, p->err) == PEAT_OK &&
-           (c->eval.test == 0 ||
-            evaluation_cost(&s->model, &s->task, true, &look->test, p->err) == PEAT_OK);
+    cell->started = s->started ? arena_strdup(p->a, s->started) : NULL;
+    cell->first_tokens = task_first_tokens(&s->task, p->a);
+    cell->q[Q_INPUT_RATIO_START] = meet ? first_ratio(p, s, c) : (double)NAN;
+    positional_describe(&s->positional, c->model.n_layer, c->model.n_head, &injection);
+    while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
+        injection.text[--injection.n] = '\0';
+    cell->injection = strbuf_keep(&injection, p->a);
+    if (evaluation_cost(&s->model, &s->task, false, &each, p->err) != PEAT_OK ||
+        (c->eval.test > 0 && evaluation_cost(&s->model, &s->task, true, &test, p->err) != PEAT_OK))
+        return false;
+    double times = (double)evaluations_until(c->train.steps, c->train.steps, c->eval.every);
+    cell->q[Q_EVAL_FLOPS] = times * each.score_flops + test.score_flops;
+    cell->q[Q_GENERATE_FLOPS] = times * each.generate_flops + test.generate_flops;
+    cell->q[Q_GENERATE_WORK] = times * each.generate_work + test.generate_work;
+    return true;
 }
 
 /* Weights that act only on special tokens get no gradient where the task marks no special tokens. A
@@ -108,16 +110,17 @@ static bool check_unmarked(struct planning *p, struct assembly *s, const struct 
     return batch.b.has_special || error_fail(p->err, why.status, "%s", why.text);
 }
 
-/* all: compute everything, not only the costs of training. */
-static bool measure(struct planning *p, const struct cell_config *c, bool all, struct look *look)
+/* cell: the cell with this configuration, to be looked at closer; NULL: only training costs. */
+static bool measure(struct planning *p, const struct cell_config *c, struct plan_cell *cell,
+                    struct model_cost *cost)
 {
     arena_reset(&p->scratch);
     struct assembly *s = ARENA_NEW(&p->scratch, struct assembly);
     s->trail = p->registry->trail;
-    bool ok = assemble(s, c, &p->scratch, PEAT_F32, true, p->err) == PEAT_OK &&
-              model_plan(&s->model, c->train.batch, c->train.seq_len, true, &look->cost, p->err) ==
-                  PEAT_OK &&
-              (!all || (check_unmarked(p, s, c) && look_closer(p, s, c, look)));
+    bool ok =
+        assemble(s, c, &p->scratch, PEAT_F32, true, p->err) == PEAT_OK &&
+        model_plan(&s->model, c->train.batch, c->train.seq_len, true, cost, p->err) == PEAT_OK &&
+        (!cell || (check_unmarked(p, s, c) && look_closer(p, s, cell)));
     return ok || refused(p, c);
 }
 
@@ -138,15 +141,15 @@ static bool twin_params(struct planning *p, const struct cell_config *c, int64_t
         }
     }
     struct cell_config bare = *c;
-    struct look look = {.ratio = 0};
+    struct model_cost cost;
     bare.model.freeze_loosely = true;
     bare.n_scheme = 0;
     bare.has_combine = false;
-    if (!measure(p, &bare, false, &look))
+    if (!measure(p, &bare, NULL, &cost))
         return false;
     struct twin *twin = ARENA_APPEND(p->a, p->twin, p->n_twin, p->twin_room);
     memcpy(twin->hash, hash, HASH_HEX);
-    twin->params = *params = look.cost.trainable;
+    twin->params = *params = cost.trainable;
     return true;
 }
 
@@ -190,7 +193,6 @@ double plan_step_work(const struct model_cost *cost)
     return work_of(3 * (double)cost->forward_flops, (double)cost->activation_bytes);
 }
 
-/* The work of a step divided by its FLOPs alone. */
 static double slowness(const struct plan_cell *c)
 {
     const struct train_config *t = &c->config.train;
@@ -235,41 +237,23 @@ const struct plan_cell *plan_largest(const struct plan *p)
     return most;
 }
 
-static void note_costs(struct planning *p, struct plan_cell *cell, const struct look *look)
-{
-    const struct train_config *t = &cell->config.train;
-    const struct model_cost *cost = &look->cost;
-    double tokens = (double)t->batch * (double)t->seq_len;
-    double times = (double)evaluations_until(t->steps, t->steps, cell->config.eval.every);
-    struct strbuf injection = look->injection;
-    cell->q[Q_PARAMS] = (double)cost->trainable;
-    cell->q[Q_PARAMS_FROZEN] = (double)cost->frozen;
-    cell->started = look->started;
-    cell->first_tokens = look->first_tokens;
-    cell->q[Q_FLOPS_PER_TOKEN] = 3 * (double)cost->forward_flops / tokens;
-    cell->q[Q_EVAL_FLOPS] = times * look->evaluation.score_flops + look->test.score_flops;
-    cell->q[Q_GENERATE_FLOPS] = times * look->evaluation.generate_flops + look->test.generate_flops;
-    cell->q[Q_GENERATE_WORK] = times * look->evaluation.generate_work + look->test.generate_work;
-    cell->q[Q_ACTIVATION_BYTES] = (double)cost->activation_bytes;
-    cell->q[Q_HELD_BYTES] = (double)cost->held_bytes;
-    cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
-                           : cost->composed                            ? "composed"
-                                                                       : "fused";
-    cell->q[Q_INPUT_RATIO_START] = look->ratio;
-    while (injection.n > 0 && injection.text[injection.n - 1] == '\n')
-        injection.n--;
-    cell->injection = arena_printf(p->a, "%.*s", (int)injection.n, injection.text);
-}
-
 bool cost_measure(struct planning *p, struct plan_cell *cell)
 {
-    struct look look = {.ratio = (double)NAN};
-    int64_t without = 0;
+    const struct train_config *t = &cell->config.train;
+    struct model_cost cost;
+    int64_t without;
     trail_cell(p->registry->trail, cell->label);
-    strbuf_init(&look.injection);
-    bool ok = measure(p, &cell->config, true, &look) && twin_params(p, &cell->config, &without);
-    note_costs(p, cell, &look);
-    cell->q[Q_PARAMS_POSITIONAL] = cell->q[Q_PARAMS] - (double)without;
-    strbuf_release(&look.injection);
-    return ok;
+    if (!measure(p, &cell->config, cell, &cost) || !twin_params(p, &cell->config, &without))
+        return false;
+    cell->q[Q_PARAMS] = (double)cost.trainable;
+    cell->q[Q_PARAMS_FROZEN] = (double)cost.frozen;
+    cell->q[Q_PARAMS_POSITIONAL] = (double)(cost.trainable - without);
+    cell->q[Q_FLOPS_PER_TOKEN] =
+        3 * (double)cost.forward_flops / ((double)t->batch * (double)t->seq_len);
+    cell->q[Q_ACTIVATION_BYTES] = (double)cost.activation_bytes;
+    cell->q[Q_HELD_BYTES] = (double)cost.held_bytes;
+    cell->attention_path = cell->config.model.mixer != MIXER_ATTENTION ? "-"
+                           : cost.composed                             ? "composed"
+                                                                       : "fused";
+    return true;
 }

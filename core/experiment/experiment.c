@@ -69,9 +69,9 @@ static bool read_defaults(struct reading *r)
         r->e->defaults = value_map(r->a, r->e->defaults_at);
         return true;
     }
-    bool ok = known_keys_only(v, "defaults", setting_sections, r->err) == PEAT_OK;
+    bool ok = known_keys_only(v, "defaults", setting_sections, r->err);
     for (int i = 0; ok && i < v->n; i++)
-        ok = setting_check_section(v->key[i], v->item[i], r->err) == PEAT_OK;
+        ok = setting_check_section(v->key[i], v->item[i], r->err);
     r->e->defaults = v;
     return ok;
 }
@@ -81,7 +81,7 @@ static bool read_defaults(struct reading *r)
 static bool read_override(struct reading *r, struct override *o, const struct value *v)
 {
     static const char *const keys[] = {"when", "set", NULL};
-    if (known_keys_only(v, "an override", keys, r->err) != PEAT_OK)
+    if (!known_keys_only(v, "an override", keys, r->err))
         return false;
     const struct value *when = value_get(v, "when");
     o->set = value_get(v, "set");
@@ -207,7 +207,7 @@ static bool read_keys(struct reading *r)
         if (names_find(setting_sections, r->root->key[i]) >= 0)
             return mistake(r->err, r->root->key_at[i], "'%s' belongs in 'defaults'",
                            r->root->key[i]);
-    return known_keys_only(r->root, "the experiment", experiment_keys, r->err) == PEAT_OK;
+    return known_keys_only(r->root, "the experiment", experiment_keys, r->err);
 }
 
 /* `made_with` has no effect except a remark (resolved.h). */

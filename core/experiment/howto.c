@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* howto.c: the sections run, report and match, which say how to run and compare. */
 
-#include "cell/setting.h"
 #include "comparisons.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"

@@ -93,7 +93,7 @@ static bool becomes_axis(struct reading *r, const struct value *matrix, const st
 {
     struct error ignored = {0};
     return !w->used && w->value->kind == VALUE_LIST && !value_get(matrix, w->key) &&
-           setting_check(w->key, w->at, 0, NULL, r->a, &ignored) == PEAT_OK &&
+           setting_check(w->key, w->at, 0, NULL, r->a, &ignored) &&
            (holds_list(w->value) || !takes_list(r, w->key));
 }
 

@@ -35,8 +35,7 @@ static bool try_size(struct planning *p, const struct plan_row *from, int64_t si
     *t = (struct trial){.size = size, .row = *from};
     struct value *number = value_int(p->a, at, size);
     bool dropped;
-    bool ok = setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err) ==
-                  PEAT_OK &&
+    bool ok = setting_apply(&t->row.point.tree, p->e->match.adjust, at, number, p->a, p->err) &&
               row_config(p, &t->row, &dropped) && cost_measure(p, &t->row.cell);
     t->cost = row_cost(p, &t->row);
     return ok;

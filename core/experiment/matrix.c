@@ -168,9 +168,8 @@ static bool include_one(struct reading *r, const struct value *map, struct value
     for (int i = 0; i < map->n; i++) {
         int axis = axis_find(e, map->key[i]);
         struct value *item = map->item[i];
-        bool ok = axis < 0
-                      ? setting_check(map->key[i], map->key_at[i], n, key, r->a, r->err) == PEAT_OK
-                      : include_value(r, &e->axis[axis], map->item[i], &item);
+        bool ok = axis < 0 ? setting_check(map->key[i], map->key_at[i], n, key, r->a, r->err)
+                           : include_value(r, &e->axis[axis], map->item[i], &item);
         if (!ok)
             return false;
         value_set(r->a, *cell, map->key[i], map->key_at[i], item);

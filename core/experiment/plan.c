@@ -4,7 +4,6 @@
 
 #include "cell/cellmeta.h"
 #include "comparisons.h"
-#include "planning.h"
 #include "tensor/gemm.h"
 
 /* ---- checks and cost ---- */
@@ -189,7 +188,6 @@ static bool make_cells(struct planning *p)
     return ok;
 }
 
-/* The steps of planning, in order. */
 static bool (*const step[])(struct planning *p) = {
     drop_refused, check_precision, cost_rows,         drop_refused, match_rows_to, drop_refused,
     list_skipped, check_reports,   comparisons_check, make_cells,   find_trunks};
@@ -211,7 +209,7 @@ peat_status plan_make(struct plan *plan, const struct experiment *e, struct regi
     if (depth == PLAN_SIZES && gemm_start(&team, e->run.gemm, &ignored) == PEAT_OK)
         p.team = &team;
     arena_init(&p.scratch, "plan", 1 << 20);
-    bool ok = rows_read(&p, point, n / e->n_seed);
+    bool ok = rows_read(&p, point, n);
     for (size_t i = 0; i < sizeof(step) / sizeof(*step) && ok; i++)
         ok = step[i](&p);
     arena_release(&p.scratch);

@@ -21,10 +21,9 @@ static void write_plan(const struct plan *p, struct arena *a, struct strbuf *out
     struct value *plan = plan_value(p, a), *cells = value_get(plan, "cells");
     for (int i = 0; i < p->n; i++)
         add_rest((struct json){a, cells->item[i]}, &p->cell[i]);
-    struct json without = json_put_list((struct json){a, plan}, "claims_without_rows");
+    struct json has_rows = json_put_list((struct json){a, plan}, "claim_has_rows");
     for (int i = 0; p->experiment->claims && i < p->experiment->claims->n; i++)
-        if (!p->claim_has_rows[i])
-            json_add_int(without, i);
+        json_add_int(has_rows, p->claim_has_rows[i]);
     json_print(plan, JSON_DENSE, out);
 }
 
@@ -89,16 +88,14 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
     return c->label && c->plugins && read_config(row, &c->config);
 }
 
-static void read_claims(const struct value *without, struct plan *p, struct arena *a)
+static void read_claims(const struct value *plan, struct plan *p, struct arena *a)
 {
     int n = p->experiment->claims ? p->experiment->claims->n : 0;
     bool *has_rows = ARENA_ARRAY(a, n, bool);
-    for (int i = 0; i < n; i++)
-        has_rows[i] = true;
-    for (int i = 0; without && i < without->n; i++)
-        if (without->item[i]->kind == VALUE_INT && without->item[i]->integer >= 0 &&
-            without->item[i]->integer < n)
-            has_rows[without->item[i]->integer] = false;
+    for (int i = 0; i < n; i++) {
+        const struct value *v = json_get_item(plan, "claim_has_rows", i);
+        has_rows[i] = v && v->integer != 0;
+    }
     p->claim_has_rows = has_rows;
 }
 
@@ -116,7 +113,7 @@ static bool read_plan(struct plan *p, const struct value *plan, struct arena *a,
         struct plan_cell *c = &p->cell[i];
         whole = read_cell(p->experiment, cells->item[i], c) && c->index == i && c->baseline < p->n;
     }
-    read_claims(value_get(plan, "claims_without_rows"), p, a);
+    read_claims(plan, p, a);
     return whole || error_fail(err, PEAT_CORRUPT, "the planning process sent an incomplete plan");
 }
 

@@ -2,6 +2,7 @@
 /* points.c: the product of the axes without `exclude`, plus the cells of `include`. */
 
 #include "cell/setting.h"
+#include "experiment/contrast.h"
 #include "reading.h"
 
 struct points {
@@ -10,33 +11,23 @@ struct points {
     struct error *err;
     struct value *base; /* built-in settings under the defaults */
     int n;
-    struct point *point; /* points of one seed */
+    struct point *point;
 };
 
 /* ---- matching ---- */
 
-static bool label_matches(const char *label, const struct value *wanted)
-{
-    return wanted->kind == VALUE_LIST ? value_holds_text(wanted, label)
-                                      : strcmp(label, wanted->text) == 0;
-}
-
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when)
 {
-    for (int i = 0; i < when->n; i++) {
-        const char *label = point->label[axis_find(e, when->key[i])];
-        bool nothing =
-            strcmp(label, "-") == 0 && setting_is_below(when->key[i], "position.combine");
-        if (!nothing && !label_matches(label, when->item[i]))
+    for (int i = 0; i < when->n; i++)
+        if (!axis_label_is(when->key[i], point->label[axis_find(e, when->key[i])], when->item[i]))
             return false;
-    }
     return true;
 }
 
-bool same_labels(const struct experiment *e, const struct point *a, const struct point *b)
+bool labels_alike(int n, const char *const *x, const char *const *y, const bool *on, bool in)
 {
-    for (int i = 0; i < e->n_axis; i++)
-        if (strcmp(a->label[i], b->label[i]) != 0)
+    for (int i = 0; i < n; i++)
+        if ((!on || on[i] == in) && strcmp(x[i], y[i]) != 0)
             return false;
     return true;
 }
@@ -55,8 +46,7 @@ static bool apply(struct points *p, struct value **tree, const struct value *set
 {
     bool ok = true;
     for (int i = 0; ok && i < set->n; i++)
-        ok =
-            setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err) == PEAT_OK;
+        ok = setting_apply(tree, set->key[i], set->key_at[i], set->item[i], p->a, p->err);
     return ok;
 }
 
@@ -78,7 +68,7 @@ static bool merge(struct points *p, struct point *point, const struct value *ext
     for (int i = 0; ok && extra && i < extra->n; i++)
         if (axis_find(e, extra->key[i]) < 0)
             ok = setting_apply(&point->tree, extra->key[i], extra->key_at[i], extra->item[i], p->a,
-                               p->err) == PEAT_OK;
+                               p->err);
     for (int i = 0; ok && i < e->n_override; i++)
         if (!e->override[i].when || point_matches(e, point, e->override[i].when))
             ok = apply(p, &point->tree, e->override[i].set);
@@ -156,7 +146,7 @@ static bool add_included(struct points *p, const struct value *cell)
         return false;
     point->label[e->n_axis - 1] = label_with(p, point->label[e->n_axis - 1], cell);
     for (int i = 0; i < p->n; i++)
-        if (same_labels(e, point, &p->point[i]))
+        if (labels_alike(e->n_axis, point->label, p->point[i].label, NULL, true))
             return mistake(p->err, cell->at, "this cell of include is in the grid already");
     p->n++;
     return true;
@@ -200,16 +190,10 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
     if (!count(e, &room, p.err))
         return p.err->status;
     p.point = ARENA_ARRAY(p.a, room + 1, struct point);
-    struct point *all = ARENA_ARRAY(p.a, room * e->n_seed, struct point);
     p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
     if (!expand(&p))
         return p.err->status;
-    for (int s = 0; s < e->n_seed; s++)
-        for (int i = 0; i < p.n; i++) {
-            all[s * p.n + i] = p.point[i];
-            all[s * p.n + i].seed = e->seed[s];
-        }
-    *point = all;
-    *n = p.n * e->n_seed;
+    *point = p.point;
+    *n = p.n;
     return PEAT_OK;
 }

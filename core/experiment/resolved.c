@@ -9,45 +9,28 @@
 
 enum { ONE_LINE = 80, INDENT = 2 };
 
-/* Texts are written as in JSON, which YAML reads. */
-static void add_text(struct strbuf *out, const char *text)
-{
-    struct arena a;
-    arena_init(&a, "yaml", 1 << 10);
-    json_print(value_text(&a, NOWHERE, text), JSON_LINE, out);
-    arena_release(&a);
-}
-
-static void add_key(struct strbuf *out, const char *key)
+static void add_key(struct strbuf *out, const char *key, struct arena *a)
 {
     static const char harmless[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                    "0123456789._";
     bool plain = isalpha((unsigned char)*key) && strspn(key, harmless) == strlen(key);
-    struct arena a;
-    arena_init(&a, "yaml", 1 << 10);
-    if (plain && value_scalar(&a, NOWHERE, key)->kind == VALUE_TEXT)
+    if (plain && value_scalar(a, NOWHERE, key)->kind == VALUE_TEXT)
         strbuf_add(out, key);
     else
-        add_text(out, key);
-    arena_release(&a);
+        json_print(value_text(a, NOWHERE, key), JSON_LINE, out);
     strbuf_add(out, ":");
 }
 
+/* As in JSON, which YAML reads, but a number as it was written. */
 static void add_scalar(struct strbuf *out, const struct value *v)
 {
-    if (v->kind == VALUE_TEXT)
-        add_text(out, v->text);
-    else if (v->kind == VALUE_NULL)
-        strbuf_add(out, "null");
-    else if (v->kind == VALUE_BOOL)
-        strbuf_add(out, v->boolean ? "true" : "false");
-    else if (v->text)
+    if ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->text)
         strbuf_add(out, v->text);
     else
         json_print(v, JSON_LINE, out);
 }
 
-static void add_line(struct strbuf *out, const struct value *v)
+static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
 {
     if (v->kind != VALUE_LIST && v->kind != VALUE_MAP) {
         add_scalar(out, v);
@@ -58,41 +41,41 @@ static void add_line(struct strbuf *out, const struct value *v)
     for (int i = 0; i < v->n; i++) {
         strbuf_add(out, i ? ", " : "");
         if (map) {
-            add_key(out, v->key[i]);
+            add_key(out, v->key[i], a);
             strbuf_add(out, " ");
         }
-        add_line(out, v->item[i]);
+        add_line(out, v->item[i], a);
     }
     strbuf_add(out, map ? "}" : "]");
 }
 
-static void add_block(struct strbuf *out, const struct value *v, int indent);
+static void add_block(struct strbuf *out, const struct value *v, int indent, struct arena *a);
 
 /* Writes what follows "key:" or "-". */
-static void add_item(struct strbuf *out, const struct value *v, int indent)
+static void add_item(struct strbuf *out, const struct value *v, int indent, struct arena *a)
 {
     struct strbuf line = STRBUF_NEW;
-    add_line(&line, v);
+    add_line(&line, v, a);
     if (v->n == 0 || line.n <= ONE_LINE) {
         strbuf_addf(out, " %s\n", line.text);
     } else {
         strbuf_add(out, "\n");
-        add_block(out, v, indent + INDENT);
+        add_block(out, v, indent + INDENT, a);
     }
     strbuf_release(&line);
 }
 
 /* A map or list, item by item; a small value on one line. Numbers are printed as they were written,
  * and texts in quotes, so that reading gives the same tree. */
-static void add_block(struct strbuf *out, const struct value *v, int indent)
+static void add_block(struct strbuf *out, const struct value *v, int indent, struct arena *a)
 {
     for (int i = 0; i < v->n; i++) {
         strbuf_addf(out, "%*s", indent, "");
         if (v->kind == VALUE_MAP)
-            add_key(out, v->key[i]);
+            add_key(out, v->key[i], a);
         else
             strbuf_add(out, "-");
-        add_item(out, v->item[i], indent);
+        add_item(out, v->item[i], indent, a);
     }
 }
 
@@ -114,8 +97,9 @@ static void list_files(struct resolving *r, const struct value *v)
 }
 
 /* The file that this text names for a cell, as an absolute path; NULL: it names no file. */
-static const char *file_of(const struct resolving *r, const struct value *v)
+static const char *file_of(const void *ctx, const struct value *v)
 {
+    const struct resolving *r = ctx;
     bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
     char *beside = path_beside(from_here ? "" : v->at.file, v->text);
     char *absolute = realpath(beside, NULL);
@@ -130,21 +114,7 @@ static const char *file_of(const struct resolving *r, const struct value *v)
 
 static struct value *with_paths(const struct resolving *r, const struct value *v)
 {
-    if (v->kind == VALUE_TEXT) {
-        const char *file = file_of(r, v);
-        return value_text(r->a, v->at, file ? file : v->text);
-    }
-    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP)
-        return value_merge(r->a, NULL, (struct value *)(uintptr_t)v);
-    struct value *copy = v->kind == VALUE_LIST ? value_list(r->a, v->at) : value_map(r->a, v->at);
-    for (int i = 0; i < v->n; i++) {
-        struct value *item = with_paths(r, v->item[i]);
-        if (v->kind == VALUE_LIST)
-            value_append(r->a, copy, item);
-        else
-            value_set(r->a, copy, v->key[i], NOWHERE, item);
-    }
-    return copy;
+    return value_with_texts(r->a, v, file_of, r);
 }
 
 /* ---- axes ---- */
@@ -361,16 +331,13 @@ static struct value *resolved_value(const struct plan *p, struct arena *a)
     return m.v;
 }
 
-void resolved_text(const struct plan *p, struct strbuf *out)
+void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
 {
-    struct arena a;
-    arena_init(&a, "resolved", 1 << 16);
     strbuf_add(out,
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    add_block(out, resolved_value(p, &a), 0);
-    arena_release(&a);
+    add_block(out, resolved_value(p, a), 0, a);
 }
 
 /* ---- changes since then ---- */

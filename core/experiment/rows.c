@@ -137,7 +137,7 @@ static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
         if (setting_is_below(e->axis[i].key, "position.combine"))
             row->point.label[i] = "-";
     for (int i = 0; *kept && i < p->n; i++)
-        *kept = !same_labels(e, &p->row[i].point, &row->point);
+        *kept = !labels_alike(e->n_axis, p->row[i].point.label, row->point.label, NULL, true);
     return true;
 }
 
@@ -145,11 +145,10 @@ static bool drop_combine(struct planning *p, struct plan_row *row, bool *kept)
 
 bool row_config(struct planning *p, struct plan_row *row, bool *dropped)
 {
-    return cell_config_read_with(&row->cell.config, row->point.tree, p->e->seed[0], p->registry,
-                                 p->files, p->a, dropped, p->err) == PEAT_OK;
+    return cell_config_read(&row->cell.config, row->point.tree, p->e->seed[0], p->registry,
+                            p->files, p->a, dropped, p->err) == PEAT_OK;
 }
 
-/* Adds the point's row unless it repeats another. */
 static bool read_row(struct planning *p, const struct point *point, struct value *drops)
 {
     struct plan_row *row = &p->row[p->n];

@@ -3,7 +3,6 @@
 #include "experiment/schema.h"
 
 #include "cell/cell.h"
-#include "cell/setting.h"
 #include "plugin/paramrow.h"
 #include "reading.h"
 
@@ -126,20 +125,26 @@ static void add_plugins(const struct registry *r, peat_kind kind, struct json an
 /* ---- sections ---- */
 
 static const struct {
-    const char *name;
+    const char *name, *prefix; /* prefix: of its dotted keys; NULL: it has none */
     const peat_param *row;
     const char *const *key; /* without a row */
 } sections[] = {
-    {"model", model_rows, NULL},       {"attention", attention_rows, NULL},
-    {"train", train_rows, NULL},       {"eval", eval_rows, NULL},
-    {"run", run_rows, run_keys},       {"checkpoint", checkpoint_rows, NULL},
-    {"slurm", slurm_rows, NULL},       {"report", report_rows, report_keys},
-    {"match", match_rows, match_keys},
+    {"position", "position", NULL, NULL},
+    {"model", "model", model_rows, NULL},
+    {"attention", "model.attention", attention_rows, NULL},
+    {"train", "train", train_rows, NULL},
+    {"eval", "eval", eval_rows, NULL},
+    {"run", NULL, run_rows, run_keys},
+    {"checkpoint", NULL, checkpoint_rows, NULL},
+    {"slurm", NULL, slurm_rows, NULL},
+    {"report", NULL, report_rows, report_keys},
+    {"match", NULL, match_rows, match_keys},
 };
+enum { SECTIONS = sizeof(sections) / sizeof(*sections) };
 
 static void fill_sections(struct json schema)
 {
-    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+    for (int i = 0; i < SECTIONS; i++) {
         struct json properties = definition(schema, sections[i].name, "properties");
         put_rows(properties, sections[i].row);
         put_keys(properties, sections[i].key);
@@ -170,18 +175,13 @@ static void put_axis(struct json properties, const char *key, const char *refere
 static void put_dotted(struct json schema, const char *into,
                        void (*put)(struct json properties, const char *key, const char *reference))
 {
-    static const char *const section[][2] = {{"position", "position"},
-                                             {"model", "model"},
-                                             {"model.attention", "attention"},
-                                             {"train", "train"},
-                                             {"eval", "eval"}};
     struct json properties = definition(schema, into, "properties");
     put(properties, "task", "#/definitions/task");
-    for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
-        const struct value *known = definition(schema, section[i][1], "properties").v;
+    for (int i = 0; i < SECTIONS && sections[i].prefix; i++) {
+        const struct value *known = definition(schema, sections[i].name, "properties").v;
         for (int k = 0; k < known->n; k++)
-            put(properties, arena_printf(schema.a, "%s.%s", section[i][0], known->key[k]),
-                arena_printf(schema.a, "#/definitions/%s/properties/%s", section[i][1],
+            put(properties, arena_printf(schema.a, "%s.%s", sections[i].prefix, known->key[k]),
+                arena_printf(schema.a, "#/definitions/%s/properties/%s", sections[i].name,
                              known->key[k]));
     }
 }

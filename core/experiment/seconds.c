@@ -12,25 +12,20 @@ static double unit_seconds(const char *unit)
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (strcmp(unit, known[i].name) == 0)
             return known[i].seconds;
-    return 0;
+    return (double)NAN;
 }
 
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds)
 {
     const struct value *v = value_get(section, key);
-    double read = -1;
+    double read = value_number(v);
     if (!v || v->kind == VALUE_NULL)
         return true;
-    if (v->kind == VALUE_INT || v->kind == VALUE_REAL)
-        read = v->real;
     if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
         size_t digits = strspn(v->text, "0123456789.");
         const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
-        const struct value *scalar = value_scalar(r->a, v->at, number);
-        double unit = unit_seconds(v->text + digits);
-        if (unit > 0 && (scalar->kind == VALUE_INT || scalar->kind == VALUE_REAL))
-            read = scalar->real * unit;
+        read = value_number(value_scalar(r->a, v->at, number)) * unit_seconds(v->text + digits);
     }
     if (!(read >= 0 && read < 1e9))
         return mistake(r->err, v->at,

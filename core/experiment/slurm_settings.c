@@ -24,31 +24,17 @@ const peat_param slurm_rows[] = {
     PEAT_PARAM_END,
 };
 
-/* These words are unquoted in the script. */
-static bool check_word(struct reading *r, const struct value *given, const char *key)
+/* Letters and digits are always allowed; others: further characters, and `allowed` has them all in
+ * words. */
+static bool check_characters(struct reading *r, const struct value *given, const char *key,
+                             const char *others, const char *allowed)
 {
     const struct value *v = value_get(given, key);
     if (!v || v->kind == VALUE_NULL)
         return true;
     for (const char *c = v->text; c && *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("._+,-", *c))
-            return mistake(r->err, v->at,
-                           "'%s' in slurm may have letters, digits, '.', '_', '+', ',' and "
-                           "'-', not '%c'",
-                           key, *c);
-    return true;
-}
-
-/* Features and the characters that join them, in double quotes in the script. */
-static bool check_constraint(struct reading *r, const struct value *given,
-                             const struct slurm_settings *s)
-{
-    for (const char *c = s->constraint; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("._-:&|*,()[]", *c))
-            return mistake(r->err, value_get(given, "constraint")->at,
-                           "'constraint' in slurm may have letters, digits and ._-:&|*,()[], "
-                           "not '%c'",
-                           *c);
+        if (!isalnum((unsigned char)*c) && !strchr(others, *c))
+            return mistake(r->err, v->at, "'%s' in slurm may have %s, not '%c'", key, allowed, *c);
     return true;
 }
 
@@ -81,12 +67,17 @@ static bool check_extra(struct reading *r, const struct value *given,
     return true;
 }
 
+/* Partition and account are unquoted in the script; a constraint is in double quotes. */
 bool slurm_read(struct reading *r, const struct value *given)
 {
+    static const char word[] = "letters, digits, '.', '_', '+', ',' and '-'";
     static const char *const reserved[] = {"time", NULL};
     struct slurm_settings *s = &r->e->run.slurm;
     return params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err) == PEAT_OK &&
-           seconds_read(r, given, "time", "slurm", &s->time) && check_word(r, given, "partition") &&
-           check_word(r, given, "account") && check_constraint(r, given, s) &&
+           seconds_read(r, given, "time", "slurm", &s->time) &&
+           check_characters(r, given, "partition", "._+,-", word) &&
+           check_characters(r, given, "account", "._+,-", word) &&
+           check_characters(r, given, "constraint", "._-:&|*,()[]",
+                            "letters, digits and ._-:&|*,()[]") &&
            check_memory(r, given, s) && check_extra(r, given, s);
 }

@@ -95,7 +95,7 @@ bool words_to_settings(struct reading *r)
         const struct word *w = &r->word[i];
         if (w->used)
             continue;
-        if (setting_check(w->key, w->at, n, other, r->a, r->err) != PEAT_OK)
+        if (!setting_check(w->key, w->at, n, other, r->a, r->err))
             return false;
         value_set(r->a, r->e->command_line, w->key, w->at, w->value);
     }

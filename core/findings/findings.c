@@ -32,16 +32,6 @@ void findings_leave_out(struct findings *f, const char *cell, const char *why)
 
 /* ---- kept ---- */
 
-/* SHA-256 of the weights that the cell ended with; NULL: not recorded. */
-static const char *weights_of(const struct result_cell *cell)
-{
-    const struct value *files = value_get(cell->result, "files");
-    for (int i = 0; files && i < files->n; i++)
-        if (strncmp(files->key[i], "ckpt/", 5) == 0)
-            return json_get_text(files->item[i], "sha256");
-    return NULL;
-}
-
 const struct value *findings_kept(const struct result_cell *cell, struct arena *a, const char **why)
 {
     struct value *tree = NULL;
@@ -54,8 +44,8 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
         *why = status == PEAT_NOTFOUND ? NULL : arena_strdup(a, err.text);
         return NULL;
     }
-    const char *weights = weights_of(cell);
-    if (weights && !json_text_is(tree, "weights", weights)) {
+    const char *weights;
+    if (result_weights(cell->result, &weights) && !json_text_is(tree, "weights", weights)) {
         *why = "its diagnosis was made from weights that the cell no longer has";
         return NULL;
     }

@@ -74,9 +74,7 @@ static void put_row(const struct findings *f, const struct found_row *row, struc
 {
     struct finding found[MEASURE_PARTS];
     json_put_text(map, "row", results_row_label(f->r, row->row, f->a));
-    struct json axes = json_put_map(map, "axes");
-    for (int i = 0; i < f->r->n_axis; i++)
-        json_put_text(axes, f->r->axis[i], row->row->axis[i]);
+    json_put_labels(map, f->r, row->row);
     struct json seeds = json_put_list(map, "seeds");
     for (int c = 0; c < row->row->n_cell; c++)
         if (row->tree[c])

@@ -114,7 +114,7 @@ static double number_at(const struct value *v, const char *path)
     if (!v || !path)
         return (double)NAN;
     if (!*path)
-        return v->kind == VALUE_INT || v->kind == VALUE_REAL ? v->real : (double)NAN;
+        return value_number(v);
     size_t n = strcspn(path, "/");
     const char *rest = path + n + (path[n] == '/');
     memcpy(name, path, n < sizeof(name) - 1 ? n : sizeof(name) - 1);

@@ -2,6 +2,7 @@
 /* best.c: chooses the value of an axis for each row. */
 #include "grid/best.h"
 
+#include "experiment/change.h"
 #include "grid/rundir.h"
 
 const char *const best_role_words[] = {"chooses", "waits", "reported", "unchosen", NULL};
@@ -17,8 +18,13 @@ peat_status best_open(struct best *b, const struct value *plan, int n, struct ar
     if (status != PEAT_OK || b->over.n_axis == 0)
         return status;
     b->axis = ARENA_ARRAY(a, b->n_axis, const char *);
-    for (int i = 0; i < b->n_axis; i++)
+    b->chosen = ARENA_ARRAY(a, b->n_axis, bool);
+    b->own = ARENA_ARRAY(a, b->n_axis, bool);
+    for (int i = 0; i < b->n_axis; i++) {
         b->axis[i] = json_get_text(json_get_item(plan, "axes", i), "key");
+        b->chosen[i] = best_over_has(&b->over, b->axis[i]);
+        b->own[i] = !b->chosen[i] && !best_over_spans(&b->over, b->axis[i]);
+    }
     for (int k = 0; k < b->over.n_axis; k++)
         if (texts_find(b->axis, b->n_axis, b->over.axis[k]) < 0)
             return error_set(err, PEAT_CORRUPT,
@@ -41,17 +47,6 @@ void best_add(struct best *b, const struct value *planned, enum cell_state state
 
 /* ---- rows and their values ---- */
 
-/* Whether labels agree on the axes whose value is chosen, or on those by which choices differ. */
-static bool labels_agree(const struct best *b, const struct best_cell *x, const struct best_cell *y,
-                         bool chosen)
-{
-    for (int i = 0; i < b->n_axis; i++)
-        if (best_over_has(&b->over, b->axis[i]) == chosen &&
-            !best_over_spans(&b->over, b->axis[i]) && strcmp(x->label[i], y->label[i]) != 0)
-            return false;
-    return true;
-}
-
 /* Whether the cell has the labels at which the value is chosen. */
 static bool is_where_chosen(const struct best *b, const struct best_cell *c)
 {
@@ -63,7 +58,7 @@ static bool is_where_chosen(const struct best *b, const struct best_cell *c)
 
 bool best_has_value(const struct best *b, const struct best_cell *c, const struct best_value *v)
 {
-    return labels_agree(b, &b->cell[v->first], c, true);
+    return labels_alike(b->n_axis, b->cell[v->first].label, c->label, b->chosen, true);
 }
 
 static struct best_value *value_of(const struct best *b, const struct best_row *row,
@@ -90,7 +85,8 @@ static void make_rows(struct best *b, struct arena *a)
     b->row = ARENA_ARRAY(a, b->n_cell, struct best_row);
     for (int i = 0; i < b->n_cell; i++) {
         int row = 0;
-        while (row < b->n_row && !labels_agree(b, &b->cell[first[row]], &b->cell[i], false))
+        while (row < b->n_row &&
+               !labels_alike(b->n_axis, b->cell[first[row]].label, b->cell[i].label, b->own, true))
             row++;
         if (row == b->n_row) {
             first[b->n_row++] = i;
@@ -112,19 +108,12 @@ static void make_rows(struct best *b, struct arena *a)
 
 /* ---- order of values ---- */
 
-static bool read_number(const char *label, double *x)
-{
-    char *end;
-    *x = strtod(label, &end);
-    return *label && !*end && isfinite(*x);
-}
-
 /* Numbers by size; other values in the order of the plan. */
 static bool is_before(const struct best *b, const struct best_value *x, const struct best_value *y)
 {
     for (int k = 0; k < b->over.n_axis; k++) {
-        double p, q;
-        if (read_number(x->label[k], &p) && read_number(y->label[k], &q) && p != q)
+        double p = label_number(x->label[k]), q = label_number(y->label[k]);
+        if (p < q || p > q)
             return p < q;
     }
     return x->first < y->first;
@@ -289,11 +278,10 @@ void best_choose(struct best *b, const struct value *report, struct arena *a)
 
 int best_at_edge(const struct best *b, const struct best_row *row)
 {
-    double x;
     if (b->over.n_axis != 1 || row->chosen < 0 || row->n < 2)
         return 0;
     for (int k = 0; k < row->n; k++)
-        if (!read_number(row->value[k].label[0], &x))
+        if (isnan(label_number(row->value[k].label[0])))
             return 0;
     return row->chosen == 0 ? -1 : row->chosen == row->n - 1 ? 1 : 0;
 }

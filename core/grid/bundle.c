@@ -17,6 +17,8 @@ struct bundling {
     const struct rundir *r;
     const char *name; /* name of the folder in the bundle */
     bool weights;
+    enum packing packing;
+    int cells;           /* their number */
     struct strbuf files; /* their paths in the directory, each ended by a 0 */
     const char *scratch; /* a folder for that list and for bundle.json */
     struct arena *a;
@@ -44,7 +46,6 @@ static bool look(const struct bundling *b, const char *path, int n, bool *there)
                       (int64_t)st.st_size, RUN_FILE_MOST);
 }
 
-/* Adds files of the directory that exist. */
 static bool add_files(struct bundling *b, const char *in, const char *const *name)
 {
     bool ok = true;
@@ -84,8 +85,7 @@ static int compare_ids(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* *cells: the number of cells. */
-static bool list_files(struct bundling *b, int *cells)
+static bool list_files(struct bundling *b)
 {
     static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
                                         RESOLVED_FILE, "schemes.json",    "looks.json",
@@ -99,7 +99,7 @@ static bool list_files(struct bundling *b, int *cells)
     bool ok = add_files(b, "", names);
     for (int i = 0; i < n && ok; i++)
         ok = add_cell(b, cell[i]);
-    *cells = n;
+    b->cells = n;
     return ok;
 }
 
@@ -120,15 +120,14 @@ static void put_environment(struct json m, const struct rundir *r)
     }
 }
 
-static peat_status write_about(struct bundling *b, int cells)
+static peat_status write_about(struct bundling *b)
 {
     struct json m = json_map(b->a);
-    char hex[HASH_HEX];
     json_put_int(m, "format", bundle_record.format);
     json_put_text(m, "experiment", b->name);
     json_put_bool(m, "weights", b->weights);
-    json_put_text(m, "hash", fingerprint_of(b->r, hex) ? hex : NULL);
-    json_put_int(m, "cells", cells);
+    json_put_text(m, "hash", fingerprint_of(b->r, b->a));
+    json_put_int(m, "cells", b->cells);
     put_environment(json_put_map(m, "environment"), b->r);
     return json_write_file(b->scratch, bundle_record.name, m.v, b->err);
 }
@@ -146,14 +145,15 @@ static char **tar_environment(struct arena *a)
 }
 
 /* Names that do not fit into ustar are in pax headers, which then carry no time and no process. */
-static char **tar_arguments(const struct bundling *b, const char *dir, enum packing packing)
+static char **tar_arguments(const struct bundling *b, const char *dir)
 {
     struct arena *a = b->a;
     const char *const word[] = {
         "tar",
         "--create",
         "--file=-",
-        packing == PACKED_XZ ? "--use-compress-program=xz -T1" : "--use-compress-program=gzip -9n",
+        b->packing == PACKED_XZ ? "--use-compress-program=xz -T1"
+                                : "--use-compress-program=gzip -9n",
         "--format=posix",
         arena_printf(a, "--pax-option=delete=atime,delete=ctime,exthdr.name=%s/PaxHeaders/%%f",
                      b->name),
@@ -179,11 +179,10 @@ static char **tar_arguments(const struct bundling *b, const char *dir, enum pack
     return argv;
 }
 
-static peat_status run_tar(const struct bundling *b, const char *dir, enum packing packing,
-                           struct strbuf *out)
+static peat_status run_tar(const struct bundling *b, const char *dir, struct strbuf *out)
 {
     struct child tar = {
-        .argv = tar_arguments(b, dir, packing), .env = tar_environment(b->a), .own_group = true};
+        .argv = tar_arguments(b, dir), .env = tar_environment(b->a), .own_group = true};
     struct strbuf said = STRBUF_NEW;
     peat_status status = child_run(&tar, out, &said, b->err);
     if (status == PEAT_NOTFOUND)
@@ -210,36 +209,38 @@ static peat_status check_whole(const struct verification *v, struct error *err)
                      v->dir.path);
 }
 
-/* tar changes its folder between the two folders that it packs from. */
-static peat_status find_whole(const char *path, char **whole, struct error *err)
+/* tar changes its folder between the two folders that it packs from. Freed by the caller; NULL: an
+ * error. */
+static char *whole_path(const char *path, struct error *err)
 {
-    *whole = realpath(path, NULL);
-    return *whole ? PEAT_OK
-                  : error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    char *whole = realpath(path, NULL);
+    if (!whole)
+        error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    return whole;
 }
 
-static bool pack_in(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
+static bool pack_in(struct bundling *b, struct strbuf *out)
 {
-    char *dir = NULL;
-    bool ok = find_whole(b->r->path, &dir, b->err) == PEAT_OK && write_about(b, cells) == PEAT_OK &&
+    char *dir = whole_path(b->r->path, b->err);
+    bool ok = dir && write_about(b) == PEAT_OK &&
               file_write(path_in(b->scratch, "files").text, b->files.text, b->files.n, b->err) ==
                   PEAT_OK &&
-              run_tar(b, dir, packing, out) == PEAT_OK;
+              run_tar(b, dir, out) == PEAT_OK;
     free(dir);
     return ok;
 }
 
 /* The temporary folder is removed before a stop ends this process. */
-static bool pack(struct bundling *b, int cells, enum packing packing, struct strbuf *out)
+static bool pack(struct bundling *b, struct strbuf *out)
 {
     struct own_dir own;
     char *scratch = NULL;
     struct stops_held held;
     stops_hold(&held);
-    bool ok = own_dir_open(&own, "bundle", b->err) == PEAT_OK &&
-              find_whole(own.path, &scratch, b->err) == PEAT_OK;
+    if (own_dir_open(&own, "bundle", b->err) == PEAT_OK)
+        scratch = whole_path(own.path, b->err);
     b->scratch = scratch;
-    ok = ok && pack_in(b, cells, packing, out);
+    bool ok = scratch && pack_in(b, out);
     own_dir_close(&own);
     stops_let(&held);
     free(scratch);
@@ -253,12 +254,11 @@ peat_status bundle_make(const struct verification *v, enum packing packing, stru
     struct bundling b = {.r = &v->dir,
                          .name = json_get_text(v->dir.plan, "experiment"),
                          .weights = !v->without_weights,
+                         .packing = packing,
                          .a = v->arena,
                          .err = &why};
-    int cells = 0;
     strbuf_init(&b.files);
-    bool ok =
-        check_whole(v, &why) == PEAT_OK && list_files(&b, &cells) && pack(&b, cells, packing, out);
+    bool ok = check_whole(v, &why) == PEAT_OK && list_files(&b) && pack(&b, out);
     strbuf_release(&b.files);
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }

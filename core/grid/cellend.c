@@ -2,7 +2,6 @@
 /* cellend.c: from an exit status to a cell's state and reason. */
 #include "grid/cellend.h"
 
-#include "cell/cellfiles.h"
 #include "process/child.h"
 
 /* ---- classifying ---- */
@@ -166,39 +165,23 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 
 /* ---- run by another process ---- */
 
-/* The number and host of the process that runs the cell; false: not known. */
-static bool read_owner(const char *dir, struct arena *a, int64_t *pid, const char **host)
-{
-    struct value *running = NULL;
-    if (json_read_file(dir, "running.json", a, &running, NULL) != PEAT_OK)
-        return false;
-    *pid = json_get_int(running, "pid", 0);
-    *host = json_get_text(running, "host");
-    return *host != NULL;
-}
-
 struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
 {
     struct cell_end end = {.state = CELL_RUNNING, .exit = -1};
     const char *host;
     int64_t pid;
-    end.reason = read_owner(dir, a, &pid, &host)
+    end.reason = process_read(dir, "running.json", a, &pid, &host)
                      ? arena_printf(a, "left to process %" PRId64 " on host %s", pid, host)
                      : "left to another process";
     return end;
 }
 
-bool cell_runs_elsewhere(const char *dir, pid_t pid)
+bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a)
 {
-    char mine[256] = "unknown";
-    struct arena a;
     const char *host;
     int64_t owner;
-    gethostname(mine, sizeof(mine) - 1);
-    arena_init(&a, "owner", 1 << 12);
-    bool other = read_owner(dir, &a, &owner, &host) && (owner != pid || strcmp(host, mine) != 0);
-    arena_release(&a);
-    return other && cell_is_running(dir);
+    return process_read(dir, "running.json", a, &owner, &host) &&
+           !(owner == pid && host_is_this(host)) && cell_is_running(dir);
 }
 
 /* ---- end.json ---- */

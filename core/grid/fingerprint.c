@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fingerprint.c: one hash of a whole run directory. */
 
-#include "cell/cellfiles.h"
 #include "grid/claimfile.h"
 #include "grid/verify.h"
 
@@ -103,8 +102,9 @@ static void add_cell(struct print *p, const struct cell_files *c)
 }
 
 /* Hashes the list of lines in the format of sha256sum. */
-static void hash_lines(struct print *p, char hex[HASH_HEX])
+static const char *hash_lines(struct print *p)
 {
+    char hex[HASH_HEX];
     struct strbuf all = STRBUF_NEW;
     if (p->n)
         qsort(p->line, (size_t)p->n, sizeof(*p->line), compare_texts);
@@ -114,15 +114,14 @@ static void hash_lines(struct print *p, char hex[HASH_HEX])
     }
     hash_bytes(all.text, all.n, hex);
     strbuf_release(&all);
+    return arena_strdup(p->a, hex);
 }
 
-bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
+const char *fingerprint_of(const struct rundir *r, struct arena *a)
 {
-    struct arena own;
-    struct print p = {.a = &own};
-    arena_init(&own, "fingerprint", 1 << 16);
-    add_file(&p, "experiment.yaml", arena_printf(&own, "%s/experiment.yaml", r->path));
-    add_json(&p, "plan.json", lasting_part(r->plan, &own));
+    struct print p = {.a = a};
+    add_file(&p, "experiment.yaml", arena_printf(a, "%s/experiment.yaml", r->path));
+    add_json(&p, "plan.json", lasting_part(r->plan, a));
     bool whole = add_claims(&p, r->path);
     for (int i = 0; i < r->n && whole; i++) {
         const struct cell_files *c = &r->cell[i];
@@ -130,8 +129,5 @@ bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX])
         if (whole && c->planned && c->result && c->config)
             add_cell(&p, c);
     }
-    if (whole)
-        hash_lines(&p, hex);
-    arena_release(&own);
-    return whole;
+    return whole ? hash_lines(&p) : NULL;
 }

@@ -194,7 +194,8 @@ static void reap(struct loop *l)
         memmove(l->active + i, l->active + i + 1, (size_t)(l->n_active - i) * sizeof(*l->active));
         job->seconds = clock_seconds() - job->child.started;
         job->end = cell_end_read(&job->process, &job->child, j->arena);
-        if (job->end.state == CELL_FAILED && cell_runs_elsewhere(job->dir, job->child.pid))
+        if (job->end.state == CELL_FAILED &&
+            cell_runs_elsewhere(job->dir, job->child.pid, j->arena))
             job->end = cell_end_elsewhere(job->dir, j->arena);
         ended(l, job);
     }
@@ -226,7 +227,6 @@ static void enforce_deadlines(struct loop *l)
     }
 }
 
-/* Seconds between checks of progress. */
 static double look_seconds(const struct jobs *j)
 {
     return fmin(fmax(j->no_progress / 10, 0.02), 10);

@@ -4,13 +4,6 @@
 
 #include <time.h>
 
-static bool is_this_host(const char *host)
-{
-    char mine[256] = "unknown";
-    gethostname(mine, sizeof(mine) - 1);
-    return host && !strcmp(host, mine);
-}
-
 enum owner { OWNER_GONE, OWNER_PARENT, OWNER_OTHER };
 
 static pid_t parent_of(int64_t pid)
@@ -86,26 +79,21 @@ static peat_status end_process(const struct cell_files *c, pid_t pid, double gra
                      c->label, (long)pid);
 }
 
-peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+peat_status orphan_end(const struct cell_files *c, double grace, const char **who, struct arena *a,
                        struct error *err)
 {
     const double while_ending = 2;
-    struct arena a;
-    struct value *running = NULL;
-    arena_init(&a, "orphan", 1 << 12);
-    bool known = json_read_file(c->dir, "running.json", &a, &running, NULL) == PEAT_OK;
-    const char *host = known ? json_get_text(running, "host") : NULL;
-    int64_t pid = known ? json_get_int(running, "pid", 0) : 0;
-    enum owner owner = is_this_host(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
-    snprintf(who, 128, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
-    peat_status status = PEAT_OK;
-    *ended = !lock_is_held(c->dir);
-    if (!*ended && owner == OWNER_PARENT) {
-        status = end_process(c, (pid_t)pid, grace, err);
-        *ended = status == PEAT_OK;
-    } else if (!*ended && (!known || owner == OWNER_GONE)) {
-        *ended = wait_unlocked(c->dir, while_ending);
-    }
-    arena_release(&a);
-    return status;
+    const char *host;
+    int64_t pid;
+    bool known = process_read(c->dir, "running.json", a, &pid, &host);
+    *who = NULL;
+    if (!lock_is_held(c->dir))
+        return PEAT_OK;
+    enum owner owner = host_is_this(host) && pid > 1 ? owner_of(pid, c->id) : OWNER_OTHER;
+    if (owner == OWNER_PARENT)
+        return end_process(c, (pid_t)pid, grace, err);
+    bool may_be_ending = !known || owner == OWNER_GONE;
+    if (!may_be_ending || !wait_unlocked(c->dir, while_ending))
+        *who = arena_printf(a, "process %" PRId64 " on host %.80s", pid, host ? host : "unknown");
+    return PEAT_OK;
 }

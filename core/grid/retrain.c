@@ -2,7 +2,6 @@
 /* retrain.c: chooses cells, trains them elsewhere, compares. */
 #include "grid/retrain.h"
 
-#include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"

@@ -4,7 +4,6 @@
 
 #include <sys/file.h>
 
-#include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
@@ -12,25 +11,12 @@ static const char experiment_file[] = "experiment.yaml";
 
 /* ---- the experiment that a directory belongs to ---- */
 
-/* True when path can be read and holds other bytes. */
-static bool holds_other(const char *path, const char *bytes, size_t n)
+/* True where the directory has an experiment.yaml that can be read and is not the experiment's. */
+static bool has_another_file(const char *dir, const struct experiment *e)
 {
-    char *theirs = NULL;
-    size_t n_theirs = 0;
-    bool differs = file_read(path, 0, &theirs, &n_theirs, NULL) == PEAT_OK &&
-                   !(bytes && n == n_theirs && memcmp(bytes, theirs, n) == 0);
-    free(theirs);
-    return differs;
-}
-
-static bool differs_from_file(const char *path, const struct experiment *e)
-{
-    char *mine = NULL;
-    size_t n = 0;
-    bool mine_is_read = file_read(e->path, 0, &mine, &n, NULL) == PEAT_OK;
-    bool differs = holds_other(path, mine_is_read ? mine : NULL, n);
-    free(mine);
-    return differs;
+    char theirs[HASH_HEX], mine[HASH_HEX];
+    return hash_file(path_in(dir, experiment_file).text, theirs, NULL) == PEAT_OK &&
+           !(hash_file(e->path, mine, NULL) == PEAT_OK && strcmp(mine, theirs) == 0);
 }
 
 /* True where the experiment was read from the directory's resolved.yaml, which replaces nothing. */
@@ -42,7 +28,7 @@ static bool is_its_own(const char *dir, const struct experiment *e)
 /* A directory without plan.json is new, but a file of the user is never overwritten. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    if (is_its_own(dir, e) || !differs_from_file(path_in(dir, experiment_file).text, e))
+    if (is_its_own(dir, e) || !has_another_file(dir, e))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' is not a run directory, and its experiment.yaml would be replaced; "
@@ -61,71 +47,55 @@ static peat_status check_name(const char *dir, const struct value *plan, const s
                      dir, json_text_or(plan, "experiment", ""), e->name);
 }
 
-peat_status rundir_check(const char *dir, const struct plan *p, struct error *err)
+peat_status rundir_check(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
-    struct arena a;
     struct error why = {0};
     struct value *plan = NULL;
-    arena_init(&a, "check", 1 << 16);
-    peat_status status = plan_read(dir, &plan, &a, &why);
+    peat_status status = plan_read(dir, &plan, a, &why);
+    if (status == PEAT_OK)
+        return check_name(dir, plan, p->experiment, err);
     if (status == PEAT_NOTFOUND)
-        status = check_new(dir, p->experiment, err);
-    else if (status == PEAT_OK)
-        status = check_name(dir, plan, p->experiment, err);
-    else if (status == PEAT_CORRUPT)
-        error_set(err, status, "%s; remove the file and run again, it is then written anew",
-                  why.text);
-    else
-        error_set(err, status, "%s", why.text);
-    arena_release(&a);
-    return status;
+        return check_new(dir, p->experiment, err);
+    return error_set(
+        err, status, "%s%s", why.text,
+        status == PEAT_CORRUPT ? "; remove the file and run again, it is then written anew" : "");
 }
 
 /* ---- the lock ---- */
 
-static peat_status held_by_another(const char *dir, struct error *err)
+static peat_status held_by_another(const char *dir, struct arena *a, struct error *err)
 {
-    struct arena a;
-    struct value *owner = NULL;
-    arena_init(&a, "lock", 1 << 12);
-    peat_status status;
-    if (json_read_file(dir, "lock", &a, &owner, NULL) == PEAT_OK && json_get_text(owner, "host"))
-        status =
-            error_set(err, PEAT_INVALID,
-                      "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
-                      dir, json_get_int(owner, "pid", 0), json_get_text(owner, "host"));
-    else
-        status = error_set(err, PEAT_INVALID,
-                           "%s is being run by another process; wait for it or stop it", dir);
-    arena_release(&a);
-    return status;
+    int64_t pid;
+    const char *host;
+    if (!process_read(dir, "lock", a, &pid, &host))
+        return error_set(err, PEAT_INVALID,
+                         "%s is being run by another process; wait for it or stop it", dir);
+    return error_set(err, PEAT_INVALID,
+                     "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
+                     dir, pid, host);
 }
 
 /* Writes who holds the lock, for messages of other processes. The file is written in place, because
  * the file is the lock. */
-static peat_status sign_lock(int fd, struct error *err)
+static peat_status sign_lock(int fd, struct arena *a, struct error *err)
 {
-    struct arena a;
-    arena_init(&a, "lock", 1 << 12);
-    const char *text = arena_printf(&a, "%s\n", json_to_text(process_named(&a).v, JSON_LINE, &a));
-    peat_status status = ftruncate(fd, 0) == 0
-                             ? fd_write(fd, text, strlen(text), err)
-                             : error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
-    arena_release(&a);
-    return status;
+    const char *text = arena_printf(a, "%s\n", json_to_text(process_named(a).v, JSON_LINE, a));
+    return ftruncate(fd, 0) == 0 ? fd_write(fd, text, strlen(text), err)
+                                 : error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
 }
 
-static peat_status lock_file(const char *dir, const char *path, int *fd, struct error *err)
+static peat_status lock_file(const char *dir, const char *path, int *fd, struct arena *a,
+                             struct error *err)
 {
     peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
     if (status != PEAT_OK)
         return status;
     if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
-        status = sign_lock(*fd, err);
+        status = sign_lock(*fd, a, err);
         if (status != PEAT_OK)
             error_prefix(err, "'%s'", path);
     } else if (errno == EWOULDBLOCK) {
-        status = held_by_another(dir, err);
+        status = held_by_another(dir, a, err);
     } else {
         status = error_set(err, PEAT_IO, "cannot lock '%s': %s", path, strerror(errno));
     }
@@ -134,12 +104,12 @@ static peat_status lock_file(const char *dir, const char *path, int *fd, struct 
     return status;
 }
 
-peat_status rundir_lock(const char *dir, int *fd, struct error *err)
+peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error *err)
 {
     peat_status status = dir_make(dir, err);
     if (status != PEAT_OK)
         return status;
-    status = lock_file(dir, path_in(dir, "lock").text, fd, err);
+    status = lock_file(dir, path_in(dir, "lock").text, fd, a, err);
     if (status == PEAT_OK)
         dir_tidy(dir);
     return status;
@@ -162,27 +132,22 @@ enum source rundir_source(const char *dir, const struct value *plan, const char 
     return status == PEAT_OK && !is_huge && strcmp(planned, hex) == 0 ? SOURCE_SAME : SOURCE_OTHER;
 }
 
-peat_status rundir_check_sources(const char *dir, struct error *err)
+peat_status rundir_check_sources(const char *dir, struct arena *a, struct error *err)
 {
-    struct arena a;
     struct value *plan = NULL;
-    arena_init(&a, "check", 1 << 16);
-    bool is_known = plan_read(dir, &plan, &a, NULL) == PEAT_OK;
-    peat_status status = PEAT_OK;
-    if (is_known && rundir_source(dir, plan, RESOLVED_FILE) == SOURCE_OTHER)
-        status =
-            error_set(err, PEAT_CORRUPT,
-                      "'%s/%s' was changed since `peat run` wrote it; `peat run EXP.yaml -o %s` "
-                      "writes it anew, and a changed copy runs from outside of '%s'",
-                      dir, RESOLVED_FILE, dir, dir);
-    else if (is_known && rundir_source(dir, plan, experiment_file) == SOURCE_OTHER)
-        status =
-            error_set(err, PEAT_INVALID,
-                      "'%s/%s' was changed since it was run; to run the changed one, copy it to "
-                      "where the first one was, so that its paths hold, and run that with -o %s",
-                      dir, experiment_file, dir);
-    arena_release(&a);
-    return status;
+    if (plan_read(dir, &plan, a, NULL) != PEAT_OK)
+        return PEAT_OK;
+    if (rundir_source(dir, plan, RESOLVED_FILE) == SOURCE_OTHER)
+        return error_set(err, PEAT_CORRUPT,
+                         "'%s/%s' was changed since `peat run` wrote it; `peat run EXP.yaml -o %s` "
+                         "writes it anew, and a changed copy runs from outside of '%s'",
+                         dir, RESOLVED_FILE, dir, dir);
+    if (rundir_source(dir, plan, experiment_file) == SOURCE_OTHER)
+        return error_set(err, PEAT_INVALID,
+                         "'%s/%s' was changed since it was run; to run the changed one, copy it to "
+                         "where the first one was, so that its paths hold, and run that with -o %s",
+                         dir, experiment_file, dir);
+    return PEAT_OK;
 }
 
 /* ---- writing ---- */
@@ -198,8 +163,8 @@ struct sources {
 /* A verbatim copy. It is not kept for an experiment that came from a pipe, which cannot be read
  * again, or from a run's resolved.yaml, which nobody wrote by hand. An experiment without a file
  * has nothing to copy. */
-static peat_status read_sources(const char *dir, const struct plan *p, struct sources *s,
-                                struct error *err)
+static bool read_sources(const char *dir, const struct plan *p, struct sources *s, struct arena *a,
+                         struct error *err)
 {
     const struct experiment *e = p->experiment;
     struct stat st;
@@ -208,16 +173,9 @@ static peat_status read_sources(const char *dir, const struct plan *p, struct so
     *s = (struct sources){.kept = file_exists(path.text) && (e->made_with || !is_file)};
     strbuf_init(&s->resolved);
     if (e->root)
-        resolved_text(p, &s->resolved);
-    return s->kept || is_file
-               ? file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err)
-               : PEAT_OK;
-}
-
-static void free_sources(struct sources *s)
-{
-    free(s->written);
-    strbuf_release(&s->resolved);
+        resolved_text(p, a, &s->resolved);
+    return !(s->kept || is_file) ||
+           file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err) == PEAT_OK;
 }
 
 static void put_sources(struct json plan, const struct sources *s)
@@ -243,59 +201,49 @@ static void put_claims(struct json plan, const struct experiment *e)
     json_put_text(plan, "claims_sha256", hex);
 }
 
-static peat_status write_sources(const char *dir, const struct sources *s, struct error *err)
+static bool write_sources(const char *dir, const struct value *plan, const struct sources *s,
+                          struct error *err)
 {
-    const struct file_path path = path_in(dir, experiment_file);
-    const struct file_path resolved = path_in(dir, RESOLVED_FILE);
-    peat_status status = PEAT_OK;
-    if (s->written && !s->kept &&
-        (!file_exists(path.text) || holds_other(path.text, s->written, s->n_written)))
-        status = file_write_own(path.text, s->written, s->n_written, err);
-    if (status == PEAT_OK && s->resolved.n)
-        status = file_write_own(resolved.text, s->resolved.text, s->resolved.n, err);
-    return status;
+    bool is_new =
+        s->written && !s->kept && rundir_source(dir, plan, experiment_file) != SOURCE_SAME;
+    return (!is_new || file_write_own(path_in(dir, experiment_file).text, s->written, s->n_written,
+                                      err) == PEAT_OK) &&
+           (!s->resolved.n || file_write_own(path_in(dir, RESOLVED_FILE).text, s->resolved.text,
+                                             s->resolved.n, err) == PEAT_OK);
 }
 
 /* plan.json is written first: it makes the directory this experiment's. */
-static peat_status write_plan(const char *dir, const struct plan *p, struct arena *a,
-                              struct error *err)
+static bool write_plan(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct sources s;
     struct json plan = {a, plan_value(p, a)};
-    peat_status status = read_sources(dir, p, &s, err);
+    bool ok = read_sources(dir, p, &s, a, err);
     put_sources(plan, &s);
     put_claims(plan, p->experiment);
-    if (status == PEAT_OK)
-        status = json_write_file(dir, "plan.json", plan.v, err);
-    if (status == PEAT_OK)
-        status = write_sources(dir, &s, err);
-    free_sources(&s);
-    return status;
+    ok = ok && json_write_file(dir, "plan.json", plan.v, err) == PEAT_OK &&
+         write_sources(dir, plan.v, &s, err);
+    free(s.written);
+    strbuf_release(&s.resolved);
+    return ok;
 }
 
-static peat_status write_cell(const char *dir, const struct plan *p, const struct plan_cell *c,
-                              struct arena *a, struct error *err)
+static bool write_cell(const char *dir, const struct plan *p, const struct plan_cell *c,
+                       struct arena *a, struct error *err)
 {
+    struct arena_mark mark = arena_mark(a);
     const char *cell = arena_printf(a, "%s/cells/%s", dir, c->id);
-    peat_status status = dir_make(cell, err);
+    bool ok = dir_make(cell, err) == PEAT_OK;
     dir_tidy(cell);
-    return status == PEAT_OK ? json_write_file(cell, "config.json", plan_cell_value(p, c, a), err)
-                             : status;
+    ok = ok && json_write_file(cell, "config.json", plan_cell_value(p, c, a), err) == PEAT_OK;
+    arena_rewind(a, mark);
+    return ok;
 }
 
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
-    peat_status status = rundir_check(dir, p, err);
-    if (status == PEAT_OK)
-        status = dir_make(dir, err);
-    if (status == PEAT_OK)
-        status = write_plan(dir, p, a, err);
-    if (status == PEAT_OK)
-        status = claims_keep(dir, p->experiment, a, err);
-    for (int i = 0; i < p->n && status == PEAT_OK; i++) {
-        struct arena_mark mark = arena_mark(a);
-        status = write_cell(dir, p, &p->cell[i], a, err);
-        arena_rewind(a, mark);
-    }
-    return status;
+    bool ok = rundir_check(dir, p, a, err) == PEAT_OK && dir_make(dir, err) == PEAT_OK &&
+              write_plan(dir, p, a, err) && claims_keep(dir, p->experiment, a, err) == PEAT_OK;
+    for (int i = 0; ok && i < p->n; i++)
+        ok = write_cell(dir, p, &p->cell[i], a, err);
+    return ok ? PEAT_OK : err->status;
 }

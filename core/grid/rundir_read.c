@@ -2,7 +2,6 @@
 /* rundir_read.c: reads a run directory from its files. */
 #include <sys/file.h>
 
-#include "cell/cellfiles.h"
 #include "grid/best.h"
 #include "grid/lookfile.h"
 
@@ -60,28 +59,36 @@ static const char *result_fault(const struct cell_files *c)
                                                  : NULL;
 }
 
-/* Keeps the first damage of a cell. */
 static void note(struct cell_files *c, struct arena *a, const char *damage)
 {
     if (!c->damage)
         c->damage = arena_strdup(a, damage);
 }
 
-/* *v: NULL when the file is missing or cannot be used. False when memory ran out, or when a newer
- * program wrote the file, because then no file of this directory can be used. */
-static bool read_file(struct cell_files *c, const struct record *r, struct value **v,
-                      struct arena *a, struct error *err)
+/* A cell while it is read. */
+struct reading {
+    struct cell_files *c;
+    struct arena *a;
+    struct error err; /* memory ran out, or a newer program wrote a file: no file of the directory
+                       * can be used, and none is read after it */
+};
+
+/* NULL when the file is missing or cannot be used. */
+static struct value *read_file(struct reading *x, const struct record *r)
 {
+    struct cell_files *c = x->c;
     struct error why = {0};
-    *v = NULL;
-    peat_status status = record_read(c->dir, r, a, v, &why);
-    if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
-        return error_fail(err, status, "%s", why.text);
+    struct value *v = NULL;
+    if (x->err.status != PEAT_OK)
+        return NULL;
+    peat_status status = record_read(c->dir, r, x->a, &v, &why);
     if (r == &stale_record) /* a damaged stale.json marks it as stale too */
         c->marked_stale = status == PEAT_OK || status == PEAT_CORRUPT;
-    if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)
-        note(c, a, why.text);
-    return true;
+    if (status == PEAT_NOMEM || status == PEAT_MISMATCH)
+        x->err = why;
+    else if (status != PEAT_OK && status != PEAT_NOTFOUND && !c->marked_stale)
+        note(c, x->a, why.text);
+    return v;
 }
 
 static void check_result(struct cell_files *c, struct arena *a)
@@ -93,7 +100,6 @@ static void check_result(struct cell_files *c, struct arena *a)
     c->result = NULL;
 }
 
-/* Checks that the result was sealed with the files beside it. */
 static void check_files(struct cell_files *c, struct arena *a)
 {
     const char *fault = c->config ? cell_files_fault(c->dir, c->result, c->meta, LOOK_READ, a)
@@ -115,38 +121,36 @@ static enum cell_state state_of(const struct cell_files *c)
     return was_started(c->dir) ? CELL_PARTIAL : CELL_TODO;
 }
 
-static bool read_files(struct cell_files *c, struct arena *a, struct error *err)
+static void read_files(struct reading *x)
 {
-    struct value *mark;
+    struct cell_files *c = x->c;
     bool runs = cell_is_running(c->dir);
-    bool ok = read_file(c, &config_record, &c->config, a, err) &&
-              read_file(c, &result_record, &c->result, a, err);
-    if (ok)
-        check_result(c, a);
-    ok = ok && read_file(c, &meta_record, &c->meta, a, err) &&
-         (c->result ? read_file(c, &stale_record, &mark, a, err)
-                    : read_file(c, &end_record, &c->end, a, err));
-    if (ok && c->result && !runs)
-        check_files(c, a);
+    c->config = read_file(x, &config_record);
+    c->result = read_file(x, &result_record);
+    check_result(c, x->a);
+    c->meta = read_file(x, &meta_record);
+    if (c->result)
+        read_file(x, &stale_record);
+    else
+        c->end = read_file(x, &end_record);
+    if (c->result && !runs)
+        check_files(c, x->a);
     c->state = runs ? CELL_RUNNING : state_of(c);
-    return ok;
 }
 
 /* A cell that looks damaged is read again, because a process may just have replaced its files. */
 static peat_status read_cell(struct cell_files *c, struct arena *a, struct error *err)
 {
-    struct error why = {0};
-    struct cell_files empty = *c;
-    bool ok = read_files(c, a, &why);
-    if (ok && c->damage) {
+    struct reading x = {.c = c, .a = a};
+    const struct cell_files empty = *c;
+    read_files(&x);
+    if (c->damage) {
         *c = empty;
-        ok = read_files(c, a, &why);
+        read_files(&x);
     }
     if (!c->label)
-        c->label = json_get_text(c->config, "label");
-    if (!c->label)
-        c->label = c->id;
-    return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
+        c->label = json_text_or(c->config, "label", c->id);
+    return x.err.status == PEAT_OK ? PEAT_OK : error_set(err, x.err.status, "%s", x.err.text);
 }
 
 peat_status rundir_read_cell(const char *path, const char *id, struct cell_files *c,
@@ -194,37 +198,29 @@ static void list_cells(struct rundir *r, const struct value *cells, int n_name, 
             add_cell(r, name[i], NULL, a);
 }
 
-static peat_status read_plan(struct rundir *r, struct arena *a, struct error *err)
-{
-    peat_status status = plan_read(r->path, &r->plan, a, err);
-    if (status == PEAT_NOTFOUND)
-        return error_set(err, PEAT_NOTFOUND, "'%s' is not a run directory: it has no plan.json",
-                         r->path);
-    return status;
-}
-
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err)
 {
-    *r = (struct rundir){.path = arena_strdup(a, path)};
-    peat_status status = read_plan(r, a, err);
-    if (status != PEAT_OK)
-        return status;
     char **name;
     int n;
     struct error why = {0};
+    *r = (struct rundir){.path = arena_strdup(a, path)};
+    peat_status status = plan_read(path, &r->plan, a, err);
+    if (status == PEAT_NOTFOUND)
+        return error_set(err, status, "'%s' is not a run directory: it has no plan.json", path);
+    if (status != PEAT_OK)
+        return status;
     status = dir_list(path_in(path, "cells").text, &name, &n, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         return error_set(err, status, "%s", why.text);
-    status = PEAT_OK;
     list_cells(r, value_get(r->plan, "cells"), n, name, a);
     names_free(name, n);
-    for (int i = 0; i < r->n && status == PEAT_OK; i++)
+    for (int i = 0; i < r->n; i++) {
         status = read_cell(&r->cell[i], a, err);
-    if (status == PEAT_OK)
-        status = rundir_choose(r, r->plan, a, err);
-    if (status == PEAT_OK)
-        status = looks_mark(r, a, err);
-    return status;
+        if (status != PEAT_OK)
+            return status;
+    }
+    status = rundir_choose(r, r->plan, a, err);
+    return status == PEAT_OK ? looks_mark(r, a, err) : status;
 }
 
 /* ---- best_over ---- */
@@ -278,20 +274,24 @@ const struct cell_files *rundir_cell(const struct rundir *r, const char *id)
     return NULL;
 }
 
-static bool is_label(const struct cell_files *c, const char *label)
+/* The ways in which a word may name a cell, strictest first. */
+enum way { BY_ID, BY_LABEL, BY_HASH, WAYS };
+
+static bool is_named(const struct cell_files *c, const char *word, enum way way)
 {
-    return cell_is_called(c->label, label);
+    return way == BY_ID      ? strcmp(c->id, word) == 0
+           : way == BY_LABEL ? cell_is_called(c->label, word)
+                             : hash_starts(c, word);
 }
 
 /* Cells of the plan are preferred to leftovers. *index is -1 when no cell matches; several matches
  * are an error. */
-static peat_status find_one(const struct rundir *r, const char *cell,
-                            bool (*fits)(const struct cell_files *, const char *), int *index,
+static peat_status find_one(const struct rundir *r, const char *cell, enum way way, int *index,
                             struct error *err)
 {
     *index = -1;
     for (int i = 0; i < r->n; i++) {
-        if (!fits(&r->cell[i], cell))
+        if (!is_named(&r->cell[i], cell, way))
             continue;
         if (*index >= 0 && r->cell[*index].planned && !r->cell[i].planned)
             continue;
@@ -301,11 +301,6 @@ static peat_status find_one(const struct rundir *r, const char *cell,
         *index = i;
     }
     return PEAT_OK;
-}
-
-static bool is_id(const struct cell_files *c, const char *id)
-{
-    return !strcmp(c->id, id);
 }
 
 static peat_status not_found(const struct rundir *r, const char *cell, struct error *err)
@@ -328,17 +323,11 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
         *index = (int)number;
         return PEAT_OK;
     }
-    bool (*const fits[])(const struct cell_files *, const char *) = {is_id, is_label, hash_starts};
-    int found = -1;
-    for (int i = 0; i < 3 && found < 0 && *cell; i++) {
-        peat_status status = find_one(r, cell, fits[i], &found, err);
-        if (status != PEAT_OK)
-            return status;
-    }
-    if (found < 0)
-        return not_found(r, cell, err);
-    *index = found;
-    return PEAT_OK;
+    peat_status status = PEAT_OK;
+    *index = -1;
+    for (enum way way = 0; way < WAYS && status == PEAT_OK && *index < 0 && *cell; way++)
+        status = find_one(r, cell, way, index, err);
+    return status == PEAT_OK && *index < 0 ? not_found(r, cell, err) : status;
 }
 
 /* ---- drift ---- */

@@ -238,14 +238,13 @@ static bool end_orphans(struct run *r, bool *again)
     *again = false;
     for (int i = 0; i < r->dir.n; i++) {
         const struct cell_files *c = &r->dir.cell[i];
-        char who[128];
-        bool ended = false;
+        const char *who;
         if (c->state != CELL_RUNNING)
             continue;
-        if (orphan_end(c, grace_seconds, &ended, who, r->err) != PEAT_OK)
+        if (orphan_end(c, grace_seconds, &who, r->arena, r->err) != PEAT_OK)
             return false;
-        *again = *again || ended;
-        if (!ended)
+        *again = *again || !who;
+        if (who)
             progress_say(&r->progress, "%s is being run by %s", c->label, who);
         else
             progress_say(&r->progress,
@@ -429,7 +428,7 @@ static const char *row_name(const struct run *r, const struct best *b, int row)
     const char *name = NULL;
     int first = b->row[row].value[0].first;
     for (int i = 0; i < b->n_axis; i++)
-        if (!best_over_has(&b->over, b->axis[i]) && !best_over_spans(&b->over, b->axis[i]))
+        if (b->own[i])
             name = list_add(r->arena, name, ".", b->cell[first].label[i]);
     return name ? name : "the row";
 }

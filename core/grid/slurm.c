@@ -6,8 +6,9 @@ enum { STATES_MAX = 16 };
 
 /* ---- one of Slurm's programs ---- */
 
-/* The program's output without line ends at the end. */
+/* A program's exit status, -1 for a signal, and its output without line ends at the end. */
 struct printed {
+    int code;
     const char *out, *err;
 };
 
@@ -18,17 +19,16 @@ static const char *take_text(struct strbuf *text, struct arena *a)
     return strbuf_keep(text, a);
 }
 
-/* *code: its exit status, -1 for a signal. Returns an error only when it cannot be started. */
-static peat_status run_program(const char *const *word, int *code, struct printed *p,
-                               struct arena *a, struct error *err)
+/* Returns an error only when it cannot be started. */
+static peat_status run_program(const char *const *word, struct printed *p, struct arena *a,
+                               struct error *err)
 {
     struct child c = {.argv = (char *const *)(uintptr_t)word};
     struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
     peat_status status = child_run(&c, &out, &said, err);
     if (status == PEAT_NOTFOUND)
         error_set(err, status, "there is no '%s' here: is Slurm installed?", *word);
-    *code = c.code;
-    *p = (struct printed){take_text(&out, a), take_text(&said, a)};
+    *p = (struct printed){c.code, take_text(&out, a), take_text(&said, a)};
     return status;
 }
 
@@ -141,13 +141,10 @@ static peat_status check_array(const char *dir, const char *array, struct arena 
 {
     const char *const word[] = {"squeue", "-h", "-r", "-o", "%T", "-j", array, NULL};
     struct printed p;
-    int code;
-    peat_status status = run_program(word, &code, &p, a, err);
-    if (status != PEAT_OK)
+    peat_status status = run_program(word, &p, a, err);
+    if (status != PEAT_OK || (p.code == 0 && !p.out[0]))
         return status;
-    if (code == 0 && !p.out[0])
-        return PEAT_OK;
-    if (code == 0)
+    if (p.code == 0)
         return error_set(err, PEAT_INVALID,
                          "%s is being run by Slurm's job %s (%s); wait for it, or stop it with "
                          "`scancel %s`",
@@ -186,9 +183,8 @@ const char *slurm_kinds(const struct slurm_array *s, struct arena *a)
     const char *partition = s->settings->partition;
     const char *const word[] = {"sinfo",   "-h", "-o", "%f", partition[0] ? "-p" : NULL,
                                 partition, NULL};
-    struct printed p = {"", ""};
-    int code;
-    if (s->settings->constraint[0] || run_program(word, &code, &p, a, NULL) != PEAT_OK || code)
+    struct printed p;
+    if (s->settings->constraint[0] || run_program(word, &p, a, NULL) != PEAT_OK || p.code)
         return NULL;
     return strchr(p.out, '\n') ? one_line(p.out, a) : NULL;
 }
@@ -201,8 +197,7 @@ static int64_t largest_array(struct arena *a)
     static const char *const word[] = {"scontrol", "show", "config", NULL};
     static const char key[] = "MaxArraySize";
     struct printed p;
-    int code;
-    if (run_program(word, &code, &p, a, NULL) != PEAT_OK || code != 0)
+    if (run_program(word, &p, a, NULL) != PEAT_OK || p.code != 0)
         return 0;
     const char *line = strstr(p.out, key);
     const char *sign = line ? strchr(line, '=') : NULL;
@@ -237,15 +232,14 @@ static peat_status submit(const struct slurm_array *s, const char *script, const
     const char *dependency = arena_printf(a, "--dependency=afterany:%s", after ? after : "");
     const char *const word[] = {"sbatch", "--parsable", after ? dependency : path,
                                 after ? path : NULL, NULL};
-    struct printed p = {"", ""};
-    int code;
-    peat_status status = run_program(word, &code, &p, a, err);
+    struct printed p;
+    peat_status status = run_program(word, &p, a, err);
     if (status != PEAT_OK)
         return status;
-    *number = code == 0 ? job_number(p.out, a) : NULL;
+    *number = p.code == 0 ? job_number(p.out, a) : NULL;
     return *number ? PEAT_OK
                    : error_set(err, PEAT_FAILED, "sbatch refuses '%s': %s", path,
-                               one_line(code ? p.err : p.out, a));
+                               one_line(p.code ? p.err : p.out, a));
 }
 
 /* A requeued task does not run cells again that failed before, so earlier failures must be removed.
@@ -269,23 +263,17 @@ static void restore_ends(const struct jobs *j, struct value **end)
             json_write_file(j->job[i].dir, "end.json", end[i], NULL);
 }
 
-static bool submit_array(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
-                         struct error *err)
-{
-    struct value **end = forget_ends(s->jobs, a);
-    bool ok = submit(s, "array.sbatch", NULL, &jobs->array, a, err) == PEAT_OK;
-    if (!ok)
-        restore_ends(s->jobs, end);
-    return ok;
-}
-
 peat_status slurm_submit(const struct slurm_array *s, struct slurm_jobs *jobs, struct arena *a,
                          struct error *err)
 {
     *jobs = (struct slurm_jobs){0};
-    if (check_size(s, a, err) != PEAT_OK || !write_scripts(s, err) ||
-        !submit_array(s, jobs, a, err))
+    if (check_size(s, a, err) != PEAT_OK || !write_scripts(s, err))
         return err->status;
+    struct value **end = forget_ends(s->jobs, a);
+    if (submit(s, "array.sbatch", NULL, &jobs->array, a, err) != PEAT_OK) {
+        restore_ends(s->jobs, end);
+        return err->status;
+    }
     peat_status status = write_jobs(s, jobs, a, err);
     if (submit(s, "table.sbatch", jobs->array, &jobs->table, a, &jobs->table_error) == PEAT_OK &&
         status == PEAT_OK)

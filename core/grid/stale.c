@@ -2,7 +2,6 @@
 /* stale.c: compares a result's provenance with the present plugins. */
 #include "grid/stale.h"
 
-#include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};

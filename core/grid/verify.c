@@ -2,7 +2,6 @@
 /* verify.c: checks a run directory for consistency, and against the files that it names. */
 #include "grid/verify.h"
 
-#include "cell/cellfiles.h"
 #include "experiment/resolved.h"
 #include "grid/bundle.h"
 #include "grid/claimfile.h"
@@ -147,24 +146,16 @@ static void check_checkpoint(struct verification *v, const struct cell_files *c)
 
 /* ---- files elsewhere ---- */
 
-/* The hash of a file or folder that cells name, computed once; NULL: it is not here. */
-static const char *hash_once(struct data_files *f, const char *path)
-{
-    const char *hex;
-    return data_hash(f, path, &hex, NULL) == PEAT_OK ? hex : NULL;
-}
-
-/* Checks the files listed under key in meta.json. */
 static void check_named(struct verification *v, const struct cell_files *c, const char *key,
                         struct data_files *files)
 {
     const struct value *file;
     for (int i = 0; (file = json_get_item(c->meta, key, i)); i++) {
         const char *path = json_get_text(file, "path"), *sealed = json_get_text(file, "sha256");
-        const char *now = path && sealed ? hash_once(files, path) : NULL;
+        const char *now;
         if (!path || !sealed)
             continue;
-        if (!now)
+        if (data_hash(files, path, &now, NULL) != PEAT_OK)
             leave_unchecked(v, arena_printf(v->arena, "'%s', which is not here", path));
         else if (strcmp(now, sealed) != 0)
             verify_add(&v->problems, c->label, "'%s' differs from the file that it was made with",

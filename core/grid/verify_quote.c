@@ -16,7 +16,6 @@ static void add_name(struct names *list, const char *text)
         *ARENA_APPEND(list->a, list->text, list->n, list->room) = text;
 }
 
-/* Joins them with commas. */
 static const char *joined(struct names *list)
 {
     const char *all = "";

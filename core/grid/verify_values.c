@@ -200,7 +200,6 @@ static void compare_end(struct verification *v, const struct cell_files *c,
     }
 }
 
-/* Compares the loss of the training batch at the last step. */
 static void compare_loss(struct verification *v, const struct cell_files *c,
                          const struct value *identity)
 {

@@ -115,11 +115,10 @@ static void add_list(struct html_page *p, const char *key)
 
 static void add_hashes(struct html_page *p)
 {
-    char hex[HASH_HEX];
     for (int d = 0; d < p->r->n_dir; d++) {
-        bool whole = fingerprint_of(&p->r->dir[d], hex);
+        const char *hash = fingerprint_of(&p->r->dir[d], p->a);
         html_wrap(p->out, "<dt>hash of ", p->r->dir[d].path, "</dt><dd>");
-        strbuf_addf(p->out, "%s</dd>\n", whole ? hex : "none: a cell is damaged");
+        strbuf_addf(p->out, "%s</dd>\n", hash ? hash : "none: a cell is damaged");
     }
 }
 

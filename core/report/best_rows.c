@@ -175,7 +175,7 @@ static struct result_cell *stand_in(const struct result_cell *c, enum cell_state
     *copy = *c;
     copy->state = state;
     copy->result = copy->meta = NULL;
-    copy->batches = copy->init = copy->shapes = copy->damage = NULL;
+    copy->damage = NULL;
     for (int l = 0; l < r->n_length; l++) {
         copy->value[l] = (double)NAN;
         copy->untrained[l] = copy->not_finite[l] = false;
@@ -241,17 +241,15 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
     /* Rows keep the order of the plan, whatever was chosen. */
     struct result_row *all = r->row;
     int kept = 0, n = 0;
-    bool chosen[EXPERIMENT_MAX_AXES];
+    const bool *chosen = x.best.chosen;
     const struct result_row **first = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
     const struct best_row **choice = ARENA_ARRAY(a, r->n_row + 1, const struct best_row *);
-    for (int k = 0; k < r->n_axis; k++)
-        chosen[k] = best_over_has(&x.best.over, r->axis[k]);
     for (int i = 0; i < r->n_row; i++)
         n = labels_collect(r, &all[i], chosen, false, first, n);
     r->row = ARENA_ARRAY(a, r->n_row + 1, struct result_row);
     for (int k = 0; k < n; k++)
         for (int i = 0; i < r->n_row; i++)
-            if (labels_alike(r, &all[i], first[k], chosen, false) &&
+            if (labels_alike(r->n_axis, all[i].axis, first[k]->axis, chosen, false) &&
                 (choice[kept] = keep_cells(&x, &all[i])))
                 r->row[kept++] = all[i];
     r->n_row = kept;

@@ -311,15 +311,12 @@ static void add_family(const struct claim_history *h, struct arena *a, struct st
     }
 }
 
-void claims_csv(const struct claim_history *h, struct strbuf *out)
+void claims_csv(const struct claim_history *h, struct arena *a, struct strbuf *out)
 {
-    struct arena a;
-    arena_init(&a, "csv", 1 << 12);
     if (h->n_run) {
-        add_family(h, &a, out);
-    } else {
-        add_lines(&h->now, h->now.version, state_of(h), true, &a, out);
-        add_lines(&h->first, h->first.version, "before the first result", h->now.n == 0, &a, out);
+        add_family(h, a, out);
+        return;
     }
-    arena_release(&a);
+    add_lines(&h->now, h->now.version, state_of(h), true, a, out);
+    add_lines(&h->first, h->first.version, "before the first result", h->now.n == 0, a, out);
 }

@@ -137,10 +137,10 @@ static void summarise(const struct result_row *row, int length, double *x, struc
             s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
 }
 
-/* A text that an older engine did not record counts as equal. */
-static bool differ(const char *a, const char *b)
+/* A hash that an older engine did not record counts as equal. */
+static bool differ(const struct result_cell *a, const struct result_cell *b, const char *hash)
 {
-    return a && b && strcmp(a, b) != 0;
+    return value_differs(value_get(a->result, hash), value_get(b->result, hash));
 }
 
 const struct refusal_text refusals[REFUSALS] = {
@@ -194,14 +194,15 @@ static bool other_targets(const struct result_cell *a, const struct result_cell 
 
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
 {
-    bool other_init = differ(a->init, b->init);
-    bool other_shapes = !a->shapes || !b->shapes || differ(a->shapes, b->shapes);
+    bool other_init = differ(a, b, "init_hash");
+    bool same_shapes =
+        same_text(json_get_text(a->result, "init_shapes"), json_get_text(b->result, "init_shapes"));
     const bool refused[REFUSALS] = {[OTHER_STOP] = a->may_stop != b->may_stop,
                                     [OTHER_TASK] = a->task != b->task,
                                     [OTHER_BATCHES] =
-                                        differ(a->batches, b->batches) && !one_goes_on(a, b),
+                                        differ(a, b, "batch_hash") && !one_goes_on(a, b),
                                     [OTHER_TARGETS] = other_targets(a, b),
-                                    [OTHER_INIT] = other_init && !other_shapes};
+                                    [OTHER_INIT] = other_init && same_shapes};
     for (int i = 0; i < REFUSALS; i++)
         if (refused[i]) {
             p->refused[i]++;

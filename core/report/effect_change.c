@@ -34,16 +34,6 @@ static int strata_at(const struct levels *l, int level, bool *in)
     return n;
 }
 
-static const double *effect_at(const struct levels *l, int level)
-{
-    const struct effects *x = l->x;
-    bool *in = ARENA_ARRAY(l->a, x->pairs.n, bool);
-    double *mean = ARENA_ARRAY(l->a, x->r->n_seed, double);
-    strata_at(l, level, in);
-    strata_means(x->d, x->r->n_seed, x->pairs.n, in, mean);
-    return mean;
-}
-
 /* ---- changes ---- */
 
 /* The sum of weight[k] times the effect at label k, for each seed that has all labels; NaN weight:
@@ -52,13 +42,14 @@ static struct effect weighted(const struct levels *l, const double *weight, cons
 {
     const struct effects *x = l->x;
     double *sum = ARENA_ARRAY(l->a, x->r->n_seed, double);
+    double *at = ARENA_ARRAY(l->a, x->r->n_seed, double);
     double *of_pair = ARENA_ARRAY(l->a, x->pairs.n, double);
     bool *all = ARENA_ARRAY(l->a, x->pairs.n, bool), *in = ARENA_ARRAY(l->a, x->pairs.n, bool);
     for (int k = 0; k < l->n; k++) {
         if (isnan(weight[k]))
             continue;
-        const double *at = effect_at(l, k);
         int strata = strata_at(l, k, in);
+        strata_means(x->d, x->r->n_seed, x->pairs.n, in, at);
         for (int s = 0; s < x->r->n_seed; s++)
             sum[s] += weight[k] * at[s];
         for (int j = 0; j < x->pairs.n; j++) {

@@ -242,11 +242,8 @@ static void adjust_lines(struct effects *x, struct arena *a)
 
 static bool same_setting(const struct effects *x, int i, int j, const bool *axes)
 {
-    for (int k = 0; k < x->r->n_axis; k++)
-        if (axes[k] && k != x->spec.factor &&
-            strcmp(x->pairs.pair[i].label[k], x->pairs.pair[j].label[k]) != 0)
-            return false;
-    return true;
+    const struct contrast_pair *pair = x->pairs.pair;
+    return labels_alike(x->r->n_axis, pair[i].label, pair[j].label, axes, true);
 }
 
 static const char *setting_name(const struct effects *x, int pair, const bool *axes,
@@ -254,7 +251,7 @@ static const char *setting_name(const struct effects *x, int pair, const bool *a
 {
     const char *name = NULL;
     for (int k = 0; k < x->r->n_axis; k++)
-        if (axes[k] && k != x->spec.factor)
+        if (axes[k])
             name = arena_item(a, name, "%s", x->pairs.pair[pair].label[k]);
     return name ? name : "all";
 }

@@ -244,21 +244,17 @@ void effects_json(const struct effects *x, struct json map)
     json_put_int(map, "unfinished", x->unfinished);
 }
 
-void effects_csv(const struct effects *x, bool head, struct strbuf *out)
+void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out)
 {
-    struct arena a;
-    arena_init(&a, "csv", 1 << 12);
-    struct json list = json_list(&a);
+    struct json list = json_list(a);
     int n;
-    struct listed *listed = listed_of(x, &a, &n);
-    for (int i = 0; i < n; i++)
-        put_effect(list, &listed[i]);
+    struct listed *listed = listed_of(x, a, &n);
     for (int i = 0; i < n; i++) {
-        struct json line = json_map(&a);
+        struct json line = json_map(a);
         json_put_text(line, "contrast", x->spec.name);
         json_put_text(line, "metric", x->metric);
         json_put_number(line, "length", x->length >= 0 ? (double)x->length : (double)NAN);
-        csv_line(value_merge(&a, line.v, list.v->item[i]), head && i == 0, out);
+        put_effect(list, &listed[i]);
+        csv_line(value_merge(a, line.v, list.v->item[i]), head && i == 0, out);
     }
-    arena_release(&a);
 }

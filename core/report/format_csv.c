@@ -120,14 +120,13 @@ static const char *joined(const struct csv *csv, const char *list, const char *k
     return all;
 }
 
-/* NULL: the field is empty. */
 static const char *field_of(const struct csv *csv, const struct column *k)
 {
     const struct result_cell *c = csv->cell;
     const char *key = k->key ? k->key : k->name;
     switch (k->from) {
     case EXPERIMENT:
-        return c->experiment;
+        return json_get_text(csv->r->dir[c->directory].plan, "experiment");
     case PLANNED:
         return value_field(csv, value_get(c->planned, key));
     case AXIS:

@@ -7,7 +7,7 @@
 #include "report/stretches.h"
 #include "table_builder.h"
 
-static void put_labels(struct json row, const struct results *r, const struct result_row *from)
+void json_put_labels(struct json row, const struct results *r, const struct result_row *from)
 {
     struct json axes = json_put_map(row, "axes");
     for (int i = 0; i < r->n_axis; i++)
@@ -74,7 +74,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     const struct summary nothing = summary_of(NULL, 0);
     const struct summary *s = length >= 0 ? &row->at[length] : &nothing;
     struct json m = json_add_map(rows);
-    put_labels(m, r, row);
+    json_put_labels(m, r, row);
     json_put_number(m, "length", length >= 0 ? (double)r->length[length] : nan);
     json_put_int(m, "n", s->n);
     json_put_number(m, "mean", s->mean);
@@ -133,9 +133,8 @@ static void put_comparisons(struct json m, const struct results *r)
 /* A hash for each directory; null: a cell is damaged. */
 static void add_hashes(struct json list, const struct results *r)
 {
-    char hex[HASH_HEX];
     for (int d = 0; d < r->n_dir; d++)
-        json_add_text(list, fingerprint_of(&r->dir[d], hex) ? hex : NULL);
+        json_add_text(list, fingerprint_of(&r->dir[d], list.a));
 }
 
 static void put_kinds(struct json m, const struct results *r)

@@ -27,20 +27,11 @@ const char *results_row_label(const struct results *r, const struct result_row *
     return labels_join(r, row, NULL, true, ".", a);
 }
 
-bool labels_alike(const struct results *r, const struct result_row *x, const struct result_row *y,
-                  const bool *group, bool in)
-{
-    for (int i = 0; i < r->n_axis; i++)
-        if (group[i] == in && strcmp(x->axis[i], y->axis[i]) != 0)
-            return false;
-    return true;
-}
-
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n)
 {
     for (int i = 0; i < n; i++)
-        if (labels_alike(r, list[i], row, group, in))
+        if (labels_alike(r->n_axis, list[i]->axis, row->axis, group, in))
             return n;
     list[n] = row;
     return n + 1;
@@ -50,8 +41,8 @@ const struct result_row *labels_crossing(const struct results *r, const bool *gr
                                          const struct result_row *in, const struct result_row *out)
 {
     for (int i = 0; i < r->n_row; i++)
-        if (labels_alike(r, &r->row[i], in, group, true) &&
-            labels_alike(r, &r->row[i], out, group, false))
+        if (labels_alike(r->n_axis, r->row[i].axis, in->axis, group, true) &&
+            labels_alike(r->n_axis, r->row[i].axis, out->axis, group, false))
             return &r->row[i];
     return NULL;
 }

@@ -8,11 +8,8 @@
  * axes); "-": there is no such axis. */
 const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
                         bool in, const char *between, struct arena *a);
-/* True where the rows have equal labels on the axes with group[axis] == in. */
-bool labels_alike(const struct results *r, const struct result_row *x, const struct result_row *y,
-                  const bool *group, bool in);
-/* Adds the row to the list [n] unless a row is there that labels_alike finds equal; returns the new
- * number of rows. */
+/* Adds the row to the list [n] unless a row is there with equal labels on the axes with group[axis]
+ * == in; returns the new number of rows. */
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n);
 /* The row with the labels of `in` on the group and of `out` on the other axes; NULL: no row. */

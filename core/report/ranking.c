@@ -6,20 +6,15 @@
 
 /* ---- tasks and methods ---- */
 
-static bool differ_only_on(const struct results *r, int axis, const struct result_row *x,
-                           const struct result_row *y)
-{
-    for (int i = 0; i < r->n_axis; i++)
-        if ((strcmp(x->axis[i], y->axis[i]) != 0) != (i == axis))
-            return false;
-    return true;
-}
-
 static bool is_task_axis(const struct results *r, int axis)
 {
+    bool one[EXPERIMENT_MAX_AXES] = {[0] = false};
+    one[axis] = true;
     for (int i = 0; i < r->n_row; i++)
         for (int j = 0; j < i; j++)
-            if (r->row[i].task != r->row[j].task && differ_only_on(r, axis, &r->row[i], &r->row[j]))
+            if (r->row[i].task != r->row[j].task &&
+                labels_alike(r->n_axis, r->row[i].axis, r->row[j].axis, one, false) &&
+                strcmp(r->row[i].axis[axis], r->row[j].axis[axis]) != 0)
                 return true;
     return strcmp(r->axis[axis], "task") == 0;
 }
@@ -29,7 +24,8 @@ static int first_length(const struct ranking *k, const struct result_row *task)
 {
     for (int l = 0; l < k->r->n_length; l++)
         for (int i = 0; i < k->r->n_row; i++)
-            if (k->r->row[i].at[l].n && labels_alike(k->r, &k->r->row[i], task, k->is_task, true))
+            if (k->r->row[i].at[l].n &&
+                labels_alike(k->r->n_axis, k->r->row[i].axis, task->axis, k->is_task, true))
                 return l;
     return -1;
 }

@@ -2,8 +2,6 @@
 /* results_read.c: reads run directories into rows of cells. */
 #include "report/results.h"
 
-#include "cell/cellfiles.h"
-
 struct reader {
     struct results *r;
     const struct results_options *options;
@@ -117,46 +115,34 @@ static int list_texts(const struct reader *x, const char *key, const char *membe
 
 /* ---- cells ---- */
 
-/* rundir_read gives planned cells in plan order; look further only when it did not. */
-static const struct cell_files *files_of(const struct rundir *run, int place, const char *id)
-{
-    if (place < run->n && strcmp(run->cell[place].id, id) == 0)
-        return &run->cell[place];
-    return rundir_cell(run, id);
-}
-
+/* A directory begins with the planned cells, in the plan's order. */
 static void read_cells(struct reader *x)
 {
     struct results *r = x->r;
     int room = 0;
     for (int d = 0; d < x->n_dir; d++) {
-        const struct value *plan = x->run[d].plan, *cells = value_get(plan, "cells");
+        const struct value *cells = value_get(x->run[d].plan, "cells");
         for (int i = 0; i < cells->n; i++) {
             const struct value *planned = cells->item[i];
-            const char *id = json_get_text(planned, "id");
-            const struct cell_files *files = files_of(&x->run[d], i, id);
+            const struct cell_files *files = &x->run[d].cell[i];
             struct result_cell *c = ARENA_APPEND(x->a, r->cell, r->n_cell, room);
-            *c = (struct result_cell){.seed = json_get_int(planned, "seed", 0),
-                                      .directory = d,
-                                      .reported = true,
-                                      .state = files ? files->state : CELL_TODO,
-                                      .planned = planned,
-                                      .experiment = json_get_text(plan, "experiment"),
-                                      .id = id,
-                                      .label = json_text_or(planned, "label", id)};
-            if (!files)
-                continue;
-            c->config = files->config;
+            *c = (struct result_cell){
+                .seed = json_get_int(planned, "seed", 0),
+                .directory = d,
+                .reported = true,
+                .state = files->state,
+                .planned = planned,
+                .config = files->config,
+                .result = files->state == CELL_DAMAGED ? NULL : files->result,
+                .meta = files->meta,
+                .end = files->end,
+                .id = files->id,
+                .label = json_text_or(planned, "label", files->id),
+                .dir = files->dir,
+                .damage = files->damage,
+            };
             c->may_stop = !x->options->mix_stopped &&
                           json_get_int(value_get(c->config, "train"), "patience", 0) > 0;
-            c->result = files->state == CELL_DAMAGED ? NULL : files->result;
-            c->dir = files->dir;
-            c->damage = files->damage;
-            c->batches = json_get_text(files->result, "batch_hash");
-            c->init = json_get_text(files->result, "init_hash");
-            c->shapes = json_get_text(files->result, "init_shapes");
-            c->meta = files->meta;
-            c->end = files->end;
         }
     }
 }
@@ -325,13 +311,9 @@ static void read_labels(const struct results *r, const struct result_cell *c, co
 
 static struct result_row *find_row(const struct results *r, const char *const *label)
 {
-    for (int i = 0; i < r->n_row; i++) {
-        bool same = true;
-        for (int k = 0; same && k < r->n_axis; k++)
-            same = strcmp(r->row[i].axis[k], label[k]) == 0;
-        if (same)
+    for (int i = 0; i < r->n_row; i++)
+        if (labels_alike(r->n_axis, r->row[i].axis, label, NULL, true))
             return &r->row[i];
-    }
     return NULL;
 }
 

@@ -268,7 +268,6 @@ static peat_status find_selected(const struct results *r, const char *text,
     return status;
 }
 
-/* Tries the strictest way first. */
 static int find_named(const struct results *r, const char *text, const struct result_row **row,
                       struct arena *a)
 {

@@ -23,12 +23,6 @@ const struct value *cell_stretches(const struct result_cell *c, int64_t length)
     return NULL;
 }
 
-static double item(const struct value *list, int j)
-{
-    const struct value *v = list->item[j];
-    return v->kind == VALUE_INT || v->kind == VALUE_REAL ? v->real : (double)NAN;
-}
-
 /* The factor from the mean loss to the metric; false: it differs from that of the cells before. */
 static bool same_factor(struct table *t, double factor)
 {
@@ -48,14 +42,14 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
     if (!nll || !targets || nll->n != t->J || targets->n != t->J)
         return false;
     for (int j = 0; j < t->J; j++) {
-        double of = item(targets, j);
-        sum += item(nll, j);
+        double of = value_number(targets->item[j]);
+        sum += value_number(nll->item[j]);
         n += of;
         if (isnan(t->targets[j]))
             t->targets[j] = of;
         if (t->targets[j] != of)
             return false;
-        d[j] += of > 0.0 ? weight * item(nll, j) / of : 0.0;
+        d[j] += of > 0.0 ? weight * value_number(nll->item[j]) / of : 0.0;
     }
     const struct value *m = result_measure(c->result, x->metric, "test", x->length);
     return same_factor(t, json_get_number(m, "value") * n / sum);

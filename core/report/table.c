@@ -5,23 +5,21 @@
 
 /* ---- options ---- */
 
-static peat_status order_axes(struct builder *b)
+static bool order_axes(struct builder *b)
 {
     int first = -1, n = 0;
-    peat_status status = PEAT_OK;
-    if (b->o->rows)
-        status = builder_axis(b, "--rows", b->o->rows, &first);
+    if (b->o->rows && !builder_axis(b, "--rows", b->o->rows, &first))
+        return false;
     if (first >= 0)
         b->axis[n++] = first;
     for (int i = 0; i < b->r->n_axis; i++)
         if (i != first)
             b->axis[n++] = i;
-    return status;
+    return true;
 }
 
 /* ---- row order ---- */
 
-/* The index of the first row that has this label. */
 static int label_rank(const struct results *r, int axis, const char *label)
 {
     int i = 0;
@@ -51,7 +49,7 @@ static void sort_rows(struct builder *b, int axis, int *order)
         order[i] = was[place[i]];
 }
 
-static peat_status order_rows(struct builder *b)
+static bool order_rows(struct builder *b)
 {
     int *order = ARENA_ARRAY(b->a, b->r->n_row, int), axis = -1;
     b->order = order;
@@ -60,30 +58,27 @@ static peat_status order_rows(struct builder *b)
     if (b->o->rows && b->r->n_axis)
         sort_rows(b, b->axis[0], order);
     if (!b->o->sort)
-        return PEAT_OK;
-    peat_status status = PEAT_OK;
-    if (strcmp(b->o->sort, "metric") != 0)
-        status = builder_axis(b, "--sort (an axis, or metric)", b->o->sort, &axis);
-    if (status == PEAT_OK)
-        sort_rows(b, axis, order);
-    return status;
+        return true;
+    if (strcmp(b->o->sort, "metric") != 0 &&
+        !builder_axis(b, "--sort (an axis, or metric)", b->o->sort, &axis))
+        return false;
+    sort_rows(b, axis, order);
+    return true;
 }
 
-static peat_status read_options(struct builder *b)
+static bool read_options(struct builder *b)
 {
-    peat_status status = results_find_length(b->r, b->o->length, &b->length, b->a, b->err);
-    if (status == PEAT_OK)
-        status = order_axes(b);
-    return status == PEAT_OK ? order_rows(b) : status;
+    return results_find_length(b->r, b->o->length, &b->length, b->a, b->err) == PEAT_OK &&
+           order_axes(b) && order_rows(b);
 }
 
 peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
                         const int **order, struct error *err)
 {
     struct builder b = {.a = a, .r = r, .o = o, .err = err};
-    peat_status status = read_options(&b);
+    bool ok = read_options(&b);
     *order = b.order;
-    return status;
+    return ok ? PEAT_OK : PEAT_INVALID;
 }
 
 /* ---- columns with one value ---- */
@@ -130,13 +125,11 @@ peat_status table_build(struct table *t, const struct results *r, const struct t
 {
     *t = (struct table){.arena = a, .strong = TABLE_STRONG};
     struct builder b = {.t = t, .a = a, .r = r, .o = o, .err = err};
-    peat_status status = read_options(&b);
-    if (status == PEAT_OK) {
-        t->title = table_title(&b);
-        status = o->cols ? table_cross(&b) : table_list(&b);
-    }
-    if (status != PEAT_OK)
-        return status;
+    if (!read_options(&b))
+        return PEAT_INVALID;
+    t->title = table_title(&b);
+    if (!(o->cols ? table_cross(&b) : table_list(&b)))
+        return PEAT_INVALID;
     table_notes(&b);
     if (o->only_changed)
         drop_unchanged(&b);

@@ -5,10 +5,12 @@
 #include "report/numbers.h"
 #include "report/selector.h"
 
-peat_status builder_axis(struct builder *b, const char *option, const char *name, int *axis)
+bool builder_axis(struct builder *b, const char *option, const char *name, int *axis)
 {
     *axis = selector_axis(b->r, name);
-    return *axis >= 0 ? PEAT_OK : selector_no_axis(b->r, option, name, b->a, b->err);
+    if (*axis < 0)
+        selector_no_axis(b->r, option, name, b->a, b->err);
+    return *axis >= 0;
 }
 
 /* ---- building ---- */

@@ -17,8 +17,10 @@ struct builder {
 
 /* ---- table_builder.c ---- */
 
-/* The axis of this name, given to --option, or an error. */
-peat_status builder_axis(struct builder *b, const char *option, const char *name, int *axis);
+/* Functions that return bool have set the error where they return false. */
+
+/* The axis of this name, given to --option. */
+bool builder_axis(struct builder *b, const char *option, const char *name, int *axis);
 
 static inline struct table_cell table_plain(const char *text)
 {
@@ -39,9 +41,9 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
 /* ---- parts of the table ---- */
 
 /* A row for each setting: the requested columns, or the useful ones. */
-peat_status table_list(struct builder *b);
+bool table_list(struct builder *b);
 /* The axes of --cols as columns: the metric at one length. */
-peat_status table_cross(struct builder *b);
+bool table_cross(struct builder *b);
 /* The title: the metric, its goal, the length and the spread. */
 const char *table_title(struct builder *b);
 void table_notes(struct builder *b);

@@ -282,7 +282,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
         cost_columns(b, c);
 }
 
-static peat_status no_column(struct builder *b, const struct choice *c, const char *word)
+static bool no_column(struct builder *b, const struct choice *c, const char *word)
 {
     const char *name[KINDS + 2] = {"metric"};
     const char *known = "metric (or metric@LENGTH)";
@@ -293,7 +293,7 @@ static peat_status no_column(struct builder *b, const struct choice *c, const ch
     name[c->n_kind + 1] = "cost";
     error_set(b->err, PEAT_INVALID, "--columns: there is no '%s'; there are %s, cost", word, known);
     error_add_nearest(b->err, word, name, c->n_kind + 2);
-    return PEAT_INVALID;
+    return false;
 }
 
 /* "metric", the metric's own name, or either with "@LENGTH". */
@@ -314,7 +314,7 @@ static bool add_metric(const struct builder *b, struct choice *c, const char *wo
     return found || (named && !word[n]);
 }
 
-static peat_status read_columns(struct builder *b, struct choice *c)
+static bool read_columns(struct builder *b, struct choice *c)
 {
     const char *list = b->o->columns;
     for (const char *word; (word = list_next(b->a, &list, ','));) {
@@ -324,14 +324,14 @@ static peat_status read_columns(struct builder *b, struct choice *c)
             continue;
         }
         if (kind && kind->group == COMPARED && !b->r->baseline_text)
-            return error_set(b->err, PEAT_INVALID,
-                             "--columns: '%s' needs a baseline: say --baseline ROW", word);
+            return error_fail(b->err, PEAT_INVALID,
+                              "--columns: '%s' needs a baseline: say --baseline ROW", word);
         if (kind && (kind->group != COMPARED || b->length >= 0))
             add(c, kind, -1);
         else if (!kind && !add_metric(b, c, word))
             return no_column(b, c, word);
     }
-    return PEAT_OK;
+    return true;
 }
 
 /* ---- heads and rows ---- */
@@ -381,16 +381,16 @@ static void add_row(struct builder *b, const struct choice *c, const struct resu
     }
 }
 
-peat_status table_list(struct builder *b)
+bool table_list(struct builder *b)
 {
     struct choice c = {.n = 0};
     list_kinds(&c);
-    if (b->o->columns && read_columns(b, &c) != PEAT_OK)
-        return PEAT_INVALID;
+    if (b->o->columns && !read_columns(b, &c))
+        return false;
     if (!b->o->columns)
         usual_columns(b, &c);
     add_heads(b, &c);
     for (int i = 0; i < b->r->n_row; i++)
         add_row(b, &c, &b->r->row[b->order[i]]);
-    return PEAT_OK;
+    return true;
 }

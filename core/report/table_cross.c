@@ -9,16 +9,16 @@ struct crossing {
     const struct result_row **column, **row; /* a row with the labels */
 };
 
-static peat_status read_cols(struct builder *b, struct crossing *c)
+static bool read_cols(struct builder *b, struct crossing *c)
 {
     const char *list = b->o->cols;
     for (const char *word; (word = list_next(b->a, &list, ','));) {
         int axis;
-        if (builder_axis(b, "--cols", word, &axis) != PEAT_OK)
-            return PEAT_INVALID;
+        if (!builder_axis(b, "--cols", word, &axis))
+            return false;
         c->is_column[axis] = true;
     }
-    return PEAT_OK;
+    return true;
 }
 
 static const char *column_head(struct builder *b, const struct crossing *c,
@@ -54,12 +54,12 @@ static void add_row(struct builder *b, const struct crossing *c, const struct re
     }
 }
 
-peat_status table_cross(struct builder *b)
+bool table_cross(struct builder *b)
 {
     const struct results *r = b->r;
     struct crossing c = {.n_column = 0};
-    if (read_cols(b, &c) != PEAT_OK)
-        return PEAT_INVALID;
+    if (!read_cols(b, &c))
+        return false;
     c.column = ARENA_ARRAY(b->a, r->n_row, const struct result_row *);
     c.row = ARENA_ARRAY(b->a, r->n_row, const struct result_row *);
     for (int i = 0; i < r->n_row; i++) {
@@ -70,5 +70,5 @@ peat_status table_cross(struct builder *b)
     add_heads(b, &c);
     for (int i = 0; i < c.n_row; i++)
         add_row(b, &c, c.row[i]);
-    return PEAT_OK;
+    return true;
 }

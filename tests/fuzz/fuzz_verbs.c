@@ -173,12 +173,12 @@ static void read_in_depth(void)
     struct verification v;
     struct results r;
     struct error err = {0};
-    char hex[HASH_HEX], *const dirs[] = {dir};
+    char *const dirs[] = {dir};
     arena_init(&a, "fuzz", 1 << 16);
     peat_status status = verify_dir(dir, &v, &a, &err);
     BUG_UNLESS(status == PEAT_OK || err.text[0]);
     if (status == PEAT_OK) {
-        fingerprint_of(&v.dir, hex);
+        fingerprint_of(&v.dir, &a);
         plan_again(&v.dir, &a);
     }
     if (results_read(&r, 1, dirs, &(struct results_options){.metric = NULL}, &a, &err) == PEAT_OK)

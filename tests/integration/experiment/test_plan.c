@@ -461,9 +461,10 @@ START_TEST(a_cell_reads_the_same_from_its_own_config)
         const struct plan_cell *c = &m->plan.cell[i];
         struct value *config = through_json(plan_cell_value(&m->plan, c, &arena));
         struct cell_config read;
+        struct data_files files = {.a = &arena, .keep_most = SIZE_MAX};
         bool dropped = true;
-        peat_status status =
-            cell_config_read(&read, config, c->seed, &m->registry, &arena, &dropped, &error);
+        peat_status status = cell_config_read(&read, config, c->seed, &m->registry, &files, &arena,
+                                              &dropped, &error);
         ck_assert_msg(status == PEAT_OK, "%s: %s", c->label, error.text);
         ck_assert(!dropped);
         ck_assert_str_eq(read.hash, c->config.hash);

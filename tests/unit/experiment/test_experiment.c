@@ -189,16 +189,13 @@ END_TEST
 
 /* ---- points ---- */
 
-START_TEST(the_product_is_in_axis_order_and_seed_major)
+START_TEST(the_product_is_in_axis_order)
 {
-    const struct point *p = loaded(12, GRID "seeds: [4, 2]\n", 0, NULL);
+    const struct point *p = loaded(6, GRID "seeds: [4, 2]\n", 0, NULL);
     ck_assert_str_eq(p[0].label[0], "none");
     ck_assert_str_eq(p[0].label[1], "S");
     ck_assert_str_eq(p[1].label[1], "M");
     ck_assert_str_eq(p[5].label[0], "learned+alibi");
-    ck_assert_int_eq(p[5].seed, 4);
-    ck_assert_int_eq(p[6].seed, 2);
-    ck_assert_str_eq(p[6].label[0], "none");
     ck_assert_str_eq(text_at(p[1].tree, "train.batch"), "8");
     ck_assert_str_eq(text_at(p[1].tree, "train.steps"), "20");
 }
@@ -439,7 +436,7 @@ int main(void)
             long_labels_are_cut_to_fit_a_file_name, built_in_position_is_none_and_sum,
             later_settings_win_default_axis_override_command_line,
             a_parameter_of_a_bare_name_makes_it_a_map, an_axis_replaces_a_plugin_and_its_parameters,
-            the_product_is_in_axis_order_and_seed_major, memory_of_an_axis_grows_as_its_values,
+            the_product_is_in_axis_order, memory_of_an_axis_grows_as_its_values,
             an_axis_of_too_many_values_is_refused_by_their_number,
             exclude_matches_in_part_and_lists_mean_any,
             numbers_name_an_axis_value_however_they_are_written,

@@ -130,7 +130,7 @@ START_TEST(directory_of_another_experiment_is_refused)
 {
     write_run();
     hand.experiment.name = "other";
-    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_INVALID);
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.text, "belongs to experiment 'hand', not to 'other'"));
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
 }
@@ -140,7 +140,7 @@ START_TEST(file_of_the_user_is_not_written_over)
 {
     ck_assert_int_eq(dir_make(hand.run, &err), PEAT_OK);
     ck_assert_int_eq(file_write(in_run("experiment.yaml"), "mine", 4, &err), PEAT_OK);
-    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_INVALID);
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
     ck_assert(!file_exists(in_run("plan.json")));
 }
@@ -148,7 +148,7 @@ END_TEST
 
 START_TEST(check_accepts_what_does_not_exist_and_makes_nothing)
 {
-    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &err), PEAT_OK);
+    ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
     ck_assert(!file_exists(hand.run));
 }
 END_TEST
@@ -160,9 +160,9 @@ START_TEST(lock_is_held_once_and_names_its_holder)
     char host[256] = "", expected[512];
     int fd = -1, other = -1;
     gethostname(host, sizeof(host) - 1);
-    ck_assert_int_eq(rundir_lock(hand.run, &fd, &err), PEAT_OK);
+    ck_assert_int_eq(rundir_lock(hand.run, &fd, &hand.arena, &err), PEAT_OK);
     ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-    ck_assert_int_eq(rundir_lock(hand.run, &other, &err), PEAT_INVALID);
+    ck_assert_int_eq(rundir_lock(hand.run, &other, &hand.arena, &err), PEAT_INVALID);
     snprintf(expected, sizeof(expected),
              "%s is being run by process %ld on host %s; wait for it or stop it", hand.run,
              (long)getpid(), host);
@@ -170,7 +170,7 @@ START_TEST(lock_is_held_once_and_names_its_holder)
     ck_assert(lock_is_held(hand.run));
     close(fd);
     ck_assert(!lock_is_held(hand.run));
-    ck_assert_int_eq(rundir_lock(hand.run, &fd, &err), PEAT_OK);
+    ck_assert_int_eq(rundir_lock(hand.run, &fd, &hand.arena, &err), PEAT_OK);
     close(fd);
 }
 END_TEST
@@ -178,7 +178,7 @@ END_TEST
 START_TEST(lock_in_an_unusable_place_is_refused_with_the_reason)
 {
     int fd = -1;
-    ck_assert_int_ne(rundir_lock(hand.file, &fd, &err), PEAT_OK);
+    ck_assert_int_ne(rundir_lock(hand.file, &fd, &hand.arena, &err), PEAT_OK);
     ck_assert_ptr_nonnull(strstr(err.text, "Not a directory"));
 }
 END_TEST

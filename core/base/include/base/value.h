@@ -77,6 +77,14 @@ struct value *value_get_path(const struct value *map, const char *dotted);
 /* A copy of map in which the dotted path has the value item; missing maps on the way are made. */
 struct value *value_with_path(struct arena *a, const struct value *map, const char *dotted,
                               struct place key_at, struct value *item);
+/* A new map with the same items; anything but a map counts as an empty one, with the place
+ * `otherwise`. */
+struct value *value_map_copy(struct arena *a, const struct value *map, struct place otherwise);
+/* A copy of the tree with other texts: text_of gives the new text of a text, or NULL where it
+ * stays. */
+typedef const char *(*value_text_fn)(const void *ctx, const struct value *v);
+struct value *value_with_texts(struct arena *a, const struct value *v, value_text_fn text_of,
+                               const void *ctx);
 /* Deep merge into a new tree: maps merge key by key, everything else is replaced by `over`.
  * Either may be NULL. Maps are new, lists and scalars are shared. */
 struct value *value_merge(struct arena *a, struct value *base, struct value *over);
@@ -84,6 +92,8 @@ struct value *value_merge(struct arena *a, struct value *base, struct value *ove
 bool value_equal(const struct value *a, const struct value *b);
 /* True where both are there and are not equal. */
 bool value_differs(const struct value *a, const struct value *b);
+/* The number; NaN where v is NULL or not a number. */
+double value_number(const struct value *v);
 /* The number of items of a list, and its i-th item. Any other value counts as a list of itself. */
 int value_count(const struct value *v);
 struct value *value_item(const struct value *v, int i);

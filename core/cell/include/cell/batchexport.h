@@ -6,25 +6,25 @@
 #include "cell/assemble.h"
 #include "model/safetensors.h"
 
-/* Tensors and their names live in the arena, which the caller sets; all other fields start as 0. */
+/* Tensors and their names live in the arena. The caller sets it and `err`, which is never NULL; all
+ * other fields start as 0. Functions return whether they succeeded. */
 struct tensor_list {
     struct arena *arena;
+    struct error *err;
     struct named_tensor *tensor;
     int n, room;
 };
 
 /* Adds the batches of training steps first ... last, "<step>.<array>". The assembly may be
  * shape_only. */
-peat_status batches_add(struct tensor_list *list, const struct assembly *s,
-                        const struct cell_config *c, int64_t first, int64_t last,
-                        struct error *err);
+bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,
+                 int64_t first, int64_t last);
 /* Adds the batch of step 1 as "batch.train.<array>" with the loss, logits and gradients
  * ("batch.grad.<weight>") of a training pass. Also adds two rows of an evaluation batch of the
  * longest length, "batch.valid.<array>", with their logits. The assembly is in F64 and has its
  * weights. */
-peat_status first_batch_add(struct tensor_list *list, struct assembly *s,
-                            const struct cell_config *c, struct error *err);
+bool first_batch_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c);
 /* Trains the first n steps of such an assembly, whose weights are the initial ones, and adds
  * "steps.loss" and "steps.grad_norm" [n]. The assembly then has the weights after step n. */
-peat_status steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c,
-                      int64_t n, struct error *err);
+bool steps_add(struct tensor_list *list, struct assembly *s, const struct cell_config *c,
+               int64_t n);

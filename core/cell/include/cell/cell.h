@@ -66,10 +66,11 @@ const struct plugin_use *cell_plugin(const struct cell_config *c, int i);
 
 /* Types and checks everything that needs no set-up: keys, values, plugins, parameters, where. The
  * section rows are exported for the reference pages. combine_dropped (may be NULL) is set when the
- * schemes give no stream and the combine named in the tree makes no position itself. */
+ * schemes give no stream and the combine named in the tree makes no position itself. The cells of a
+ * grid share `files`, whose arena outlives them. */
 peat_status cell_config_read(struct cell_config *c, const struct value *tree, int64_t seed,
-                             struct registry *r, struct arena *a, bool *combine_dropped,
-                             struct error *err);
+                             struct registry *r, struct data_files *files, struct arena *a,
+                             bool *combine_dropped, struct error *err);
 
 /* A flag of these rows, beside those of enum peat_param_flag: the key was added after cells had
  * been trained. While its field is 0 it is left out of a cell's configuration, so that old cells
@@ -77,10 +78,6 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
 enum { CELL_LATER = 1 << 16 };
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 
-/* As cell_config_read, for the cells of one grid. They share `files`, whose arena outlives them. */
-peat_status cell_config_read_with(struct cell_config *c, const struct value *tree, int64_t seed,
-                                  struct registry *r, struct data_files *files, struct arena *a,
-                                  bool *combine_dropped, struct error *err);
 /* The same from a cell's config.json. The hash is computed again from the
  * plugins and data that are there now; the caller compares it with the hash in the file. */
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,

@@ -12,9 +12,10 @@
 
 extern const struct record config_record, meta_record, result_record;
 
-/* Puts "meta_hash" and "files" into the result of the cell in `dir`, which ended at `step`. */
-peat_status cell_files_seal(const char *dir, int64_t step, const struct value *meta,
-                            struct json result, struct error *err);
+/* Puts "files" and "meta_hash" into the result of the cell in `dir`, which ended at `step`. False:
+ * a file cannot be read. */
+bool cell_files_seal(const char *dir, int64_t step, const struct value *meta, struct json result,
+                     struct error *err);
 
 /* How many of a cell's files are checked. */
 enum cell_look {
@@ -31,6 +32,9 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
  * is); NULL: none. */
 const struct value *result_measure(const struct value *result, const char *metric,
                                    const char *split, int64_t length);
+/* The final weights that a result is sealed with, below the cell's directory; NULL: it is sealed
+ * with none. */
+const char *result_weights(const struct value *result, const char **sha256);
 /* True when the configuration asks for an evaluation length that the result does not have, or for
  * another number of targets. */
 bool cell_lacks_evaluation(const struct value *config, const struct value *result);
@@ -47,3 +51,8 @@ const struct value *cell_files_without_paths(const struct value *config, const s
                                              struct arena *a);
 /* {"pid", "host", "started_utc"} of this process: who writes a file, and when. */
 struct json process_named(struct arena *a);
+/* True for the name of this host. */
+bool host_is_this(const char *host);
+/* The process that wrote <dir>/<name> so; false: not known. */
+bool process_read(const char *dir, const char *name, struct arena *a, int64_t *pid,
+                  const char **host);

@@ -5,13 +5,14 @@
 #include "cell/cell.h"
 
 /* The content of meta.json: plugins, data, engine, arithmetic, abi, host, cpu, gemm, blas,
- * blas_core, libm, precision, compiler, build, threads, started_utc. data: see cell_data. */
-peat_status cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
-                      struct value **meta, struct error *err);
+ * blas_core, libm, precision, compiler, build, threads, started_utc. data: see cell_data. False: a
+ * file of the data cannot be read. */
+bool cell_meta(const struct cell_config *c, const struct team *team, struct arena *a,
+               struct value **meta, struct error *err);
 /* The files that plugins read, then those that weights start from, with their SHA-256: [{path,
  * sha256}]; for a cell's weights also the run directory, as "run". */
-peat_status cell_data(const struct cell_config *c, struct arena *a, struct value **list,
-                      struct error *err);
+bool cell_data(const struct cell_config *c, struct arena *a, struct value **list,
+               struct error *err);
 /* [{kind, id, version, abi, path, sha256}] of task, schemes and combination. */
 struct value *cell_plugins(const struct cell_config *c, struct arena *a);
 /* The first present plugin whose kind and id are in `recorded`, but never with its present hash;

@@ -34,4 +34,4 @@ const char *trunk_state(const char *run, const char *hash, int64_t step, struct 
 /* Whether cell `id` keeps its state after `step`, because another cell of the trunk can use it. */
 bool trunk_keeps(const struct value *trunk, const char *id, int64_t step);
 /* Removes the trunk's folder once every cell of it has a result. Undeletable files stay. */
-void trunk_release(const char *run, const struct value *trunk);
+void trunk_release(const char *run, const struct value *trunk, struct arena *a);

@@ -37,6 +37,8 @@ struct change {
 /* Reads the normal form of a claim. PEAT_CORRUPT: it does not fit these axes. */
 peat_status change_from_value(struct change *c, const struct value *claim,
                               const struct labelled *rows, struct error *err);
+/* The number that the label is; NaN: it is not a finite number. */
+double label_number(const char *label);
 /* Reduces the labels [n] of a trend to each label once: numbers ascending where all are numbers,
  * otherwise in their order. Returns their number. */
 int change_order(const char **label, int n);

@@ -37,6 +37,8 @@ peat_status contrast_from_value(struct contrast *c, const struct value *v,
 /* True for equal labels of an axis; "-" on position.combine and on the keys below it, where a
  * scheme has nothing to combine, agrees with any label. */
 bool axis_labels_agree(const char *axis, const char *x, const char *y);
+/* True where the label agrees with the wanted one, or with one of a list. */
+bool axis_label_is(const char *axis, const char *label, const struct value *wanted);
 /* Two rows, one with each label, whose labels agree on all other axes. */
 struct contrast_pair {
     int a, b;                               /* numbers of the rows */

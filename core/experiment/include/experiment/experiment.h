@@ -112,6 +112,7 @@ struct experiment {
     struct value *defaults; /* the section as written; a map                              */
     int n_axis;
     struct axis axis[EXPERIMENT_MAX_AXES];
+    bool chosen[EXPERIMENT_MAX_AXES]; /* by axis: best_over chooses its value for each row */
     struct value *exclude; /* list of maps axis key -> label or list of labels, or NULL      */
     struct value *include; /* list of maps, axis key -> label, dotted key -> value, or NULL  */
     int n_override;
@@ -138,24 +139,25 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
 /* The index of an axis; -1: no such axis. */
 int axis_find(const struct experiment *e, const char *key);
 
-/* One point of the grid: axis labels, seed and merged settings. */
+/* One point of the grid: axis labels and merged settings. */
 struct point {
     const char *label[EXPERIMENT_MAX_AXES]; /* labels by axis */
-    int64_t seed;
-    struct value *tree; /* sections task, model, position, train, eval */
+    struct value *tree;                     /* sections task, model, position, train, eval */
 };
 
 /* A cell of `include` that sets further keys names them in the label of its last axis:
  * "S(n_layer=8)". */
-/* The product without `exclude`, plus `include`, times the seeds; seed-major. The
- * count is computed with overflow checks before anything is expanded. */
+/* The product without `exclude`, plus `include`. Their number, times the seeds, is computed with
+ * overflow checks before anything is expanded. */
 peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
                               struct error *err);
 /* True when `point` has, for every axis key of the map, the label (or one of the labels). A label
  * "-" in the point matches anything on position.combine and the keys below it. Unknown axes or
  * labels were refused by experiment_load. */
 bool point_matches(const struct experiment *e, const struct point *point, const struct value *when);
-bool same_labels(const struct experiment *e, const struct point *a, const struct point *b);
+/* True where x and y, the labels of n axes, are equal on the axes with on[axis] == in (on NULL: on
+ * all axes). */
+bool labels_alike(int n, const char *const *x, const char *const *y, const bool *on, bool in);
 
 /* A value as labels and tables show it: "rotary", "rotary(base=500)", "learned+alibi", "1e-3".
  * names: for plugins given by path; NULL: shows their paths as written. */

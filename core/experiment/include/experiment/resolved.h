@@ -13,7 +13,7 @@
 #define RESOLVED_FILE "resolved.yaml"
 
 /* The experiment as the text of a YAML file. */
-void resolved_text(const struct plan *p, struct strbuf *out);
+void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out);
 /* The first program or plugin that differs from `made_with`: "scheme 'rotary' is not the file that
  * ..."; NULL: none differs, or resolved_text did not make the experiment. */
 const char *resolved_change(const struct plan *p, struct arena *a);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "findings/measures.h"
-#include "report/results.h"
 #include "report/table.h"
 
 struct found_row {

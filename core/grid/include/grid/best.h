@@ -54,7 +54,9 @@ struct best_row {
 struct best {
     struct best_over over;
     int n_axis;
-    const char **axis; /* keys of the cells' axes */
+    const char **axis;  /* keys of the cells' axes */
+    bool *chosen, *own; /* [n_axis] the axes whose value is chosen, and those whose labels have a
+                         * choice of their own */
     int n_cell;
     struct best_cell *cell;
     int n_row;

@@ -52,7 +52,7 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a);
 /* A cell that another process runs, here or elsewhere: RUNNING. */
 struct cell_end cell_end_elsewhere(const char *dir, struct arena *a);
 /* True when a process other than `pid` of this host runs the cell. */
-bool cell_runs_elsewhere(const char *dir, pid_t pid);
+bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a);
 /* Writes end.json unless there is a result or another process that will write one. */
 peat_status cell_end_write(const struct cell_end *end, const char *dir, struct arena *a,
                            struct error *err);

@@ -60,7 +60,7 @@ void jobs_run(struct jobs *j);
  * every running cell that a parent started is an orphan. Cells that somebody runs with `peat cell`,
  * here or elsewhere, are not. */
 
-/* Ends a running cell that is an orphan, after `grace` seconds to save its state; then *ended is
- * true. Otherwise `who` names the process that runs it: "process 12 on host h". */
-peat_status orphan_end(const struct cell_files *c, double grace, bool *ended, char who[128],
+/* Ends a running cell that is an orphan, after `grace` seconds to save its state. *who: NULL where
+ * the cell has ended, otherwise the process that runs it: "process 12 on host h". */
+peat_status orphan_end(const struct cell_files *c, double grace, const char **who, struct arena *a,
                        struct error *err);

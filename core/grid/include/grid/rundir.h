@@ -15,19 +15,19 @@
 extern const struct record end_record, stale_record;
 
 /* Refuses a directory that belongs to another experiment. Accepts one that does not exist. */
-peat_status rundir_check(const char *dir, const struct plan *p, struct error *err);
+peat_status rundir_check(const char *dir, const struct plan *p, struct arena *a, struct error *err);
 /* Gives a cell that the directory has under another label that label and id. */
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
 /* The parent's lock on the directory (close-on-exec); makes a missing directory. *fd, or
  * PEAT_INVALID naming pid and host of the living parent that holds the lock. */
-peat_status rundir_lock(const char *dir, int *fd, struct error *err);
+peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error *err);
 /* Whether experiment.yaml or resolved.yaml in `dir` is the file that plan.json was written with.
  * Unknown: the plan had no such file, or an earlier program wrote it. */
 enum source { SOURCE_UNKNOWN, SOURCE_SAME, SOURCE_MISSING, SOURCE_OTHER };
 enum source rundir_source(const char *dir, const struct value *plan, const char *name);
 /* Refuses a directory in which either file has changed since it was run. Call it before `dir` is
  * used as the experiment. */
-peat_status rundir_check_sources(const char *dir, struct error *err);
+peat_status rundir_check_sources(const char *dir, struct arena *a, struct error *err);
 /* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
  * a directory that rundir_check accepts. Cells of other plans stay. */
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err);

@@ -50,9 +50,9 @@ const char *verify_quote(const struct verification *v, const char *hash);
  * experiment.yaml, of plan.json, of claims.json, and of config.json, meta.json, metrics.jsonl, the
  * weights and result.json of every planned cell that has a result. JSON is hashed in its canonical
  * form without times, machines and places (docs/reliability.md has the list), so that equal bits
- * have equal hashes wherever and whenever they were computed. False: a cell or the claims are
+ * have equal hashes wherever and whenever they were computed. NULL: a cell or the claims are
  * damaged, so there is no hash. */
-bool fingerprint_of(const struct rundir *r, char hex[HASH_HEX]);
+const char *fingerprint_of(const struct rundir *r, struct arena *a);
 
 /* ---- verify_values.c: a result, compared with the files written before it ---- */
 /*

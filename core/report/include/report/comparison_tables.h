@@ -10,7 +10,7 @@
 void effects_table(struct table *t, const struct effects *x, struct arena *a);
 void effects_json(const struct effects *x, struct json map);
 /* A line for each effect with every number in full; before them the column names if `head`. */
-void effects_csv(const struct effects *x, bool head, struct strbuf *out);
+void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out);
 
 /* ---- claims_table.c ---- */
 
@@ -19,4 +19,4 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
 /* Adds the note that explains the column "and text". */
 void table_note_text(struct table *t);
 void claims_json(const struct claim_history *h, struct json map);
-void claims_csv(const struct claim_history *h, struct strbuf *out);
+void claims_csv(const struct claim_history *h, struct arena *a, struct strbuf *out);

@@ -37,11 +37,8 @@ struct result_cell {
     const struct value *planned; /* its entry in plan.json */
     /* NULL when absent; `end` (end.json) also when there is a result. */
     const struct value *config, *result, *meta, *end;
-    const char *experiment, *id, *label, *dir; /* label: the id where the plan has none */
+    const char *id, *label, *dir; /* label: the id where the plan has none */
     const char *damage; /* damage of its files; NULL: not damaged. A damaged cell has no result */
-    /* Hashes of the batches, of the initial values and of the shapes of the weights that every
-     * scheme and combination shares; NULL: not recorded. */
-    const char *batches, *init, *shapes;
     double value[RESULTS_MAX_LENGTHS]; /* values of the metric, by length; NaN: no value */
     bool untrained[RESULTS_MAX_LENGTHS];
     bool not_finite[RESULTS_MAX_LENGTHS]; /* the cell counts and was evaluated, but the value is

@@ -81,6 +81,8 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
                        bool only_changed, struct strbuf *out, struct error *err);
 /* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
+/* Adds "axes", the row's labels. */
+void json_put_labels(struct json map, const struct results *r, const struct result_row *row);
 /* Adds the number of pairs, and the statistics of the differences, to an entry. */
 void json_put_pairs(struct json map, const struct pairs *p);
 void json_put_difference(struct json map, const struct difference *d);
