@@ -19,7 +19,7 @@ import statistics
 import sys
 
 T95 = {3: 2.353363, 5: 2.015048, 7: 1.894579, 9: 1.833113}  # Student's t by degrees of freedom
-METRICS = ("bpb", "exact_match", "accuracy")
+METRICS = ("bpb", "exact_match", "accuracy", "token_accuracy", "loss")  # of a file the first that it has
 NOT_AXES = ("seed", "best_over", "train.lr", "rate", "metric", "split", "step", "value", "status", "params",
             "input_ratio_start", "input_ratio", "config_sha256")
 NUMBER = re.compile(r"([+-]?)(\d+\.\d+) ± (\d+(?:\.\d+)?)")
@@ -31,9 +31,10 @@ def reported(path):
     rows = collections.defaultdict(dict)
     with open(path) as file:
         lines = list(csv.DictReader(file))
+    metric = next(m for m in METRICS if any(line["metric"] == m for line in lines))
     part = "test" if any(line.get("split") == "test" for line in lines) else "valid"
     for line in lines:
-        if (line["metric"] in METRICS and line.get("split", part) == part
+        if (line["metric"] == metric and line.get("split", part) == part
                 and line.get("best_over", "reported") == "reported"):
             row = tuple(v for k, v in line.items() if k not in NOT_AXES)
             rows[row][line["seed"]] = float(line["value"])

@@ -74,12 +74,12 @@ END_TEST
 /* Writes the paper with an error of each kind that its check is for. */
 static void plant_errors(void)
 {
-    shell_write("errors", "s/{-0.045 /{-0.046 /\n"                    /* an effect */
-                          "s/holds}{+0.004 /fails}{+0.004 /\n"        /* a verdict */
-                          "s/holds.dag}{-0.010 /holds}{-0.010 /\n"    /* a mark of the family */
-                          "s/+0.044 .pm 0.006/+0.044 \\\\pm 0.007/\n" /* a difference of rows */
-                          "s/0.743 /0.473 /\n"                        /* a diagnosis */
-                          "s/0.0015 nats/0.0016 nats/\n"              /* a plain number */
+    shell_write("errors", "s/{-0.045 .pm 0.006/{-0.046 \\\\pm 0.006/\n" /* an effect */
+                          "s/holds}{+0.004 /fails}{+0.004 /\n"          /* a verdict */
+                          "s/holds.dag}{-0.010 /holds}{-0.010 /\n"      /* a mark of the family */
+                          "s/+0.044 .pm 0.006/+0.044 \\\\pm 0.007/\n"   /* a difference of rows */
+                          "s/0.743 /0.473 /\n"                          /* a diagnosis */
+                          "s/0.0015 nats/0.0016 nats/\n"                /* a plain number */
                           "s/.claim{.*}{.*: a scalar gate is worse .*}//\n" /* a claim left out */);
     shell_expect(0, "sed -f errors \"$PEAT_SOURCE\"/docs/paper/paper.tex >planted.tex");
 }
