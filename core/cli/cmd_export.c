@@ -194,8 +194,7 @@ static bool take_tensors(struct exporter *x, const struct request *q)
         return false;
     if (q->steps)
         return take_trained(x, q->steps);
-    return !q->batch ||
-           (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config));
+    return !q->batch || (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config));
 }
 
 /* ---- the file ---- */
