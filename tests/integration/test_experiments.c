@@ -42,19 +42,11 @@ START_TEST(every_experiment_can_be_planned)
                  "{ ! /usr/bin/python3 -c 'import numpy' || "
                  "experiments/how-the-sum-is-read/intervene.py runs/frozen-embeddings "
                  "runs/intervened; } && " WITH_TABLES
-                 "for f in experiments/*/*.yaml; do case $f in */planned/*) continue;; "
+                 "for f in experiments/*/*.yaml; do case $f in "
                  "*/scale/*) [ -e pieces ] || continue;; "
                  "*/interventions.yaml) [ -e runs/intervened ] || continue;; "
                  "*/what-tables-learn/*) [ -e $(dirname $f)/tables ] || continue;; esac; "
                  "peat validate $f $(with_text $f) || exit 1; done");
-}
-END_TEST
-
-START_TEST(every_planned_experiment_can_be_planned)
-{
-    shell_expect(0, WITH_TEXT WITH_PIECES
-                 "for f in experiments/planned/*.yaml; do data=$(with_text $f); "
-                 "[ -e ${data#*=} ] || continue; peat validate $f $data || exit 1; done");
 }
 END_TEST
 
@@ -92,7 +84,7 @@ int main(void)
                                    .close = shell_close,
                                    .seconds = 250,
                                    .needs = "PEAT PEAT_SOURCE python3"},
-                    TESTS(every_experiment_can_be_planned, every_planned_experiment_can_be_planned,
+                    TESTS(every_experiment_can_be_planned,
                           every_experiment_ends_with_its_claims_judged,
                           every_experiment_has_a_page_and_claims));
 }
