@@ -64,6 +64,11 @@ peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
 
 /* ---- nodes ---- */
 
+peat_node *node_root(const peat_node *n)
+{
+    return n->view_of ? n->view_of : (peat_node *)n;
+}
+
 int64_t node_dim(const peat_node *n, int axis)
 {
     return n ? n->value.dim[axis] : 0;

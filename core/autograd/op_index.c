@@ -40,7 +40,7 @@ static void forward_gather(peat_node *n)
     const struct tensor *table = &n->src[0]->value, *index = &n->src[1]->value;
     if (!indices_valid(n, index, table->dim[0]))
         return;
-    int64_t columns = table->dim[1] < 1 ? 1 : table->dim[1];
+    int64_t columns = at_least(table->dim[1], 1);
     parallel_ranges(team_of(n), tensor_count(index), GATHER_GRAIN / columns + 1, gather_range, n);
 }
 

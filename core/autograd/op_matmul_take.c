@@ -72,7 +72,7 @@ static struct stack in_slot(const struct taken_product *c, int64_t slot)
     return (struct stack){.data = c->scratch + (size_t)slot * c->slot_bytes,
                           .rows = c->rows,
                           .cols = c->length,
-                          .ld = c->length < 1 ? 1 : c->length};
+                          .ld = at_least(c->length, 1)};
 }
 
 /* The state of one thread. */

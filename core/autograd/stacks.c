@@ -5,26 +5,21 @@
 #include "autograd/ops.h"
 #include "tensor/loop.h"
 
-static int64_t at_least_1(int64_t x)
-{
-    return x < 1 ? 1 : x;
-}
-
 /* The last two axes of t as the library reads them; false when neither is dense. */
 static bool stack_layout(const struct tensor *t, struct stack *s)
 {
     int r = t->rank - 2;
     int64_t rows = t->dim[r], cols = t->dim[r + 1];
-    int64_t row_step = rows <= 1 ? at_least_1(cols) : t->stride[r];
-    int64_t col_step = cols <= 1 ? at_least_1(rows) : t->stride[r + 1];
+    int64_t row_step = rows <= 1 ? at_least(cols, 1) : t->stride[r];
+    int64_t col_step = cols <= 1 ? at_least(rows, 1) : t->stride[r + 1];
     *s = (struct stack){.data = t->data, .rows = rows, .cols = cols};
-    if ((t->stride[r + 1] == 1 || cols <= 1) && row_step >= at_least_1(cols)) {
+    if ((t->stride[r + 1] == 1 || cols <= 1) && row_step >= at_least(cols, 1)) {
         s->ld = row_step;
         return true;
     }
     s->flipped = true;
     s->ld = col_step;
-    return (t->stride[r] == 1 || rows <= 1) && col_step >= at_least_1(rows);
+    return (t->stride[r] == 1 || rows <= 1) && col_step >= at_least(rows, 1);
 }
 
 struct stack stack_flip(struct stack s)

@@ -87,7 +87,7 @@ void parallel_ranges(const struct team *team, int64_t n, int64_t grain, range_fn
 {
     if (n <= 0)
         return;
-    grain = grain < 1 ? 1 : grain;
+    grain = at_least(grain, 1);
     struct ranges r = {n, grain, fn, ctx};
     parallel_for(team, (n - 1) / grain + 1, run_range, &r);
 }

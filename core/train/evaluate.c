@@ -12,7 +12,7 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
 {
     int64_t tokens = at_most(EVAL_TOKENS, EVAL_LOGITS / (plan->vocab > 0 ? plan->vocab : 1));
     int64_t rows = at_most(tokens / T, EVAL_MAX_ROWS);
-    return rows < 1 ? 1 : rows;
+    return at_least(rows, 1);
 }
 
 static bool no_memory(struct error *err)

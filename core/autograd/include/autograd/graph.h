@@ -161,10 +161,7 @@ peat_node *graph_view(struct graph *g, peat_node *src, int rank, const int64_t *
 
 /* The node whose memory holds n's value: n itself unless it is a view. Takes const and returns
  * non-const, as strchr does. */
-static inline peat_node *node_root(const peat_node *n)
-{
-    return n->view_of ? n->view_of : (peat_node *)n;
-}
+peat_node *node_root(const peat_node *n);
 /* The length of an axis; 0 for NULL. */
 int64_t node_dim(const peat_node *n, int axis);
 
