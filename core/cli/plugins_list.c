@@ -77,7 +77,7 @@ static peat_status read_all(struct list *l, struct error *err)
     struct trail_plugin died;
     struct strbuf text = STRBUF_NEW;
     peat_status status;
-    do {
+    for (;;) {
         strbuf_clear(&text);
         status = apart_run(walk, l, apart_seconds(), APART_ASIDE, &text, &died, err);
         if (status == PEAT_OK || !died.file[0] || l->n_skip == BAD_MAX)
@@ -85,7 +85,7 @@ static peat_status read_all(struct list *l, struct error *err)
         cli_say("%s", err->text);
         *err = (struct error){0};
         l->skip[l->n_skip++] = arena_strdup(l->arena, died.file);
-    } while (l->skip[l->n_skip - 1]);
+    }
     const struct value *all =
         status == PEAT_OK ? json_parse(l->arena, text.text, text.n, "plugins", err) : NULL;
     if (all)
