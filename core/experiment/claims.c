@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* claims.c: the section `claims`, written before an experiment is run. */
 
-#include "comparisons.h"
 #include "experiment/claim.h"
 #include "plugin/params.h"
+#include "reading.h"
 
 const char *const claim_directions[] = {"less", "greater", "equal", NULL};
 /* each is one of paired_test_words */

@@ -3,7 +3,7 @@
  * normal form. */
 
 #include "cell/setting.h"
-#include "comparisons.h"
+#include "reading.h"
 
 /* ---- axes and labels ---- */
 
@@ -82,11 +82,10 @@ static bool read_roles(struct reading *r, const struct value *v, enum role *role
 static void put_axes(struct reading *r, struct value *out, const char *key, const enum role *role,
                      enum role as)
 {
-    struct value *list = value_list(r->a, out->at);
+    struct json list = json_put_list((struct json){r->a, out}, key);
     for (int i = 0; i < r->e->n_axis; i++)
         if (role[i] == as)
-            value_append(r->a, list, value_text(r->a, out->at, r->e->axis[i].key));
-    value_set(r->a, out, key, out->at, list);
+            json_add_text(list, r->e->axis[i].key);
 }
 
 /* ---- one contrast ---- */
@@ -136,8 +135,8 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
         ok = labels_resolve(r, where, "where", false, &map);
     if (!(ok && best_over_refuse(r, map, "where")))
         return false;
-    value_set(r->a, out, "factor", factor->at, value_text(r->a, factor->at, r->e->axis[axis].key));
-    value_set(r->a, out, "of", v->at, of);
+    json_put_text((struct json){r->a, out}, "factor", r->e->axis[axis].key);
+    json_put((struct json){r->a, out}, "of", of);
     put_axes(r, out, "over", role, OVER);
     put_axes(r, out, "pool", role, POOL);
     if (map)
@@ -145,7 +144,6 @@ static bool read_parts(struct reading *r, const struct value *v, struct value *o
     return true;
 }
 
-/* "concat_split - sum" */
 static const char *own_name(struct reading *r, const struct value *out)
 {
     const struct value *of = value_get(out, "of");
@@ -163,8 +161,7 @@ bool contrast_normalise(struct reading *r, const struct value *v, struct value *
         return mistake(r->err, name->at, "'name' of a contrast must be a text");
     if (!read_parts(r, v, out))
         return false;
-    value_set(r->a, out, "name", v->at,
-              value_text(r->a, v->at, name ? name->text : own_name(r, out)));
+    json_put_text((struct json){r->a, out}, "name", name ? name->text : own_name(r, out));
     return comparison_measure(r, out, v);
 }
 
@@ -186,17 +183,15 @@ bool contrasts_read(struct reading *r, const struct value *v, struct value **con
     if (v->kind != VALUE_LIST)
         return mistake(r->err, v->at, "'contrasts' must be a list of {factor: AXIS, of: [A, B]}");
     *contrasts = value_list(r->a, v->at);
-    bool ok = true;
-    for (int i = 0; ok && i < v->n; i++) {
+    for (int i = 0; i < v->n; i++) {
         struct value *one = value_map(r->a, v->item[i]->at);
-        ok = contrast_normalise(r, v->item[i], one);
-        if (!ok)
-            break;
+        if (!contrast_normalise(r, v->item[i], one))
+            return false;
         const char *name = value_get(one, "name")->text;
         if (contrast_named(*contrasts, name))
             return mistake(r->err, v->item[i]->at, "two contrasts are called '%s': give one a name",
                            name);
         value_append(r->a, *contrasts, one);
     }
-    return ok;
+    return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* looks.c: seeds that are added until the claims are decided. */
-#include "comparisons.h"
 #include "experiment/claim.h"
 #include "plugin/params.h"
+#include "reading.h"
 
 /* each is one of spending_words */
 const char *const claim_spendings[] = {"obrien-fleming", "pocock", NULL};
@@ -29,9 +29,8 @@ static const peat_param rows[] = {
 
 bool looks_read(struct reading *r, const struct value *v)
 {
-    static const char *const others[] = {NULL};
     struct words w = {.from = 0};
-    if (params_fill(rows, &w, v, "seeds", others, r->a, r->err) != PEAT_OK)
+    if (params_fill(rows, &w, v, "seeds", NULL, r->a, r->err) != PEAT_OK)
         return false;
     if (w.at_most <= w.from)
         return mistake(r->err, value_get(v, "at_most")->at,
