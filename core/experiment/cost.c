@@ -91,19 +91,15 @@ static peat_status evaluation_cost(struct model *m, const struct task *t, bool t
 
 /* ---- the whole cell ---- */
 
-static bool is_placed(const struct planning *p, const char *text)
-{
-    size_t n = strlen(p->e->path);
-    return strncmp(text, "command line:", 13) == 0 ||
-           (strncmp(text, p->e->path, n) == 0 && text[n] == ':');
-}
-
 /* A refusal of the model itself gets the scheme's place, because the scheme asked for the model. */
 static bool refused(struct planning *p, const struct cell_config *c)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
     const struct error why = *p->err;
-    if (!is_placed(p, why.text))
+    size_t n = strlen(p->e->path);
+    bool is_placed = strncmp(why.text, "command line:", 13) == 0 ||
+                     (strncmp(why.text, p->e->path, n) == 0 && why.text[n] == ':');
+    if (!is_placed)
         place_failure(p->err, at->at, &why);
     return false;
 }

@@ -60,14 +60,10 @@ const char *const match_keys[] = {"to", "adjust", NULL};
 
 static double unit_seconds(const char *unit)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } known[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strcmp(unit, known[i].name) == 0)
-            return known[i].seconds;
-    return (double)NAN;
+    static const char units[] = "smhd";
+    static const double seconds[] = {1, 60, 3600, 86400};
+    const char *known = *unit && !unit[1] ? strchr(units, *unit) : NULL;
+    return known ? seconds[known - units] : (double)NAN;
 }
 
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,

@@ -51,6 +51,7 @@ bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
 const struct plan_row *row_find(const struct planning *p, const struct plan_row *from,
                                 const struct value *map, const struct plan_row *row,
                                 const struct value *except);
+
 /* comparison_check.c: checks that the plan has everything that contrasts and claims name: rows to
  * pair, a metric of the task, a length that is evaluated. */
 bool comparisons_check(struct planning *p);

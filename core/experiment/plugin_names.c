@@ -2,7 +2,6 @@
 /* plugin_names.c: the plugins that an experiment names: known ones, and names of those given by
  * path. */
 #include "cell/setting.h"
-
 #include "plugin/registry.h"
 #include "process/apart.h"
 #include "reading.h"

@@ -32,8 +32,7 @@ bool words_to_settings(struct reading *r);
 /* The word of the command line with this key; NULL: none. */
 struct word *word_find(const struct reading *r, const char *key);
 
-/* plugin_names.c: the texts of the whole file and of the words that may name a plugin, as a list.
- */
+/* plugin_names.c: lists the texts of the whole file and of the words that may name a plugin. */
 struct value *plugin_mentions(const struct reading *r, struct arena *a);
 /* Sets e->names. */
 bool plugin_names_read(struct reading *r);
@@ -77,12 +76,12 @@ bool run_read(struct reading *r);
 bool report_read(struct reading *r);
 bool match_read(struct reading *r);
 
-/* Reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is
- * not changed. */
+/* Reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is not
+ * changed. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);
 
-/* contrasts.c: puts a contrast of the file into the map in its normal form
+/* contrast.c: puts a contrast of the file into the map in its normal form
  * (experiment/contrast.h). */
 bool contrast_normalise(struct reading *r, const struct value *v, struct value *out);
 /* The axis that the text v names; refuses one whose value best_over chooses. `what`: the key. */
@@ -102,14 +101,11 @@ bool best_over_read(struct reading *r, const struct value *v, struct best_over *
  * "baseline". */
 bool best_over_refuse(struct reading *r, const struct value *map, const char *what);
 
-/* claims.c: the section `claims`. */
+/* claims.c: the section `claims`, to be read after best_over. */
 bool claims_read(struct reading *r);
 /* change.c: puts `interaction` or `trend` of the claim v into its normal form, which already has
  * the contrast. */
 bool change_read(struct reading *r, const struct value *v, struct value *out);
 
-/* looks.c: the map `seeds`; the numbers of seeds at which claims are judged, to be called after
- * claims and best_over have been read; and the looks in the normal form of the claims. */
+/* The map `seeds`: seeds are added until the claims are decided. */
 bool looks_read(struct reading *r, const struct value *v);
-bool looks_count(struct reading *r);
-void looks_put(struct reading *r, struct value *claims);

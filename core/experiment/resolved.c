@@ -296,7 +296,7 @@ static struct value *resolve_key(const struct resolving *r, const char *key, str
     return written;
 }
 
-static struct value *resolved_value(const struct plan *p, struct arena *a)
+void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
 {
     static const char *const keys[] = {"version", "name",      "description", "defaults",
                                        "matrix",  "overrides", "seeds",       "match",
@@ -313,16 +313,11 @@ static struct value *resolved_value(const struct plan *p, struct arena *a)
             json_put(m, keys[i], v);
     }
     json_put(m, "made_with", made_with(&r));
-    return m.v;
-}
-
-void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
-{
     strbuf_add(out,
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    add_block(out, resolved_value(p, a), 0, a);
+    add_block(out, m.v, 0, a);
 }
 
 /* ---- changes since then ---- */
