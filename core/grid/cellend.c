@@ -184,13 +184,9 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 
 struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
 {
-    struct cell_end end = {.state = CELL_RUNNING, .exit = -1};
-    const char *host;
-    int64_t pid;
-    end.reason = process_read(dir, "running.json", a, &pid, &host)
-                     ? arena_printf(a, "left to process %" PRId64 " on host %s", pid, host)
-                     : "left to another process";
-    return end;
+    const char *who = process_in(dir, "running.json", a);
+    return (struct cell_end){
+        .state = CELL_RUNNING, .reason = arena_printf(a, "left to %s", who), .exit = -1};
 }
 
 bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a)

@@ -111,18 +111,6 @@ void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
 
 /* ---- the lock ---- */
 
-static peat_status held_by_another(const char *dir, struct arena *a, struct error *err)
-{
-    int64_t pid;
-    const char *host;
-    if (!process_read(dir, "lock", a, &pid, &host))
-        return error_set(err, PEAT_INVALID,
-                         "%s is being run by another process; wait for it or stop it", dir);
-    return error_set(err, PEAT_INVALID,
-                     "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
-                     dir, pid, host);
-}
-
 /* Writes who holds the lock, for messages of other processes. The file is written in place, because
  * the file is the lock. */
 static peat_status sign_lock(int fd, struct arena *a, struct error *err)
@@ -145,7 +133,8 @@ peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error 
         if (status != PEAT_OK)
             error_prefix(err, "'%s'", path.text);
     } else if (errno == EWOULDBLOCK) {
-        status = held_by_another(dir, a, err);
+        status = error_set(err, PEAT_INVALID, "%s is being run by %s; wait for it or stop it", dir,
+                           process_in(dir, "lock", a));
     } else {
         status = error_set(err, PEAT_IO, "cannot lock '%s': %s", path.text, strerror(errno));
     }
