@@ -43,11 +43,6 @@ static const char *label_of(struct reading *r, const struct value *v)
     return has_label(v) ? value_get(v, "label")->text : value_label(r->a, &r->e->names, v);
 }
 
-static struct value *setting_of(struct value *v)
-{
-    return has_label(v) ? value_get(v, "value") : v;
-}
-
 /* A plugin's map, or a list of such, without labels. */
 static struct value *without_labels(struct reading *r, const struct value *v)
 {
@@ -66,13 +61,6 @@ static struct value *without_labels(struct reading *r, const struct value *v)
 static const char *setting_text(struct reading *r, const struct value *v)
 {
     return json_to_text(without_labels(r, v), JSON_CANONICAL, r->a);
-}
-
-static struct axis_value plain_value(struct reading *r, const struct axis *axis, struct value *v)
-{
-    struct value *set = value_map(r->a, v->at);
-    value_set(r->a, set, axis->key, v->at, setting_of(v));
-    return (struct axis_value){label_of(r, v), set};
 }
 
 /* Other names of a value are its label as in names of cells, and with the path of a plugin. */
@@ -100,7 +88,8 @@ static bool refuse_twice(struct reading *r, const struct axis *axis, struct plac
 
 bool axis_append(struct reading *r, struct axis *axis, struct value *v)
 {
-    struct axis_value new = plain_value(r, axis, v);
+    struct axis_value new = {label_of(r, v), value_map(r->a, v->at)};
+    value_set(r->a, new.set, axis->key, v->at, has_label(v) ? value_get(v, "value") : v);
     if (v->kind == VALUE_NULL || (v->kind == VALUE_TEXT && !v->text[0]))
         return mistake(r->err, v->at, "axis '%s' has an empty value", axis->key);
     int label = label_find(axis, new.label);
@@ -148,20 +137,14 @@ static bool is_plain_name(const char *key)
 
 static bool check_labelled(struct reading *r, const struct axis *axis, const struct value *v)
 {
-    bool taken =
-        names_find(taken_names, axis->key) >= 0 || names_find(experiment_keys, axis->key) >= 0;
     if (v->kind != VALUE_MAP && strcmp(axis->key, "seed") != 0) {
-        static const char *const position[] = {"position.scheme", "position.combine"};
-        const char *meant = strcmp(axis->key, "scheme") == 0    ? position[0]
-                            : strcmp(axis->key, "combine") == 0 ? position[1]
-                                                                : NULL;
-        if (meant)
-            return mistake(r->err, axis->at, "unknown axis '%s'; did you mean '%s'?", axis->key,
-                           meant);
+        if (strcmp(axis->key, "scheme") == 0 || strcmp(axis->key, "combine") == 0)
+            return mistake(r->err, axis->at, "unknown axis '%s'; did you mean 'position.%s'?",
+                           axis->key, axis->key);
         return mistake(r->err, axis->at,
                        "axis '%s' has no dot, so it must be a map: label -> settings", axis->key);
     }
-    if (taken)
+    if (names_find(taken_names, axis->key) >= 0 || names_find(experiment_keys, axis->key) >= 0)
         return mistake(r->err, axis->at, "'%s' cannot be the name of an axis%s", axis->key,
                        strcmp(axis->key, "seed") == 0 || strcmp(axis->key, "seeds") == 0
                            ? "; seeds are a key of their own at the top level"
@@ -279,11 +262,10 @@ static bool only_values(struct reading *r, const struct axis *axis, const struct
         if (found < 0)
             return unknown_label(r, axis, one);
         if (!axis->labelled) {
-            struct value *named = value_map(r->a, one->at);
-            value_set(r->a, named, "label", one->at,
-                      value_text(r->a, one->at, axis->value[found].label));
-            value_set(r->a, named, "value", one->at, axis->value[found].set->item[0]);
-            one = named;
+            struct json named = {r->a, value_map(r->a, one->at)};
+            json_put_text(named, "label", axis->value[found].label);
+            json_put(named, "value", axis->value[found].set->item[0]);
+            one = named.v;
         }
         value_append(r->a, *values, one);
     }

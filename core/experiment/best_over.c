@@ -2,8 +2,8 @@
 /* best_over.c: checks `report.best_over` and puts it into its normal form. */
 #include "experiment/best_over.h"
 
-#include "comparisons.h"
 #include "plugin/params.h"
+#include "reading.h"
 
 bool best_over_has(const struct best_over *b, const char *axis)
 {
@@ -51,22 +51,20 @@ const char *best_over_seeds(const struct best_over *b, struct arena *a)
 
 /* ---- from the file ---- */
 
-/* Rows for params_fill; axes and seeds are read separately. */
-struct words {
-    int64_t by, length;
-    const char *metric;
-};
-#define WORD(type, field, ...) PARAM_ROW(type, struct words, field, #field, __VA_ARGS__)
+/* Axes and seeds are read separately. */
+#define ROW(type, field, ...) PARAM_ROW(type, struct best_over, field, __VA_ARGS__)
 
 enum { BY_SEEDS, BY_HALVES };
 static const char *const by_labels[] = {"seeds", "halves", NULL};
 
 static const peat_param rows[] = {
-    WORD(PEAT_ENUM, by,
-         "the part of each row that is kept for choosing: seeds, or a half of the validation data",
-         .labels = by_labels),
-    WORD(PEAT_STRING, metric, "metric by which values are chosen; not given: the report's metric"),
-    WORD(PEAT_INT, length, "evaluation length of the metric", .preset = -1, WITHIN(-1, 1e9)),
+    ROW(PEAT_ENUM, halves, "by",
+        "the part of each row that is kept for choosing: seeds, or a half of the validation data",
+        .labels = by_labels),
+    ROW(PEAT_STRING, metric, "metric",
+        "metric by which values are chosen; not given: the report's metric"),
+    ROW(PEAT_INT, length, "length", "evaluation length of the metric", .preset = -1,
+        WITHIN(-1, 1e9)),
     PEAT_PARAM_END,
 };
 
@@ -146,21 +144,18 @@ static bool read_only(struct reading *r, const struct value *map, struct best_ov
 bool best_over_read(struct reading *r, const struct value *v, struct best_over *b)
 {
     static const char *const others[] = {"axes", "choose", "at", NULL};
-    struct words w = {.metric = ""};
     *b = (struct best_over){.length = -1};
     if (!v || v->kind == VALUE_NULL)
         return true;
-    bool ok = params_fill(rows, &w, v, "best_over", others, r->a, r->err) == PEAT_OK &&
+    bool ok = params_fill(rows, b, v, "best_over", others, r->a, r->err) == PEAT_OK &&
               read_axes(r, v, b) && read_only(r, v, b);
-    b->halves = w.by == BY_HALVES;
     const struct value *choose = value_get(v, "choose");
     if (ok && b->halves && choose)
         ok = mistake(r->err, choose->at,
                      "'choose' names seeds, but by: halves chooses by data: leave 'choose' out");
     else if (ok && !b->halves)
         ok = read_choose(r, v, b);
-    b->metric = w.metric && w.metric[0] ? w.metric : NULL;
-    b->length = w.length;
+    b->metric = b->metric && b->metric[0] ? b->metric : NULL;
     b->metric_at = value_get(v, "metric") ? value_get(v, "metric")->at : b->at;
     b->length_at = value_get(v, "length") ? value_get(v, "length")->at : b->at;
     return ok;
@@ -197,23 +192,13 @@ struct value *best_over_value(const struct best_over *b, struct arena *a)
     return m.v;
 }
 
-/* True for a missing value, or a map of texts. */
-static bool is_only(const struct value *v)
+/* True for a map or list of this kind with items that are all of the other kind. */
+static bool holds_only(const struct value *v, enum value_kind kind, enum value_kind items)
 {
-    bool good = !v || (v->kind == VALUE_MAP && v->n > 0);
-    for (int i = 0; good && v && i < v->n; i++)
-        good = v->item[i]->kind == VALUE_TEXT;
+    bool good = v && v->kind == kind && v->n > 0;
+    for (int i = 0; good && i < v->n; i++)
+        good = v->item[i]->kind == items;
     return good;
-}
-
-static bool is_list_of(const struct value *v, enum value_kind kind)
-{
-    if (!v || v->kind != VALUE_LIST || v->n == 0)
-        return false;
-    for (int i = 0; i < v->n; i++)
-        if (v->item[i]->kind != kind)
-            return false;
-    return true;
 }
 
 peat_status best_over_from_value(struct best_over *b, const struct value *v, struct arena *a,
@@ -224,9 +209,11 @@ peat_status best_over_from_value(struct best_over *b, const struct value *v, str
     if (!v || v->kind == VALUE_NULL)
         return PEAT_OK;
     b->halves = json_text_is(v, "by", by_labels[BY_HALVES]);
-    bool by_seeds = json_text_is(v, "by", by_labels[BY_SEEDS]) && is_list_of(choose, VALUE_INT);
+    bool by_seeds =
+        json_text_is(v, "by", by_labels[BY_SEEDS]) && holds_only(choose, VALUE_LIST, VALUE_INT);
     b->only = value_get(v, "at");
-    if (!is_list_of(axes, VALUE_TEXT) || !(b->halves || by_seeds) || !is_only(b->only))
+    if (!holds_only(axes, VALUE_LIST, VALUE_TEXT) || !(b->halves || by_seeds) ||
+        (b->only && !holds_only(b->only, VALUE_MAP, VALUE_TEXT)))
         return error_set(err, PEAT_CORRUPT, "report.best_over is damaged");
     b->axis = ARENA_ARRAY(a, axes->n, const char *);
     b->seed = ARENA_ARRAY(a, by_seeds ? choose->n : 0, int64_t);

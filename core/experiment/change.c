@@ -2,7 +2,7 @@
 /* change.c: checks `interaction` and `trend` of a claim, and reads their normal form. */
 #include "experiment/change.h"
 
-#include "comparisons.h"
+#include "reading.h"
 
 const char *const change_kinds[CHANGE_KINDS] = {
     [CHANGE_INTERACTION] = "interaction", [CHANGE_SLOPE] = "slope", [CHANGE_MONOTONE] = "monotone"};

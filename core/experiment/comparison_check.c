@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* comparison_check.c: checks contrasts, claims and metrics against the rows of the plan. */
 
-#include "comparisons.h"
 #include "experiment/claim.h"
+#include "planning.h"
 
 /* ---- metrics ---- */
 
@@ -153,10 +153,10 @@ static bool no_pair(struct planning *p, const struct contrast *c, const struct l
 static bool is_evaluated(const struct plan_row *row, int64_t length)
 {
     const peat_reals *lengths = &row->cell.config.eval.lengths;
-    bool found = lengths->n == 0;
     for (size_t i = 0; i < (size_t)lengths->n; i++)
-        found = found || lengths->item[i] == (double)length;
-    return found;
+        if (lengths->item[i] == (double)length)
+            return true;
+    return lengths->n == 0;
 }
 
 /* "16, 32" */

@@ -6,25 +6,100 @@
 #include "planning.h"
 #include "tensor/gemm.h"
 #include "train/input_sizes.h"
+#include "train/trainer.h"
 
 struct twin {
     char hash[HASH_HEX];
     int64_t params;
 };
 
-static bool is_placed(const struct planning *p, const char *text)
+/* ---- evaluations ---- */
+
+/* One evaluation of all lengths, of the validation part or of the test part: the forward passes
+ * over given tokens, and at most those for generated ones. The model needs no memory. */
+struct evaluation_cost {
+    double score_flops, generate_flops;
+    double generate_work; /* the FLOPs of training that take as long as generating */
+};
+
+/* Number of sequences of a length. Where the task does not give it, enough for the targets. */
+static int64_t sequences_of(const struct task *t, int i, bool test)
 {
-    size_t n = strlen(p->e->path);
-    return strncmp(text, "command line:", 13) == 0 ||
-           (strncmp(text, p->e->path, n) == 0 && text[n] == ':');
+    const peat_task_plan *plan = &t->plan;
+    int64_t n = test ? plan->test_sequences[i] : plan->eval_sequences[i];
+    if (n <= 0)
+        n = plan->eval_tokens > 0 ? plan->eval_tokens / plan->eval_T[i]
+                                  : evaluate_rows(plan, plan->eval_T[i]);
+    return n < 1 ? 1 : n;
 }
+
+/* Forward FLOPs of n sequences of T tokens, in batches of B. */
+static peat_status forward_flops(struct model *m, int64_t n, int64_t B, int64_t T, double *flops,
+                                 struct error *err)
+{
+    struct model_cost cost = {0};
+    peat_status status = model_plan(m, B, T, true, &cost, err);
+    *flops = (double)cost.forward_flops * (double)n / (double)B;
+    return status;
+}
+
+/* A pass over one new row of B sequences takes as long as whole passes over B rows and this many
+ * more, because weights are read and operations started for few rows as for many. From
+ * tests/bench/decode.c, newest_ms T / whole_ms = 1 + 4/B (docs/performance.md). */
+static const double rows_beside = 4.0;
+
+/* The cost of generating, given the FLOPs of one pass over rows of `T` places in batches of B. With
+ * stored rows the prompt costs one pass and each later token a pass over B rows; otherwise at most
+ * one whole pass per token of the answer. */
+static void add_generation(const struct model *m, const peat_task_plan *plan, int i, int64_t B,
+                           double flops, struct evaluation_cost *cost)
+{
+    const char *id;
+    double answer = (double)plan->eval_answer[i], T = (double)plan->eval_prompt[i] + answer - 1;
+    bool stored = answer > 1 && !model_not_storable(m, &id);
+    double passes = stored ? 1 : answer;
+    double slow = stored ? (answer - 1) / T * rows_beside / (double)B : 0;
+    cost->generate_flops += passes * flops;
+    cost->generate_work += (passes + slow) * flops;
+}
+
+static peat_status length_cost(struct model *m, const struct task *t, int i, bool test,
+                               struct evaluation_cost *cost, struct error *err)
+{
+    const peat_task_plan *plan = &t->plan;
+    int64_t n = sequences_of(t, i, test), B = at_most(n, evaluate_rows(plan, plan->eval_T[i]));
+    double flops = 0;
+    peat_status status = forward_flops(m, n, B, plan->eval_T[i], &flops, err);
+    cost->score_flops += flops;
+    if (status != PEAT_OK || plan->eval_answer[i] <= 0)
+        return status;
+    status = forward_flops(m, n, B, plan->eval_prompt[i] + plan->eval_answer[i] - 1, &flops, err);
+    if (status == PEAT_OK)
+        add_generation(m, plan, i, B, flops, cost);
+    return status;
+}
+
+static peat_status evaluation_cost(struct model *m, const struct task *t, bool test,
+                                   struct evaluation_cost *cost, struct error *err)
+{
+    peat_status status = PEAT_OK;
+    *cost = (struct evaluation_cost){0};
+    for (int i = 0; status == PEAT_OK && i < t->plan.n_eval; i++)
+        status = length_cost(m, t, i, test, cost, err);
+    return status;
+}
+
+/* ---- the whole cell ---- */
 
 /* A refusal of the model itself gets the scheme's place, because the scheme asked for the model. */
 static bool refused(struct planning *p, const struct cell_config *c)
 {
     const struct plugin_use *at = c->n_scheme > 0 ? &c->scheme[0] : &c->task;
     const struct error why = *p->err;
-    if (!is_placed(p, why.text))
+    size_t n = strlen(p->e->path);
+    bool is_placed = strncmp(why.text, "command line:", 13) == 0 ||
+                     (strncmp(why.text, p->e->path, n) == 0 && why.text[n] == ':');
+    if (!is_placed)
         place_failure(p->err, at->at, &why);
     return false;
 }
@@ -124,16 +199,12 @@ static bool measure(struct planning *p, const struct cell_config *c, struct plan
     return ok || refused(p, c);
 }
 
-static void rest_hash(const struct cell_config *c, struct arena *a, char hash[HASH_HEX])
-{
-    json_hash(value_with_path(a, c->identity, "position", NOWHERE, value_null(a, NOWHERE)), hash);
-}
-
 /* The number of trained numbers in the same cell without schemes and combine. */
 static bool twin_params(struct planning *p, const struct cell_config *c, int64_t *params)
 {
     char hash[HASH_HEX];
-    rest_hash(c, p->a, hash);
+    json_hash(value_with_path(p->a, c->identity, "position", NOWHERE, value_null(p->a, NOWHERE)),
+              hash);
     for (int i = 0; i < p->n_twin; i++) {
         if (strcmp(p->twin[i].hash, hash) == 0) {
             *params = p->twin[i].params;
@@ -195,8 +266,7 @@ double plan_step_work(const struct model_cost *cost)
 
 static double slowness(const struct plan_cell *c)
 {
-    const struct train_config *t = &c->config.train;
-    double flops = c->q[Q_FLOPS_PER_TOKEN] * (double)t->batch * (double)t->seq_len;
+    double flops = plan_training(c, c->config.train.steps - 1);
     return flops > 0 ? work_of(flops, c->q[Q_ACTIVATION_BYTES]) / flops : 1;
 }
 

@@ -3,12 +3,12 @@
 #include "experiment/experiment.h"
 
 #include "cell/setting.h"
-#include "comparisons.h"
 #include "experiment/yamldoc.h"
+#include "reading.h"
 
 #define NAME_BYTES 100
 
-/* ---- version, name, description ---- */
+/* ---- single keys ---- */
 
 static bool read_version(struct reading *r)
 {
@@ -50,16 +50,11 @@ static bool read_name(struct reading *r)
 static bool read_description(struct reading *r)
 {
     const struct value *v = value_get(r->root, "description");
-    r->e->description = "";
-    if (!v || v->kind == VALUE_NULL)
-        return true;
-    if (v->kind != VALUE_TEXT)
+    if (v && v->kind != VALUE_NULL && v->kind != VALUE_TEXT)
         return mistake(r->err, v->at, "'description' must be a text");
-    r->e->description = v->text;
+    r->e->description = v && v->kind == VALUE_TEXT ? v->text : "";
     return true;
 }
-
-/* ---- defaults ---- */
 
 static bool read_defaults(struct reading *r)
 {
@@ -75,8 +70,6 @@ static bool read_defaults(struct reading *r)
     r->e->defaults = v;
     return ok;
 }
-
-/* ---- overrides ---- */
 
 static bool read_override(struct reading *r, struct override *o, const struct value *v)
 {
@@ -175,26 +168,20 @@ static void keep_choosing_seeds(struct reading *r)
     r->root = value_with_path(r->a, r->root, "seeds", value_key_place(r->root, "seeds"), list);
 }
 
-static bool read_seed_value(struct reading *r)
+static bool read_seeds(struct reading *r)
 {
     const struct value *v = value_get(r->root, "seeds");
     if (!v)
         v = value_int(r->a, r->root->at, 1);
-    if (v->kind == VALUE_INT)
-        return seed_range(r, v);
-    if (v->kind == VALUE_LIST)
-        return seed_list(r, v);
     if (v->kind == VALUE_MAP)
         return looks_read(r, v);
-    return mistake(r->err, v->at,
-                   "'seeds' must be how many, a list of whole numbers, or {from: N, at_most: N, "
-                   "until: claims}");
-}
-
-static bool read_seeds(struct reading *r)
-{
-    bool ok = read_seed_value(r);
-    if (ok && r->e->looks.from == 0)
+    if (v->kind != VALUE_INT && v->kind != VALUE_LIST)
+        return mistake(
+            r->err, v->at,
+            "'seeds' must be how many, a list of whole numbers, or {from: N, at_most: N, "
+            "until: claims}");
+    bool ok = v->kind == VALUE_INT ? seed_range(r, v) : seed_list(r, v);
+    if (ok)
         keep_choosing_seeds(r);
     return ok;
 }
@@ -221,14 +208,6 @@ static bool read_made_with(struct reading *r)
     return true;
 }
 
-static void keep_words(struct experiment *e, int n, char *const *word)
-{
-    e->n_word = n;
-    e->word = ARENA_ARRAY(e->arena, n + 1, const char *);
-    for (int i = 0; i < n; i++)
-        e->word[i] = arena_strdup(e->arena, word[i]);
-}
-
 /* The order matters, since the first mistake is reported. The version is first, because a file of
  * another version may have other keys; include is early, because its labels may be named later. */
 static bool (*const steps[])(struct reading *r) = {
@@ -252,10 +231,12 @@ static void mend(struct reading *r, struct mends *mends)
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct mends *mends, struct error *err)
 {
-    *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path)};
+    *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path), .n_word = n_word};
     struct error own = {0};
     struct reading r = {.e = e, .a = arena, .err = err ? err : &own};
-    keep_words(e, n_word, word);
+    e->word = ARENA_ARRAY(arena, n_word + 1, const char *);
+    for (int i = 0; i < n_word; i++)
+        e->word[i] = arena_strdup(arena, word[i]);
     bool ok = yaml_load(arena, e->path, &r.root, r.err) == PEAT_OK;
     if (ok && r.root->kind != VALUE_MAP)
         ok = mistake(r.err, r.root->at, "an experiment must be a map of keys and values");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* howto.c: the sections run, report and match, which say how to run and compare. */
 
-#include "comparisons.h"
 #include "plugin/params.h"
+#include "reading.h"
 #include "tensor/gemm.h"
 
 #define RUN(type, field, ...)    PARAM_ROW(type, struct run_settings, field, #field, __VA_ARGS__)
@@ -56,17 +56,117 @@ const char *const run_keys[] = {"timeout",    "no_progress", "plan_timeout",
 const char *const report_keys[] = {"baseline", "contrasts", "best_over", NULL};
 const char *const match_keys[] = {"to", "adjust", NULL};
 
-/* ---- run ---- */
+/* ---- durations, as a user writes them ---- */
 
-static bool read_limits(struct reading *r, const struct value *run)
+static double unit_seconds(const char *unit)
 {
-    struct run_settings *s = &r->e->run;
-    s->no_progress = 600;
-    s->plan_timeout = 30;
-    return seconds_read(r, run, "timeout", "run", &s->timeout) &&
-           seconds_read(r, run, "no_progress", "run", &s->no_progress) &&
-           seconds_read(r, run, "plan_timeout", "run", &s->plan_timeout);
+    static const char units[] = "smhd";
+    static const double seconds[] = {1, 60, 3600, 86400};
+    const char *known = *unit && !unit[1] ? strchr(units, *unit) : NULL;
+    return known ? seconds[known - units] : (double)NAN;
 }
+
+bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
+                  double *seconds)
+{
+    const struct value *v = value_get(section, key);
+    double read = value_number(v);
+    if (!v || v->kind == VALUE_NULL)
+        return true;
+    if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
+        size_t digits = strspn(v->text, "0123456789.");
+        const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
+        read = value_number(value_scalar(r->a, v->at, number)) * unit_seconds(v->text + digits);
+    }
+    if (!(read >= 0 && read < 1e9))
+        return mistake(r->err, v->at,
+                       "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds", key,
+                       what);
+    *seconds = read;
+    return true;
+}
+
+/* ---- run.slurm ---- */
+
+#define SLURM(type, field, ...) PARAM_ROW(type, struct slurm_settings, field, #field, __VA_ARGS__)
+
+const peat_param slurm_rows[] = {
+    SLURM(PEAT_STRING, partition, "partition; not given: the cluster's default"),
+    SLURM(PEAT_STRING, account, "account that is charged; not given: the user's default"),
+    SLURM(PEAT_STRING, constraint,
+          "features that nodes must have, such as zen4; not given: any node"),
+    SLURM(PEAT_STRING, memory,
+          "memory of a task such as 500M or 4G; not given: the cluster's default"),
+    SLURM(PEAT_INT, cells_per_task, "cells that a task runs one after the other", .preset = 1,
+          WITHIN(1, EXPERIMENT_MAX_CELLS)),
+    SLURM(PEAT_INT, max_parallel, "tasks at once; 0: as many as Slurm starts",
+          WITHIN(0, EXPERIMENT_MAX_CELLS), .unit = "tasks"),
+    SLURM(PEAT_INT, cpus, "processors of a task", WITHIN(1, EXPERIMENT_MAX_THREADS),
+          .automatic = "run.threads", .flags = PEAT_AUTO),
+    SLURM(PEAT_STRINGS, extra,
+          "options of sbatch (they start with -), or lines of shell to run before the cells"),
+    PEAT_PARAM_END,
+};
+
+/* Letters and digits are always allowed; others: further characters, and `allowed` has them all in
+ * words. */
+static bool check_characters(struct reading *r, const struct value *given, const char *key,
+                             const char *others, const char *allowed)
+{
+    const struct value *v = value_get(given, key);
+    if (!v || v->kind == VALUE_NULL)
+        return true;
+    for (const char *c = v->text; c && *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(others, *c))
+            return mistake(r->err, v->at, "'%s' in slurm may have %s, not '%c'", key, allowed, *c);
+    return true;
+}
+
+/* "4G" */
+static bool is_memory(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && strspn(text, "0") < digits &&
+           (!text[digits] || (strchr("KMGT", text[digits]) && !text[digits + 1]));
+}
+
+static bool check_memory(struct reading *r, const struct value *given,
+                         const struct slurm_settings *s)
+{
+    if (!s->memory[0] || is_memory(s->memory))
+        return true;
+    return mistake(r->err, value_get(given, "memory")->at,
+                   "'memory' in slurm must be a size such as 500M or 4G, with K, M, G or T, "
+                   "not '%s'",
+                   s->memory);
+}
+
+static bool check_extra(struct reading *r, const struct value *given,
+                        const struct slurm_settings *s)
+{
+    for (int64_t i = 0; i < s->extra.n; i++)
+        if (strpbrk(s->extra.item[i], "\r\n"))
+            return mistake(r->err, value_get(given, "extra")->at,
+                           "'extra' in slurm must be single lines; give several as a list");
+    return true;
+}
+
+/* Partition and account are unquoted in the script; a constraint is in double quotes. */
+static bool slurm_read(struct reading *r, const struct value *given)
+{
+    static const char word[] = "letters, digits, '.', '_', '+', ',' and '-'";
+    static const char *const reserved[] = {"time", NULL};
+    struct slurm_settings *s = &r->e->run.slurm;
+    return params_fill(slurm_rows, s, given, "slurm", reserved, r->a, r->err) == PEAT_OK &&
+           seconds_read(r, given, "time", "slurm", &s->time) &&
+           check_characters(r, given, "partition", "._+,-", word) &&
+           check_characters(r, given, "account", "._+,-", word) &&
+           check_characters(r, given, "constraint", "._-:&|*,()[]",
+                            "letters, digits and ._-:&|*,()[]") &&
+           check_memory(r, given, s) && check_extra(r, given, s);
+}
+
+/* ---- run ---- */
 
 /* Refuses a provider that is not installed, before anything is planned. */
 static bool read_gemm(struct reading *r, const struct value *run)
@@ -78,9 +178,7 @@ static bool read_gemm(struct reading *r, const struct value *run)
         s->gemm = "auto";
         return true;
     }
-    if (gemm_check(s->gemm, &why) == PEAT_OK)
-        return true;
-    return mistake(r->err, given->at, "%s", why.text);
+    return gemm_check(s->gemm, &why) == PEAT_OK || mistake(r->err, given->at, "%s", why.text);
 }
 
 bool run_read(struct reading *r)
@@ -90,10 +188,15 @@ bool run_read(struct reading *r)
     bool ok = params_fill(run_rows, s, run, "run", run_keys, r->a, r->err) == PEAT_OK;
     s->jobs = value_get(run, "jobs") ? s->jobs : 1;
     s->threads = value_get(run, "threads") ? s->threads : 1;
+    s->no_progress = 600;
+    s->plan_timeout = 30;
     return ok &&
            params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL, r->a,
                        r->err) == PEAT_OK &&
-           read_limits(r, run) && read_gemm(r, run) && slurm_read(r, value_get(run, "slurm"));
+           seconds_read(r, run, "timeout", "run", &s->timeout) &&
+           seconds_read(r, run, "no_progress", "run", &s->no_progress) &&
+           seconds_read(r, run, "plan_timeout", "run", &s->plan_timeout) && read_gemm(r, run) &&
+           slurm_read(r, value_get(run, "slurm"));
 }
 
 /* ---- report ---- */
@@ -119,15 +222,10 @@ bool report_read(struct reading *r)
 static bool read_adjust(struct reading *r, const struct value *v)
 {
     static const char *const known[] = {"model.d_ff", "model.d_model", "model.n_layer"};
-    r->e->match.adjust = known[0];
-    if (!v)
+    int given = v && v->kind == VALUE_TEXT ? texts_find(known, 3, v->text) : -1;
+    r->e->match.adjust = known[given < 0 ? 0 : given];
+    if (!v || given >= 0)
         return true;
-    for (int i = 0; i < 3; i++) {
-        if (v->kind == VALUE_TEXT && strcmp(v->text, known[i]) == 0) {
-            r->e->match.adjust = known[i];
-            return true;
-        }
-    }
     mistake(r->err, v->at, "'adjust' in match must be one of ");
     error_add_names(r->err, v->kind == VALUE_TEXT ? v->text : "", known, 3);
     return false;

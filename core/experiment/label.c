@@ -56,20 +56,15 @@ static void add_list(struct labelling *out, const struct value *list, bool outer
     strbuf_add(&out->text, plugins ? "" : "]");
 }
 
-static const char *scalar_label(const struct labelling *out, const struct value *v)
-{
-    const char *name = v->kind == VALUE_TEXT ? plugin_name_at(out->names, v) : NULL;
-    return name ? name : v->text && v->text[0] ? v->text : "null";
-}
-
 static void add_value(struct labelling *out, const struct value *v, bool outermost)
 {
+    const char *name = v->kind == VALUE_TEXT ? plugin_name_at(out->names, v) : NULL;
     if (v->kind == VALUE_MAP)
         add_map(out, v);
     else if (v->kind == VALUE_LIST)
         add_list(out, v, outermost);
     else
-        strbuf_add(&out->text, scalar_label(out, v));
+        strbuf_add(&out->text, name ? name : v->text && v->text[0] ? v->text : "null");
 }
 
 const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v)
@@ -85,21 +80,10 @@ static bool is_safe(char c)
     return isalnum((unsigned char)c) || (c && strchr("._+=-", c));
 }
 
-/* "where={across=true}" is written "where.across=true". */
-static bool opens_map(const char *c)
-{
-    return c[0] == '=' && c[1] == '{';
-}
-
-/* The replacement for a run of characters that are not safe. It is empty at the start, where the
- * name would be an option or hidden, and after "=". */
-static const char *gap_text(const struct strbuf *out, size_t start)
-{
-    return out->n == start || out->text[out->n - 1] == '=' ? "" : "-";
-}
-
 /* Adds the text, at most so many characters: a run of others becomes one "-", none at the ends. In
- * a pattern for cells, "rotary(base=500).*", wildcards and sets such as [!s] stay. */
+ * a pattern for cells, "rotary(base=500).*", wildcards and sets such as [!s] stay. The "-" is left
+ * out at the start, where the name would be an option or hidden, and after "=".
+ * "where={across=true}" is written "where.across=true". */
 static void add_safe(struct strbuf *out, const char *text, size_t most, bool pattern)
 {
     size_t start = out->n;
@@ -112,10 +96,12 @@ static void add_safe(struct strbuf *out, const char *text, size_t most, bool pat
             gap = true;
             continue;
         }
-        strbuf_add(out, gap && !(pattern && *c == '.') ? gap_text(out, start) : "");
+        if (gap && !(pattern && *c == '.') && out->n > start && out->text[out->n - 1] != '=')
+            strbuf_add(out, "-");
+        bool opens_map = c[0] == '=' && c[1] == '{';
         gap = false;
-        strbuf_add_bytes(out, opens_map(c) ? "." : c, 1);
-        c += opens_map(c);
+        strbuf_add_bytes(out, opens_map ? "." : c, 1);
+        c += opens_map;
     }
 }
 

@@ -18,11 +18,6 @@ static double row_cost(const struct planning *p, const struct plan_row *row)
     return row->cell.q[p->e->match.by == 0 ? Q_PARAMS : Q_FLOPS_PER_TOKEN];
 }
 
-static int64_t row_size(const struct planning *p, const struct plan_row *row)
-{
-    return value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
-}
-
 /* The unit of a size: a width stays divisible by the heads, with an even width for each. */
 static int64_t unit_size(const struct planning *p, const struct plan_row *row)
 {
@@ -46,7 +41,7 @@ static bool try_size(struct planning *p, const struct plan_row *from, int64_t si
 static bool bracket(struct planning *p, const struct plan_row *row, double target, int64_t unit,
                     struct trial *low, struct trial *high)
 {
-    int64_t size = row_size(p, row);
+    int64_t size = value_get_path(row->cell.config.resolved, p->e->match.adjust)->integer;
     bool ok = try_size(p, row, size, low);
     *high = *low;
     while (ok && high->cost < target && high->size < FACTOR_MAX * size) {
@@ -104,24 +99,17 @@ static bool match_row(struct planning *p, struct plan_row *row, const struct pla
 /* The row to which this one is matched; NULL with an error: no such row, or several. */
 static const struct plan_row *reference(struct planning *p, const struct plan_row *row)
 {
-    const struct plan_row *found = NULL;
-    for (int i = 0; i < p->n; i++) {
-        const struct plan_row *other = &p->row[i];
-        if (!point_matches(p->e, &other->point, p->e->match.to) ||
-            !rows_equal(p, row, other, p->e->match.to))
-            continue;
-        if (found) {
-            place_error(p->err, p->e->match.to->at,
-                        "cell '%s' could be matched to '%s' and to '%s'; name more axes",
-                        row->cell.label, found->cell.label, other->cell.label);
-            return NULL;
-        }
-        found = other;
-    }
+    const struct value *to = p->e->match.to;
+    const struct plan_row *found = row_find(p, p->row, to, row, to);
+    const struct plan_row *other = found ? row_find(p, found + 1, to, row, to) : NULL;
     if (!found)
-        place_error(p->err, p->e->match.to->at, "there is no cell that '%s' could be matched to",
+        place_error(p->err, to->at, "there is no cell that '%s' could be matched to",
                     row->cell.label);
-    return found;
+    if (other)
+        place_error(p->err, to->at,
+                    "cell '%s' could be matched to '%s' and to '%s'; name more axes",
+                    row->cell.label, found->cell.label, other->cell.label);
+    return other ? NULL : found;
 }
 
 bool match_rows_to(struct planning *p)

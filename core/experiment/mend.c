@@ -74,8 +74,11 @@ bool mends_explain(const struct mends *m, const char *said)
 
 /* ---- the tree ---- */
 
-static void take_out(struct value *v, int i)
+/* The tree is freed before the mends, so they copy its texts. */
+static void remove_part(struct mends *all, struct mend *m, struct value *v, int i, const char *was)
 {
+    m->was = was ? arena_strdup(all->a, was) : NULL;
+    m->taken = true;
     for (int k = i; k + 1 < v->n; k++) {
         v->item[k] = v->item[k + 1];
         if (v->kind != VALUE_MAP)
@@ -84,14 +87,6 @@ static void take_out(struct value *v, int i)
         v->key_at[k] = v->key_at[k + 1];
     }
     v->n--;
-}
-
-/* The tree is freed before the mends, so they copy its texts. */
-static void remove_part(struct mends *all, struct mend *m, struct value *v, int i, const char *was)
-{
-    m->was = was ? arena_strdup(all->a, was) : NULL;
-    m->taken = true;
-    take_out(v, i);
 }
 
 /* Mends a key of a map, if the message is about the key. A map has the place of its first key, so

@@ -3,10 +3,10 @@
 #include "experiment/plan.h"
 
 #include "cell/cellmeta.h"
-#include "comparisons.h"
+#include "planning.h"
 #include "tensor/gemm.h"
 
-/* ---- checks and cost ---- */
+/* ---- rows ---- */
 
 /* Checks that the library and the CPU have products of bf16. */
 static bool check_precision(struct planning *p)
@@ -64,16 +64,6 @@ static bool cost_rows(struct planning *p)
     return ok;
 }
 
-/* ---- baselines ---- */
-
-static bool no_baseline(struct planning *p, const struct plan_row *row)
-{
-    return mistake(p->err, p->e->report.baseline->at,
-                   "row '%s' has no baseline: no cell of the grid has these labels and "
-                   "equals it otherwise",
-                   row->cell.label);
-}
-
 /* The axes on which a row and its baseline may differ. */
 static const struct value *free_axes(const struct planning *p)
 {
@@ -89,22 +79,23 @@ static const struct value *free_axes(const struct planning *p)
 static bool find_baseline(struct planning *p, struct plan_row *row)
 {
     const struct value *baseline = p->e->report.baseline;
-    const struct value *except = baseline ? free_axes(p) : NULL;
-    const bool chosen = p->e->report.best_over.n_axis > 0;
-    const struct plan_row *found = NULL;
     row->cell.baseline = -1;
-    for (int i = 0; baseline && i < p->n; i++) {
-        const struct plan_row *other = &p->row[i];
-        if (!point_matches(p->e, &other->point, baseline) || !rows_equal(p, row, other, except))
-            continue;
-        if (found && !chosen)
-            return mistake(p->err, baseline->at,
-                           "row '%s' has more than one baseline: '%s' and '%s'; name more axes",
-                           row->cell.label, found->cell.label, other->cell.label);
-        found = other;
-        row->cell.baseline = chosen ? -1 : i;
-    }
-    return !baseline || found || no_baseline(p, row);
+    if (!baseline)
+        return true;
+    const struct value *except = free_axes(p);
+    const struct plan_row *found = row_find(p, p->row, baseline, row, except), *other;
+    if (!found)
+        return mistake(p->err, baseline->at,
+                       "row '%s' has no baseline: no cell of the grid has these labels and "
+                       "equals it otherwise",
+                       row->cell.label);
+    if (p->e->report.best_over.n_axis > 0)
+        return true;
+    row->cell.baseline = (int)(found - p->row);
+    other = row_find(p, found + 1, baseline, row, except);
+    return !other || mistake(p->err, baseline->at,
+                             "row '%s' has more than one baseline: '%s' and '%s'; name more axes",
+                             row->cell.label, found->cell.label, other->cell.label);
 }
 
 static bool check_reports(struct planning *p)
@@ -136,41 +127,31 @@ static bool make_cell(struct planning *p, struct plan_cell *cell, int row, int s
     return ok;
 }
 
-static bool check_ids(struct planning *p)
-{
-    const char **id = ARENA_ARRAY(p->a, p->plan->n, const char *);
-    for (int i = 0; i < p->plan->n; i++)
-        id[i] = p->plan->cell[i].id;
-    qsort(id, (size_t)p->plan->n, sizeof(*id), compare_texts);
-    for (int i = 1; i < p->plan->n; i++)
-        if (strcmp(id[i - 1], id[i]) == 0)
-            return mistake(p->err, p->e->matrix_at,
-                           "two cells would be called '%s': their labels are too much alike",
-                           id[i]);
-    return true;
-}
-
-static int compare_labels(const void *a, const void *b)
+static int compare_cells(const void *a, const void *b)
 {
     const struct plan_cell *const *x = a, *const *y = b;
-    return strcmp((*x)->label, (*y)->label);
+    int order = strcmp((*x)->label, (*y)->label);
+    return order ? order : strcmp((*x)->id, (*y)->id);
 }
 
 /* Labels are short texts, so two cells may get the same one; such cells are named by their ids. */
-static void tell_labels_apart(struct planning *p)
+static bool tell_labels_apart(struct planning *p)
 {
     int n = p->plan->n;
     struct plan_cell **cell = ARENA_ARRAY(p->a, n, struct plan_cell *);
     for (int i = 0; i < n; i++)
         cell[i] = &p->plan->cell[i];
-    qsort(cell, (size_t)n, sizeof(*cell), compare_labels);
+    qsort(cell, (size_t)n, sizeof(*cell), compare_cells);
     for (int begin = 0, end; begin < n; begin = end) {
-        end = begin + 1;
-        while (end < n && strcmp(cell[begin]->label, cell[end]->label) == 0)
-            end++;
+        for (end = begin + 1; end < n && strcmp(cell[begin]->label, cell[end]->label) == 0; end++)
+            if (strcmp(cell[end - 1]->id, cell[end]->id) == 0)
+                return mistake(p->err, p->e->matrix_at,
+                               "two cells would be called '%s': their labels are too much alike",
+                               cell[end]->id);
         for (int i = begin; end > begin + 1 && i < end; i++)
             cell[i]->label = cell[i]->id;
     }
+    return true;
 }
 
 /* Seed-major, so that a half-finished grid is a whole table with fewer seeds. */
@@ -182,10 +163,7 @@ static bool make_cells(struct planning *p)
     for (int s = 0; s < p->e->n_seed; s++)
         for (int i = 0; ok && i < p->n; i++)
             ok = make_cell(p, &p->plan->cell[s * p->n + i], i, s);
-    ok = ok && check_ids(p);
-    if (ok)
-        tell_labels_apart(p);
-    return ok;
+    return ok && tell_labels_apart(p);
 }
 
 static bool (*const step[])(struct planning *p) = {

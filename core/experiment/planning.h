@@ -31,17 +31,6 @@ struct planning {
                         * hash of their other settings */
 };
 
-/* evalcost.c: for one evaluation of all lengths, of the validation part or of the test part: the
- * forward passes over given tokens, and at most those for generated ones. The model needs no
- * memory. */
-struct evaluation_cost {
-    double score_flops, generate_flops;
-    double generate_work; /* the FLOPs of training that take as long as generating */
-};
-struct model;
-struct task;
-peat_status evaluation_cost(struct model *m, const struct task *t, bool test,
-                            struct evaluation_cost *cost, struct error *err);
 /* cost.c: computes the cell's cost from a shape-only set-up of its config. */
 bool cost_measure(struct planning *p, struct plan_cell *cell);
 /* plan.c: ok: whether a step succeeded for this row. Returns true also if the row was refused: then
@@ -57,7 +46,16 @@ bool rows_read(struct planning *p, const struct point *point, int n);
 const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed);
 /* The config of a point. dropped: see cell_config_read. */
 bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
-/* True when row and other have equal labels on every axis except those of `except`. A combine "-"
- * matches any. */
-bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
-                const struct value *except);
+/* The first row from `from` on with the labels of `map` that equals `row` on every axis except
+ * those of `except`; NULL: none. A combine "-" matches any. */
+const struct plan_row *row_find(const struct planning *p, const struct plan_row *from,
+                                const struct value *map, const struct plan_row *row,
+                                const struct value *except);
+
+/* comparison_check.c: checks that the plan has everything that contrasts and claims name: rows to
+ * pair, a metric of the task, a length that is evaluated. */
+bool comparisons_check(struct planning *p);
+
+/* Checks that the row's task has this metric ("": its main one); else an error at that place. */
+bool metric_check(struct planning *p, const struct plan_row *row, const char *wanted,
+                  struct place at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* plugin_names.c: names of plugins that are given by path. */
-#include "experiment/plugin_names.h"
-
+/* plugin_names.c: the plugins that an experiment names: known ones, and names of those given by
+ * path. */
+#include "cell/setting.h"
 #include "plugin/registry.h"
 #include "process/apart.h"
 #include "reading.h"
@@ -16,35 +16,39 @@ static bool names_plugins(const char *key)
     return names_find(keys, key_name(key)) >= 0;
 }
 
-static void collect(struct plugin_mentions *m, const char *key, const struct value *v)
+static void collect(struct arena *a, struct value *list, const char *key, struct value *v)
 {
     if (v->kind == VALUE_TEXT && names_plugins(key))
-        *ARENA_APPEND(m->a, m->item, m->n, m->room) = (struct plugin_mention){v->at, v->text};
+        value_append(a, list, v);
     for (int i = 0; i < v->n; i++)
-        collect(m, v->kind == VALUE_MAP ? v->key[i] : key, v->item[i]);
+        collect(a, list, v->kind == VALUE_MAP ? v->key[i] : key, v->item[i]);
 }
 
-void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r)
+struct value *plugin_mentions(const struct reading *r, struct arena *a)
 {
-    collect(m, "", r->root);
+    struct value *list = value_list(a, NOWHERE);
+    collect(a, list, "", r->root);
     for (int i = 0; i < r->n_word; i++)
-        collect(m, r->word[i].key, r->word[i].value);
+        collect(a, list, r->word[i].key, r->word[i].value);
+    return list;
 }
 
-/* Lists the texts that are paths, each once; a missing file is refused where it is used. */
-static void keep_paths(struct plugin_mentions *m, const struct plugin_mentions *all)
+/* The texts that are paths, each once; a missing file is refused where it is used. */
+static struct value *list_paths(const struct value *all, struct arena *a)
 {
+    struct value *paths = value_list(a, NOWHERE);
     for (int i = 0; i < all->n; i++) {
-        const struct plugin_mention *one = &all->item[i];
+        struct value *one = all->item[i];
         char *path = path_beside(one->at.file ? one->at.file : "", one->text);
         bool kept = !registry_is_path(one->text) || !file_exists(path);
-        for (int k = 0; !kept && k < m->n; k++)
-            kept = strcmp(m->item[k].text, one->text) == 0 &&
-                   same_text(m->item[k].at.file, one->at.file);
+        for (int k = 0; !kept && k < paths->n; k++)
+            kept = strcmp(paths->item[k]->text, one->text) == 0 &&
+                   same_text(paths->item[k]->at.file, one->at.file);
         if (!kept)
-            *ARENA_APPEND(m->a, m->item, m->n, m->room) = *one;
+            value_append(a, paths, one);
         free(path);
     }
+    return paths;
 }
 
 /* ---- asking plugins for their names ---- */
@@ -52,16 +56,16 @@ static void keep_paths(struct plugin_mentions *m, const struct plugin_mentions *
 /* Runs in a child process: an entry for each plugin, null for one that cannot be loaded. */
 static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
-    const struct plugin_mentions *m = ctx;
+    const struct value *paths = ctx;
     struct arena arena;
     struct registry registry;
     arena_init(&arena, "names", 1 << 14);
     peat_status status = registry_init(&registry, &arena, trail, err);
     struct json list = json_list(&arena);
-    for (int i = 0; status == PEAT_OK && i < m->n; i++) {
+    for (int i = 0; status == PEAT_OK && i < paths->n; i++) {
         const struct plugin *plugin;
-        registry.at = m->item[i].at;
-        char *path = path_beside(registry.at.file ? registry.at.file : "", m->item[i].text);
+        registry.at = paths->item[i]->at;
+        char *path = path_beside(registry.at.file ? registry.at.file : "", paths->item[i]->text);
         struct json one = json_add_map(list);
         if (registry_find_any(&registry, path, &plugin, NULL) == PEAT_OK) {
             json_put_text(one, "name", plugin->desc->id);
@@ -75,7 +79,7 @@ static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struc
 }
 
 /* Whether another plugin of the experiment, of another file, has this name too. */
-static bool is_shared(const struct plugin_mentions *all, const struct value *answers, int i)
+static bool is_shared(const struct value *all, const struct value *answers, int i)
 {
     const char *name = json_get_text(answers->item[i], "name"),
                *path = json_get_text(answers->item[i], "path");
@@ -83,21 +87,19 @@ static bool is_shared(const struct plugin_mentions *all, const struct value *ans
         if (same_text(json_get_text(answers->item[k], "name"), name) &&
             !same_text(json_get_text(answers->item[k], "path"), path))
             return true;
-    for (int k = 0; k < all->n; k++)
-        if (strcmp(all->item[k].text, name) == 0)
-            return true;
-    return false;
+    return value_holds_text(all, name);
 }
 
-static void keep_names(struct plugin_names *names, const struct plugin_mentions *all,
-                       const struct plugin_mentions *m, const struct value *answers)
+static void keep_names(struct plugin_names *names, const struct value *all,
+                       const struct value *paths, const struct value *answers, struct arena *a)
 {
-    names->item = ARENA_ARRAY(m->a, m->n + 1, struct plugin_name);
-    for (int i = 0; i < m->n && i < answers->n; i++) {
+    names->item = ARENA_ARRAY(a, paths->n + 1, struct plugin_name);
+    for (int i = 0; i < paths->n && i < answers->n; i++) {
+        const struct value *path = paths->item[i];
         const char *name = json_get_text(answers->item[i], "name");
         if (name && !is_shared(all, answers, i))
             names->item[names->n++] =
-                (struct plugin_name){m->item[i].at.file, m->item[i].text, arena_strdup(m->a, name)};
+                (struct plugin_name){path->at.file, path->text, arena_strdup(a, name)};
     }
 }
 
@@ -115,16 +117,16 @@ static double seconds_allowed(struct reading *r)
 
 bool plugin_names_read(struct reading *r)
 {
-    struct plugin_mentions all = {.a = r->a}, m = {.a = r->a};
+    const struct value *all = plugin_mentions(r, r->a);
+    struct value *paths = list_paths(all, r->a);
     struct strbuf text = STRBUF_NEW;
-    plugin_mentions_find(&all, r);
-    keep_paths(&m, &all);
-    if (m.n == 0)
+    if (paths->n == 0)
         return true;
-    bool ok = apart_run(ask, &m, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) == PEAT_OK;
+    bool ok =
+        apart_run(ask, paths, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) == PEAT_OK;
     const struct value *answers = ok ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
     if (answers)
-        keep_names(&r->e->names, &all, &m, answers);
+        keep_names(&r->e->names, all, paths, answers, r->a);
     strbuf_release(&text);
     return answers;
 }
@@ -135,4 +137,46 @@ const char *plugin_name_at(const struct plugin_names *names, const struct value 
         if (strcmp(names->item[i].text, v->text) == 0 && same_text(names->item[i].file, v->at.file))
             return names->item[i].name;
     return NULL;
+}
+
+/* ---- known plugins ---- */
+
+struct known {
+    struct reading *r;
+    struct registry registry;
+};
+
+/* The command line sets the key, so the file's value is not used. */
+static bool is_replaced(const struct reading *r, const char *key)
+{
+    return word_find(r, key) || value_get(value_get_path(r->root, "matrix.only"), key);
+}
+
+static bool check(struct known *k, peat_kind kind, const struct value *v)
+{
+    /* These contain labels, which are checked later. */
+    static const char *const labels[] = {"exclude", "include", "only", "when", NULL};
+    bool ok = true;
+    if (kind && v->kind == VALUE_TEXT)
+        return registry_expect(&k->registry, kind, v->text, v->at, k->r->err) == PEAT_OK;
+    for (int i = 0; ok && v->kind == VALUE_LIST && i < v->n; i++)
+        ok = check(k, kind, v->item[i]);
+    for (int i = 0; ok && v->kind == VALUE_MAP && i < v->n; i++) {
+        bool names = !strcmp(v->key[i], "plugin") || !strcmp(v->key[i], "value");
+        if (kind ? names : names_find(labels, v->key[i]) < 0 && !is_replaced(k->r, v->key[i]))
+            ok = check(k, kind ? kind : setting_kind(v->key[i]), v->item[i]);
+    }
+    return ok;
+}
+
+bool known_plugins(struct reading *r)
+{
+    static const char *const sections[] = {"defaults", "matrix", "overrides"};
+    struct known k = {.r = r};
+    bool ok = registry_init(&k.registry, r->a, NULL, r->err) == PEAT_OK;
+    for (int i = 0; ok && i < 3; i++) {
+        const struct value *v = value_get(r->root, sections[i]);
+        ok = !v || check(&k, 0, v);
+    }
+    return ok;
 }

@@ -170,17 +170,6 @@ static struct value *built_in(const struct experiment *e, struct arena *a)
     return tree;
 }
 
-static bool expand(struct points *p)
-{
-    const struct experiment *e = p->e;
-    bool ok = add_product(p);
-    for (int i = 0; ok && e->include && i < e->include->n; i++)
-        ok = add_included(p, e->include->item[i]);
-    if (ok && p->n == 0)
-        return mistake(p->err, e->exclude->at, "'exclude' removes every cell of the grid");
-    return ok;
-}
-
 peat_status experiment_points(const struct experiment *e, struct point **point, int *n,
                               struct error *err)
 {
@@ -191,7 +180,12 @@ peat_status experiment_points(const struct experiment *e, struct point **point, 
         return p.err->status;
     p.point = ARENA_ARRAY(p.a, room + 1, struct point);
     p.base = value_merge(p.a, built_in(e, p.a), e->defaults);
-    if (!expand(&p))
+    bool ok = add_product(&p);
+    for (int i = 0; ok && e->include && i < e->include->n; i++)
+        ok = add_included(&p, e->include->item[i]);
+    if (ok && p.n == 0)
+        ok = mistake(p.err, e->exclude->at, "'exclude' removes every cell of the grid");
+    if (!ok)
         return p.err->status;
     *point = p.point;
     *n = p.n;

@@ -25,33 +25,21 @@ struct reading {
 extern const char *const experiment_keys[]; /* keys of the top level, ended by NULL */
 bool words_read(struct reading *r, int n, char *const *text);
 bool words_to_root(struct reading *r);
+/* Turns lists of the command line into axes, for settings that are not lists. */
+bool list_words_read(struct reading *r);
 /* Puts the other words into e->command_line. */
 bool words_to_settings(struct reading *r);
+/* The word of the command line with this key; NULL: none. */
+struct word *word_find(const struct reading *r, const char *key);
 
-/* plugin_names.c: texts that may name a plugin, with their places. */
-struct plugin_mention {
-    struct place at;
-    const char *text;
-};
-struct plugin_mentions {
-    struct arena *a;
-    int n, room;
-    struct plugin_mention *item;
-};
-/* Finds such texts in the whole file and in the words. */
-void plugin_mentions_find(struct plugin_mentions *m, const struct reading *r);
+/* plugin_names.c: lists the texts of the whole file and of the words that may name a plugin. */
+struct value *plugin_mentions(const struct reading *r, struct arena *a);
 /* Sets e->names. */
 bool plugin_names_read(struct reading *r);
 
-/* known_plugins.c: refuses names of plugins that no directory has, in defaults, matrix and
- * overrides. Loads nothing. */
+/* Refuses names of plugins that no directory has, in defaults, matrix and overrides. Loads
+ * nothing. */
 bool known_plugins(struct reading *r);
-
-/* list_words.c: turns lists of the command line into axes, for settings that are not lists. */
-bool list_words_read(struct reading *r);
-
-/* words.c: the word of the command line with this key; NULL: none. */
-struct word *word_find(const struct reading *r, const char *key);
 
 /* label.c: the key `label` of a plugin's map; NULL: it has no such text. */
 const struct value *use_label(const struct value *v);
@@ -82,17 +70,42 @@ bool labels_resolve(struct reading *r, const struct value *map, const char *what
 bool cells_read(struct reading *r); /* exclude and include */
 
 /* howto.c: the sections run, report and match: their rows, and their keys without a row. */
-extern const peat_param run_rows[], checkpoint_rows[], report_rows[], match_rows[];
+extern const peat_param run_rows[], checkpoint_rows[], slurm_rows[], report_rows[], match_rows[];
 extern const char *const run_keys[], *const report_keys[], *const match_keys[];
 bool run_read(struct reading *r);
 bool report_read(struct reading *r);
 bool match_read(struct reading *r);
 
-/* slurm_settings.c: run.slurm. */
-extern const peat_param slurm_rows[];
-bool slurm_read(struct reading *r, const struct value *given);
-
-/* seconds.c: reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is
- * not changed. */
+/* Reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is not
+ * changed. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);
+
+/* contrast.c: puts a contrast of the file into the map in its normal form
+ * (experiment/contrast.h). */
+bool contrast_normalise(struct reading *r, const struct value *v, struct value *out);
+/* The axis that the text v names; refuses one whose value best_over chooses. `what`: the key. */
+bool comparison_axis(struct reading *r, const struct value *v, const char *what, int *axis);
+/* Appends the two labels of the axis that v, [A, B], names to the list. `what`: the key. */
+bool two_labels_read(struct reading *r, const struct axis *axis, const struct value *v,
+                     const char *what, struct value *list);
+/* Metric and length of v, if it has them. */
+bool comparison_measure(struct reading *r, struct value *out, const struct value *v);
+bool contrasts_read(struct reading *r, const struct value *v, struct value **contrasts);
+/* NULL: no contrast has this name. */
+const struct value *contrast_named(const struct value *contrasts, const char *name);
+
+/* best_over.c: `report.best_over`; NULL: nothing is chosen. */
+bool best_over_read(struct reading *r, const struct value *v, struct best_over *b);
+/* Refuses a map axis -> label that names an axis whose value is chosen. `what` in messages:
+ * "baseline". */
+bool best_over_refuse(struct reading *r, const struct value *map, const char *what);
+
+/* claims.c: the section `claims`, to be read after best_over. */
+bool claims_read(struct reading *r);
+/* change.c: puts `interaction` or `trend` of the claim v into its normal form, which already has
+ * the contrast. */
+bool change_read(struct reading *r, const struct value *v, struct value *out);
+
+/* The map `seeds`: seeds are added until the claims are decided. */
+bool looks_read(struct reading *r, const struct value *v);

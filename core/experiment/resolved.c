@@ -22,21 +22,16 @@ static void add_key(struct strbuf *out, const char *key, struct arena *a)
 }
 
 /* As in JSON, which YAML reads, but a number as it was written. */
-static void add_scalar(struct strbuf *out, const struct value *v)
-{
-    if ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->text)
-        strbuf_add(out, v->text);
-    else
-        json_print(v, JSON_LINE, out);
-}
-
 static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
 {
-    if (v->kind != VALUE_LIST && v->kind != VALUE_MAP) {
-        add_scalar(out, v);
+    bool map = v->kind == VALUE_MAP;
+    if (!map && v->kind != VALUE_LIST) {
+        if ((v->kind == VALUE_INT || v->kind == VALUE_REAL) && v->text)
+            strbuf_add(out, v->text);
+        else
+            json_print(v, JSON_LINE, out);
         return;
     }
-    bool map = v->kind == VALUE_MAP;
     strbuf_add(out, map ? "{" : "[");
     for (int i = 0; i < v->n; i++) {
         strbuf_add(out, i ? ", " : "");
@@ -117,7 +112,7 @@ static struct value *with_paths(const struct resolving *r, const struct value *v
     return value_with_texts(r->a, v, file_of, r);
 }
 
-/* ---- axes ---- */
+/* ---- the sections ---- */
 
 /* The value with the label that it had before its paths became absolute. */
 static struct value *axis_item(const struct resolving *r, const struct axis_value *v)
@@ -194,8 +189,6 @@ static struct value *matrix_of(const struct resolving *r)
     return m.v;
 }
 
-/* ---- overrides ---- */
-
 static struct value *overrides_of(const struct resolving *r)
 {
     const struct experiment *e = r->e;
@@ -211,8 +204,6 @@ static struct value *overrides_of(const struct resolving *r)
         json_put(json_add_map(list), "set", with_paths(r, e->command_line));
     return list.v;
 }
-
-/* ---- report and claims ---- */
 
 /* In its normal form a claim has the keys of its contrast; they are written under `contrast`. */
 static struct value *claims_of(const struct resolving *r)
@@ -248,8 +239,6 @@ static struct value *report_of(const struct resolving *r, const struct value *wr
     return m.v;
 }
 
-/* ---- made_with ---- */
-
 /* Kind, id and SHA-256 of the plugins of all cells, each once. */
 static struct value *plugins_of(const struct plan *p, struct arena *a)
 {
@@ -265,16 +254,6 @@ static struct value *plugins_of(const struct plan *p, struct arena *a)
     return list.v;
 }
 
-/* All words of command lines since the file was written by hand. */
-static void add_words(struct json list, const struct experiment *e)
-{
-    const struct value *word;
-    for (int i = 0; (word = json_get_item(e->made_with, "words", i)); i++)
-        json_add(list, word);
-    for (int i = 0; i < e->n_word; i++)
-        json_add_text(list, e->word[i]);
-}
-
 static struct value *made_with(const struct resolving *r)
 {
     const struct experiment *e = r->e;
@@ -285,7 +264,13 @@ static struct value *made_with(const struct resolving *r)
     json_put_text(m, "peat", engine_version());
     json_put_text(m, "experiment", from ? from : file ? file : e->path);
     json_put_text(m, "folder", folder ? folder : getcwd(here, sizeof(here)));
-    add_words(json_put_list(m, "words"), e);
+    /* All words of command lines since the file was written by hand. */
+    struct json words = json_put_list(m, "words");
+    const struct value *word;
+    for (int i = 0; (word = json_get_item(e->made_with, "words", i)); i++)
+        json_add(words, word);
+    for (int i = 0; i < e->n_word; i++)
+        json_add_text(words, e->word[i]);
     json_put(m, "plugins", plugins_of(r->p, r->a));
     free(file);
     return m.v;
@@ -311,7 +296,7 @@ static struct value *resolve_key(const struct resolving *r, const char *key, str
     return written;
 }
 
-static struct value *resolved_value(const struct plan *p, struct arena *a)
+void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
 {
     static const char *const keys[] = {"version", "name",      "description", "defaults",
                                        "matrix",  "overrides", "seeds",       "match",
@@ -328,16 +313,11 @@ static struct value *resolved_value(const struct plan *p, struct arena *a)
             json_put(m, keys[i], v);
     }
     json_put(m, "made_with", made_with(&r));
-    return m.v;
-}
-
-void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
-{
     strbuf_add(out,
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
-    add_block(out, resolved_value(p, a), 0, a);
+    add_block(out, m.v, 0, a);
 }
 
 /* ---- changes since then ---- */

@@ -71,8 +71,9 @@ static void set_labels(struct planning *p, struct plan_row *row)
     cell->label = row_label(p, row, p->e->seed[0]);
 }
 
-bool rows_equal(const struct planning *p, const struct plan_row *row, const struct plan_row *other,
-                const struct value *except)
+/* Whether both have equal labels on every axis except those of `except`. */
+static bool rows_equal(const struct planning *p, const struct plan_row *row,
+                       const struct plan_row *other, const struct value *except)
 {
     for (int i = 0; i < p->e->n_axis; i++) {
         const char *key = p->e->axis[i].key;
@@ -81,6 +82,16 @@ bool rows_equal(const struct planning *p, const struct plan_row *row, const stru
             return false;
     }
     return true;
+}
+
+const struct plan_row *row_find(const struct planning *p, const struct plan_row *from,
+                                const struct value *map, const struct plan_row *row,
+                                const struct value *except)
+{
+    for (; from < p->row + p->n; from++)
+        if (point_matches(p->e, &from->point, map) && rows_equal(p, row, from, except))
+            return from;
+    return NULL;
 }
 
 /* ---- schemes without a stream ---- */

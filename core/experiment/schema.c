@@ -122,7 +122,7 @@ static void add_plugins(const struct registry *r, peat_kind kind, struct json an
         }
 }
 
-/* ---- sections ---- */
+/* ---- sections and dotted keys ---- */
 
 static const struct {
     const char *name, *prefix; /* prefix: of its dotted keys; NULL: it has none */
@@ -150,8 +150,6 @@ static void fill_sections(struct json schema)
         put_keys(properties, sections[i].key);
     }
 }
-
-/* ---- dotted keys ---- */
 
 static void put_setting(struct json properties, const char *key, const char *reference)
 {

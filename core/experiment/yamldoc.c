@@ -159,11 +159,10 @@ static bool attach(struct reader *r, struct value *node, int height)
     struct level *top = &r->level[r->depth - 1];
     if (top->height < height)
         top->height = height;
-    if (top->node->kind == VALUE_LIST) {
+    if (top->node->kind == VALUE_LIST)
         value_append(r->a, top->node, node);
-        return true;
-    }
-    value_set(r->a, top->node, top->key, top->key_at, node);
+    else
+        value_set(r->a, top->node, top->key, top->key_at, node);
     top->key = NULL;
     return true;
 }
@@ -218,30 +217,20 @@ static bool check_tag(struct reader *r, struct place at, const yaml_char_t *tag,
 static bool read_tagged(struct reader *r, struct place at, const char *tag, const char *text,
                         struct value **value)
 {
-    static const struct {
-        const char *tag;
-        enum value_kind kind;
-    } core[] = {{CORE_TAG "null", VALUE_NULL},
-                {CORE_TAG "bool", VALUE_BOOL},
-                {CORE_TAG "int", VALUE_INT},
-                {CORE_TAG "float", VALUE_REAL}};
+    static const char *const kinds[] = {"null", "bool", "int", "float", NULL}; /* enum value_kind */
+    size_t core = strlen(CORE_TAG);
+    int kind = strncmp(tag, CORE_TAG, core) == 0 ? names_find(kinds, tag + core) : -1;
     if (strcmp(tag, "!") == 0 || strcmp(tag, CORE_TAG "str") == 0) {
         *value = value_text(r->a, at, text);
         return true;
     }
-    for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++) {
-        if (strcmp(tag, core[i].tag) != 0)
-            continue;
-        struct value *v = value_scalar(r->a, at, text);
-        if (core[i].kind == VALUE_REAL && v->kind == VALUE_INT)
-            v->kind = VALUE_REAL;
-        if (v->kind != core[i].kind)
-            return mistake(r->err, at, "the value is not of its tag's type '!!%s'",
-                           tag + strlen(CORE_TAG));
-        *value = v;
-        return true;
-    }
-    return refuse_tag(r, at, tag);
+    if (kind < 0)
+        return refuse_tag(r, at, tag);
+    struct value *v = *value = value_scalar(r->a, at, text);
+    if (kind == VALUE_REAL && v->kind == VALUE_INT)
+        v->kind = VALUE_REAL;
+    return (int)v->kind == kind ||
+           mistake(r->err, at, "the value is not of its tag's type '!!%s'", tag + core);
 }
 
 /* ---- events ---- */
@@ -341,20 +330,15 @@ static bool close_level(struct reader *r)
     return attach(r, level->node, height);
 }
 
-static bool open_document(struct reader *r, const yaml_event_t *e)
-{
-    if (r->has_document)
-        return mistake(r->err, place_of(r, e->start_mark),
-                       "a second document starts here; a file holds one");
-    r->has_document = true;
-    return true;
-}
-
 static bool read_event(struct reader *r, const yaml_event_t *e)
 {
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
-        return open_document(r, e);
+        if (r->has_document)
+            return mistake(r->err, place_of(r, e->start_mark),
+                           "a second document starts here; a file holds one");
+        r->has_document = true;
+        return true;
     case YAML_ALIAS_EVENT:
         return read_alias(r, e);
     case YAML_SCALAR_EVENT:
@@ -412,11 +396,6 @@ static bool read_tree(struct reader *r, const char *text, size_t n)
     return ok;
 }
 
-static bool is_empty(const struct value *root)
-{
-    return !root || (root->kind == VALUE_NULL && (!root->text || !root->text[0]));
-}
-
 /* `whole` may be NULL. An empty text gives *root NULL or an empty null. */
 static peat_status read_text(struct arena *a, const char *text, size_t n, const char *file,
                              const struct place *whole, struct value **root, struct error *err)
@@ -441,7 +420,7 @@ peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *
         read_text(a, text + 3 * has_mark, n - 3 * has_mark, file, NULL, &read, err);
     if (status != PEAT_OK)
         return status;
-    if (is_empty(read))
+    if (!read || (read->kind == VALUE_NULL && (!read->text || !read->text[0])))
         return place_error(err, (struct place){file, 1, 1}, "the file is empty");
     *root = read;
     return PEAT_OK;

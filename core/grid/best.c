@@ -106,8 +106,6 @@ static void make_rows(struct best *b, struct arena *a)
     }
 }
 
-/* ---- order of values ---- */
-
 /* Numbers by size; other values in the order of the plan. */
 static bool is_before(const struct best *b, const struct best_value *x, const struct best_value *y)
 {

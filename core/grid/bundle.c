@@ -103,8 +103,6 @@ static bool list_files(struct bundling *b)
     return ok;
 }
 
-/* ---- bundle.json ---- */
-
 /* The engines and plugins of the cells, each once. */
 static void put_environment(struct json m, const struct rundir *r)
 {
@@ -130,18 +128,6 @@ static peat_status write_about(struct bundling *b)
     json_put_int(m, "cells", b->cells);
     put_environment(json_put_map(m, "environment"), b->r);
     return json_write_file(b->scratch, bundle_record.name, m.v, b->err);
-}
-
-/* ---- tar ---- */
-
-/* Passes on only PATH, because other variables carry options of these programs. */
-static char **tar_environment(struct arena *a)
-{
-    char **env = ARENA_ARRAY(a, 3, char *);
-    const char *path = getenv("PATH");
-    env[0] = arena_strdup(a, "LC_ALL=C");
-    env[1] = path ? arena_printf(a, "PATH=%s", path) : NULL;
-    return env;
 }
 
 /* Names that do not fit into ustar are in pax headers, which then carry no time and no process. */
@@ -181,8 +167,11 @@ static char **tar_arguments(const struct bundling *b, const char *dir)
 
 static peat_status run_tar(const struct bundling *b, const char *dir, struct strbuf *out)
 {
-    struct child tar = {
-        .argv = tar_arguments(b, dir), .env = tar_environment(b->a), .own_group = true};
+    /* Only PATH is passed on, because other variables carry options of these programs. */
+    const char *path = getenv("PATH");
+    char *env[] = {arena_strdup(b->a, "LC_ALL=C"),
+                   path ? arena_printf(b->a, "PATH=%s", path) : NULL, NULL};
+    struct child tar = {.argv = tar_arguments(b, dir), .env = env, .own_group = true};
     struct strbuf said = STRBUF_NEW;
     peat_status status = child_run(&tar, out, &said, b->err);
     if (status == PEAT_NOTFOUND)
@@ -198,16 +187,6 @@ static peat_status run_tar(const struct bundling *b, const char *dir, struct str
 }
 
 /* ---- making the bundle ---- */
-
-static peat_status check_whole(const struct verification *v, struct error *err)
-{
-    const struct remark *first = v->problems.item;
-    if (!v->problems.n)
-        return PEAT_OK;
-    return error_set(err, PEAT_CORRUPT, "%s%s%s: `peat verify %s` has all of it",
-                     first->cell ? first->cell : "", first->cell ? ": " : "", first->text,
-                     v->dir.path);
-}
 
 /* tar changes its folder between the two folders that it packs from. Freed by the caller; NULL: an
  * error. */
@@ -257,8 +236,13 @@ peat_status bundle_make(const struct verification *v, enum packing packing, stru
                          .packing = packing,
                          .a = v->arena,
                          .err = &why};
+    const struct remark *first = v->problems.item;
     strbuf_init(&b.files);
-    bool ok = check_whole(v, &why) == PEAT_OK && list_files(&b) && pack(&b, out);
+    bool ok =
+        !v->problems.n || error_fail(&why, PEAT_CORRUPT, "%s%s%s: `peat verify %s` has all of it",
+                                     first->cell ? first->cell : "", first->cell ? ": " : "",
+                                     first->text, v->dir.path);
+    ok = ok && list_files(&b) && pack(&b, out);
     strbuf_release(&b.files);
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }

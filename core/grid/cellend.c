@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* cellend.c: from an exit status to a cell's state and reason. */
+/* cellend.c: the states of a cell, and how its exit status decides state and reason. */
 #include "grid/cellend.h"
 
 #include "process/child.h"
+
+/* ---- states ---- */
+
+static const char *const state_names[CELL_STATES] = {
+    "todo", "running", "partial", "done",    "diverged", "failed",  "crashed", "timeout",
+    "oom",  "stale",   "damaged", "waiting", "unchosen", "decided", "skipped",
+};
+
+const char *cell_state_name(enum cell_state s)
+{
+    return state_names[s];
+}
+
+bool cell_has_ended(enum cell_state s)
+{
+    return s == CELL_DONE || s == CELL_DIVERGED;
+}
+
+bool cell_has_failed(enum cell_state s)
+{
+    return s == CELL_FAILED || s == CELL_CRASHED || s == CELL_TIMEOUT || s == CELL_OOM;
+}
 
 /* ---- classifying ---- */
 
@@ -84,22 +106,15 @@ static void end_by_limit(struct cell_end *end, const struct cell_process *p, str
 static peat_status end_by_result(struct cell_end *end, const char *dir, struct arena *a)
 {
     peat_status status = record_read(dir, &result_record, a, &end->result, NULL);
-    const char *state = status == PEAT_OK ? json_get_text(end->result, "state") : NULL;
-    if (state && !strcmp(state, "done")) {
+    if (status == PEAT_OK && json_text_is(end->result, "state", "done")) {
         end->state = CELL_DONE;
-    } else if (state && !strcmp(state, "diverged")) {
+    } else if (status == PEAT_OK && json_text_is(end->result, "state", "diverged")) {
         end->state = CELL_DIVERGED;
     } else {
         end->result = NULL;
         status = status == PEAT_OK ? PEAT_CORRUPT : status;
     }
     return status;
-}
-
-static void end_without_result(struct cell_end *end, peat_status why)
-{
-    end->state = CELL_FAILED;
-    end->reason = why == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
 }
 
 /* A cell that ran out of disk space has not failed: it continues once there is space. */
@@ -134,7 +149,9 @@ struct cell_end cell_end_read(const struct cell_process *p, const struct child *
         if (status == PEAT_OK)
             return end;
         if (end.exit == 0 && !ended_by_plugin) {
-            end_without_result(&end, status);
+            end.state = CELL_FAILED;
+            end.reason =
+                status == PEAT_NOTFOUND ? "ended without a result" : "ended with a damaged result";
             return end;
         }
     }
@@ -167,13 +184,9 @@ struct cell_end cell_end_failed(const struct error *why, struct arena *a)
 
 struct cell_end cell_end_elsewhere(const char *dir, struct arena *a)
 {
-    struct cell_end end = {.state = CELL_RUNNING, .exit = -1};
-    const char *host;
-    int64_t pid;
-    end.reason = process_read(dir, "running.json", a, &pid, &host)
-                     ? arena_printf(a, "left to process %" PRId64 " on host %s", pid, host)
-                     : "left to another process";
-    return end;
+    const char *who = process_in(dir, "running.json", a);
+    return (struct cell_end){
+        .state = CELL_RUNNING, .reason = arena_printf(a, "left to %s", who), .exit = -1};
 }
 
 bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a)
@@ -188,9 +201,9 @@ bool cell_runs_elsewhere(const char *dir, pid_t pid, struct arena *a)
 
 static const struct field end_fields[] = {
     {"state", FIELD_TEXT | FIELD_NEEDED},
-    {"reason", FIELD_TEXT | FIELD_NULL},
-    {"signal", FIELD_TEXT | FIELD_NULL},
-    {"hook", FIELD_TEXT | FIELD_NULL},
+    {"reason", FIELD_TEXT | FIELD_NULL, MEMBER(struct cell_end, reason)},
+    {"signal", FIELD_TEXT | FIELD_NULL, MEMBER(struct cell_end, signal)},
+    {"hook", FIELD_TEXT | FIELD_NULL, MEMBER(struct cell_end, hook)},
     {"exit", FIELD_INT | FIELD_SIGNED},
     {"utc", FIELD_TEXT},
     {NULL},
@@ -208,9 +221,7 @@ peat_status cell_end_write(const struct cell_end *end, const char *dir, struct a
     json_put_int(v, "format", end_record.format);
     json_put_text(v, "state",
                   end->state == CELL_PARTIAL ? "interrupted" : cell_state_name(end->state));
-    json_put_text(v, "reason", end->reason);
-    json_put_text(v, "signal", end->signal);
-    json_put_text(v, "hook", end->hook);
+    fields_put(v, end_fields, sizeof(end_fields) / sizeof(*end_fields), end);
     json_put_int(v, "exit", end->exit);
     json_put_text(v, "utc", utc);
     return json_write_file(dir, "end.json", v.v, err);

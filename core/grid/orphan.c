@@ -6,17 +6,22 @@
 
 enum owner { OWNER_GONE, OWNER_PARENT, OWNER_OTHER };
 
+/* The content of a file of the process, to be freed; NULL: the process is gone. */
+static char *read_proc(int64_t pid, const char *name, size_t *n)
+{
+    char path[64], *text = NULL;
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+    return file_read(path, 0, &text, n, NULL) == PEAT_OK ? text : NULL;
+}
+
 static pid_t parent_of(int64_t pid)
 {
-    char path[64], *line = NULL;
-    size_t n = 0;
+    size_t n;
     int parent = 0;
-    snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", pid);
-    if (file_read(path, 0, &line, &n, NULL) == PEAT_OK) {
-        const char *name_end = strrchr(line, ')');
-        if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
-            parent = 0;
-    }
+    char *line = read_proc(pid, "stat", &n);
+    const char *name_end = line ? strrchr(line, ')') : NULL;
+    if (!name_end || sscanf(name_end, ") %*c %d", &parent) != 1)
+        parent = 0;
     free(line);
     return parent;
 }
@@ -26,11 +31,10 @@ static pid_t parent_of(int64_t pid)
  * ending has no command line. */
 static enum owner owner_of(int64_t pid, const char *id)
 {
-    char path[64], *line = NULL;
     size_t n = 0;
     bool cell = false, parent = false;
-    snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
-    if (file_read(path, 0, &line, &n, NULL) != PEAT_OK)
+    char *line = read_proc(pid, "cmdline", &n);
+    if (!line)
         return OWNER_GONE;
     for (const char *word = line; word < line + n; word += strlen(word) + 1) {
         cell = cell || !strcmp(word, id);

@@ -82,46 +82,36 @@ static void add_result(struct strbuf *line, const struct progress *p, const stru
         strbuf_addf(line, "  validation %s %.4f", json_get_text(m, "metric"), x);
 }
 
-static const char *end_word(const struct cell_end *end)
-{
-    if (end->no_room)
-        return "failed";
-    return end->state == CELL_PARTIAL ? "stopped" : cell_state_name(end->state);
-}
-
-static void print_ended(struct progress *p, bool bad, const char *word, const struct strbuf *rest)
-{
-    struct strbuf line = STRBUF_NEW;
-    strbuf_addf(&line, "%s%s%s", bad && p->colour ? RED : "", word, bad && p->colour ? PLAIN : "");
-    shown_add(&line, rest->text, "\n");
-    fwrite(line.text, 1, line.n, p->out);
-    fflush(p->out);
-    strbuf_release(&line);
-}
-
 void progress_ended(struct progress *p, const struct job *job)
 {
     const struct cell_end *end = &job->end;
     bool bad = cell_has_failed(end->state) || end->no_room;
     char time[32];
-    struct strbuf line = STRBUF_NEW;
+    const char *word = end->no_room                 ? "failed"
+                       : end->state == CELL_PARTIAL ? "stopped"
+                                                    : cell_state_name(end->state);
+    struct strbuf line = STRBUF_NEW, rest = STRBUF_NEW;
     bool left = end->state == CELL_PARTIAL || end->state == CELL_RUNNING;
     p->finished += !left || end->no_room;
     p->failed += bad;
     if (p->quiet && !bad)
         return;
     duration_text(job->seconds, time);
-    strbuf_addf(&line, "  %s", job->label);
+    strbuf_addf(&rest, "  %s", job->label);
     if (end->result)
-        add_result(&line, p, job);
+        add_result(&rest, p, job);
     else
-        strbuf_addf(&line, "  %s", end->reason);
-    strbuf_addf(&line, "  %s  (%d/%d)", time, p->finished, p->total);
+        strbuf_addf(&rest, "  %s", end->reason);
+    strbuf_addf(&rest, "  %s  (%d/%d)", time, p->finished, p->total);
     if (bad)
-        strbuf_addf(&line, "\n  log: %s/log.txt", job->dir);
-    strbuf_add(&line, "\n");
+        strbuf_addf(&rest, "\n  log: %s/log.txt", job->dir);
+    strbuf_add(&rest, "\n");
+    strbuf_addf(&line, "%s%s%s", bad && p->colour ? RED : "", word, bad && p->colour ? PLAIN : "");
+    shown_add(&line, rest.text, "\n");
     progress_clear(p);
-    print_ended(p, bad, end_word(end), &line);
+    fwrite(line.text, 1, line.n, p->out);
+    fflush(p->out);
+    strbuf_release(&rest);
     strbuf_release(&line);
 }
 

@@ -11,24 +11,14 @@ static const char experiment_file[] = "experiment.yaml";
 
 /* ---- the experiment that a directory belongs to ---- */
 
-/* True where the directory has an experiment.yaml that can be read and is not the experiment's. */
-static bool has_another_file(const char *dir, const struct experiment *e)
-{
-    char theirs[HASH_HEX], mine[HASH_HEX];
-    return hash_file(path_in(dir, experiment_file).text, theirs, NULL) == PEAT_OK &&
-           !(hash_file(e->path, mine, NULL) == PEAT_OK && strcmp(mine, theirs) == 0);
-}
-
-/* True where the experiment was read from the directory's resolved.yaml, which replaces nothing. */
-static bool is_its_own(const char *dir, const struct experiment *e)
-{
-    return file_is_same(path_in(dir, RESOLVED_FILE).text, e->path);
-}
-
-/* A directory without plan.json is new, but a file of the user is never overwritten. */
+/* A directory without plan.json is new, but a file of the user is never overwritten. An experiment
+ * that was read from the directory's resolved.yaml replaces nothing. */
 static peat_status check_new(const char *dir, const struct experiment *e, struct error *err)
 {
-    if (is_its_own(dir, e) || !has_another_file(dir, e))
+    char theirs[HASH_HEX], mine[HASH_HEX];
+    if (file_is_same(path_in(dir, RESOLVED_FILE).text, e->path) ||
+        hash_file(path_in(dir, experiment_file).text, theirs, NULL) != PEAT_OK ||
+        (hash_file(e->path, mine, NULL) == PEAT_OK && strcmp(mine, theirs) == 0))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' is not a run directory, and its experiment.yaml would be replaced; "
@@ -36,44 +26,90 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
                      dir);
 }
 
-static peat_status check_name(const char *dir, const struct value *plan, const struct experiment *e,
-                              struct error *err)
-{
-    if (json_text_is(plan, "experiment", e->name))
-        return PEAT_OK;
-    return error_set(err, PEAT_INVALID,
-                     "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
-                     "with -o",
-                     dir, json_text_or(plan, "experiment", ""), e->name);
-}
-
 peat_status rundir_check(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct error why = {0};
     struct value *plan = NULL;
     peat_status status = plan_read(dir, &plan, a, &why);
-    if (status == PEAT_OK)
-        return check_name(dir, plan, p->experiment, err);
     if (status == PEAT_NOTFOUND)
         return check_new(dir, p->experiment, err);
+    if (status == PEAT_OK && json_text_is(plan, "experiment", p->experiment->name))
+        return PEAT_OK;
+    if (status == PEAT_OK)
+        return error_set(err, PEAT_INVALID,
+                         "'%s' belongs to experiment '%s', not to '%s'; choose another directory "
+                         "with -o",
+                         dir, json_text_or(plan, "experiment", ""), p->experiment->name);
     return error_set(
         err, status, "%s%s", why.text,
         status == PEAT_CORRUPT ? "; remove the file and run again, it is then written anew" : "");
 }
 
-/* ---- the lock ---- */
+/* ---- cells whose labels have changed ---- */
 
-static peat_status held_by_another(const char *dir, struct arena *a, struct error *err)
+static bool is_among(const char *text, const char *const *sorted, int n)
 {
-    int64_t pid;
-    const char *host;
-    if (!process_read(dir, "lock", a, &pid, &host))
-        return error_set(err, PEAT_INVALID,
-                         "%s is being run by another process; wait for it or stop it", dir);
-    return error_set(err, PEAT_INVALID,
-                     "%s is being run by process %" PRId64 " on host %s; wait for it or stop it",
-                     dir, pid, host);
+    return n > 0 && bsearch(&text, sorted, (size_t)n, sizeof(*sorted), compare_texts);
 }
+
+/* Directories that do not have the name of a cell of the plan; *n of them. */
+static const char **list_leftovers(const struct plan *p, char *const *name, int n_name, int *n,
+                                   struct arena *a)
+{
+    const char **id = ARENA_ARRAY(a, p->n + 1, const char *);
+    const char **left = ARENA_ARRAY(a, n_name + 1, const char *);
+    for (int i = 0; i < p->n; i++)
+        id[i] = p->cell[i].id;
+    qsort(id, (size_t)p->n, sizeof(*id), compare_texts);
+    *n = 0;
+    for (int i = 0; i < n_name; i++)
+        if (!is_among(name[i], id, p->n))
+            left[(*n)++] = arena_strdup(a, name[i]);
+    return left;
+}
+
+/* Compares the start of the hash in its name, then the whole hash. */
+static bool is_cell(const char *cells, const char *name, const struct plan_cell *c, struct arena *a)
+{
+    const char *dash = strrchr(name, '-');
+    struct value *config = NULL;
+    if (!dash || strcmp(dash, strrchr(c->id, '-')) != 0)
+        return false;
+    struct arena_mark mark = arena_mark(a);
+    bool same =
+        json_read_file(path_in(cells, name).text, "config.json", a, &config, NULL) == PEAT_OK &&
+        json_text_is(config, "hash", c->config.hash);
+    arena_rewind(a, mark);
+    return same;
+}
+
+static void adopt_one(const char *cells, const char **left, int n, struct plan_cell *c,
+                      struct arena *a)
+{
+    for (int i = 0; i < n; i++)
+        if (left[i] && is_cell(cells, left[i], c, a)) {
+            c->id = left[i];
+            left[i] = NULL;
+            return;
+        }
+}
+
+void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
+{
+    const struct file_path cells = path_in(dir, "cells");
+    char **name;
+    int n_name, n;
+    if (dir_list(cells.text, &name, &n_name, NULL) == PEAT_OK) {
+        const char **left = list_leftovers(p, name, n_name, &n, a);
+        for (int i = 0; n > 0 && i < p->n; i++)
+            if (!is_among(p->cell[i].id, (const char *const *)name, n_name))
+                adopt_one(cells.text, left, n, &p->cell[i], a);
+        plan_name_trunks(p, a);
+        names_free(name, n_name);
+    }
+}
+
+/* ---- the lock ---- */
 
 /* Writes who holds the lock, for messages of other processes. The file is written in place, because
  * the file is the lock. */
@@ -84,33 +120,27 @@ static peat_status sign_lock(int fd, struct arena *a, struct error *err)
                                  : error_set(err, PEAT_IO, "cannot write: %s", strerror(errno));
 }
 
-static peat_status lock_file(const char *dir, const char *path, int *fd, struct arena *a,
-                             struct error *err)
+peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error *err)
 {
-    peat_status status = file_open(path, O_RDWR | O_CREAT, FILE_OWN, fd, err);
+    const struct file_path path = path_in(dir, "lock");
+    peat_status status = dir_make(dir, err);
+    if (status == PEAT_OK)
+        status = file_open(path.text, O_RDWR | O_CREAT, FILE_OWN, fd, err);
     if (status != PEAT_OK)
         return status;
     if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
         status = sign_lock(*fd, a, err);
         if (status != PEAT_OK)
-            error_prefix(err, "'%s'", path);
+            error_prefix(err, "'%s'", path.text);
     } else if (errno == EWOULDBLOCK) {
-        status = held_by_another(dir, a, err);
+        status = error_set(err, PEAT_INVALID, "%s is being run by %s; wait for it or stop it", dir,
+                           process_in(dir, "lock", a));
     } else {
-        status = error_set(err, PEAT_IO, "cannot lock '%s': %s", path, strerror(errno));
+        status = error_set(err, PEAT_IO, "cannot lock '%s': %s", path.text, strerror(errno));
     }
     if (status != PEAT_OK)
         close(*fd);
-    return status;
-}
-
-peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error *err)
-{
-    peat_status status = dir_make(dir, err);
-    if (status != PEAT_OK)
-        return status;
-    status = lock_file(dir, path_in(dir, "lock").text, fd, a, err);
-    if (status == PEAT_OK)
+    else
         dir_tidy(dir);
     return status;
 }
@@ -192,15 +222,6 @@ static void put_sources(struct json plan, const struct sources *s)
     }
 }
 
-static void put_claims(struct json plan, const struct experiment *e)
-{
-    char hex[HASH_HEX];
-    if (!e->claims || e->claims->n == 0)
-        return;
-    json_hash(e->claims, hex);
-    json_put_text(plan, "claims_sha256", hex);
-}
-
 static bool write_sources(const char *dir, const struct value *plan, const struct sources *s,
                           struct error *err)
 {
@@ -216,10 +237,15 @@ static bool write_sources(const char *dir, const struct value *plan, const struc
 static bool write_plan(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct sources s;
+    char hex[HASH_HEX];
+    const struct value *claims = p->experiment->claims;
     struct json plan = {a, plan_value(p, a)};
     bool ok = read_sources(dir, p, &s, a, err);
     put_sources(plan, &s);
-    put_claims(plan, p->experiment);
+    if (claims && claims->n) {
+        json_hash(claims, hex);
+        json_put_text(plan, "claims_sha256", hex);
+    }
     ok = ok && json_write_file(dir, "plan.json", plan.v, err) == PEAT_OK &&
          write_sources(dir, plan.v, &s, err);
     free(s.written);

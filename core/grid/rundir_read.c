@@ -27,6 +27,15 @@ bool cell_is_running(const char *dir)
     return dir_has(dir, "running.json") && lock_is_held(dir);
 }
 
+const char *process_in(const char *dir, const char *name, struct arena *a)
+{
+    int64_t pid;
+    const char *host;
+    return process_read(dir, name, a, &pid, &host)
+               ? arena_printf(a, "process %" PRId64 " on host %s", pid, host)
+               : "another process";
+}
+
 static bool was_started(const char *dir)
 {
     static const char *const trace[] = {"log.txt",   "metrics.jsonl", "running.json",

@@ -32,15 +32,7 @@ struct run {
 
 static bool fits_glob(const struct runner_options *o, const struct plan_cell *c)
 {
-    if (o->wanted && !o->wanted[c->index])
-        return false;
-    return !o->only || cell_fits(o->only, c->label, c->id);
-}
-
-/* ordinal: number among the cells that match the glob, where those of a trunk count as one. */
-static bool in_shard(const struct runner_options *o, int ordinal)
-{
-    return o->shard_count == 0 || ordinal % o->shard_count == o->shard_index - 1;
+    return (!o->wanted || o->wanted[c->index]) && (!o->only || cell_fits(o->only, c->label, c->id));
 }
 
 /* Number of an earlier cell that matches the glob and shares the trunk, or of the cell itself. */
@@ -63,7 +55,8 @@ int runner_chosen(const struct plan *p, const struct runner_options *o, bool *ch
         if (!chosen[i])
             continue;
         int mate = trunk_mate(p, o, i);
-        chosen[i] = mate < i ? chosen[mate] : in_shard(o, next++);
+        chosen[i] = mate < i ? chosen[mate]
+                             : !o->shard_count || next++ % o->shard_count == o->shard_index - 1;
     }
     return n;
 }
@@ -203,8 +196,6 @@ static bool choose_all(struct run *r)
     return ok;
 }
 
-/* ---- the cells that run first ---- */
-
 static bool choose_first(struct run *r)
 {
     const struct plan *p = r->plan;
@@ -289,8 +280,6 @@ static bool open_dir(struct run *r)
     return ok;
 }
 
-/* ---- skipped cells ---- */
-
 /* Prints each skipped point once, not for every seed. */
 static void show_skipped(struct run *r)
 {
@@ -300,7 +289,7 @@ static void show_skipped(struct run *r)
                      json_get_text(p->skipped->item[i], "reason"));
 }
 
-/* ---- the end ---- */
+/* ---- messages ---- */
 
 static void show_failure(struct run *r, int *shown, enum cell_state state, const char *label,
                          const char *reason, const char *dir)
@@ -356,14 +345,6 @@ static void show_counts(struct run *r)
     strbuf_release(&line);
 }
 
-/* A shard beyond the number of cells is not a mistake, because every machine starts its own. */
-static void show_empty_shard(struct run *r)
-{
-    const struct runner_options *o = r->options;
-    progress_say(&r->progress, "shard %" PRId64 " of %" PRId64 " has none of the %d cell%s",
-                 o->shard_index, o->shard_count, r->n_fit, plural(r->n_fit));
-}
-
 static void show_waiting(struct run *r)
 {
     const struct best_over *over = &r->plan->experiment->report.best_over;
@@ -378,10 +359,13 @@ static void show_waiting(struct run *r)
 
 static void show_end(struct run *r)
 {
-    if (r->options->quiet && !r->end->failed)
+    const struct runner_options *o = r->options;
+    if (o->quiet && !r->end->failed)
         return;
-    if (r->progress.total == 0 && r->options->shard_count) {
-        show_empty_shard(r);
+    /* A shard beyond the number of cells is not a mistake: every machine starts its own. */
+    if (r->progress.total == 0 && o->shard_count) {
+        progress_say(&r->progress, "shard %" PRId64 " of %" PRId64 " has none of the %d cell%s",
+                     o->shard_index, o->shard_count, r->n_fit, plural(r->n_fit));
         return;
     }
     show_counts(r);
@@ -394,27 +378,20 @@ static void show_end(struct run *r)
         show_waiting(r);
 }
 
-/* ---- cores ---- */
-
 /* Prints the values of `auto` for the cells that are to be run. */
-static struct share share_out(struct run *r, struct share given)
-{
-    const struct jobs *j = &r->jobs;
-    struct machine m;
-    machine_look(&m, "");
-    struct share s = share_machine(given, j->n - j->first, plan_memory(plan_largest(r->plan)), &m);
-    if (j->n > j->first && !r->options->quiet)
-        progress_say(&r->progress, "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s",
-                     s.jobs, s.threads, plural(s.threads), m.cores, plural(m.cores));
-    return s;
-}
-
 static void share_and_run(struct run *r)
 {
     struct share s = {r->options->jobs, r->options->threads};
     struct jobs *j = &r->jobs;
-    if (!s.jobs || !s.threads)
-        s = share_out(r, s);
+    struct machine m;
+    if (!s.jobs || !s.threads) {
+        machine_look(&m, "");
+        s = share_machine(s, j->n - j->first, plan_memory(plan_largest(r->plan)), &m);
+        if (j->n > j->first && !r->options->quiet)
+            progress_say(&r->progress,
+                         "%" PRId64 " at a time, %" PRId64 " thread%s each, on %d core%s", s.jobs,
+                         s.threads, plural(s.threads), m.cores, plural(m.cores));
+    }
     j->at_once = s.jobs;
     j->threads = s.threads;
     jobs_run(j);
@@ -448,23 +425,17 @@ static void say_choice(struct run *r, const struct best *b, int i)
                  best_over_seeds(&b->over, r->arena));
 }
 
-/* Prints the choices of rows that had none before. Both lists are in the order of the plan. */
-static void say_choices(struct run *r, const struct best *before)
-{
-    const struct best *now = r->dir.best;
-    for (int i = 0; !r->options->quiet && i < now->n_row; i++)
-        if (before->row[i].open && !now->row[i].open)
-            say_choice(r, now, i);
-}
-
-/* Runs the cells that waited for those that have just ended. */
+/* Runs the cells that waited for those that have just ended, and prints the choices of rows that
+ * had none before: both lists are in the order of the plan. */
 static bool run_chosen(struct run *r)
 {
     const struct best *before = r->dir.best;
     r->jobs.first = r->jobs.n;
     bool ok = read_dir(r) && choose_again(r);
-    if (ok)
-        say_choices(r, before);
+    const struct best *now = r->dir.best;
+    for (int i = 0; ok && !r->options->quiet && i < now->n_row; i++)
+        if (before->row[i].open && !now->row[i].open)
+            say_choice(r, now, i);
     ok = ok && choose_all(r);
     share_and_run(r);
     return ok;
@@ -480,18 +451,14 @@ static bool launch(struct run *r)
     return !j->n || r->options->launch(r->options->launch_ctx, j, r->err) == PEAT_OK;
 }
 
-static bool is_stopped(const struct jobs *j)
-{
-    return j->interrupted || j->no_room || (j->stop_on_failure && j->failed);
-}
-
 static bool run_jobs(struct run *r)
 {
     struct jobs *j = &r->jobs;
     if (r->options->launch)
         return launch(r);
     share_and_run(r);
-    if (r->end->waiting && !is_stopped(j) && !run_chosen(r))
+    bool stopped = j->interrupted || j->no_room || (j->stop_on_failure && j->failed);
+    if (r->end->waiting && !stopped && !run_chosen(r))
         progress_say(&r->progress, "%s", r->err->text);
     r->end->done += j->done;
     r->end->diverged += j->diverged;

@@ -102,7 +102,7 @@ static peat_status write_jobs(const struct slurm_array *s, const struct slurm_jo
     return json_write_file(path_in(s->dir, "slurm").text, "job.json", v.v, err);
 }
 
-/* ---- whether the job still runs ---- */
+/* ---- asking Slurm ---- */
 
 /* "2 running, 3 pending" from a word for each task. */
 static const char *count_states(const char *states, struct arena *a)
@@ -175,8 +175,6 @@ peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
                          dir);
     return array ? check_array(dir, array, a, err) : PEAT_OK;
 }
-
-/* ---- the nodes ---- */
 
 const char *slurm_kinds(const struct slurm_array *s, struct arena *a)
 {

@@ -134,15 +134,6 @@ static void check_found(const struct curve *k)
                    k->n_evaluated, evaluated);
 }
 
-static void check_last_step(const struct curve *k)
-{
-    int64_t steps = json_get_int(k->c->result, "steps", k->step);
-    if (k->step != steps)
-        verify_add(&k->v->problems, k->c->label,
-                   "metrics.jsonl ends at step %" PRId64 ", and its result is of step %" PRId64,
-                   k->step, steps);
-}
-
 void verify_curve(struct verification *v, const struct cell_files *c)
 {
     struct curve k = {.v = v, .c = c, .measures = value_get(c->result, "measures")};
@@ -152,7 +143,11 @@ void verify_curve(struct verification *v, const struct cell_files *c)
     peat_status status = metrics_each(c->dir, NULL, add_line, &k, NULL);
     if (status == PEAT_OK && !k.broken) {
         check_found(&k);
-        check_last_step(&k);
+        int64_t steps = json_get_int(c->result, "steps", k.step);
+        if (k.step != steps)
+            verify_add(&v->problems, c->label,
+                       "metrics.jsonl ends at step %" PRId64 ", and its result is of step %" PRId64,
+                       k.step, steps);
     }
     arena_release(&k.here);
 }

@@ -14,8 +14,8 @@
 struct best_over {
     int n_axis; /* number of axes; 0: nothing is chosen */
     const char **axis;
-    bool halves; /* the data choose by halves: then every seed both chooses and is reported */
-    int n_seed;  /* number of seeds kept for choosing: no mean, interval or test has them */
+    int64_t halves; /* 1: the data choose by halves: then every seed both chooses and is reported */
+    int n_seed;     /* number of seeds kept for choosing: no mean, interval or test has them */
     int64_t *seed;
     const char *metric;       /* NULL: the report's metric         */
     int64_t length;           /* -1: the first length that was evaluated */

@@ -11,7 +11,6 @@
 
 #include "experiment/best_over.h"
 #include "experiment/mend.h"
-#include "experiment/plugin_names.h"
 
 #define EXPERIMENT_MAX_AXES    16
 #define EXPERIMENT_MAX_CELLS   10000 /* grid points times seeds */
@@ -99,6 +98,19 @@ struct looks {
     int64_t spending; /* index of a word of claim_spendings */
 };
 
+/* The name of a plugin that is given by path, for tables, the command line and the names of files:
+ * the id of its descriptor. Where another plugin of the experiment, of another file, has the same
+ * id, it is its path as written. */
+struct plugin_name {
+    const char *file, *text; /* the file that names it, and the path as written there */
+    const char *name;
+};
+
+struct plugin_names {
+    int n;
+    struct plugin_name *item;
+};
+
 struct experiment {
     struct arena *arena;
     const char *path; /* path of the file, as given */
@@ -159,6 +171,9 @@ bool point_matches(const struct experiment *e, const struct point *point, const 
  * all axes). */
 bool labels_alike(int n, const char *const *x, const char *const *y, const bool *on, bool in);
 
+/* The name of the plugin whose path this text is; NULL: the text is not such a path. names may be
+ * NULL. */
+const char *plugin_name_at(const struct plugin_names *names, const struct value *v);
 /* A value as labels and tables show it: "rotary", "rotary(base=500)", "learned+alibi", "1e-3".
  * names: for plugins given by path; NULL: shows their paths as written. */
 const char *value_label(struct arena *a, const struct plugin_names *names, const struct value *v);

@@ -89,14 +89,13 @@ const struct plan_cell *plan_largest(const struct plan *p);
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
 extern const struct record plan_record;
-extern const struct field plan_cell_fields[]; /* with members of struct plan_cell */
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* The content of a cell's config.json. */
 struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, struct arena *a);
 
 /*
- * planapart.c: plan_make in a process of its own, for a process that runs no plugin code.
+ * plan_make in a process of its own, for a process that runs no plugin code.
  *
  * The plan comes back as data. A cell's configuration has only the parts that readers of the plan
  * need: resolved settings, hash, seed and train sizes; no plugin is loaded here, and no function of

@@ -74,6 +74,8 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 bool cell_is_running(const char *dir);
 /* True where a living process holds the lock in this directory, of a cell or a run. */
 bool lock_is_held(const char *dir);
+/* "process 12 on host h", which the file in this directory names, or "another process". */
+const char *process_in(const char *dir, const char *name, struct arena *a);
 /* The changes during a cell that went on all the same: "step 50: blas_core was 'A' and is 'B';
  * ..."; NULL: nothing. */
 const char *cell_drift(const struct value *result, struct arena *a);
