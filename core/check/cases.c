@@ -127,7 +127,6 @@ peat_status case_parse(struct check_case *c, const char *text, struct error *err
     return case_read(c, text, strlen(text), err);
 }
 
-/* Each number has three smaller values: the least one, half of it, and one less. */
 static void shrink_number(struct check_case *c, int k)
 {
     const struct number *n = &numbers[k / 3];

@@ -152,7 +152,6 @@ static void run_model(const struct checked *s, const struct variant *v, const st
     add(tried, &one);
 }
 
-/* Runs every fixed case of a property in one architecture with one variant of the parameters. */
 static void run_cases(const struct checked *s, const struct property *p, peat_arch arch,
                       const struct variant *v, struct tried *tried)
 {
@@ -171,10 +170,7 @@ static void run_cases(const struct checked *s, const struct property *p, peat_ar
 
 static void run_models(const struct checked *s, const struct property *p, struct tried *tried)
 {
-    struct error err = {0};
-    const struct variants *v = variants_make(s, &err);
-    if (!v)
-        check_skip(tried->o, "%s", err.text);
+    const struct variants *v = variants_make(s, tried->o);
     for (int arch = PEAT_DECODER; v && arch <= PEAT_SEQ2SEQ; arch++)
         for (int i = 0; p->archs >> arch & 1 && i < v->n && !has_failed(tried); i++)
             run_cases(s, p, (peat_arch)arch, &v->item[i], tried);

@@ -6,7 +6,6 @@
 
 enum { PLACES_MAX = 4096, ENOUGH = 12 };
 
-/* Counts over rows. */
 struct answers {
     int64_t targets, given; /* given: targets that equal the token at their own place   */
     int64_t rows, alike;    /* alike: rows with the targets of the first row, in order  */
@@ -97,14 +96,12 @@ static void count_evaluation(struct bench *b, const struct held_out *part, struc
     judge(a, part->name, o);
 }
 
-static bool has_rows_of(const peat_batch *x, const struct batch *kept, int64_t rows)
+static bool has_rows_of(const peat_batch *x, const peat_batch *y)
 {
-    const peat_batch *y = &kept->b;
-    return rows > 1 && x->B == rows && x->T == y->T &&
+    return y->B > 1 && x->B == y->B && x->T == y->T &&
            memcmp(x->token, y->token, (size_t)(x->B * x->T) * sizeof(*x->token)) == 0;
 }
 
-/* Fails where the first batches of two lengths have the same rows. */
 static void compare_lengths(struct bench *a, struct bench *b, struct check_outcome *o)
 {
     const peat_task_plan *p = &a->task.plan;
@@ -112,7 +109,7 @@ static void compare_lengths(struct bench *a, struct bench *b, struct check_outco
         for (int64_t j = 0; j < i; j++)
             if (make_eval(a, &validation_part, i, 0, o) &&
                 make_eval(b, &validation_part, j, 0, o) && a->eval.b.token &&
-                has_rows_of(&a->eval.b, &b->eval, b->eval.b.B))
+                has_rows_of(&a->eval.b, &b->eval.b))
                 check_fail(o, "length %" PRId64 " is evaluated on the rows of length %" PRId64,
                            p->eval[i], p->eval[j]);
 }

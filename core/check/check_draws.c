@@ -35,12 +35,12 @@ static int count_in(const struct draw_log *log, const struct draw *d)
     return (int)(at - first);
 }
 
-/* Draws of training batch `step`, in order; b->train is the batch. */
+/* Appends the draws of training batch `step`, in order; b->train is the batch. */
 static bool log_train(struct bench *b, int64_t step, struct draw_log *log, struct check_outcome *o)
 {
-    draw_log_start(log, &b->arena);
+    draw_log_to(log);
     bool made = make_train(b, 1, step, o);
-    draw_log_stop();
+    draw_log_to(NULL);
     return made;
 }
 
@@ -48,7 +48,7 @@ static bool log_train(struct bench *b, int64_t step, struct draw_log *log, struc
  * A draw of the first row that some others make, and not all, is an overlap. */
 static void rows_apart(struct bench *many, struct bench *single, struct check_outcome *o)
 {
-    struct draw_log all = {0}, first = {0};
+    struct draw_log all = {&many->arena}, first = {&single->arena};
     if (!log_train(many, 1, &all, o) || !log_train(single, 1, &first, o) || first.n > all.n)
         return;
     for (int i = 0; i < first.n; i++)
@@ -70,19 +70,20 @@ static void rows_apart(struct bench *many, struct bench *single, struct check_ou
 static void log_evaluation(struct bench *b, struct draw_log *log, struct check_outcome *o)
 {
     static const struct held_out *const part[] = {&validation_part, &test_part};
-    draw_log_start(log, &b->arena);
+    draw_log_to(log);
     for (int64_t which = 0; which < b->task.plan.n_eval; which++)
         for (int k = 0; k < 2; k++)
             for (int64_t i = 0; i < BATCHES_MAX && make_eval(b, part[k], which, i, o); i++)
                 continue;
-    draw_log_stop();
+    draw_log_to(NULL);
     sort(log);
 }
 
 static void steps_apart(struct bench *b, struct check_outcome *o)
 {
-    struct draw_log step[STEPS] = {{0}}, evaluation = {0};
+    struct draw_log step[STEPS], evaluation = {&b->arena};
     for (int i = 0; i < STEPS; i++) {
+        step[i] = (struct draw_log){&b->arena};
         if (!log_train(b, i + 1, &step[i], o))
             return;
         sort(&step[i]);

@@ -12,7 +12,6 @@ enum { ELEMENTS_MAX = 100 }; /* disagreeing elements of a tensor after which its
 static const double limit = 1e-7;
 static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
 
-/* A model whose gradients are compared. */
 struct gradient_check {
     const struct trial *trial;
     const struct model_input *in;
@@ -28,12 +27,11 @@ static double relative(const struct difference *d)
     return fabs(d->analytic - d->numeric) / fmax(1, fmax(fabs(d->analytic), fabs(d->numeric)));
 }
 
-/* One tensor, and its element that disagrees most. */
 struct search {
     struct gradient_check *check;
     struct weight *w;
-    uint64_t stream; /* stream of the random directions */
-    const double *kept, *grad;
+    uint64_t stream;    /* stream of the random directions */
+    const double *kept; /* the values of w */
     struct difference worst;
     int64_t at; /* index of `worst`; -1: none */
     int tried;  /* number of elements that disagree */
@@ -66,7 +64,7 @@ static bool agrees(const struct search *s, struct range r, struct difference *d)
 {
     double along = 0;
     for (int64_t i = r.begin; i < r.end; i++)
-        along += s->grad[i] * component(s, r, i);
+        along += tensor_get(&s->w->grad, i) * component(s, r, i);
     for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++) {
         double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
         const struct difference one = {along, (up - down) / (2 * steps[k])};
@@ -116,11 +114,11 @@ static void find_element(struct search *s, struct range r)
     }
 }
 
-static void check_weight(struct gradient_check *t, struct weight *w, const double *grad)
+static void check_weight(struct gradient_check *t, struct weight *w)
 {
     int64_t n = tensor_count(&w->value);
     double *kept = ARENA_ARRAY(&t->trial->rig->arena, n, double);
-    struct search s = {t, w, rng_stream(1, "direction", w->name), kept, grad, .at = -1};
+    struct search s = {t, w, rng_stream(1, "direction", w->name), kept, .at = -1};
     for (int64_t i = 0; i < n; i++)
         kept[i] = tensor_get(&w->value, i);
     find_element(&s, (struct range){0, n});
@@ -131,28 +129,14 @@ static void check_weight(struct gradient_check *t, struct weight *w, const doubl
                    w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->T);
 }
 
-/* Gradients of all weights, copied: later passes overwrite them. */
-static double **copy_gradients(struct rig *r)
-{
-    const struct weights *w = &r->model.weights;
-    double **copy = ARENA_ARRAY(&r->arena, w->n + 1, double *);
-    for (int k = 0; k < w->n; k++) {
-        int64_t n = tensor_count(&w->item[k]->value);
-        copy[k] = ARENA_ARRAY(&r->arena, n, double);
-        for (int64_t i = 0; !w->item[k]->frozen && i < n; i++)
-            copy[k][i] = tensor_get(&w->item[k]->grad, i);
-    }
-    return copy;
-}
-
+/* Only a step with `backward` writes gradients, so those of w stay while losses are taken. */
 static void hold_here(struct gradient_check *t)
 {
     rig_step(t->trial->rig, t->in, true);
-    double **grad = copy_gradients(t->trial->rig);
     const struct weights *w = &t->trial->rig->model.weights;
     for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)
         if (!w->item[k]->frozen)
-            check_weight(t, w->item[k], grad[k]);
+            check_weight(t, w->item[k]);
 }
 
 static void move_weights(struct rig *r)

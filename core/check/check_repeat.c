@@ -14,7 +14,6 @@ void finite_holds(const struct trial *t)
                        isnan(logit[i]) ? "not a number" : "infinite");
 }
 
-/* Runs the same model with fused and with composed attention. */
 void paths_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
@@ -26,7 +25,6 @@ void paths_hold(const struct trial *t)
 
 /* ---- bits ---- */
 
-/* Loss and gradients of one training step. */
 struct step {
     double loss;
     size_t bytes;
@@ -42,27 +40,17 @@ static struct step run_step(struct rig *r, const struct model_input *in)
     return o;
 }
 
-/* The tensor in whose gradient two blocks differ first. */
-static const char *first_difference(const struct rig *r, const struct step *a, const struct step *b)
-{
-    const struct weights *w = &r->model.weights;
-    size_t each = dtype_bytes(w->dtype);
-    for (int i = 0; i < w->n; i++) {
-        size_t at = (size_t)w->item[i]->offset * each;
-        if (memcmp((char *)a->grad + at, (char *)b->grad + at, tensor_bytes(&w->item[i]->value)))
-            return w->item[i]->name;
-    }
-    return NULL;
-}
-
 static void same_bits(const struct trial *t, const struct step *a, const struct step *b,
                       const char *what)
 {
-    const char *name = first_difference(t->rig, a, b);
+    const struct weights *w = &t->rig->model.weights;
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
         trial_fail(t, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
-    else if (name)
-        trial_fail(t, "the gradient of %s differs %s", name, what);
+    for (int i = 0; i < w->n; i++) {
+        size_t at = (size_t)w->item[i]->offset * dtype_bytes(w->dtype);
+        if (memcmp((char *)a->grad + at, (char *)b->grad + at, tensor_bytes(&w->item[i]->value)))
+            trial_fail(t, "the gradient of %s differs %s", w->item[i]->name, what);
+    }
 }
 
 static void same_in_twin(const struct trial *t, const struct rig_plan *plan,

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* check_sequence.c: the tokens that a place of a sequence may depend on. */
+/* check_sequence.c: the tokens that a place of a sequence may depend on, and attend to. */
 
 #include "property.h"
 
-/* Whether place i of the batch gets another token. */
-typedef bool changes_fn(const struct trial *t, const struct rig_input *x, int64_t i);
+/* Places of a batch that get other tokens. */
+enum others { FUTURE, OTHER_ROWS, PADDING, FIRST_DOCUMENT, SECOND_DOCUMENT };
 
-/* Changes the tokens at the places that `changes` chooses; logits elsewhere must stay. */
-static void others_stay(const struct trial *t, changes_fn *changes, const char *what)
+static bool is_other(const struct trial *t, const struct rig_input *x, enum others others,
+                     int64_t i)
+{
+    return others == FUTURE       ? i % x->in.T >= t->c->place
+           : others == OTHER_ROWS ? i >= x->in.T
+           : others == PADDING    ? x->pad[i]
+                                  : x->document[i] == (others == SECOND_DOCUMENT);
+}
+
+/* Changes the tokens of the others; logits elsewhere must stay. */
+static void others_stay(const struct trial *t, enum others others, const char *what)
 {
     struct rig_input x = trial_input(t);
     int64_t n = x.in.B * x.in.T;
     const double *before = rig_logits(t->rig, &x.in);
     for (int64_t i = 0; i < n; i++)
-        if (changes(t, &x, i))
+        if (is_other(t, &x, others, i))
             x.token[i] = rig_token(t->rig, "others", i);
     const double *after = rig_logits(t->rig, &x.in);
     for (int64_t i = 0; i < n; i++)
-        if (!changes(t, &x, i))
+        if (!is_other(t, &x, others, i))
             trial_same(t, logits_at(before, i), logits_at(after, i), 1, i, what);
 }
 
@@ -41,15 +50,10 @@ static void same_alone(const struct trial *t, const double *all, int64_t b, int6
 
 /* ---- the future ---- */
 
-static bool is_future(const struct trial *t, const struct rig_input *x, int64_t i)
-{
-    return i % x->in.T >= t->c->place;
-}
-
 void future_holds(const struct trial *t)
 {
     others_stay(
-        t, is_future,
+        t, FUTURE,
         arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
 }
 
@@ -147,15 +151,9 @@ void row_alone_holds(const struct trial *t)
         same_alone(t, all, b, 0, x.in.T, "between a row in a batch and the row alone");
 }
 
-static bool is_other_row(const struct trial *t, const struct rig_input *x, int64_t i)
-{
-    (void)t;
-    return i >= x->in.T;
-}
-
 void other_rows_hold(const struct trial *t)
 {
-    others_stay(t, is_other_row, "when other rows change");
+    others_stay(t, OTHER_ROWS, "when other rows change");
 }
 
 /* Drops rows from the end. Draws may differ from row to row, so the others keep their places. */
@@ -184,15 +182,9 @@ void unpadded_holds(const struct trial *t)
     }
 }
 
-static bool is_padding(const struct trial *t, const struct rig_input *x, int64_t i)
-{
-    (void)t;
-    return x->pad[i];
-}
-
 void under_padding_holds(const struct trial *t)
 {
-    others_stay(t, is_padding, "when the tokens under padding change");
+    others_stay(t, PADDING, "when the tokens under padding change");
 }
 
 void document_alone_holds(const struct trial *t)
@@ -205,21 +197,10 @@ void document_alone_holds(const struct trial *t)
                    "between a document packed with another and the document alone");
 }
 
-static bool is_first_document(const struct trial *t, const struct rig_input *x, int64_t i)
-{
-    (void)t;
-    return x->document[i] == 0;
-}
-
-static bool is_second_document(const struct trial *t, const struct rig_input *x, int64_t i)
-{
-    return !is_first_document(t, x, i);
-}
-
 void other_document_holds(const struct trial *t)
 {
-    others_stay(t, is_first_document, "when another document changes");
-    others_stay(t, is_second_document, "when another document changes");
+    others_stay(t, FIRST_DOCUMENT, "when another document changes");
+    others_stay(t, SECOND_DOCUMENT, "when another document changes");
 }
 
 enum { MORE = 3 }; /* places of padding that are added to a source */
@@ -245,4 +226,55 @@ void source_padding_holds(const struct trial *t)
     const double *logits = rig_logits(t->rig, &x.in);
     trial_same(t, logits, rig_logits(t->rig, &longer.in), x.in.B * x.in.T, 0,
                "when a source is padded");
+}
+
+/* ---- weights ---- */
+
+/* The first weight that a scheme's own softmax gives to a key that the query may not see. The host
+ * masks the weights again, but a scheme that gives them has ignored the mask. */
+struct leak {
+    const struct model_input *in;
+    bool causal, found;
+    int64_t query, key;
+    double weight;
+};
+
+static bool hides(const struct leak *l, int64_t b, int64_t i, int64_t j)
+{
+    const struct model_input *in = l->in;
+    const int32_t *document = in->document ? in->document + b * in->T : NULL;
+    return (l->causal && j > i) || (in->pad && in->pad[b * in->T + j]) ||
+           (document && document[i] != document[j]);
+}
+
+static void look_at(void *ctx, const struct attention_seen *seen)
+{
+    struct leak *l = ctx;
+    int64_t T = l->in->T, H = seen->end - seen->begin;
+    for (int64_t n = 0; seen->replaced && !l->found && n < l->in->B * H * T * T; n++) {
+        int64_t b = n / (H * T * T), i = n / T % T, j = n % T;
+        double weight = tensor_get(&seen->replaced->value, n);
+        if (hides(l, b, i, j) && weight != 0) {
+            l->found = true;
+            l->query = i;
+            l->key = j;
+            l->weight = weight;
+        }
+    }
+}
+
+void masked_holds(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    struct leak look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
+    const struct observer observer = {.ctx = &look, .attention = look_at};
+    rig_watched(t->rig, &x.in, &observer);
+    if (look.found)
+        trial_fail(t,
+                   "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
+                   "key at place %" PRId64 ", which the mask hides%s%s%s",
+                   t->subject->plugin->desc->id, look.query, look.weight, look.key,
+                   x.in.pad ? " with padding" : "",
+                   x.in.document ? " with two documents in a row" : "",
+                   trial_has(t, CASE_TRAINING) ? " in training" : "");
 }

@@ -9,8 +9,6 @@ static bool same_batch(const peat_batch *x, const peat_batch *y)
            x->answer == y->answer && batch_has_rows(x, 0, y);
 }
 
-/* ---- the content of a batch ---- */
-
 /* Generated tokens are compared with targets, so the input must contain the same answer. */
 static void check_content(struct bench *a, const peat_batch *x, struct check_outcome *o)
 {
@@ -33,12 +31,6 @@ static bool same_tokens(const peat_batch *x, int64_t b, int64_t other)
     return memcmp(x->token + b * x->T, x->token + other * x->T, bytes) == 0;
 }
 
-/* Whether row b repeats the row before it. */
-static bool repeats_row(const peat_batch *x, int64_t b)
-{
-    return b > 0 && same_tokens(x, b, b - 1);
-}
-
 /* ---- training ---- */
 
 static void check_rows(struct bench *a, struct check_outcome *o)
@@ -46,7 +38,7 @@ static void check_rows(struct bench *a, struct check_outcome *o)
     int equal = 0;
     for (int64_t step = 1; step <= STEPS && make_train(a, 1, step, o); step++) {
         check_content(a, &a->train.b, o);
-        equal += !a->reads_data && a->train.b.B > 1 && repeats_row(&a->train.b, 1);
+        equal += !a->reads_data && a->train.b.B > 1 && same_tokens(&a->train.b, 1, 0);
     }
     if (equal == STEPS)
         check_fail(o, "the rows of a training batch are all the same");
@@ -89,7 +81,7 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         for (int64_t i = 0; i < x->B * x->T; i++)
             targets += x->target[i] >= 0;
         for (int64_t i = 1; i < x->B; i++)
-            repeated += repeats_row(x, i);
+            repeated += same_tokens(x, i, i - 1);
         rows += x->B - 1;
     }
     if (!a->reads_data && rows > 1 && repeated == rows)

@@ -135,28 +135,22 @@ void needs_causal(const struct checked *s, struct check_outcome *o)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 
-/* The first trained tensor that setup asked for; NULL: none. */
-static const char *trained_tensor(const struct part *part, int64_t L)
+static void not_trained(const struct trial *t, const struct part *part)
 {
     for (int i = 0; i < part->n_weight; i++) {
         const struct scheme_weight *w = &part->weight[i];
-        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? L : 1); l++)
+        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? t->rig->model.dims.L : 1); l++)
             if (w->layer[l] && !w->layer[l]->frozen)
-                return w->name;
+                trial_fail(t, "registers '%s'", w->name);
     }
-    return NULL;
 }
 
 void nothing_trained(const struct trial *t)
 {
     const struct positional *p = &t->rig->positional;
-    for (int i = 0; i < p->n_scheme; i++) {
-        const char *name = p->scheme[i].part.config == t->rig->config
-                               ? trained_tensor(&p->scheme[i].part, t->rig->model.dims.L)
-                               : NULL;
-        if (name)
-            trial_fail(t, "registers '%s'", name);
-    }
+    for (int i = 0; i < p->n_scheme; i++)
+        if (p->scheme[i].part.config == t->rig->config)
+            not_trained(t, &p->scheme[i].part);
 }
 
 void content_dependent(const struct checked *s, struct check_outcome *o)

@@ -152,21 +152,12 @@ static bool child_arguments(const struct check_request *q, const char *check, co
         return false;
     const char *option = q->cases ? "--case" : q->reference ? "--reference" : NULL;
     const char *value = q->cases ? q->cases : q->reference;
-    const char *const word[] = {program,
-                                "plugins",
-                                "check",
-                                "--only",
-                                check,
-                                "--record",
-                                record,
-                                "--with-parent",
-                                arena_printf(a, "%ld", (long)getpid()),
-                                "--trail",
-                                arena_printf(a, "%d", CHILD_TRAIL),
-                                option ? option : "--",
-                                option ? value : q->plugin,
-                                "--",
-                                q->plugin};
+    const char *parent = arena_printf(a, "%ld", (long)getpid());
+    const char *trail = arena_printf(a, "%d", CHILD_TRAIL);
+    const char *first = option ? option : "--", *second = option ? value : q->plugin;
+    const char *const word[] = {program,    "plugins", "check",         "--only", check,
+                                "--record", record,    "--with-parent", parent,   "--trail",
+                                trail,      first,     second,          "--",     q->plugin};
     const int n = sizeof(word) / sizeof(*word) - (option ? 0 : 2);
     char **all = ARENA_ARRAY(a, n + q->n_setting + 1, char *);
     for (int i = 0; i < n; i++)

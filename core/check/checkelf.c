@@ -7,16 +7,6 @@
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Shdr) elf_section;
 
-peat_status elf_image_open(struct elf_image *f, const char *path, struct error *err)
-{
-    return file_read(path, 0, &f->bytes, &f->n, err);
-}
-
-void elf_image_close(struct elf_image *f)
-{
-    free(f->bytes);
-}
-
 static bool read_at(const struct elf_image *f, size_t at, void *out, size_t n)
 {
     if (at > f->n || n > f->n - at)

@@ -7,17 +7,15 @@
 
 typedef ElfW(Sym) elf_symbol;
 
-/* A file in memory; everything read from it is checked against its size. */
+/* A file in memory, as file_read gives it; everything read from it is checked against its size. */
 struct elf_image {
     char *bytes;
     size_t n;
 };
 
-peat_status elf_image_open(struct elf_image *f, const char *path, struct error *err);
-void elf_image_close(struct elf_image *f);
-/* The name of the first symbol for which `look` is true; NULL: none. Valid until close. type:
- * SHT_DYNSYM is the table of the dynamic linker; SHT_SYMTAB has all symbols and is absent in a
- * stripped file. */
+/* The name, in the file, of the first symbol for which `look` is true; NULL: none. type: SHT_DYNSYM
+ * is the table of the dynamic linker; SHT_SYMTAB has all symbols and is absent in a stripped file.
+ */
 const char *elf_find_symbol(const struct elf_image *f, unsigned type,
                             bool (*look)(const void *ctx, const elf_symbol *s, const char *name),
                             const void *ctx);

@@ -12,23 +12,9 @@
 #include "check/check.h"
 #include "model/transformer.h"
 
-/* checkparts.c: the companions, written as plugins are. */
 struct moves {
     double stride, by; /* pos becomes pos * stride + by */
 };
-
-/* Hook positions: moves all positions by *(struct moves *)config. */
-extern const peat_scheme part_shift;
-/* Hook qkv: repeats q and k along their width, which doubles. */
-extern const peat_scheme part_twice;
-/* Hook bias_rel: the bias -|difference| / 2. */
-extern const peat_scheme part_bias;
-/* Hook qkv: records q and k in *(struct passed *)config and changes nothing. */
-extern const peat_scheme part_record;
-/* Hook encode: a trained table of T_max rows, of width *(int64_t *)config; 0: any width. */
-extern const peat_scheme part_stream;
-/* A combine that adds the streams: it pads narrower ones with zeros and cuts wider ones. */
-extern const peat_combine part_sum;
 
 /* The zone behind each block of memory that a guarded model uses. */
 enum { GUARD_BYTES = 4096 };
@@ -43,7 +29,7 @@ struct variant {
 };
 
 struct variants {
-    int n;
+    int n, room;
     struct variant *item;
 };
 
@@ -135,8 +121,9 @@ peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in
 /* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
-/* NULL with err filled when the parameters as given are refused. */
-const struct variants *variants_make(const struct checked *s, struct error *err);
+/* The parameters as given, and every other label and switch that is accepted; NULL: they are
+ * refused as given, and the check is skipped. */
+const struct variants *variants_make(const struct checked *s, struct check_outcome *o);
 /* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
 bool checked_config(const struct checked *s, const struct value *over, const void **config,
                     struct error *err);

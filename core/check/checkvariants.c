@@ -100,29 +100,7 @@ static const char *const *choices(const peat_param *row)
     return row->type == PEAT_BOOL ? both : row->type == PEAT_ENUM ? row->labels : NULL;
 }
 
-static int count_variants(const peat_param *row)
-{
-    int n = 1;
-    for (; row && row->key; row++)
-        n += choices(row) ? names_count(choices(row)) : 0;
-    return n;
-}
-
-/* Adds a variant with another value of `key`; NULL: as given. A refused variant is left out. */
-static bool add_variant(const struct checked *s, struct variants *v, const char *key,
-                        struct value *value, const char *text, struct error *err)
-{
-    struct value *over = value_map(s->arena, NOWHERE);
-    if (key)
-        value_set(s->arena, over, key, NOWHERE, value);
-    struct variant *one = &v->item[v->n];
-    one->text = text;
-    bool accepted = checked_config(s, over, &one->config, err);
-    v->n += accepted;
-    return accepted;
-}
-
-/* Adds a variant for every choice except the one in `base`. */
+/* Adds a variant for every accepted choice except the one in `base`. */
 static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
                         const void *base)
 {
@@ -130,23 +108,25 @@ static void add_choices(const struct checked *s, struct variants *v, const peat_
     const char *const *choice = choices(row);
     bool is_switch = row->type == PEAT_BOOL;
     int64_t now = is_switch ? *(const bool *)field : *(const int64_t *)field;
-    for (int i = 0; choice && choice[i]; i++)
-        if (i != now)
-            add_variant(s, v, row->key,
-                        is_switch ? value_bool(s->arena, NOWHERE, i)
-                                  : value_text(s->arena, NOWHERE, choice[i]),
-                        arena_printf(s->arena, "%s: %s", row->key, choice[i]), NULL);
+    for (int i = 0; choice && choice[i]; i++) {
+        struct variant one = {arena_printf(s->arena, "%s: %s", row->key, choice[i]), NULL};
+        struct value *over = value_map(s->arena, NOWHERE);
+        value_set(s->arena, over, row->key, NOWHERE,
+                  is_switch ? value_bool(s->arena, NOWHERE, i)
+                            : value_text(s->arena, NOWHERE, choice[i]));
+        if (i != now && checked_config(s, over, &one.config, NULL))
+            *ARENA_APPEND(s->arena, v->item, v->n, v->room) = one;
+    }
 }
 
-const struct variants *variants_make(const struct checked *s, struct error *err)
+const struct variants *variants_make(const struct checked *s, struct check_outcome *o)
 {
-    const peat_param *row = s->plugin->desc->param;
     struct variants *v = ARENA_NEW(s->arena, struct variants);
-    v->item = ARENA_ARRAY(s->arena, count_variants(row), struct variant);
-    if (!add_variant(s, v, NULL, NULL, "", err))
+    struct variant given;
+    if (!checked_variant(s, &given, o))
         return NULL;
-    const void *base = v->item[0].config;
-    for (; row && row->key; row++)
-        add_choices(s, v, row, base);
+    *ARENA_APPEND(s->arena, v->item, v->n, v->room) = given;
+    for (const peat_param *row = s->plugin->desc->param; row && row->key; row++)
+        add_choices(s, v, row, given.config);
     return v;
 }

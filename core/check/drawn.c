@@ -69,7 +69,6 @@ static void run_case(const struct checked *s, const struct check_case *c, struct
 
 /* ---- draws ---- */
 
-/* The random numbers of one case. */
 struct draws {
     uint64_t stream, at;
 };

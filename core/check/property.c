@@ -199,8 +199,7 @@ static uint32_t traits_of(const struct checked *s)
 
 const char *property_unfit(const struct property *p, const struct checked *s)
 {
-    peat_kind kind = s->plugin->desc->kind;
-    if (!check_is_for(check_find(p->check), kind))
+    if (!check_is_for(check_find(p->check), s->plugin->desc->kind))
         return "it is for other kinds of plugins";
     if ((traits_of(s) & p->traits) != p->traits)
         return "not claimed";

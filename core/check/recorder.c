@@ -141,8 +141,6 @@ static void put_projections(struct json in, const peat_call *c)
     }
 }
 
-/* ---- traces ---- */
-
 static bool is_shown(const char *key)
 {
     static const char *const ids[] = {"token", "token_k", "document", "pad", "special", "W_q",
@@ -161,11 +159,12 @@ static void add_shapes(struct recorder *r, struct strbuf *line, const struct val
     }
 }
 
-/* "  rotary.qkv, layer 0: pos [1,6] q [3,2,6,8] -> [3,2,6,8]" */
-static void trace(struct recorder *r)
+/* Keeps the call, and traces it: "  rotary.qkv, layer 0: pos [1,6] q [3,2,6,8] -> [3,2,6,8]" */
+static void keep_call(struct recorder *r)
 {
     const struct value *in = value_get(r->call.v, "in");
     struct strbuf line = STRBUF_NEW;
+    json_add((struct json){r->arena, r->calls}, r->call.v);
     if (!r->subject->trace)
         return;
     strbuf_addf(&line, "  %s.%s, layer %" PRId64 ":", r->subject->plugin->desc->id,
@@ -244,8 +243,7 @@ static void end(const peat_call *c, int n, peat_node *const *out)
         made->out[made->n_out++] = out[i];
     }
     r->n_made++;
-    json_add((struct json){r->arena, r->calls}, r->call.v);
-    trace(r);
+    keep_call(r);
 }
 
 static peat_node *end_one(const peat_call *c, peat_node *out)
@@ -288,21 +286,23 @@ static const peat_scheme *hooks_of(const peat_call *c)
     return checked_scheme(recorder_of(c)->subject);
 }
 
-static void end_positions(const peat_call *c, const peat_side *side, const double *pos)
+/* Calls a hook that moves positions, and records the result. */
+static peat_status run_positions(const peat_call *c, const peat_side *side, double *pos,
+                                 peat_status (*hook)(const peat_call *c, double *pos))
 {
     struct recorder *r = recorder_of(c);
+    peat_status status = hook(c, pos);
+    if (status != PEAT_OK)
+        return status;
     json_add(json_put_list(r->call, "out"), positions(r->arena, side, pos));
-    json_add((struct json){r->arena, r->calls}, r->call.v);
-    trace(r);
+    keep_call(r);
+    return PEAT_OK;
 }
 
 static peat_status record_positions(const peat_call *c, double *pos)
 {
     begin(c, HOOK_POSITIONS);
-    peat_status status = hooks_of(c)->positions(c, pos);
-    if (status == PEAT_OK)
-        end_positions(c, c->q, pos);
-    return status;
+    return run_positions(c, c->q, pos, hooks_of(c)->positions);
 }
 
 static peat_status record_own_positions(const peat_call *c, double *pos)
@@ -313,10 +313,7 @@ static peat_status record_own_positions(const peat_call *c, double *pos)
     own.pos_B = c->B;
     struct json in = begin(c, HOOK_OWN_POSITIONS);
     json_put(in, "pos", positions(in.a, &own, pos));
-    peat_status status = h->own_positions(c, pos);
-    if (status == PEAT_OK)
-        end_positions(c, &own, pos);
-    return status;
+    return run_positions(c, &own, pos, h->own_positions);
 }
 
 static peat_node *record_encode(const peat_call *c)
@@ -388,7 +385,6 @@ static peat_node *record_score_add(const peat_call *c, const peat_qkv *p)
     return end_one(c, hooks_of(c)->score_add(c, cut_qkv(c, p, &room)));
 }
 
-/* Records a hook that is given the logits. */
 static peat_node *record_scores(const peat_call *c, enum hook_id id,
                                 peat_node *(*hook)(const peat_call *c, const peat_qkv *p,
                                                    peat_node *S, peat_node *bias),
@@ -522,7 +518,6 @@ static peat_node *loss_of(struct recorder *r, struct graph *g)
     return loss;
 }
 
-/* Inputs without a gradient are left out. */
 static void put_input_gradients(struct recorder *r)
 {
     for (int i = 0; i < r->n_made; i++) {

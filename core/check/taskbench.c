@@ -9,16 +9,9 @@ static struct draw_log **open_log(void)
     return &log;
 }
 
-void draw_log_start(struct draw_log *log, struct arena *a)
+void draw_log_to(struct draw_log *log)
 {
-    log->arena = a;
-    log->n = 0;
     *open_log() = log;
-}
-
-void draw_log_stop(void)
-{
-    *open_log() = NULL;
 }
 
 static uint64_t logged_draw(uint64_t stream, uint64_t index)
@@ -66,7 +59,7 @@ peat_status bench_open(struct bench *b, const struct checked *s, const void *con
                                     .seq_len = SEQ_LEN,
                                     .eval_tokens = EVAL_TOKENS,
                                     .seed = seed,
-                                    .test = b->task.hooks->test ? TEST_PART : 0};
+                                    .test = b->task.hooks->test ? 0.5 : 0};
     peat_status status = task_setup(&b->task, &b->arena, &b->err);
     if (status != PEAT_OK)
         return status;

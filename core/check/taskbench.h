@@ -7,9 +7,6 @@
 
 enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
 
-/* eval.test of tasks that have a test part. */
-#define TEST_PART 0.5
-
 /* A call of host->draw. */
 struct draw {
     uint64_t stream, index;
@@ -21,10 +18,8 @@ struct draw_log {
     struct draw *item;
 };
 
-/* Empties the log; from now on, until draw_log_stop, the draws of this thread are appended to
- * it. */
-void draw_log_start(struct draw_log *log, struct arena *a);
-void draw_log_stop(void);
+/* From now on the draws of this thread are appended to the log; NULL: to none. */
+void draw_log_to(struct draw_log *log);
 
 struct bench {
     struct arena arena;

@@ -7,11 +7,10 @@
 /* A process tries cases for SECONDS_EACH. TRIES and SECONDS_SMALLER limit shrinking one. */
 enum { SECONDS_EACH = 20, TRIES = 200, SECONDS_SMALLER = 30 };
 
-/* A case that fails, and the settings drawn for the plugin's parameters. */
+/* A case that fails. */
 struct found {
     struct check_case c;
-    int n_setting;
-    const char *setting[CASE_SETTINGS];
+    struct cases_end drawn; /* settings drawn for the plugin's parameters */
     struct check_report report;
 };
 
@@ -34,12 +33,12 @@ static bool is_well(const struct search *s)
 /* The user's settings and then those that were drawn; f NULL: no drawn ones. */
 static int all_settings(const struct search *s, const struct found *f, char *const **setting)
 {
-    int n = s->q->n_setting, drawn = f ? f->n_setting : 0;
+    int n = s->q->n_setting, drawn = f ? f->drawn.n_setting : 0;
     char **all = ARENA_ARRAY(s->a, n + drawn + 1, char *);
     for (int i = 0; i < n; i++)
         all[i] = s->q->setting[i];
     for (int i = 0; i < drawn; i++)
-        all[n + i] = arena_strdup(s->a, f->setting[i]);
+        all[n + i] = arena_strdup(s->a, f->drawn.setting[i]);
     *setting = all;
     return n + drawn;
 }
@@ -72,10 +71,11 @@ static bool try(struct search *s, struct found *candidate, struct found *best)
 static bool drop_settings(struct search *s, struct found *best)
 {
     bool any = false;
-    for (int i = 0; i < best->n_setting;) {
+    for (int i = 0; i < best->drawn.n_setting;) {
         struct found f = *best;
-        f.n_setting--;
-        memmove(&f.setting[i], &f.setting[i + 1], (size_t)(f.n_setting - i) * sizeof(*f.setting));
+        const char **dropped = &f.drawn.setting[i];
+        f.drawn.n_setting--;
+        memmove(dropped, dropped + 1, (size_t)(f.drawn.n_setting - i) * sizeof(*dropped));
         bool better = try(s, &f, best);
         any = any || better;
         i += !better;
@@ -116,8 +116,7 @@ static void look_at_case(struct search *s, const struct check_report *many)
     if (!is_well(s) || !described.cases.text ||
         case_parse(&f.c, described.cases.text, s->err) != PEAT_OK)
         return;
-    f.n_setting = described.cases.n_setting;
-    memcpy(f.setting, described.cases.setting, sizeof(f.setting));
+    f.drawn = described.cases;
     struct found alone = f;
     s->until = clock_seconds() + SECONDS_SMALLER;
     if (many->end != CHECK_TIMEOUT && try(s, &alone, &f))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_profile.c: where each head attends, and how much of that its positions determine. */
 
-#include "heads.h"
+#include "diagnose/trace.h"
 #include "maths/spectrum.h"
 #include "rounded.h"
 
@@ -45,43 +45,34 @@ static int bin_of(int64_t distance)
     return bin;
 }
 
-static void add_weights(struct head_profile *h, const double *w, const double *mask, int64_t i,
-                        int64_t T, double n)
+/* Adds query i, whose row of [B,H,T,T] begins at `at` and which sees n keys. */
+static void add_query(struct head_profile *h, const struct scores *x, int64_t at,
+                      const double *mask, int64_t i, double n)
 {
+    const double *w = x->weights + at;
     double first = (double)NAN;
-    for (int64_t j = 0; j < T; j++) {
-        if (mask[j] == 0.0)
-            continue;
-        if (isnan(first))
-            first = w[j];
-        h->weight[bin_of(i - j)] += w[j];
-        h->distance += w[j] * (double)llabs(i - j);
-        h->self += i == j ? w[j] : 0.0;
-        h->entropy -= w[j] > 0.0 ? w[j] * log(w[j]) : 0.0;
-    }
-    h->first += first;
-    h->most += log(n);
-    h->queries++;
-}
-
-static void add_logits(struct head_profile *h, const struct scores *x, int64_t at,
-                       const double *mask, int64_t i)
-{
-    int64_t T = x->T;
-    for (int64_t j = 0; j < T; j++) {
+    for (int64_t j = 0; j < x->T; j++) {
         if (mask[j] == 0.0)
             continue;
         double value = x->logits[at + j], bias = x->bias ? x->bias[at + j] : 0.0;
         double turn = x->plain ? value - bias - x->plain[at + j] : 0.0;
         int bin = bin_of(i - j);
+        first = isnan(first) ? w[j] : first;
+        h->weight[bin] += w[j];
+        h->distance += w[j] * (double)llabs(i - j);
+        h->self += i == j ? w[j] : 0.0;
+        h->entropy -= w[j] > 0.0 ? w[j] * log(w[j]) : 0.0;
         h->square += value * value;
-        h->sum[i * T + j] += value;
-        h->count[i * T + j]++;
+        h->sum[i * x->T + j] += value;
+        h->count[i * x->T + j]++;
         h->pairs[bin]++;
         h->bias_square += bias * bias;
         h->bias[bin] += bias;
         h->turn_square += turn * turn;
     }
+    h->first += first;
+    h->most += log(n);
+    h->queries++;
 }
 
 static void add_uniform(struct profile *p, const double *mask, int64_t i, double n)
@@ -103,8 +94,7 @@ static void add_head(struct profile *p, struct head_profile *h, const struct sco
         if (n == 0.0 || (pad && pad[b * x->T + i]))
             continue;
         int64_t at = ((b * x->H + head) * x->T + i) * x->T;
-        add_weights(h, x->weights + at, mask, i, x->T, n);
-        add_logits(h, x, at, mask, i);
+        add_query(h, x, at, mask, i, n);
         if (first)
             add_uniform(p, mask, i, n);
     }
@@ -138,7 +128,7 @@ static struct scores get_scores(const struct trace *t, const struct attention_se
     struct scores x = {.B = dim[0], .H = dim[1], .T = dim[2]};
     x.logits = node_copy(seen->logits, a);
     x.weights = node_copy(seen->weights, a);
-    x.mask = keys_seen(t, a);
+    x.mask = node_spread(t->keys, 4, (int64_t[]){dim[0], 1, dim[2], dim[2]}, a);
     x.bias = seen->bias ? node_spread(seen->bias, 4, dim, a) : NULL;
     x.plain = turned(seen) ? plain_scores(t->subject, seen, &x, a) : NULL;
     double *const term[] = {x.logits, x.bias, x.plain};
@@ -262,7 +252,6 @@ static void add_head_value(struct profile *p, const struct head_profile *h, int6
     json_put_text(m, "changed_by", h->changed_by);
 }
 
-/* The first and last distance of each bin. */
 static void put_distances(const struct profile *p, struct json v)
 {
     struct json list = json_put_list(v, "distances");

@@ -14,7 +14,6 @@
 
 /* ---- weights ---- */
 
-/* d->generation: the directory of the newest weights. */
 static bool find_weights(struct cell_diagnosis *d, struct error *err)
 {
     const struct file_path all = path_in(d->cell->dir, "ckpt");
@@ -67,7 +66,6 @@ static void begin(struct cell_diagnosis *d, const struct cell_files *cell, const
     subject_init(&d->subject, &d->assembly.model, team, 0);
 }
 
-/* Opens everything except the trained weights. */
 static bool open_untrained(struct cell_diagnosis *d, int n_batch, struct error *err)
 {
     const struct cell_files *cell = d->cell;
@@ -113,12 +111,8 @@ static double mean_loss(struct subject *s)
 {
     double nll = 0.0;
     int64_t targets = 0;
-    for (int i = 0; i < s->n_batch; i++) {
-        struct trace t;
-        if (trace_run(&t, s, &s->batch[i], &(struct trace_options){0}))
-            trace_loss(&t, &s->batch[i], &nll, &targets);
-        trace_end(&t);
-    }
+    for (int i = 0; i < s->n_batch; i++)
+        trace_loss(s, &s->batch[i], NULL, &nll, &targets);
     return targets > 0 ? nll / (double)targets : (double)NAN;
 }
 

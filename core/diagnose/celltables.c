@@ -2,7 +2,7 @@
 /* celltables.c: collects tables from one forward pass. */
 #include "diagnose/celltables.h"
 
-#include "heads.h"
+#include "rounded.h"
 #include "tables.h"
 
 enum { WINDOWS_MAX = 64 };
@@ -45,8 +45,6 @@ static void add_table(struct list *l, const char *name, const char *meaning, str
     *ARENA_APPEND(l->a, l->item, l->n, l->room) = (struct cell_table){own, meaning, t};
 }
 
-/* ---- streams ---- */
-
 /* On the first window, where windows differ. */
 static void add_streams(struct list *l, const struct trace *t)
 {
@@ -63,14 +61,12 @@ static void add_streams(struct list *l, const struct trace *t)
 
 /* ---- at the input ---- */
 
-static struct scheme_table table_of_matrix(struct list *l, const char *what, const struct matrix *m)
+static struct scheme_table table_of_matrix(const char *what, const struct matrix *m)
 {
-    float *value = ARENA_ARRAY(l->a, m->rows * m->columns, float);
-    memcpy(value, m->x, (size_t)(m->rows * m->columns) * sizeof(*value));
     return (struct scheme_table){.what = what,
                                  .rows = m->rows,
                                  .columns = m->columns,
-                                 .value = value,
+                                 .value = (float *)(uintptr_t)m->x,
                                  .column_name = "dimension"};
 }
 
@@ -90,15 +86,13 @@ static void add_input(struct list *l)
     const struct tables *t = tables_find(&l->d->subject);
     if (!t || t->missing)
         return;
-    struct scheme_table token = table_of_matrix(l, "token", &t->token);
+    struct scheme_table token = table_of_matrix("token", &t->token);
     token.row_name = "token";
     token.row_label = token_labels(l, t);
     add_table(l, "position", "each position in the model's input",
-              table_of_matrix(l, "position", &t->position));
+              table_of_matrix("position", &t->position));
     add_table(l, "token", "each token in the model's input, in the order of the windows", token);
 }
-
-/* ---- biases ---- */
 
 /* Adds the biases of one layer, whose head groups follow each other. */
 static void add_bias(struct list *l, const struct trace *t, int64_t layer)
@@ -164,8 +158,6 @@ static void add_probe(struct list *l, const struct trace *t, int i)
             return;
     add_table(l, name, arena_printf(l->a, "%s names it for inspection", from->plugin), table);
 }
-
-/* ---- all ---- */
 
 static void add_batch(void *ctx, const peat_batch *b)
 {

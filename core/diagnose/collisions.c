@@ -12,7 +12,6 @@
 
 enum { BATCH = 1024, BLOCK = 256 }; /* queries in a batch, rows of answers in a block */
 
-/* The wrong part of an answer. */
 enum wrong { WRONG_TOKEN, WRONG_POSITION, WRONG_BOTH, WRONGS };
 
 /* A candidate: its squared distance less |x|^2, and its index. */
@@ -20,23 +19,6 @@ struct best {
     double score;
     int64_t b, j;
 };
-
-/* variance: of the sums, over all dimensions */
-static struct collisions collisions_begin(double variance, int64_t d,
-                                          const struct collision_settings *s)
-{
-    BUG_UNLESS(s->n_noise >= 0 && s->n_noise <= COLLISION_NOISES);
-    struct collisions c = {.spread = sqrt(variance / (double)d),
-                           .scale = sqrt(2.0 * variance),
-                           .tolerance = 1e-6 * sqrt(2.0 * variance),
-                           .n_decoded = 1 + s->n_noise,
-                           .near_token = INFINITY,
-                           .near_position = INFINITY,
-                           .near_least = INFINITY};
-    for (int k = 0; k < s->n_noise; k++)
-        c.decoded[1 + k].noise = s->noise[k];
-    return c;
-}
 
 static bool total_variance(const struct matrix *m, const char *what, double *sum, struct arena *a,
                            struct error *err)
@@ -153,16 +135,6 @@ static enum wrong compare_labels(const struct sums *s, int64_t a, int64_t b)
                              : WRONGS;
 }
 
-/* Compares with all positions and the query's own token. */
-static void compare_own_token(struct sums *s, int64_t q, double token_part, const double *cross)
-{
-    int64_t T = s->position->rows;
-    const double *place = s->x_place + q * T;
-    for (int64_t j = 0; j < T; j++)
-        improve(&s->query[q].best[WRONG_POSITION], token_part + place[j] + cross[j], s->query[q].a,
-                j);
-}
-
 /* Compares with token b, the r-th of the block, and all positions. Skips a row whose lower bound is
  * not below the best score so far. */
 static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
@@ -177,7 +149,8 @@ static void compare_row(struct sums *s, int64_t q, int64_t b, int64_t r)
         return;
     }
     if (b == s->query[q].a) {
-        compare_own_token(s, q, token_part, cross);
+        for (int64_t j = 0; j < T; j++)
+            improve(&s->query[q].best[WRONG_POSITION], token_part + place[j] + cross[j], b, j);
         return;
     }
     improve(&s->query[q].best[WRONG_TOKEN], token_part + s->x_own[q] + cross[own], b, own);
@@ -212,7 +185,7 @@ static void compare_block(struct sums *s, int64_t n, int64_t begin, int64_t end)
     parallel_for(s->team, n, compare_query, &(struct block_job){s, begin, rows});
 }
 
-/* Computes the query's x, centred, and its products with the positions. */
+/* Computes the query's x, centred. */
 static void ask(struct sums *s, int64_t q, double deviation, uint64_t stream)
 {
     int64_t d = s->token->columns;
@@ -383,13 +356,22 @@ static int64_t count_queries(int64_t pairs, int levels, int64_t budget)
 static void run(struct sums *s, struct collisions *c, double variance,
                 const struct collision_settings *settings, struct arena *a)
 {
+    BUG_UNLESS(settings->n_noise >= 0 && settings->n_noise <= COLLISION_NOISES);
     struct arena_mark mark = arena_mark(a);
     int64_t pairs = s->token->rows * s->position->rows;
     sums_alloc(s, a);
     matrix_mean(s->token, s->token_mean);
     matrix_mean(s->position, s->position_mean);
     centre_rows(s->position, s->position_mean, 0, s->position->rows, s->place, s->place_square);
-    *c = collisions_begin(variance, s->token->columns, settings);
+    *c = (struct collisions){.spread = sqrt(variance / (double)s->token->columns),
+                             .scale = sqrt(2.0 * variance),
+                             .tolerance = 1e-6 * sqrt(2.0 * variance),
+                             .n_decoded = 1 + settings->n_noise,
+                             .near_token = INFINITY,
+                             .near_position = INFINITY,
+                             .near_least = INFINITY};
+    for (int k = 0; k < settings->n_noise; k++)
+        c->decoded[1 + k].noise = settings->noise[k];
     c->queries = count_queries(pairs, c->n_decoded, settings->budget);
     c->exhaustive = c->queries == pairs;
     s->c = c;

@@ -11,7 +11,7 @@ enum { POSITIONS_MAX = 256, HEADS_MAX = 8 };
 
 /* A scheme with its parameters, as some cell has it. */
 struct shown_scheme {
-    const char *title, *name; /* as in grid/schemefile.h */
+    struct scheme_drawing drawing; /* its fields that need no code of the scheme */
     struct scheme_request request;
     const struct cell_files *cell; /* a finished cell with the scheme; NULL: none */
     int scheme;                    /* index of the scheme in the cell                */
@@ -44,7 +44,7 @@ static void read_parameters(const struct value *scheme, struct arena *a, struct 
         add_parameter(&title, key, item);
     }
     look->request.given = given.v;
-    look->title = strbuf_keep(&title, a);
+    look->drawing.title = strbuf_keep(&title, a);
 }
 
 static bool read_look(const struct value *config, const struct value *scheme, struct arena *a,
@@ -53,11 +53,13 @@ static bool read_look(const struct value *config, const struct value *scheme, st
     const struct value *model = value_get(config, "model");
     int64_t T = json_get_int(value_get(config, "train"), "seq_len", 0);
     int64_t heads = json_get_int(model, "n_head", 1);
-    *look = (struct shown_scheme){.request = {.scheme = json_get_text(scheme, "plugin"),
-                                              .alone = true,
-                                              .d = json_get_int(model, "d_model", 0),
-                                              .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
-                                              .heads = heads}};
+    *look = (struct shown_scheme){
+        .drawing = {.width = json_get_int(model, "d_model", 0), .model_heads = heads},
+        .request = {.scheme = json_get_text(scheme, "plugin"),
+                    .alone = true,
+                    .d = json_get_int(model, "d_model", 0),
+                    .T = T < POSITIONS_MAX ? T : POSITIONS_MAX,
+                    .heads = heads}};
     if (!look->request.scheme || look->request.d <= 0 || T <= 0 || heads <= 0 ||
         strcmp(look->request.scheme, "none") == 0)
         return false;
@@ -69,7 +71,7 @@ static bool read_look(const struct value *config, const struct value *scheme, st
 static int add_look(struct shown_scheme *look, int n, const struct shown_scheme *one)
 {
     for (int m = 0; m < n; m++)
-        if (strcmp(look[m].title, one->title) == 0) {
+        if (strcmp(look[m].drawing.title, one->drawing.title) == 0) {
             if (!look[m].cell)
                 look[m] = *one;
             return n;
@@ -98,7 +100,15 @@ static void name_look(const struct shown_scheme *all, int n, struct shown_scheme
         if (varies)
             add_parameter(&name, given->key[i], given->item[i]);
     }
-    one->name = strbuf_keep(&name, a);
+    one->drawing.name = strbuf_keep(&name, a);
+}
+
+static void name_cell(struct shown_scheme *one, const struct cell_files *cell)
+{
+    one->cell = cell;
+    one->drawing.id = cell->id;
+    one->drawing.label = cell->label;
+    one->drawing.weights = json_get_text(cell->result, "weights_hash");
 }
 
 /* Lists each scheme once, at the sizes of the first cell that has it. */
@@ -113,29 +123,15 @@ static int list_looks(const struct rundir *r, struct arena *a,
             struct shown_scheme one;
             if (!read_look(cell->config, scheme, a, &one))
                 continue;
-            one.cell = cell->state == CELL_DONE ? cell : NULL;
             one.scheme = k;
+            if (cell->state == CELL_DONE)
+                name_cell(&one, cell);
             n = add_look(look, n, &one);
         }
     }
     for (int i = 0; i < n; i++)
         name_look(look, n, &look[i], a);
     return n;
-}
-
-/* The fields of a drawing that need no code of the scheme. */
-static struct scheme_drawing begin_drawing(const struct shown_scheme *look)
-{
-    const struct cell_files *cell = look->cell;
-    return (struct scheme_drawing){
-        .title = look->title,
-        .name = look->name,
-        .width = look->request.d,
-        .model_heads = look->request.heads,
-        .id = cell ? cell->id : NULL,
-        .label = cell ? cell->label : NULL,
-        .weights = cell ? json_get_text(cell->result, "weights_hash") : NULL,
-    };
 }
 
 /* ---- computing a table in another process ---- */
@@ -244,7 +240,7 @@ static peat_status send_drawing(void *ctx, struct trail *trail, struct strbuf *o
                                 struct error *err)
 {
     struct shown_scheme look = *(const struct shown_scheme *)ctx;
-    struct scheme_drawing d = begin_drawing(&look);
+    struct scheme_drawing d = look.drawing;
     struct arena a;
     struct team team = {1, NULL};
     look.request.trail = trail;
@@ -278,15 +274,16 @@ static const struct value *drawing_of(const struct shown_scheme *look, struct ar
     struct shown_scheme alone = *look;
     struct json missing = json_map(a);
     alone.cell = NULL;
+    alone.drawing.id = alone.drawing.label = alone.drawing.weights = NULL;
     peat_status status = ask(look, &sent, &err);
     if (status == PEAT_FAILED && look->cell)
         status = ask(&alone, &sent, &err);
     const struct value *drawn =
-        status == PEAT_OK ? json_parse(a, sent.text, sent.n, look->title, &err) : NULL;
+        status == PEAT_OK ? json_parse(a, sent.text, sent.n, look->drawing.title, &err) : NULL;
     strbuf_release(&sent);
     if (drawn)
         return drawn;
-    struct scheme_drawing d = begin_drawing(look);
+    struct scheme_drawing d = look->drawing;
     d.why = err.text;
     d.again = !is_final(status);
     scheme_drawing_put(missing, &d);
@@ -305,9 +302,9 @@ static bool is_kept(const char *dir, const struct shown_scheme *look, int n, str
     struct scheme_drawings kept;
     bool same = scheme_drawings_read(dir, &kept, a, NULL) == PEAT_OK && kept.n == n;
     for (int i = 0; same && i < n; i++) {
-        const struct scheme_drawing d = begin_drawing(&look[i]), *k = &kept.item[i];
-        same = !k->again && strcmp(k->title, d.title) == 0 && strcmp(k->name, d.name) == 0 &&
-               same_or_none(k->id, d.id) && same_or_none(k->weights, d.weights);
+        const struct scheme_drawing *d = &look[i].drawing, *k = &kept.item[i];
+        same = !k->again && strcmp(k->title, d->title) == 0 && strcmp(k->name, d->name) == 0 &&
+               same_or_none(k->id, d->id) && same_or_none(k->weights, d->weights);
     }
     return same;
 }

@@ -5,7 +5,6 @@
  */
 
 #include "diagnose/parts.h"
-#include "heads.h"
 #include "maths/spectrum.h"
 #include "rounded.h"
 
@@ -85,7 +84,8 @@ static void add_group(struct logit_work *w, const struct trace *t, const struct 
     int64_t B = t->in.B, T = t->in.T, TT = T * T;
     const int64_t dim[] = {B, g->H, T, T};
     double *room = ARENA_ARRAY(a, (TERMS + 1) * TT, double);
-    const double *mask = keys_seen(t, a), *bias = whole_bias(g->seen, dim, a);
+    const double *mask = node_spread(t->keys, 4, (int64_t[]){B, 1, T, T}, a);
+    const double *bias = whole_bias(g->seen, dim, a);
     for (int64_t b = 0; b < B; b++)
         for (int64_t h = 0; h < g->H; h++) {
             int64_t at = b * g->H + h;

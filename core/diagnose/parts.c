@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* parts.c: the parts at the input, and their projections in a layer. */
+/* parts.c: the parts at the input, their projections in a layer, and their way through a block. */
 #include "diagnose/parts.h"
 
+#include "maths/spectrum.h"
+#include "tensor/gemm.h"
 #include "train/trainer.h"
 
 const char *const part_name[PARTS] = {"token", "position", "segment", "constant"};
@@ -34,10 +36,11 @@ static double sum_error(const double *whole, double *const *part, int64_t n)
     return most > 0.0 ? worst / most : worst;
 }
 
-static void subtract(double *x, const double *y, int64_t n)
+/* x += sign y */
+static void add(double *x, double sign, const double *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        x[i] -= y[i];
+        x[i] += sign * y[i];
 }
 
 /* ---- at the input ---- */
@@ -67,17 +70,13 @@ static void run_without(struct subject *s, const peat_batch *b, unsigned silent,
     trace_end(&t);
 }
 
-double parts_error(const struct parts *p)
-{
-    return sum_error(p->whole, p->x, p->rows * p->D);
-}
-
 static void close_parts(struct parts *p)
 {
+    int64_t n = p->rows * p->D;
     for (int i = 0; i < PART_CONSTANT; i++)
         if (p->x[i])
-            subtract(p->x[i], p->x[PART_CONSTANT], p->rows * p->D);
-    p->error = parts_error(p);
+            add(p->x[i], -1.0, p->x[PART_CONSTANT], n);
+    p->error = sum_error(p->whole, p->x, n);
 }
 
 bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block)
@@ -95,7 +94,8 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
     return true;
 }
 
-/* Norms the parts in place. */
+/* Norms the parts in place: y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, and + b for the
+ * constant part; an RMS norm has neither mean nor b. */
 static void norm_rows(const struct norm_weights *n, struct parts *p)
 {
     const double *w = n->w->value.data, *b = n->b ? n->b->value.data : NULL;
@@ -117,15 +117,16 @@ static void norm_rows(const struct norm_weights *n, struct parts *p)
     }
 }
 
-void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
-                struct arena *a)
+/* Normed copies of the parts; `whole` is shared. */
+static struct parts normed(const struct norm_weights *n, const struct parts *x, struct arena *a)
 {
-    size_t bytes = (size_t)(from->rows * from->D) * sizeof(double);
-    *to = *from;
+    size_t bytes = (size_t)(x->rows * x->D) * sizeof(double);
+    struct parts y = *x;
     for (int p = 0; p < PARTS; p++)
-        if (from->x[p])
-            to->x[p] = memcpy(arena_alloc(a, bytes), from->x[p], bytes);
-    norm_rows(n, to);
+        if (x->x[p])
+            y.x[p] = memcpy(arena_alloc(a, bytes), x->x[p], bytes);
+    norm_rows(n, &y);
+    return y;
 }
 
 /* ---- projections ---- */
@@ -185,36 +186,29 @@ static bool chains_of(struct trace *t, int64_t layer, double *y, bool sites, str
            forward_status(&t->g, "a part of the input cannot be run", &s->err) == PEAT_OK;
 }
 
-/* part -= base, in every group. */
-static void chains_subtract(struct chains *part, const struct chains *base)
-{
-    for (int i = 0; i < part->n; i++)
-        for (int w = 0; w < OF_ALL; w++)
-            subtract(part->group[i].x[w], base->group[i].x[w], part->group[i].n[w]);
-}
-
-static void store(struct group_parts *g, const struct chains *c, enum part_kind p)
+/* Adds what the chains have beyond `silent` to part p of every group; silent NULL: all of it. */
+static void add_part(struct group_parts *g, enum part_kind p, const struct chains *c,
+                     const struct chains *silent)
 {
     for (int i = 0; i < c->n; i++)
-        for (int w = 0; w < OF_ALL; w++)
-            g[i].x[w][p] = c->group[i].x[w];
+        for (int w = 0; w < OF_ALL; w++) {
+            double *x = c->group[i].x[w];
+            int64_t n = c->group[i].n[w];
+            if (silent)
+                add(x, -1.0, silent->group[i].x[w], n);
+            if (g[i].x[w][p])
+                add(g[i].x[w][p], 1.0, x, n);
+            else
+                g[i].x[w][p] = x;
+        }
 }
 
-/* Adds positions that enter inside attention to the part of positions. */
-static void add_sites(struct trace *t, int64_t layer, double *zero, const struct chains *silent,
-                      struct group_parts *g)
+static bool has_sites(const struct trace *t)
 {
-    bool any = false;
-    struct chains sites;
     for (int i = 0; i < POSITIONAL_MAX; i++)
-        any = any || t->pass.stream[i];
-    if (!any || !chains_of(t, layer, zero, true, &sites))
-        return;
-    chains_subtract(&sites, silent);
-    for (int i = 0; i < sites.n; i++)
-        for (int w = 0; w < OF_ALL; w++)
-            for (int64_t j = 0; j < sites.group[i].n[w]; j++)
-                g[i].x[w][PART_POSITION][j] += sites.group[i].x[w][j];
+        if (t->pass.stream[i])
+            return true;
+    return false;
 }
 
 static void check_sums(struct trace *t, struct group_parts *g, int n)
@@ -246,23 +240,160 @@ static struct group_parts *list_groups(struct trace *t, int64_t layer, int *n)
 struct group_parts *parts_project(struct trace *t, int64_t layer, const struct parts *x, int *n)
 {
     struct subject *s = t->subject;
-    struct parts y;
+    const struct parts y = normed(&s->model->block[layer].norm1, x, &s->work);
     struct chains silent, one;
     struct group_parts *g = list_groups(t, layer, n);
     double *zero = ARENA_ARRAY(&s->work, x->rows * x->D, double);
-    parts_norm(&s->model->block[layer].norm1, x, &y, &s->work);
     chains_of(t, layer, zero, false, &silent);
-    for (int p = 0; p < PARTS; p++) {
-        if (!y.x[p] || !chains_of(t, layer, y.x[p], false, &one))
-            continue;
-        if (p != PART_CONSTANT)
-            chains_subtract(&one, &silent);
-        store(g, &one, (enum part_kind)p);
-    }
-    if (y.x[PART_POSITION])
-        add_sites(t, layer, zero, &silent, g);
+    for (int p = 0; p < PARTS; p++)
+        if (y.x[p] && chains_of(t, layer, y.x[p], false, &one))
+            add_part(g, (enum part_kind)p, &one, p == PART_CONSTANT ? NULL : &silent);
+    /* Positions that enter inside attention belong to the part of positions. */
+    if (y.x[PART_POSITION] && has_sites(t) && chains_of(t, layer, zero, true, &one))
+        add_part(g, PART_POSITION, &one, &silent);
     if (!subject_is_well(s))
         return NULL;
     check_sums(t, g, *n);
     return g;
+}
+
+/* ---- through a block ---- */
+
+/* y [rows, out] = x [rows, in] w' */
+static void product(const struct subject *s, const double *x, const struct weight *w, double *y,
+                    int64_t rows)
+{
+    int64_t out = w->value.dim[0], in = w->value.dim[1];
+    row_products(s->team, x, rows, w->value.data, out, in, 1.0, y, out);
+}
+
+static void add_rows(double *x, const struct weight *b, int64_t rows)
+{
+    int64_t n = tensor_count(&b->value);
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t j = 0; j < n; j++)
+            x[row * n + j] += ((const double *)b->value.data)[j];
+}
+
+/* context [B,T,D] of the group's heads: W v for the values v of one part. */
+static void weigh(const struct trace *t, const struct group_parts *g, const double *weights,
+                  const double *v, double *context)
+{
+    int64_t B = t->in.B, T = t->in.T, D = t->subject->model->dims.D;
+    for (int64_t b = 0; b < B; b++)
+        for (int64_t h = 0; h < g->H; h++) {
+            const struct gemm one = {.dtype = PEAT_F64,
+                                     .m = T,
+                                     .n = g->Cv,
+                                     .k = T,
+                                     .alpha = 1.0,
+                                     .a = weights + (b * g->H + h) * T * T,
+                                     .b = v + (b * g->H + h) * T * g->Cv,
+                                     .c = context + b * T * D + (g->seen->begin + h) * g->Cv,
+                                     .lda = T,
+                                     .ldb = g->Cv,
+                                     .ldc = D};
+            gemm_one(t->subject->team, &one);
+        }
+}
+
+static void add_attention(struct trace *t, const struct block *block, struct parts *x,
+                          const struct group_parts *group, int n)
+{
+    struct arena *a = &t->subject->work;
+    int64_t size = x->rows * x->D;
+    double **weights = ARENA_ARRAY(a, n, double *);
+    double *context = ARENA_ARRAY(a, size, double), *y = ARENA_ARRAY(a, size, double);
+    for (int i = 0; i < n; i++)
+        weights[i] = node_copy(group[i].seen->weights, a);
+    for (int p = 0; p < PARTS; p++) {
+        if (!x->x[p])
+            continue;
+        for (int i = 0; i < n; i++)
+            weigh(t, &group[i], weights[i], group[i].x[OF_VALUE][p], context);
+        product(t->subject, context, block->attention.out_w, y, x->rows);
+        if (p == PART_CONSTANT)
+            add_rows(y, block->attention.out_b, x->rows);
+        add(x->x[p], 1.0, y, size);
+        add(x->whole, 1.0, y, size);
+    }
+}
+
+/* act(u) / u */
+static double slope(int64_t activation, double u)
+{
+    if (activation == ACTIVATION_RELU)
+        return u > 0.0 ? 1.0 : 0.0;
+    if (activation == ACTIVATION_GELU)
+        return 0.5 * (1.0 + erf(u * sqrt(0.5)));
+    return 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (u + 0.044715 * u * u * u)));
+}
+
+/* The hidden units u [rows, F] of all parts, each times the slope at their sum. */
+static void activate(double *const *u, int64_t n, int64_t activation)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int p = 0; p < PARTS; p++)
+            sum += u[p] ? u[p][i] : 0.0;
+        double by = slope(activation, sum);
+        for (int p = 0; p < PARTS; p++)
+            if (u[p])
+                u[p][i] *= by;
+    }
+}
+
+static void add_mlp(struct trace *t, const struct block *block, struct parts *x)
+{
+    struct subject *s = t->subject;
+    int64_t F = block->up_w->value.dim[0], size = x->rows * x->D;
+    const struct parts in = normed(&block->norm2, x, &s->work);
+    double *u[PARTS] = {NULL}, *y = ARENA_ARRAY(&s->work, size, double);
+    for (int p = 0; p < PARTS; p++) {
+        if (!x->x[p])
+            continue;
+        u[p] = ARENA_ARRAY(&s->work, x->rows * F, double);
+        product(s, in.x[p], block->up_w, u[p], x->rows);
+        if (p == PART_CONSTANT)
+            add_rows(u[p], block->up_b, x->rows);
+    }
+    activate(u, x->rows * F, s->model->config.activation);
+    for (int p = 0; p < PARTS; p++) {
+        if (!x->x[p])
+            continue;
+        product(s, u[p], block->down_w, y, x->rows);
+        if (p == PART_CONSTANT)
+            add_rows(y, block->down_b, x->rows);
+        add(x->x[p], 1.0, y, size);
+    }
+}
+
+void parts_advance(struct trace *t, int64_t layer, struct parts *x, const struct group_parts *group,
+                   int n)
+{
+    const struct block *block = &t->subject->model->block[layer];
+    add_attention(t, block, x, group, n);
+    add_mlp(t, block, x);
+    const struct tensor *next = &t->residual[layer + 1]->value;
+    struct tensor whole = tensor_shape(PEAT_F64, next->rank, next->dim);
+    whole.data = x->whole;
+    tensor_copy(&whole, next);
+    x->error = sum_error(x->whole, x->x, x->rows * x->D);
+}
+
+const char *parts_obstacle(const struct model *m, int64_t layer, struct arena *a)
+{
+    for (int i = 0; i < m->positional->n_scheme; i++) {
+        const struct scheme_part *s = &m->positional->scheme[i];
+        bool here = where_acts(&s->where, layer);
+        bool next = layer + 1 < m->dims.L && where_acts(&s->where, layer + 1);
+        if (here && s->hooks->context)
+            return arena_printf(a, "after layer %lld: scheme '%s' changes what attention hands on",
+                                (long long)layer, s->part.id);
+        if (next && (s->hooks->residual || (s->hooks->encode && s->where.at == SITE_RESIDUAL)))
+            return arena_printf(
+                a, "after layer %lld: scheme '%s' acts on the residual stream of every block",
+                (long long)layer, s->part.id);
+    }
+    return NULL;
 }

@@ -6,16 +6,13 @@
 
 /* ---- groups ---- */
 
-/* Lists the different numbers in x [n] with `use` (NULL: all), ascending, into out [n]; returns
- * their number. */
-static int64_t list_different(const int64_t *x, const bool *use, int64_t n, int64_t *out)
+/* Lists the different numbers in x [n], ascending, into out [n]; returns their number. */
+static int64_t list_different(const int64_t *x, int64_t n, int64_t *out)
 {
-    int64_t count = 0, different = 0;
+    int64_t different = 0;
+    memcpy(out, x, (size_t)n * sizeof(*x));
+    sort_integers(out, n);
     for (int64_t i = 0; i < n; i++)
-        if (use == NULL || use[i])
-            out[count++] = x[i];
-    sort_integers(out, count);
-    for (int64_t i = 0; i < count; i++)
         if (i == 0 || out[i] != out[i - 1])
             out[different++] = out[i];
     return different;
@@ -28,14 +25,14 @@ static int64_t find(const int64_t *list, int64_t n, int64_t x)
     return at ? at - list : -1;
 }
 
-int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
-                       uint64_t stream, bool *held_out, struct arena *a)
+int64_t probe_hold_out(const int64_t *group, int64_t n, double share, uint64_t stream,
+                       bool *held_out, struct arena *a)
 {
     struct arena_mark mark = arena_mark(a);
     int64_t *list = ARENA_ARRAY(a, n, int64_t), *place = ARENA_ARRAY(a, n, int64_t);
     double *lot = ARENA_ARRAY(a, n, double);
     bool *chosen = ARENA_ARRAY(a, n, bool);
-    int64_t groups = list_different(group, use, n, list);
+    int64_t groups = list_different(group, n, list);
     double most = fmax(0.0, (double)groups - 1.0);
     int64_t take = llround(fmin(fmax(share * (double)groups, 1.0), most));
     for (int64_t g = 0; g < groups; g++)
@@ -44,80 +41,81 @@ int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double 
     for (int64_t k = 0; k < take; k++)
         chosen[place[k]] = true;
     for (int64_t i = 0; i < n; i++)
-        held_out[i] = (use == NULL || use[i]) && chosen[find(list, groups, group[i])];
+        held_out[i] = chosen[find(list, groups, group[i])];
     arena_rewind(a, mark);
     return take;
 }
 
 /* ---- rows ---- */
 
-static int64_t count(const bool *use, int64_t n)
+struct sample {
+    struct matrix x;
+    const double *y;      /* [rows] the numbers to predict; NULL: classes are predicted */
+    const int64_t *label; /* [rows] the classes; of a regression, the groups            */
+};
+
+/* The rows whose mark is `which`, in order. */
+static struct sample take_part(const struct sample *s, const bool *mark, bool which,
+                               struct arena *a)
 {
-    int64_t c = 0;
-    for (int64_t i = 0; i < n; i++)
-        c += use[i];
-    return c;
+    int64_t d = s->x.columns, n = 0, at = 0;
+    for (int64_t i = 0; i < s->x.rows; i++)
+        n += mark[i] == which;
+    float *x = ARENA_ARRAY(a, n * d, float);
+    double *y = ARENA_ARRAY(a, n, double);
+    int64_t *label = ARENA_ARRAY(a, n, int64_t);
+    for (int64_t i = 0; i < s->x.rows; i++) {
+        if (mark[i] != which)
+            continue;
+        memcpy(x + at * d, s->x.x + i * d, (size_t)d * sizeof(*x));
+        y[at] = s->y ? s->y[i] : 0.0;
+        label[at++] = s->label[i];
+    }
+    return (struct sample){{x, n, d}, y, label};
 }
 
-/* The rows of a probe. */
+/* What a probe learns from, and what it is scored on. */
 struct learning {
     const struct team *team;
-    int64_t n, d;
-    const float *x; /* [n, d], standardised                       */
-    const bool *train, *test;
-    int64_t n_train, n_test;
+    struct sample train, test;
     struct arena *a;
     struct error *err;
 };
 
-/* Lists the rows with `use`, in order. */
-static struct matrix take_rows(const float *x, const bool *use, int64_t n, int64_t d,
-                               struct arena *a)
+/* Scales columns to mean 0 and variance 1 over the training rows. A constant column becomes 0. */
+static void standardise(struct learning *l)
 {
-    int64_t rows = count(use, n), at = 0;
-    float *out = ARENA_ARRAY(a, rows * d, float);
-    for (int64_t i = 0; i < n; i++)
-        if (use[i])
-            memcpy(out + d * at++, x + d * i, (size_t)d * sizeof(*out));
-    return (struct matrix){out, rows, d};
-}
-
-/* Scales columns to mean 0 and variance 1 over the rows with `train`; all rows are scaled. A
- * constant column becomes 0. */
-static float *standardise(const struct matrix *x, const bool *train, struct arena *a)
-{
-    int64_t d = x->columns;
-    float *out = ARENA_ARRAY(a, x->rows * d, float);
-    double *mean = ARENA_ARRAY(a, d, double), *variance = ARENA_ARRAY(a, d, double);
-    struct matrix used = take_rows(x->x, train, x->rows, d, a);
-    matrix_mean(&used, mean);
-    column_variances(&used, variance);
-    for (int64_t i = 0; i < x->rows; i++)
-        for (int64_t j = 0; j < d; j++) {
-            double scale = variance[j] > 0.0 ? 1.0 / sqrt(variance[j]) : 0.0;
-            out[i * d + j] = (float)(((double)x->x[i * d + j] - mean[j]) * scale);
+    int64_t d = l->train.x.columns;
+    double *mean = ARENA_ARRAY(l->a, d, double), *variance = ARENA_ARRAY(l->a, d, double);
+    struct matrix *const part[] = {&l->train.x, &l->test.x};
+    matrix_mean(part[0], mean);
+    column_variances(part[0], variance);
+    for (int p = 0; p < 2; p++) {
+        float *out = ARENA_ARRAY(l->a, part[p]->rows * d, float);
+        for (int64_t i = 0; i < part[p]->rows * d; i++) {
+            double scale = variance[i % d] > 0.0 ? 1.0 / sqrt(variance[i % d]) : 0.0;
+            out[i] = (float)(((double)part[p]->x[i] - mean[i % d]) * scale);
         }
-    return out;
+        part[p]->x = out;
+    }
 }
 
 /* PEAT_FAILED: not finite, or no rows to learn from. The caller gives the memory back. */
 static peat_status learning_begin(struct learning *l, const struct team *team,
-                                  const struct matrix *x, const bool *test, struct arena *a,
+                                  const struct sample *all, const bool *test, struct arena *a,
                                   struct error *err)
 {
-    int64_t n = x->rows, d = x->columns, tests = count(test, n);
-    bool *train = ARENA_ARRAY(a, n, bool);
-    for (int64_t i = 0; i < n * d; i++)
+    const struct matrix *x = &all->x;
+    for (int64_t i = 0; i < x->rows * x->columns; i++)
         if (!isfinite(x->x[i]))
             return error_set(err, PEAT_FAILED, "activations are not finite (row %lld)",
-                             (long long)(i / d));
-    if (tests == n)
+                             (long long)(i / x->columns));
+    *l = (struct learning){team, take_part(all, test, false, a), take_part(all, test, true, a), a,
+                           err};
+    if (l->train.x.rows == 0)
         return error_set(err, PEAT_FAILED, "a probe needs rows to learn from: all %lld are tests",
-                         (long long)n);
-    for (int64_t i = 0; i < n; i++)
-        train[i] = !test[i];
-    const float *scaled = standardise(x, train, a);
-    *l = (struct learning){team, n, d, scaled, train, test, n - tests, tests, a, err};
+                         (long long)x->rows);
+    standardise(l);
     return PEAT_OK;
 }
 
@@ -134,16 +132,16 @@ struct ridge {
 };
 
 /* `weight` first serves as memory for the covariance of x and y. */
-static void fill_parts(struct ridge *r, const struct learning *l, const double *y, const bool *use)
+static void fill_parts(struct ridge *r, const struct sample *s)
 {
-    const float *x = l->x;
-    int64_t d = l->d, n = l->n, rows = count(use, n);
+    int64_t d = s->x.columns, n = s->x.rows;
     memset(r->weight, 0, (size_t)d * sizeof(*r->weight));
     for (int64_t i = 0; i < n; i++)
-        r->y_mean += use[i] ? y[i] / (double)rows : 0.0;
+        r->y_mean += s->y[i] / (double)n;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; use[i] && j < d; j++)
-            r->weight[j] += ((double)x[i * d + j] - r->mean[j]) * (y[i] - r->y_mean) / (double)rows;
+        for (int64_t j = 0; j < d; j++)
+            r->weight[j] +=
+                ((double)s->x.x[i * d + j] - r->mean[j]) * (s->y[i] - r->y_mean) / (double)n;
     for (int64_t k = 0; k < d; k++) {
         r->part[k] = 0.0;
         for (int64_t j = 0; j < d; j++)
@@ -151,23 +149,16 @@ static void fill_parts(struct ridge *r, const struct learning *l, const double *
     }
 }
 
-static peat_status ridge_fit(struct ridge *r, const struct learning *l, const double *y,
-                             const bool *use)
+static peat_status ridge_fit(struct ridge *r, const struct learning *l, const struct sample *s)
 {
     struct arena *a = l->a;
-    int64_t d = l->d;
-    *r = (struct ridge){d,
-                        ARENA_ARRAY(a, d * d, double),
-                        ARENA_ARRAY(a, d, double),
-                        ARENA_ARRAY(a, d, double),
-                        ARENA_ARRAY(a, d, double),
-                        ARENA_ARRAY(a, d, double),
-                        0.0};
-    struct matrix rows = take_rows(l->x, use, l->n, d, a);
-    matrix_covariance(l->team, &rows, r->mean, r->vector, a);
+    int64_t d = s->x.columns;
+    double *row = ARENA_ARRAY(a, 4 * d, double);
+    *r = (struct ridge){d, ARENA_ARRAY(a, d * d, double), row, row + d, row + 2 * d, row + 3 * d};
+    matrix_covariance(l->team, &s->x, r->mean, r->vector, a);
     peat_status status = spectrum_symmetric(l->team, r->vector, d, true, r->value, a, l->err);
     if (status == PEAT_OK)
-        fill_parts(r, l, y, use);
+        fill_parts(r, s);
     return status;
 }
 
@@ -194,24 +185,22 @@ struct fit {
     double left, r2, error; /* sum (y - f)^2; mean |y - f| */
 };
 
-static struct fit ridge_score(const struct ridge *r, const struct learning *l, const double *y,
-                              const bool *use)
+static struct fit ridge_score(const struct ridge *r, const struct sample *s)
 {
     struct fit f = {.r2 = (double)NAN, .error = (double)NAN};
     double mean = 0.0, all = 0.0, absolute = 0.0;
-    int64_t rows = count(use, l->n);
-    for (int64_t i = 0; i < l->n; i++)
-        mean += use[i] ? y[i] / (double)rows : 0.0;
-    for (int64_t i = 0; i < l->n; i++)
-        if (use[i]) {
-            double off = y[i] - ridge_read(r, l->x + i * l->d);
-            f.left += off * off;
-            absolute += fabs(off) / (double)rows;
-            all += (y[i] - mean) * (y[i] - mean);
-        }
+    int64_t n = s->x.rows;
+    for (int64_t i = 0; i < n; i++)
+        mean += s->y[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        double off = s->y[i] - ridge_read(r, s->x.x + i * r->d);
+        f.left += off * off;
+        absolute += fabs(off) / (double)n;
+        all += (s->y[i] - mean) * (s->y[i] - mean);
+    }
     if (all > 0.0)
         f.r2 = 1.0 - f.left / all;
-    if (rows > 0)
+    if (n > 0)
         f.error = absolute;
     return f;
 }
@@ -222,22 +211,22 @@ static double ridge_of(int k)
 }
 
 /* The ridge with the smallest error on the held-out groups; the larger of equals. */
-static peat_status choose_ridge(double *ridge, const struct learning *l, const double *y,
-                                const int64_t *group, uint64_t stream)
+static peat_status choose_ridge(double *ridge, const struct learning *l, uint64_t stream)
 {
-    bool *held_out = ARENA_ARRAY(l->a, l->n, bool), *rest = ARENA_ARRAY(l->a, l->n, bool);
-    int64_t groups = probe_hold_out(group, l->train, l->n, 0.2, stream, held_out, l->a);
+    const struct sample *s = &l->train;
+    bool *held_out = ARENA_ARRAY(l->a, s->x.rows, bool);
+    int64_t groups = probe_hold_out(s->label, s->x.rows, 0.2, stream, held_out, l->a);
     *ridge = ridge_of(PROBE_RIDGES / 2);
     if (groups == 0)
         return PEAT_OK;
-    for (int64_t i = 0; i < l->n; i++)
-        rest[i] = l->train[i] && !held_out[i];
+    const struct sample rest = take_part(s, held_out, false, l->a);
+    const struct sample asked = take_part(s, held_out, true, l->a);
     struct ridge r;
-    peat_status status = ridge_fit(&r, l, y, rest);
+    peat_status status = ridge_fit(&r, l, &rest);
     double least = INFINITY;
     for (int k = PROBE_RIDGES - 1; status == PEAT_OK && k >= 0; k--) {
         ridge_solve(&r, ridge_of(k));
-        double error = ridge_score(&r, l, y, held_out).left;
+        double error = ridge_score(&r, &asked).left;
         if (error < least) {
             least = error;
             *ridge = ridge_of(k);
@@ -246,19 +235,19 @@ static peat_status choose_ridge(double *ridge, const struct learning *l, const d
     return status;
 }
 
-static peat_status regress(struct probe_regression *p, const struct learning *l, const double *y,
-                           const int64_t *group, uint64_t stream)
+static peat_status regress(struct probe_regression *p, const struct learning *l, uint64_t stream)
 {
     struct ridge r;
     double ridge;
-    peat_status status = choose_ridge(&ridge, l, y, group, stream);
+    peat_status status = choose_ridge(&ridge, l, stream);
     if (status == PEAT_OK)
-        status = ridge_fit(&r, l, y, l->train);
+        status = ridge_fit(&r, l, &l->train);
     if (status != PEAT_OK)
         return status;
     ridge_solve(&r, ridge);
-    struct fit seen = ridge_score(&r, l, y, l->train), new = ridge_score(&r, l, y, l->test);
-    *p = (struct probe_regression){l->n_train, l->n_test, new.r2, new.error, seen.r2, ridge};
+    struct fit seen = ridge_score(&r, &l->train), new = ridge_score(&r, &l->test);
+    *p = (struct probe_regression){l->train.x.rows, l->test.x.rows, new.r2,
+                                   new.error,       seen.r2,        ridge};
     return PEAT_OK;
 }
 
@@ -268,13 +257,13 @@ peat_status probe_regression(const struct team *team, struct probe_regression *p
 {
     struct arena_mark mark = arena_mark(a);
     struct learning l;
-    peat_status status = learning_begin(&l, team, x, test, a, err);
+    peat_status status = learning_begin(&l, team, &(struct sample){*x, y, group}, test, a, err);
     for (int64_t i = 0; status == PEAT_OK && i < x->rows; i++)
         if (!isfinite(y[i]))
             status =
                 error_set(err, PEAT_FAILED, "the target of row %lld is not finite", (long long)i);
     if (status == PEAT_OK)
-        status = regress(p, &l, y, group, stream);
+        status = regress(p, &l, stream);
     arena_rewind(a, mark);
     return status;
 }
@@ -291,48 +280,40 @@ struct discriminant {
     double shrinkage, unit; /* unit: the mean eigenvalue                      */
 };
 
-static void discriminant_alloc(struct discriminant *g, const struct learning *l,
-                               const int64_t *label)
+static void find_means(struct discriminant *g, const struct learning *l)
 {
-    int64_t d = l->d;
+    const struct sample *s = &l->train;
+    int64_t d = s->x.columns;
     *g = (struct discriminant){.team = l->team, .d = d};
-    g->label = ARENA_ARRAY(l->a, l->n, int64_t);
-    g->classes = list_different(label, l->train, l->n, g->label);
+    g->label = ARENA_ARRAY(l->a, s->x.rows, int64_t);
+    g->classes = list_different(s->label, s->x.rows, g->label);
     g->rows = ARENA_ARRAY(l->a, g->classes, int64_t);
     g->mean = ARENA_ARRAY(l->a, g->classes * d, double);
     g->bias = ARENA_ARRAY(l->a, g->classes, double);
     g->vector = ARENA_ARRAY(l->a, d * d, double);
     g->value = ARENA_ARRAY(l->a, d, double);
-}
-
-static void find_means(struct discriminant *g, const struct learning *l, const int64_t *label)
-{
-    for (int64_t i = 0; i < l->n; i++) {
-        if (!l->train[i])
-            continue;
-        int64_t c = find(g->label, g->classes, label[i]);
+    for (int64_t i = 0; i < s->x.rows; i++) {
+        int64_t c = find(g->label, g->classes, s->label[i]);
         g->rows[c]++;
-        for (int64_t j = 0; j < g->d; j++)
-            g->mean[c * g->d + j] += (double)l->x[i * g->d + j];
+        for (int64_t j = 0; j < d; j++)
+            g->mean[c * d + j] += (double)s->x.x[i * d + j];
     }
     for (int64_t c = 0; c < g->classes; c++)
-        for (int64_t j = 0; j < g->d; j++)
-            g->mean[c * g->d + j] /= (double)g->rows[c];
+        for (int64_t j = 0; j < d; j++)
+            g->mean[c * d + j] /= (double)g->rows[c];
 }
 
-/* Subtracts the mean of its class from each training row. */
-static struct matrix take_residuals(const struct discriminant *g, const struct learning *l,
-                                    const int64_t *label)
+/* Subtracts the mean of its class from each row. */
+static struct matrix take_residuals(const struct discriminant *g, const struct sample *s,
+                                    struct arena *a)
 {
-    float *out = ARENA_ARRAY(l->a, l->n_train * g->d, float), *next = out;
-    for (int64_t i = 0; i < l->n; i++) {
-        if (!l->train[i])
-            continue;
-        const double *mean = g->mean + find(g->label, g->classes, label[i]) * g->d;
+    float *out = ARENA_ARRAY(a, s->x.rows * g->d, float), *next = out;
+    for (int64_t i = 0; i < s->x.rows; i++) {
+        const double *mean = g->mean + find(g->label, g->classes, s->label[i]) * g->d;
         for (int64_t j = 0; j < g->d; j++)
-            *next++ = (float)((double)l->x[i * g->d + j] - mean[j]);
+            *next++ = (float)((double)s->x.x[i * g->d + j] - mean[j]);
     }
-    return (struct matrix){out, l->n_train, g->d};
+    return (struct matrix){out, s->x.rows, g->d};
 }
 
 /* Ledoit & Wolf 2004, for rows of mean 0 with covariance S [d, d]. The share of the identity is the
@@ -357,10 +338,9 @@ static double ledoit_wolf(const struct matrix *m, const double *S)
     return error > 0.0 ? error / distance : 0.0;
 }
 
-static peat_status find_within(struct discriminant *g, const struct learning *l,
-                               const int64_t *label)
+static peat_status find_within(struct discriminant *g, const struct learning *l)
 {
-    struct matrix m = take_residuals(g, l, label);
+    struct matrix m = take_residuals(g, &l->train, l->a);
     double *mean = ARENA_ARRAY(l->a, g->d, double);
     matrix_covariance(g->team, &m, mean, g->vector, l->a);
     g->shrinkage = ledoit_wolf(&m, g->vector);
@@ -412,10 +392,10 @@ static int64_t decide(const struct discriminant *g, const double *score)
     return best;
 }
 
-/* Scores the test rows, in blocks. */
 static void score_rows(struct probe_classes *p, const struct discriminant *g,
-                       const struct matrix *x, const int64_t *label, struct arena *a)
+                       const struct sample *s, struct arena *a)
 {
+    const struct matrix *x = &s->x;
     enum { BLOCK = 256 };
     int64_t d = g->d;
     double *row = ARENA_ARRAY(a, BLOCK * d, double), *white = ARENA_ARRAY(a, BLOCK * d, double);
@@ -428,41 +408,36 @@ static void score_rows(struct probe_classes *p, const struct discriminant *g,
         whiten(g, row, n, white);
         row_products(g->team, white, n, g->mean, g->classes, d, 1.0, score, g->classes);
         for (int64_t i = 0; i < n; i++)
-            right += g->label[decide(g, score + i * g->classes)] == label[begin + i];
+            right += g->label[decide(g, score + i * g->classes)] == s->label[begin + i];
     }
     p->accuracy = x->rows > 0 ? (double)right / (double)x->rows : (double)NAN;
 }
 
 static void score_chance(struct probe_classes *p, const struct discriminant *g,
-                         const int64_t *label, int64_t n)
+                         const struct sample *s)
 {
-    int64_t most = 0, right = 0;
+    int64_t n = s->x.rows, most = 0, right = 0;
     for (int64_t c = 1; c < g->classes; c++)
         most = g->rows[c] > g->rows[most] ? c : most;
     for (int64_t i = 0; i < n; i++) {
-        right += label[i] == g->label[most];
-        p->unseen += find(g->label, g->classes, label[i]) < 0;
+        right += s->label[i] == g->label[most];
+        p->unseen += find(g->label, g->classes, s->label[i]) < 0;
     }
     p->chance = n > 0 ? (double)right / (double)n : (double)NAN;
 }
 
-static peat_status classify(struct probe_classes *p, const struct learning *l, const int64_t *label)
+static peat_status classify(struct probe_classes *p, const struct learning *l)
 {
-    int64_t *asked = ARENA_ARRAY(l->a, l->n, int64_t), at = 0;
     struct discriminant g;
-    for (int64_t i = 0; i < l->n; i++)
-        if (l->test[i])
-            asked[at++] = label[i];
-    discriminant_alloc(&g, l, label);
-    struct matrix tests = take_rows(l->x, l->test, l->n, l->d, l->a);
-    find_means(&g, l, label);
-    peat_status status = find_within(&g, l, label);
+    find_means(&g, l);
+    peat_status status = find_within(&g, l);
     if (status != PEAT_OK)
         return status;
-    whiten_means(&g, l->n_train, l->a);
-    *p = (struct probe_classes){l->n_train, l->n_test, g.classes, .shrinkage = g.shrinkage};
-    score_rows(p, &g, &tests, asked, l->a);
-    score_chance(p, &g, asked, at);
+    whiten_means(&g, l->train.x.rows, l->a);
+    *p = (struct probe_classes){l->train.x.rows, l->test.x.rows, g.classes,
+                                .shrinkage = g.shrinkage};
+    score_rows(p, &g, &l->test, l->a);
+    score_chance(p, &g, &l->test);
     return PEAT_OK;
 }
 
@@ -472,9 +447,9 @@ peat_status probe_classes(const struct team *team, struct probe_classes *p, cons
 {
     struct arena_mark mark = arena_mark(a);
     struct learning l;
-    peat_status status = learning_begin(&l, team, x, test, a, err);
+    peat_status status = learning_begin(&l, team, &(struct sample){*x, NULL, label}, test, a, err);
     if (status == PEAT_OK)
-        status = classify(p, &l, label);
+        status = classify(p, &l);
     arena_rewind(a, mark);
     return status;
 }

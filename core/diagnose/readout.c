@@ -57,7 +57,6 @@ static void gather(struct readout *r)
     subject_each(r->s, r->s->n_batch, add_batch, r);
 }
 
-/* The three probes of one layer. */
 struct layer_probes {
     struct probe_regression place;
     struct probe_classes position, token;
@@ -124,9 +123,9 @@ void diagnose_probes(struct subject *s, struct json v)
     if (r.windows < 2 || s->batch[0].T < 2) {
         json_put_text(v, "skipped", "probes need two windows of two tokens");
     } else if (subject_is_well(s)) {
-        probe_hold_out(r.position, NULL, r.n, HELD_OUT, rng_substream(s->stream, 102),
-                       r.new_position, &s->work);
-        probe_hold_out(r.window, NULL, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
+        probe_hold_out(r.position, r.n, HELD_OUT, rng_substream(s->stream, 102), r.new_position,
+                       &s->work);
+        probe_hold_out(r.window, r.n, HELD_OUT, rng_substream(s->stream, 103), r.new_window,
                        &s->work);
         run_probes(&r, v);
     }

@@ -33,3 +33,8 @@ void put_summary(struct json map, const char *fmt, ...)
     json_put_text(map, "summary", arena_vprintf(map.a, fmt, args));
     va_end(args);
 }
+
+double ratio(double part, double whole)
+{
+    return whole > 0.0 ? part / whole : (double)NAN;
+}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* support.c: compares profiles of variance over dimensions. */
+/* support.c: the variance of tokens and positions in each dimension, and the loss without it. */
 #include "diagnose/support.h"
 
 #include "maths/statistics.h"
+#include "rounded.h"
+#include "tables.h"
 
 /* Processes a few columns at a time, in the order of memory. Sums of equal F32 values are exact, so
  * a constant column has variance 0. */
@@ -109,4 +111,139 @@ peat_status support_find(struct support *s, const double *token, const double *p
     }
     arena_rewind(a, mark);
     return PEAT_OK;
+}
+
+/* ---- the loss without dimensions ---- */
+
+enum { BLOCKS = 8, LOSS_BATCHES = 2 };
+
+/* Sums over batches; the loss is nll / targets. Those without dimensions are first without the
+ * token's part in them, and then without the position's. */
+struct knockout {
+    struct subject *s;
+    double nll;
+    int64_t targets;
+    double without[2]; /* all dimensions */
+    int n_block;
+    struct {
+        int64_t begin, end;
+        double nll[2];
+    } block[BLOCKS];
+};
+
+/* Adds the loss of b without dimensions [begin, end) of x to *nll. */
+static void loss_without(struct subject *s, const peat_batch *b, const double *x, int64_t begin,
+                         int64_t end, double *nll)
+{
+    int64_t D = s->model->dims.D, rows = b->B * b->T, targets = 0;
+    struct arena_mark mark = arena_mark(&s->work);
+    double *minus = ARENA_ARRAY(&s->work, rows * D, double);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(minus + i * D + begin, x + i * D + begin, (size_t)(end - begin) * sizeof(*x));
+    trace_loss(s, b, minus, nll, &targets);
+    arena_rewind(&s->work, mark);
+}
+
+static void add_batch(void *ctx, const peat_batch *b)
+{
+    struct knockout *k = ctx;
+    struct parts input, block;
+    if (!parts_find(k->s, b, &input, &block))
+        return;
+    trace_loss(k->s, b, NULL, &k->nll, &k->targets);
+    for (int p = 0; p < 2; p++) {
+        const double *x = input.x[p == 0 ? PART_TOKEN : PART_POSITION];
+        loss_without(k->s, b, x, 0, input.D, &k->without[p]);
+        for (int i = 0; i < k->n_block; i++)
+            loss_without(k->s, b, x, k->block[i].begin, k->block[i].end, &k->block[i].nll[p]);
+    }
+}
+
+static void measure(struct knockout *k)
+{
+    int64_t D = k->s->model->dims.D;
+    k->n_block = D < BLOCKS ? (int)D : BLOCKS;
+    for (int i = 0; i < k->n_block; i++) {
+        k->block[i].begin = D * i / k->n_block;
+        k->block[i].end = D * (i + 1) / k->n_block;
+    }
+    subject_each(k->s, LOSS_BATCHES, add_batch, k);
+}
+
+static double mean_loss(const struct knockout *k, double nll)
+{
+    return k->targets > 0 ? nll / (double)k->targets : (double)NAN;
+}
+
+static void put_changes(const struct knockout *k, const double nll[2], struct json v)
+{
+    put_rounded(v, "token", mean_loss(k, nll[0]) - mean_loss(k, k->nll));
+    put_rounded(v, "position", mean_loss(k, nll[1]) - mean_loss(k, k->nll));
+}
+
+static void put_losses(const struct knockout *k, struct json v)
+{
+    put_rounded(v, "loss", mean_loss(k, k->nll));
+    put_changes(k, k->without, json_put_map(v, "whole"));
+    struct json blocks = json_put_list(v, "blocks");
+    for (int i = 0; i < k->n_block; i++) {
+        struct json one = json_add_map(blocks);
+        json_put_int(one, "begin", k->block[i].begin);
+        json_put_int(one, "end", k->block[i].end);
+        put_changes(k, k->block[i].nll, one);
+    }
+}
+
+static void put_support(const struct support *x, struct json v)
+{
+    put_rounded(v, "disjoint", x->disjoint);
+    put_rounded(v, "disjoint_by_chance", 1.0 - x->by_chance);
+    put_rounded(v, "correlation", x->correlation);
+    json_put_int(v, "token_dimensions", x->token_dimensions);
+    json_put_int(v, "position_dimensions", x->position_dimensions);
+}
+
+static void summarise(const struct knockout *k, const struct support *x, struct json v)
+{
+    double loss = mean_loss(k, k->nll);
+    if (isnan(x->disjoint))
+        put_summary(v, "one of the two does not vary, so there is no index");
+    else
+        put_summary(v,
+                    "disjoint-support index %.2f (%.2f by chance)%s; without positions at the "
+                    "input the loss changes by %+.3g nats, without tokens by %+.3g",
+                    x->disjoint, 1.0 - x->by_chance,
+                    x->disjoint > 0.999 ? ": no dimension carries both" : "",
+                    mean_loss(k, k->without[1]) - loss, mean_loss(k, k->without[0]) - loss);
+}
+
+/* Sets variance [2][D]: of tokens, and of positions. */
+static bool find_support(struct subject *s, const struct tables *t, double *variance[2],
+                         struct support *x)
+{
+    int64_t D = s->model->dims.D;
+    const struct matrix *of[] = {&t->token, &t->position};
+    for (int i = 0; i < 2; i++) {
+        variance[i] = ARENA_ARRAY(&s->arena, D, double);
+        column_variances(of[i], variance[i]);
+    }
+    return support_find(x, variance[0], variance[1], D, &s->arena, &s->err) == PEAT_OK;
+}
+
+void diagnose_support(struct subject *s, struct json v)
+{
+    struct support x;
+    struct knockout k = {.s = s};
+    double *variance[2];
+    const struct tables *t = tables_or_skip(s, v);
+    if (!t || !find_support(s, t, variance, &x))
+        return;
+    measure(&k);
+    summarise(&k, &x, v);
+    put_support(&x, v);
+    put_rounded_row(v, "token_variance", variance[0], s->model->dims.D);
+    put_rounded_row(v, "position_variance", variance[1], s->model->dims.D);
+    put_losses(&k, v);
+    if (s->start && !s->start->missing && find_support(s, s->start, variance, &x))
+        put_support(&x, json_put_map(v, "start"));
 }

@@ -5,7 +5,7 @@
 struct gather {
     struct subject *s;
     struct tables *t;
-    int64_t V, T, D;
+    int64_t D;
     int64_t *row_of; /* [V]: the row of a token in `token`, -1: not seen */
     float *token, *position, *input;
     double token_square, position_square; /* sums over the input's rows */
@@ -83,15 +83,15 @@ static void add_batch(void *ctx, const peat_batch *b)
 static void make_room(struct gather *g)
 {
     struct arena *a = &g->s->arena;
-    int64_t n = subject_tokens(g->s), tokens = n < g->V ? n : g->V;
-    g->row_of = ARENA_ARRAY(a, g->V, int64_t);
+    int64_t V = g->s->model->config.vocab, n = subject_tokens(g->s), tokens = n < V ? n : V;
+    g->row_of = ARENA_ARRAY(a, V, int64_t);
     g->token = ARENA_ARRAY(a, tokens * g->D, float);
-    g->position = ARENA_ARRAY(a, g->T * g->D, float);
+    g->position = ARENA_ARRAY(a, g->s->batch[0].T * g->D, float);
     g->input = ARENA_ARRAY(a, n * g->D, float);
     g->t->token_id = ARENA_ARRAY(a, tokens, int64_t);
     g->t->input_token = ARENA_ARRAY(a, n, int64_t);
     g->t->input_position = ARENA_ARRAY(a, n, int64_t);
-    memset(g->row_of, -1, (size_t)g->V * sizeof(*g->row_of));
+    memset(g->row_of, -1, (size_t)V * sizeof(*g->row_of));
 }
 
 const struct tables *tables_find(struct subject *s)
@@ -101,8 +101,6 @@ const struct tables *tables_find(struct subject *s)
     struct tables *t = ARENA_NEW(&s->arena, struct tables);
     struct gather g = {.s = s,
                        .t = t,
-                       .V = s->model->config.vocab,
-                       .T = s->batch[0].T,
                        .D = s->model->dims.D,
                        .linear = true,
                        .has_position = positional_at_input(s->model->positional)};

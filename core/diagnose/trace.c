@@ -74,10 +74,14 @@ void trace_end(struct trace *t)
     arena_rewind(&t->subject->scratch, t->mark);
 }
 
-void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets)
+void trace_loss(struct subject *s, const peat_batch *b, const double *minus, double *nll,
+                int64_t *targets)
 {
+    struct trace t;
     struct ce_sums sums = {0};
-    cross_entropy_sums(t->subject->team, &t->logits->value, b->target, &sums);
+    if (trace_run(&t, s, b, &(struct trace_options){.minus = minus}))
+        cross_entropy_sums(s->team, &t.logits->value, b->target, &sums);
+    trace_end(&t);
     *nll += sums.nll;
     *targets += sums.targets;
 }
@@ -94,4 +98,17 @@ double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct are
     copy.data = arena_alloc(a, tensor_bytes(&copy));
     tensor_copy(&copy, &wide);
     return copy.data;
+}
+
+void centre_seen(double *x, const double *mask, int64_t T)
+{
+    for (int64_t i = 0; i < T; i++) {
+        double sum = 0.0, n = 0.0;
+        for (int64_t j = 0; j < T; j++) {
+            sum += mask[i * T + j] != 0.0 ? x[i * T + j] : 0.0;
+            n += mask[i * T + j] != 0.0;
+        }
+        for (int64_t j = 0; j < T; j++)
+            x[i * T + j] = mask[i * T + j] != 0.0 ? x[i * T + j] - sum / n : 0.0;
+    }
 }

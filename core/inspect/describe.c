@@ -51,8 +51,6 @@ static void find_constant(struct stream_description *s, const float *x, double *
     s->constant = share((double)s->rows * constant, all);
 }
 
-/* ---- rank ---- */
-
 /* The lower triangle of the sum of c c' over the `long_side`, where c has the short side of the
  * centred table. It has the eigenvalues of the covariance, times T, without the zeros. Sums run
  * over the long side in order. */
@@ -93,8 +91,6 @@ static peat_status find_rank(const struct team *team, struct stream_description 
         s->rank = effective_rank(value, n, 0.99).components;
     return status == PEAT_NOMEM ? error_set(err, status, "%s", why.text) : PEAT_OK;
 }
-
-/* ---- similarity ---- */
 
 static double dot(const float *x, const float *y, int64_t n)
 {

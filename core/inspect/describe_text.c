@@ -3,33 +3,22 @@
 
 #include "inspect/describe.h"
 
-/* One head of a table, or the whole table if it has no heads. */
-struct sheet {
-    const float *value;
-    int64_t rows, columns;
-    bool angles; /* value has the cosines and sines of a table of angles */
-};
-
-/* Angles rotate pairs of dimensions, so their cosines and sines are described. */
-static peat_status make_sheet(const struct scheme_table *t, int64_t head, struct sheet *s,
-                              struct arena *a, struct error *err)
+static bool has_angles(const struct scheme_table *t)
 {
-    int64_t n = t->rows * t->columns;
-    *s = (struct sheet){t->value + head * n, t->rows, t->columns, strcmp(t->what, "angle") == 0};
-    if (!s->angles)
-        return PEAT_OK;
-    float *turned = ARENA_TRY_ARRAY(a, 2 * n, float);
-    if (!turned)
-        return error_set(err, PEAT_NOMEM, "out of memory for a description");
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = i / t->columns, column = i % t->columns;
-        double angle = (double)s->value[i];
-        turned[row * 2 * t->columns + column] = (float)cos(angle);
-        turned[row * 2 * t->columns + t->columns + column] = (float)sin(angle);
+    return strcmp(t->what, "angle") == 0;
+}
+
+/* Angles rotate pairs of dimensions, so their cosines and sines are described: [rows, 2 columns].
+ * NULL: out of memory. */
+static const float *turned(const struct scheme_table *t, const float *angle, struct arena *a)
+{
+    float *out = ARENA_TRY_ARRAY(a, 2 * t->rows * t->columns, float);
+    for (int64_t i = 0; out && i < t->rows * t->columns; i++) {
+        float *at = out + i / t->columns * 2 * t->columns + i % t->columns;
+        at[0] = (float)cos((double)angle[i]);
+        at[t->columns] = (float)sin((double)angle[i]);
     }
-    s->value = turned;
-    s->columns = 2 * t->columns;
-    return PEAT_OK;
+    return out;
 }
 
 /* ---- page ---- */
@@ -110,7 +99,7 @@ static void add_head(struct strbuf *out, const struct scheme_table *t, const cha
     if (t->heads)
         strbuf_addf(out, " of head %" PRId64, head);
     strbuf_addf(out, ", %" PRId64 " x %" PRId64, t->rows, t->columns);
-    strbuf_add(out, strcmp(t->what, "angle") == 0 ? ", as cosines and sines\n" : "\n");
+    strbuf_add(out, has_angles(t) ? ", as cosines and sines\n" : "\n");
 }
 
 /* ---- one head ---- */
@@ -124,15 +113,14 @@ struct description {
 static peat_status describe(const struct team *team, const struct scheme_table *t, int64_t head,
                             struct description *d, struct arena *a, struct error *err)
 {
-    struct sheet s;
+    const float *value = t->value + head * t->rows * t->columns;
+    int64_t columns = has_angles(t) ? 2 * t->columns : t->columns;
     d->bias = strcmp(t->what, "bias") == 0 && t->rows == t->columns;
     if (d->bias)
-        return describe_bias(&d->by_distance, t->value + head * t->rows * t->columns, t->rows, a,
-                             err);
-    peat_status status = make_sheet(t, head, &s, a, err);
-    if (status == PEAT_OK)
-        status = describe_stream(team, &d->stream, s.value, s.rows, s.columns, a, err);
-    return status;
+        return describe_bias(&d->by_distance, value, t->rows, a, err);
+    if (has_angles(t) && !(value = turned(t, value, a)))
+        return error_set(err, PEAT_NOMEM, "out of memory for a description");
+    return describe_stream(team, &d->stream, value, t->rows, columns, a, err);
 }
 
 peat_status describe_page(const struct team *team, const struct scheme_table *t, const char *scheme,

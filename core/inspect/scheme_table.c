@@ -10,7 +10,6 @@
 
 enum { SEES_CONTENT = PEAT_NEED_QK | PEAT_NEED_X | PEAT_NEED_PROJECT | PEAT_NEED_TOKENS };
 
-/* A scheme that is being inspected. */
 struct view {
     const struct scheme_request *request;
     const struct plugin *plugin;
@@ -43,13 +42,12 @@ static bool fill_config(struct view *v, void **config)
 
 static bool find_plugin(struct view *v)
 {
-    if (registry_init(&v->registry, v->a, v->request->trail, v->err) != PEAT_OK)
-        return false;
-    if (registry_find(&v->registry, PEAT_SCHEME, v->request->scheme, NOWHERE, &v->plugin, v->err) !=
-        PEAT_OK)
-        return false;
-    v->hooks = v->plugin->desc->interface;
-    return true;
+    const struct scheme_request *q = v->request;
+    bool found =
+        registry_init(&v->registry, v->a, q->trail, v->err) == PEAT_OK &&
+        registry_find(&v->registry, PEAT_SCHEME, q->scheme, NOWHERE, &v->plugin, v->err) == PEAT_OK;
+    v->hooks = found ? v->plugin->desc->interface : NULL;
+    return found;
 }
 
 static bool check_sizes(struct view *v, const void *config)
@@ -88,7 +86,7 @@ static void fill_positional(struct view *v, const void *config)
     s->d = v->dims.d;
 }
 
-static peat_status run_setup(struct view *v)
+static bool run_setup(struct view *v)
 {
     struct trail *trail = v->request->trail;
     struct scheme_part *s = part_of(v);
@@ -103,8 +101,8 @@ static peat_status run_setup(struct view *v)
     if (v->hooks->setup)
         status = v->hooks->setup(&setup.base, s->part.config, &s->part.self);
     trail_leave(trail);
-    status = setup_end(&setup, status);
-    return status == PEAT_OK ? weights_build(&v->weights, 0, false, v->err) : status;
+    return setup_end(&setup, status) == PEAT_OK &&
+           weights_build(&v->weights, 0, false, v->err) == PEAT_OK;
 }
 
 static bool set_up_scheme(struct view *v)
@@ -113,7 +111,7 @@ static bool set_up_scheme(struct view *v)
     if (!fill_config(v, &config) || !check_sizes(v, config))
         return false;
     fill_positional(v, config);
-    return run_setup(v) == PEAT_OK;
+    return run_setup(v);
 }
 
 static bool begin_pass(struct view *v)
@@ -182,16 +180,6 @@ static void table_of_stream(struct view *v, struct scheme_table *t)
 
 /* ---- bias ---- */
 
-/* Element [0, h, i, j] of a tensor that broadcasts to [1, H, T, T]. */
-static double bias_at(const struct tensor *x, int64_t h, int64_t i, int64_t j)
-{
-    const int64_t at[] = {0, h, i, j};
-    int64_t flat = 0;
-    for (int k = 0; k < 4; k++)
-        flat = flat * x->dim[k] + (x->dim[k] == 1 ? 0 : at[k]);
-    return tensor_get(x, flat);
-}
-
 /* bias_rel's values at j - i + T - 1, or spread over all pairs where positions are not consecutive;
  * *rel and *bias may stay NULL. */
 static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
@@ -221,20 +209,21 @@ static void run_bias(struct view *v, peat_node **rel, peat_node **bias)
 
 static void table_of_bias(struct view *v, struct scheme_table *t)
 {
-    int64_t H = v->dims.H, T = v->request->T;
+    const int64_t H = v->dims.H, T = v->request->T, dim[] = {1, H, T, T};
     peat_node *rel, *bias;
+    struct tensor wide;
     run_bias(v, &rel, &bias);
     *t = (struct scheme_table){"bias", H, T, T, NULL};
     if (graph_failed(&v->graph))
         return;
+    if (bias)
+        wide = tensor_broadcast_to(&bias->value, 4, dim);
     t->value = ARENA_TRY_ARRAY(v->a, H * T * T, float);
     for (int64_t n = 0; t->value && n < H * T * T; n++) {
-        int64_t h = n / (T * T), i = n / T % T, j = n % T;
-        double sum = bias ? bias_at(&bias->value, h, i, j) : 0.0;
-        if (rel) {
-            int64_t row = rel->value.dim[0] == 1 ? 0 : h;
+        int64_t row = rel && rel->value.dim[0] > 1 ? n / (T * T) : 0, i = n / T % T, j = n % T;
+        double sum = bias ? tensor_get(&wide, n) : 0.0;
+        if (rel)
             sum += tensor_get(&rel->value, row * (2 * T - 1) + j - i + T - 1);
-        }
         t->value[n] = (float)sum;
     }
 }
@@ -246,15 +235,12 @@ static void run_qkv(struct view *v)
 {
     struct pass *pass = &v->pass;
     struct call c;
-    peat_qkv io = {.size = sizeof(io)};
     const int64_t dim[] = {1, v->dims.H, v->request->T, v->dims.C};
-    peat_node **node[] = {&io.q, &io.k, &io.v};
-    for (int i = 0; i < 3; i++) {
-        *node[i] = graph_constant(&v->graph, PEAT_F32, 4, dim, NULL);
-        if (!*node[i])
-            return;
-        tensor_fill(&(*node[i])->value, 0.0);
-    }
+    peat_node *zero = graph_constant(&v->graph, PEAT_F32, 4, dim, NULL);
+    if (!zero)
+        return;
+    tensor_fill(&zero->value, 0.0);
+    peat_qkv io = {.size = sizeof(io), .q = zero, .k = zero, .v = zero};
     call_init(&c, pass, 0, 0);
     hook_begin(&c, HOOK_QKV);
     hook_status(pass, v->hooks->qkv(&c.base, &io));

@@ -20,8 +20,6 @@ void scheme_table_sheet(const struct scheme_table *t, int64_t sheet, char name[S
         snprintf(name, SHEET_NAME, "row %" PRId64, sheet);
 }
 
-/* ---- csv ---- */
-
 /* "0," or, of several rows with heads, "1,0,". */
 static void add_sheet_numbers(const struct scheme_table *t, int64_t sheet, struct strbuf *out)
 {
@@ -58,8 +56,6 @@ void scheme_table_csv(const struct scheme_table *t, struct strbuf *out)
         strbuf_add(out, "\n");
     }
 }
-
-/* ---- table ---- */
 
 static void add_row_name(const struct scheme_table *t, int64_t row, int width, struct strbuf *out)
 {
@@ -105,8 +101,6 @@ void scheme_table_text(const struct scheme_table *t, const char *name, int width
         add_head(t, h, width, out);
     }
 }
-
-/* ---- npy ---- */
 
 /* NumPy's format 1.0: the header ends with a newline at a multiple of 64 bytes. */
 void scheme_table_npy(const struct scheme_table *t, struct strbuf *out)

@@ -66,22 +66,6 @@ static const char *by_width(double x, struct arena *a)
     return arena_printf(a, "%.4g", x);
 }
 
-static const char *normal_text(const peat_init *init, struct arena *a)
-{
-    if (init->b == 0.0)
-        return arena_printf(a, "%.4g", init->a);
-    if (init->a == 0.0)
-        return arena_printf(a, "normal, %s", by_width(init->b, a));
-    return arena_printf(a, "normal about %.4g, %s", init->a, by_width(init->b, a));
-}
-
-static const char *uniform_text(const peat_init *init, struct arena *a)
-{
-    if (init->a == -init->b)
-        return arena_printf(a, "uniform, at most %s", by_width(init->b, a));
-    return arena_printf(a, "uniform in %.4g ... %.4g", init->a, init->b);
-}
-
 static const char *start_text(const peat_init *init, struct arena *a)
 {
     switch (init->kind) {
@@ -90,9 +74,13 @@ static const char *start_text(const peat_init *init, struct arena *a)
     case PEAT_INIT_CONSTANT:
         return arena_printf(a, "%.4g", init->a);
     case PEAT_INIT_NORMAL:
-        return normal_text(init, a);
+        return init->b == 0.0 ? arena_printf(a, "%.4g", init->a)
+               : init->a == 0.0
+                   ? arena_printf(a, "normal, %s", by_width(init->b, a))
+                   : arena_printf(a, "normal about %.4g, %s", init->a, by_width(init->b, a));
     case PEAT_INIT_UNIFORM:
-        return uniform_text(init, a);
+        return init->a == -init->b ? arena_printf(a, "uniform, at most %s", by_width(init->b, a))
+                                   : arena_printf(a, "uniform in %.4g ... %.4g", init->a, init->b);
     case PEAT_INIT_EYE:
         return arena_printf(a, "%.4g times the identity", init->a);
     case PEAT_INIT_VALUES:
@@ -113,7 +101,6 @@ static const char *note_text(const struct weight *w, struct arena *a)
 
 /* ---- set-up ---- */
 
-/* Sets up one plugin in a model without data. */
 struct trial {
     struct part part;
     struct where where;

@@ -75,7 +75,7 @@ MUTANTS = [
     Mutant("core/page/html_verdict.c", "d->p_holm, d->n", "d->p, d->n", "unit.(html|quantities)$"),
     Mutant("core/plot/plot_cost.c", "return row->q[Q_PARAMS];", "return row->q[Q_FLOPS_PER_TOKEN];", "unit.plot$"),
     # check, diagnose
-    Mutant("core/check/check_masked.c", "in->pad[b * in->T + j]", "in->pad[b * in->T + i]",
+    Mutant("core/check/check_sequence.c", "in->pad[b * in->T + j]", "in->pad[b * in->T + i]",
            "contract.(check|thorough)$"),
     Mutant("core/diagnose/attention_profile.c", "? value - bias - x->plain[", "? value + bias - x->plain[",
            "unit.diagnose$"),

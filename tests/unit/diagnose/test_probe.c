@@ -51,18 +51,18 @@ START_TEST(groups_are_held_out_whole)
     bool held_out[N], again[N];
     for (int i = 0; i < N; i++)
         group[i] = 100 - 7 * (i % 9);
-    ck_assert_int_eq(probe_hold_out(group, NULL, N, 0.3, 5, held_out, &arena), 3);
+    ck_assert_int_eq(probe_hold_out(group, N, 0.3, 5, held_out, &arena), 3);
     int rows = 0;
     for (int i = 0; i < N; i++) {
         rows += held_out[i];
         ck_assert_int_eq(held_out[i], held_out[i % 9]);
     }
     ck_assert_int_eq(rows, 30);
-    ck_assert_int_eq(probe_hold_out(group, NULL, N, 0.3, 5, again, &arena), 3);
+    ck_assert_int_eq(probe_hold_out(group, N, 0.3, 5, again, &arena), 3);
     ck_assert_int_eq(memcmp(held_out, again, sizeof(again)), 0);
     int moved = 0;
     for (uint64_t stream = 6; stream < 16; stream++) {
-        probe_hold_out(group, NULL, N, 0.3, stream, again, &arena);
+        probe_hold_out(group, N, 0.3, stream, again, &arena);
         moved += memcmp(held_out, again, sizeof(again)) != 0;
     }
     ck_assert_int_gt(moved, 5);
@@ -73,9 +73,9 @@ START_TEST(some_groups_stay_and_some_go)
 {
     const int64_t two[] = {4, 4, 9}, one[] = {4, 4, 4};
     bool held_out[3] = {true, true, true};
-    ck_assert_int_eq(probe_hold_out(two, NULL, 3, 0.0, 5, held_out, &arena), 1);
-    ck_assert_int_eq(probe_hold_out(two, NULL, 3, 1.0, 5, held_out, &arena), 1);
-    ck_assert_int_eq(probe_hold_out(one, NULL, 3, 0.5, 5, held_out, &arena), 0);
+    ck_assert_int_eq(probe_hold_out(two, 3, 0.0, 5, held_out, &arena), 1);
+    ck_assert_int_eq(probe_hold_out(two, 3, 1.0, 5, held_out, &arena), 1);
+    ck_assert_int_eq(probe_hold_out(one, 3, 0.5, 5, held_out, &arena), 0);
     ck_assert(!held_out[0] && !held_out[1] && !held_out[2]);
 }
 END_TEST
@@ -94,7 +94,7 @@ static struct rows on_a_line(int64_t d, double noise)
         for (int64_t j = 0; j < d; j++)
             r.x[i * d + j] = (float)((j == 0 ? r.y[i] : 0.0) + noise * fixed_noise(&state));
     }
-    probe_hold_out(r.group, NULL, r.n, 0.25, 3, r.test, &arena);
+    probe_hold_out(r.group, r.n, 0.25, 3, r.test, &arena);
     return r;
 }
 
@@ -136,7 +136,7 @@ START_TEST(positions_learned_by_heart_do_not_carry_over)
         r.y[i] = (double)r.group[i];
         memcpy(r.x + i * D, own + r.group[i] * D, D * sizeof(float));
     }
-    probe_hold_out(r.group, NULL, r.n, 0.25, 3, r.test, &arena);
+    probe_hold_out(r.group, r.n, 0.25, 3, r.test, &arena);
     struct probe_regression p = read_number(&r);
     ck_assert_double_lt(p.r2, 0.3);
     ck_assert_double_gt(p.r2, -0.3);

@@ -35,19 +35,13 @@ struct parts {
 };
 
 #define PARTS_ROUNDING 1e-6 /* where an `error` is below this, it is rounding */
-/* True where some scheme's stream is merged at the input, not only later. */
+/* Whether the merge is linear in its streams. */
 bool parts_are_linear(const struct parts *p);
-double parts_error(const struct parts *p);
 
 /* For one batch: the parts of the merged input, and those of the input of block 0, which
  * differ where schemes act on the residual stream. In the work arena. False when the
  * subject has failed. */
 bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, struct parts *block);
-
-/* y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, and + b for the constant part; an RMS norm has
- * neither mean nor b. `whole` is shared. */
-void parts_norm(const struct norm_weights *n, const struct parts *from, struct parts *to,
-                struct arena *a);
 
 enum projection { OF_QUERY, OF_KEY, OF_VALUE, OF_ALL };
 

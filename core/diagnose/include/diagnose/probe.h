@@ -17,10 +17,10 @@
 enum { PROBE_RIDGES = 9 }; /* 1e-6, 1e-5, .. 1e2 */
 
 /* Sets held_out [n]: true where the row's group is held out. round(share * groups) groups are, at
- * least 1 and not all, drawn with the stream among the groups of rows with `use` (NULL: all).
- * Returns the number of held-out groups; 0: there are fewer than two groups. */
-int64_t probe_hold_out(const int64_t *group, const bool *use, int64_t n, double share,
-                       uint64_t stream, bool *held_out, struct arena *a);
+ * least 1 and not all, drawn with the stream. Returns the number of held-out groups; 0: there are
+ * fewer than two groups. */
+int64_t probe_hold_out(const int64_t *group, int64_t n, double share, uint64_t stream,
+                       bool *held_out, struct arena *a);
 
 struct probe_regression {
     int64_t train, test; /* numbers of rows                                                     */

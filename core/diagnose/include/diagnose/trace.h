@@ -39,9 +39,13 @@ bool trace_run(struct trace *t, struct subject *s, const peat_batch *b,
                const struct trace_options *o);
 void trace_end(struct trace *t);
 
-/* Adds the batch's losses to *nll and the number of targets to *targets. */
-void trace_loss(const struct trace *t, const peat_batch *b, double *nll, int64_t *targets);
+/* Runs the batch, with `minus` as above, and adds its losses to *nll and the number of its targets
+ * to *targets. */
+void trace_loss(struct subject *s, const peat_batch *b, const double *minus, double *nll,
+                int64_t *targets);
 /* A node's elements, row-major, from the arena. */
 double *node_copy(const peat_node *n, struct arena *a);
 /* The same, broadcast to dim. */
 double *node_spread(const peat_node *n, int rank, const int64_t *dim, struct arena *a);
+/* Subtracts from row i of x [T,T] the mean over keys that query i sees by mask [T,T]; others 0. */
+void centre_seen(double *x, const double *mask, int64_t T);
