@@ -63,19 +63,10 @@ static bool is_missing(const struct result_cell *c)
     return c->reported && !result_counts(c);
 }
 
-static int count_missing(const struct results *r)
-{
-    int missing = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        missing += is_missing(&r->cell[i]);
-    return missing;
-}
-
-static void add_missing(struct html_page *p)
+static void add_missing(struct html_page *p, int missing)
 {
     enum { LISTED = 200 };
     const struct results *r = p->r;
-    int missing = count_missing(r);
     if (!missing)
         return;
     struct table t = {.arena = p->a, .n_label = 1};
@@ -97,8 +88,11 @@ static void add_missing(struct html_page *p)
 
 void html_cells(struct html_page *p)
 {
-    html_fold(p->out, "cells", "Cells", count_missing(p->r) > 0);
+    int missing = 0;
+    for (int i = 0; i < p->r->n_cell; i++)
+        missing += is_missing(&p->r->cell[i]);
+    html_fold(p->out, "cells", "Cells", missing > 0);
     add_counts(p);
-    add_missing(p);
+    add_missing(p, missing);
     html_end_fold(p->out);
 }

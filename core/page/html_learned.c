@@ -4,8 +4,6 @@
 #include "page_parts.h"
 #include "plot/plot_findings.h"
 
-enum { CELLS_SHOWN = 60 };
-
 /* ---- figures ---- */
 
 static const char *begin_sentence(const char *text, struct arena *a)
@@ -57,6 +55,7 @@ static void add_summaries(struct html_page *p, const struct result_cell *c, cons
 
 static void add_cells(struct html_page *p, const struct findings *f)
 {
+    enum { CELLS_SHOWN = 60 };
     int shown = 0;
     strbuf_add(p->out, "<details><summary>Cell by cell, in sentences</summary>\n");
     for (int i = 0; i < f->n_row; i++)

@@ -8,13 +8,7 @@ static const char *const extension[] = {"svg", "pdf", "png", NULL};
 
 void figure_init(struct figure *f, int width, int height)
 {
-    strbuf_init(&f->script);
-    strbuf_init(&f->data);
-    strbuf_init(&f->rows);
-    f->width = width;
-    f->height = height;
-    f->panels = 0;
-    f->title = NULL;
+    *f = (struct figure){STRBUF_NEW, STRBUF_NEW, STRBUF_NEW, .width = width, .height = height};
 }
 
 void figure_release(struct figure *f)
@@ -71,6 +65,13 @@ void figure_quote(struct strbuf *out, const char *text)
         add_escaped(out, shown.text);
     strbuf_add(out, single ? "'" : "\"");
     strbuf_release(&shown);
+}
+
+void figure_set(struct strbuf *out, const char *what, const char *text, const char *after)
+{
+    strbuf_addf(out, "set %s ", what);
+    figure_quote(out, text);
+    strbuf_add(out, after);
 }
 
 void figure_number(struct strbuf *out, double x)
@@ -136,9 +137,7 @@ static void add_head(struct strbuf *out, const struct figure *f, const struct ta
     shown_add(out, t->script.text, "");
     strbuf_add(out, " draws this again\nset encoding utf8\n");
     add_terminals(out, f, format, paper);
-    strbuf_add(out, "set output ");
-    figure_quote(out, path_in(".", t->name.text).text);
-    strbuf_add(out, "\ndata = ");
+    figure_set(out, "output", path_in(".", t->name.text).text, "\ndata = ");
     figure_quote(out, path_in(".", t->data.text).text);
     strbuf_add(out, "\n\n");
 }

@@ -58,49 +58,26 @@ bool plot_has_baseline(const struct results *r, int length)
     return common_baseline(r, length) >= 0;
 }
 
-static void add_baseline(const struct plotter *p, struct strbuf *out)
-{
-    int baseline = common_baseline(p->r, p->length);
-    if (baseline < 0)
-        return;
-    double mean = p->r->row[baseline].at[p->length].mean;
-    strbuf_addf(out,
-                "set arrow from first %.10g, graph 0 to first %.10g, graph 1 nohead dt 2 "
-                "lc rgb '#888888'\n",
-                mean, mean);
-}
-
-/* The range of means and seeds, and the range of intervals. */
-struct reach {
-    double low, high, ci_low, ci_high;
-};
-
-static struct reach find_reach(const struct plotter *p)
-{
-    struct reach x = {(double)INFINITY, -(double)INFINITY, (double)INFINITY, -(double)INFINITY};
-    for (int i = 0; i < p->r->n_row; i++) {
-        const struct result_row *row = &p->r->row[i];
-        const struct summary *s = &row->at[p->length];
-        for (int k = 0; s->n && k < row->n_cell; k++) {
-            x.low = fmin(x.low, value_of(p, row->cell[k]));
-            x.high = fmax(x.high, value_of(p, row->cell[k]));
-        }
-        x.ci_low = fmin(x.ci_low, s->n ? s->ci_low : (double)NAN);
-        x.ci_high = fmax(x.ci_high, s->n ? s->ci_high : (double)NAN);
-    }
-    return x;
-}
-
 /* The interval of two seeds is twelve times as wide as their distance, and may reach beyond any
  * accuracy. Such intervals are cut off at the frame, so they do not compress everything else. */
 static void add_range(const struct plotter *p, struct strbuf *out)
 {
-    struct reach x = find_reach(p);
-    double span = x.high - x.low, low = x.low - span, high = x.high + span;
-    if (!(span > 0.0) || (x.ci_low >= low && x.ci_high <= high))
+    double least = (double)INFINITY, most = -least, ci_low = least, ci_high = most;
+    for (int i = 0; i < p->r->n_row; i++) {
+        const struct result_row *row = &p->r->row[i];
+        const struct summary *s = &row->at[p->length];
+        for (int k = 0; s->n && k < row->n_cell; k++) {
+            least = fmin(least, value_of(p, row->cell[k]));
+            most = fmax(most, value_of(p, row->cell[k]));
+        }
+        ci_low = fmin(ci_low, s->n ? s->ci_low : (double)NAN);
+        ci_high = fmax(ci_high, s->n ? s->ci_high : (double)NAN);
+    }
+    double span = most - least, low = least - span, high = most + span;
+    if (!(span > 0.0) || (ci_low >= low && ci_high <= high))
         return;
-    strbuf_addf(out, "set xrange [%.10g:%.10g]\nunset offsets\n", fmax(low, fmin(x.low, x.ci_low)),
-                fmin(high, fmax(x.high, x.ci_high)));
+    strbuf_addf(out, "set xrange [%.10g:%.10g]\nunset offsets\n", fmax(low, fmin(least, ci_low)),
+                fmin(high, fmax(most, ci_high)));
 }
 
 peat_status plot_bars(struct plotter *p)
@@ -113,10 +90,15 @@ peat_status plot_bars(struct plotter *p)
     if (!any)
         return error_set(p->err, PEAT_INVALID, "no row has a value at this length");
     add_states(p, &setting);
-    add_baseline(p, &setting);
+    int baseline = common_baseline(p->r, p->length);
+    if (baseline >= 0)
+        strbuf_addf(&setting,
+                    "set arrow from first %.10g, graph 0 to first %.10g, graph 1 nohead dt 2 "
+                    "lc rgb '#888888'\n",
+                    x.point[baseline].mean, x.point[baseline].mean);
     add_range(p, &setting);
     x.label_most = LABEL_MAX;
-    x.x_label = plot_metric_label(p, true);
+    x.x_label = plot_metric_label(p, NULL, true);
     x.setting = setting.text;
     x.shape = 7;
     points_draw(p, &x);

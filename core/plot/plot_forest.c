@@ -14,24 +14,6 @@ struct forest {
     int64_t length;
 };
 
-static void add_effect(struct forest *f, const char *what, const struct effect *e, struct arena *a)
-{
-    if (f->n == EFFECTS_MAX)
-        return;
-    f->label[f->n] = arena_printf(a, "%s: %s", what, e->name);
-    f->effect[f->n++] = e;
-}
-
-static void add_contrast(struct plotter *p, struct forest *f, const struct effects *x)
-{
-    for (int i = 0; i < x->n_line; i++)
-        add_effect(f, x->spec.name, &x->line[i], p->a);
-    for (int i = 0; i < x->n_margin; i++)
-        add_effect(f, x->spec.name, &x->margin[i], p->a);
-    if (!x->not_pooled && x->n_line > 1)
-        add_effect(f, x->spec.name, &x->pooled, p->a);
-}
-
 /* Contrasts with another metric or length have another scale: only those like the first are
  * drawn. */
 static peat_status collect(struct plotter *p, struct forest *f)
@@ -51,8 +33,14 @@ static peat_status collect(struct plotter *p, struct forest *f)
             f->goal_max = x->goal_max;
             f->length = x->length;
         }
-        if (strcmp(x->metric, f->metric) == 0 && x->length == f->length)
-            add_contrast(p, f, x);
+        struct listed_effect *list;
+        int m = effects_list(x, &list, p->a);
+        if (strcmp(x->metric, f->metric) != 0 || x->length != f->length)
+            continue;
+        for (int k = 0; k < m && f->n < EFFECTS_MAX; k++) {
+            f->label[f->n] = arena_printf(p->a, "%s: %s", x->spec.name, list[k].e->name);
+            f->effect[f->n++] = list[k].e;
+        }
     }
     for (int i = 0; i < f->n; i++)
         if (f->effect[i]->of.n)

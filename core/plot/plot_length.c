@@ -38,18 +38,11 @@ static void add_setting(const struct results *r, struct strbuf *out)
                     trained, trained);
 }
 
-static void add_x_label(const struct results *r, struct strbuf *out)
-{
-    int64_t trained = training_length(r);
-    strbuf_addf(out, "evaluation length (%s", r->length_unit);
-    strbuf_addf(out, trained ? "; trained with %" PRId64 ")" : ")", trained);
-}
-
 peat_status plot_length(struct plotter *p)
 {
     const struct results *r = p->r;
     struct series_set s;
-    struct strbuf setting = STRBUF_NEW, x_label = STRBUF_NEW;
+    struct strbuf setting = STRBUF_NEW;
     if (r->n_length < 2)
         return error_set(p->err, PEAT_INVALID,
                          "%s was evaluated at one length only: list more in eval.lengths",
@@ -69,15 +62,16 @@ peat_status plot_length(struct plotter *p)
         return error_set(p->err, PEAT_INVALID, "no row has a value yet");
     add_setting(r, &setting);
     plot_set_y_range(p, p->high, &setting);
-    add_x_label(r, &x_label);
+    int64_t trained = training_length(r);
+    const char *with = trained ? arena_printf(p->a, "; trained with %" PRId64, trained) : "";
     lines_draw(p, &s,
-               &(struct lines){.x_label = x_label.text,
-                               .y_label = plot_metric_label(p, false),
-                               .setting = setting.text,
-                               .point_every = 1,
-                               .x_low = (double)r->length[0],
-                               .x_high = (double)r->length[r->n_length - 1]});
+               &(struct lines){
+                   .x_label = arena_printf(p->a, "evaluation length (%s%s)", r->length_unit, with),
+                   .y_label = plot_metric_label(p, NULL, false),
+                   .setting = setting.text,
+                   .point_every = 1,
+                   .x_low = (double)r->length[0],
+                   .x_high = (double)r->length[r->n_length - 1]});
     strbuf_release(&setting);
-    strbuf_release(&x_label);
     return PEAT_OK;
 }

@@ -29,16 +29,17 @@ void lines_add_interval(struct plotter *p, double x, double mean, double low, do
               plot_said(p, who, where, mean, low, high));
 }
 
-void lines_add_gap(struct plotter *p)
-{
-    lines_add(p, (double)NAN, (double)NAN, (double)NAN, (double)NAN, NULL);
-}
-
 void lines_end(struct plotter *p)
 {
     strbuf_add(&p->f->data, "\n\n");
     *ARENA_APPEND(p->a, p->has_value, p->n_block, p->block_room) = p->any;
     p->any = false;
+}
+
+void lines_end_gap(struct plotter *p)
+{
+    lines_add(p, (double)NAN, (double)NAN, (double)NAN, (double)NAN, NULL);
+    lines_end(p);
 }
 
 bool lines_have_value(const struct plotter *p)
@@ -77,11 +78,6 @@ static void place_panel(struct plotter *p, const struct sheet *t, int panel)
     plot_set_frame(p, m);
 }
 
-static int row_of(const struct lines *l, int line)
-{
-    return l->row ? l->row[line] : line;
-}
-
 /* Bands are drawn first, so that they hide no line; texts for hover are last. */
 static void draw_rows(struct plotter *p, const struct series_set *s, const struct lines *l,
                       int panel)
@@ -91,7 +87,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
     for (int i = 0; i < p->r->n_row; i++) {
         if (!series_in_panel(p, s, i, panel))
             continue;
-        figure_element(p->f, row_of(l, i));
+        figure_element(p->f, l->row ? l->row[i] : i);
         strbuf_addf(out,
                     "  data index %d using 1:3:4 with filledcurves lc rgb '%s' fs transparent "
                     "solid 0.14 noborder, \\\n",
@@ -100,7 +96,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
     for (int i = 0; i < p->r->n_row; i++) {
         if (!series_in_panel(p, s, i, panel))
             continue;
-        figure_element(p->f, row_of(l, i));
+        figure_element(p->f, l->row ? l->row[i] : i);
         strbuf_addf(out, "  data index %d using 1:2 with linespoints pi %d lw 2 ps 0.8", i,
                     l->point_every);
         plot_add_style(out, s->series_of[i]);
@@ -110,7 +106,7 @@ static void draw_rows(struct plotter *p, const struct series_set *s, const struc
         if (!p->has_value[i] || !series_in_panel(p, s, i, panel))
             continue;
         strbuf_add(out, "  ");
-        plot_add_said(p, i, row_of(l, i));
+        plot_add_said(p, i, l->row ? l->row[i] : i);
         strbuf_add(out, ", \\\n");
     }
     figure_element(p->f, -1);
@@ -129,14 +125,6 @@ static void draw_nothing(struct plotter *p, const struct lines *l)
     strbuf_add(out, "] [1:2] NaN\nunset label 9\n");
 }
 
-static bool panel_has_value(const struct plotter *p, const struct series_set *s, int panel)
-{
-    bool any = false;
-    for (int i = 0; i < p->r->n_row; i++)
-        any = any || (p->has_value[i] && series_in_panel(p, s, i, panel));
-    return any;
-}
-
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l)
 {
     struct sheet t = lay_out(p, s);
@@ -146,14 +134,14 @@ void lines_draw(struct plotter *p, const struct series_set *s, const struct line
     strbuf_add(out, "unset key\nset multiplot\n");
     for (int k = 0; k < s->n_panel; k++) {
         place_panel(p, &t, k);
-        strbuf_add(out, "set title ");
-        figure_quote(out, *s->panel[k] ? plot_short(p, s->panel[k], t.width / 8) : "");
-        strbuf_add(out, " offset 0,-0.6\nset ylabel ");
-        figure_quote(out, k % t.across == 0 ? l->y_label : "");
-        strbuf_add(out, "\nset xlabel ");
-        figure_quote(out, k + t.across >= s->n_panel ? l->x_label : "");
-        strbuf_add(out, "\n");
-        if (panel_has_value(p, s, k))
+        figure_set(out, "title", *s->panel[k] ? plot_short(p, s->panel[k], t.width / 8) : "",
+                   " offset 0,-0.6\n");
+        figure_set(out, "ylabel", k % t.across == 0 ? l->y_label : "", "\n");
+        figure_set(out, "xlabel", k + t.across >= s->n_panel ? l->x_label : "", "\n");
+        bool any = false;
+        for (int i = 0; i < p->r->n_row; i++)
+            any = any || (p->has_value[i] && series_in_panel(p, s, i, k));
+        if (any)
             draw_rows(p, s, l, k);
         else
             draw_nothing(p, l);

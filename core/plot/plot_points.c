@@ -38,12 +38,10 @@ static void add_data(struct plotter *p, const struct points *x)
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < x->point[i].n; k++)
             add_value(p, x, i, i + below, x->point[i].seed[k], "one seed");
-    lines_add_gap(p);
-    lines_end(p);
+    lines_end_gap(p);
     for (int i = 0; i < x->n && x->has_chance; i++)
         add_value(p, x, i, i, x->point[i].chance, "by chance");
-    lines_add_gap(p);
-    lines_end(p);
+    lines_end_gap(p);
 }
 
 /* Draws the points of each row as an element of its own, so that a page can hide them. The integer
@@ -69,12 +67,10 @@ void points_draw(struct plotter *p, const struct points *x)
     add_data(p, x);
     strbuf_add(out, "set grid xtics ytics lc rgb '#bbbbbb' dt 3\nunset key\n"
                     "set offsets graph 0.03, graph 0.03, 0, 0\n");
-    strbuf_add(out, x->title ? "set title " : "");
     if (x->title)
-        figure_quote(out, x->title);
-    strbuf_add(out, "\nset xlabel ");
-    figure_quote(out, x->x_label);
+        figure_set(out, "title", x->title, "");
     strbuf_add(out, "\n");
+    figure_set(out, "xlabel", x->x_label, "\n");
     plot_add_tics(p, 'y', x->n, x->label, x->label_most);
     strbuf_addf(out, "set yrange [%d.5:-0.5]\n%s", x->n - 1, x->setting ? x->setting : "");
     add_rows(p, x, SEEDS, "1", "points pt 7 ps 0.4 lc rgb '#999999'", true);

@@ -255,19 +255,6 @@ static void no_row(const struct results *r, const char *text, struct arena *a, s
                   list_rows(r, all, r->n_row, a));
 }
 
-/* The rows that have all labels of "axis=label,...". */
-static peat_status find_selected(const struct results *r, const char *text,
-                                 const struct result_row **row, int *n, struct arena *a,
-                                 struct error *err)
-{
-    struct selector s;
-    peat_status status = selector_parse(r, text, "row", &s, a, err);
-    for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
-        if (selector_leads(r, &s, &r->row[i], &r->row[i]))
-            row[(*n)++] = &r->row[i];
-    return status;
-}
-
 static int find_named(const struct results *r, const char *text, const struct result_row **row,
                       struct arena *a)
 {
@@ -285,8 +272,14 @@ const struct result_row *selector_row(const struct results *r, const char *text,
 {
     const struct result_row **found = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
     int n = find_named(r, text, found, a);
-    if (n == 0 && has_pairs(text) && find_selected(r, text, found, &n, a, err) != PEAT_OK)
-        return NULL;
+    if (n == 0 && has_pairs(text)) {
+        struct selector s;
+        if (selector_parse(r, text, "row", &s, a, err) != PEAT_OK)
+            return NULL;
+        for (int i = 0; i < r->n_row; i++)
+            if (selector_leads(r, &s, &r->row[i], &r->row[i]))
+                found[n++] = &r->row[i];
+    }
     if (n == 1)
         return found[0];
     if (n == 0)
