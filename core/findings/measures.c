@@ -89,8 +89,6 @@ const struct measure measures[] = {
     {NULL},
 };
 
-/* ---- paths ---- */
-
 /* NaN where the path leads to no number. */
 static double number_at(const struct value *v, const char *path)
 {
@@ -113,8 +111,6 @@ static double number_at(const struct value *v, const char *path)
         sum += number_at(v->item[i], rest);
     return v->n ? sum / v->n : (double)NAN;
 }
-
-/* ---- reading ---- */
 
 int measure_read(const struct measure *m, const struct value *diagnosis,
                  struct measured out[MEASURE_PARTS])

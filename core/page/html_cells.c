@@ -4,8 +4,6 @@
 #include "page_parts.h"
 #include "report/numbers.h"
 
-/* ---- injection ---- */
-
 void html_injection(struct html_page *p)
 {
     const struct results *r = p->r;
@@ -31,8 +29,6 @@ void html_injection(struct html_page *p)
                    "seeds.</p>\n");
     html_end_fold(p->out);
 }
-
-/* ---- cells ---- */
 
 static void add_counts(struct html_page *p)
 {

@@ -4,8 +4,6 @@
 #include "page_parts.h"
 #include "plot/plot_findings.h"
 
-/* ---- figures ---- */
-
 static const char *begin_sentence(const char *text, struct arena *a)
 {
     char *own = arena_strdup(a, text);
@@ -36,8 +34,6 @@ static void add_figures(struct html_page *p, const struct findings *f)
         add_figure(p, f, name[i]);
     strbuf_add(p->out, "</details>\n");
 }
-
-/* ---- cell by cell ---- */
 
 static void add_summaries(struct html_page *p, const struct result_cell *c, const struct value *v)
 {

@@ -41,8 +41,6 @@ static void add_drawing(struct html_page *p, const struct scheme_drawing *d)
     html_lines(p->out, d->numbers, "</details>\n");
 }
 
-/* ---- schemes without a drawing ---- */
-
 /* Why a drawing cannot be shown; NULL: it can. */
 static const char *why_not(const struct html_page *p, const struct scheme_drawing *d)
 {

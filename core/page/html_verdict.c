@@ -26,14 +26,6 @@ static bool is_company(const struct result_row *row, const struct result_row *be
     return row->best[length] && row != best && row->task == best->task;
 }
 
-static int count_company(const struct results *r, const struct result_row *best, int length)
-{
-    int n = 0;
-    for (int i = 0; i < r->n_row; i++)
-        n += is_company(&r->row[i], best, length);
-    return n;
-}
-
 /* The rows whose difference from the best one may be chance. */
 static void add_company(struct html_page *p, const struct result_row *best, int length)
 {
@@ -116,13 +108,16 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
 
 static void say_how_surely(struct html_page *p, const struct result_row *best, int length)
 {
-    bool one_seed = best->at[length].n < 2;
+    const bool one_seed = best->at[length].n < 2;
+    int company = 0;
+    for (int i = 0; i < p->r->n_row; i++)
+        company += is_company(&p->r->row[i], best, length);
     strbuf_add(p->out, "<p>");
     if (one_seed)
         strbuf_add(p->out,
                    "One seed: there is no interval, and differences between rows may be chance. ");
     say_against_baseline(p, best, length);
-    if (!one_seed && p->r->n_row > 1 && count_company(p->r, best, length)) {
+    if (!one_seed && company) {
         strbuf_add(p->out, "Not separable from it: ");
         add_company(p, best, length);
         strbuf_add(p->out, ".");
@@ -192,8 +187,10 @@ static void add_p_tile(struct html_page *p, const struct result_row *best, int l
 }
 
 /* " (1.32×)": against the baseline, where there is one. */
-static void add_ratio(struct html_page *p, double x, double y)
+static void add_ratio(struct html_page *p, const struct result_row *best,
+                      const struct result_row *baseline, enum quantity_name q)
 {
+    double x = best->q[q], y = baseline ? baseline->q[q] : (double)NAN;
     if (isfinite(x) && isfinite(y) && y != 0.0)
         strbuf_addf(p->out, " (%.2f×)", x / y);
 }
@@ -201,18 +198,18 @@ static void add_ratio(struct html_page *p, double x, double y)
 static void add_cost_tile(struct html_page *p, const struct result_row *best)
 {
     const struct result_row *baseline = baseline_of(p, best);
-    bool compared = baseline && baseline != best;
-    double unknown = (double)NAN;
+    if (baseline == best)
+        baseline = NULL;
     open_tile(p, arena_printf(p->a, "%s parameters", number_count(p->a, best->q[Q_PARAMS])));
-    if (compared && isfinite(best->q[Q_PARAMS] / baseline->q[Q_PARAMS]))
+    if (baseline && isfinite(best->q[Q_PARAMS] / baseline->q[Q_PARAMS]))
         strbuf_addf(p->out, "%.2f× the baseline&#39;s; ",
                     best->q[Q_PARAMS] / baseline->q[Q_PARAMS]);
     strbuf_addf(p->out, "%s training FLOPs a token",
                 number_count(p->a, best->q[Q_FLOPS_PER_TOKEN]));
-    add_ratio(p, best->q[Q_FLOPS_PER_TOKEN], compared ? baseline->q[Q_FLOPS_PER_TOKEN] : unknown);
+    add_ratio(p, best, baseline, Q_FLOPS_PER_TOKEN);
     if (isfinite(best->q[Q_STEP_MS_MEDIAN])) {
         strbuf_addf(p->out, ", %.3g ms a step", best->q[Q_STEP_MS_MEDIAN]);
-        add_ratio(p, best->q[Q_STEP_MS_MEDIAN], compared ? baseline->q[Q_STEP_MS_MEDIAN] : unknown);
+        add_ratio(p, best, baseline, Q_STEP_MS_MEDIAN);
     }
     close_tile(p);
 }
@@ -354,7 +351,7 @@ void html_verdict(struct html_page *p)
     strbuf_add(p->out, "<section id=\"verdict\">\n<div class=\"verdict\">\n");
     add_verdict(p);
     strbuf_add(p->out, "</div>\n");
-    bool line = p->length >= 0 && plot_has_baseline(p->r, p->length);
+    bool line = p->length >= 0 && plot_baseline(p->r, p->length) >= 0;
     html_plot(p, PLOT_BARS, "Every row",
               arena_printf(p->a,
                            "Mean over seeds with its 95 %% interval (Student t); small points are "

@@ -110,23 +110,20 @@ static struct target target_of(const char *path)
 static void add_terminals(struct strbuf *out, const struct figure *f, enum figure_format format,
                           bool paper)
 {
-    struct strbuf line = STRBUF_NEW;
     for (enum figure_format i = FIGURE_SVG; i <= FIGURE_PNG; i++) {
-        strbuf_clear(&line);
+        strbuf_addf(out, "%sset terminal ", i == format ? "" : "# ");
         if (i == FIGURE_SVG)
-            strbuf_addf(&line, "svg size %d,%d noenhanced font 'sans-serif,13'%s", f->width,
+            strbuf_addf(out, "svg size %d,%d noenhanced font 'sans-serif,13'%s\n", f->width,
                         f->height, paper ? " background '#ffffff'" : "");
         else if (i == FIGURE_PDF)
-            strbuf_addf(&line, "pdfcairo size %.2fin,%.2fin noenhanced font 'sans,10'",
+            strbuf_addf(out, "pdfcairo size %.2fin,%.2fin noenhanced font 'sans,10'\n",
                         f->width / 96.0, f->height / 96.0);
         else
-            strbuf_addf(&line,
+            strbuf_addf(out,
                         "pngcairo size %d,%d noenhanced font 'sans,10' fontscale 2 linewidth 2 "
-                        "pointscale 2",
+                        "pointscale 2\n",
                         2 * f->width, 2 * f->height);
-        strbuf_addf(out, "%sset terminal %s\n", i == format ? "" : "# ", line.text);
     }
-    strbuf_release(&line);
 }
 
 /* A name that begins with '<' would be a command, so ./ is put before it. */

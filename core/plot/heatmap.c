@@ -4,16 +4,6 @@
 
 #include "inspect/table_formats.h"
 
-/* Cosines are easier to read than angles of many turns. */
-static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
-{
-    int64_t n = sheets * t->rows * t->columns;
-    float *value = ARENA_ARRAY(a, n, float);
-    for (int64_t i = 0; i < n; i++)
-        value[i] = cosf(t->value[i]);
-    return value;
-}
-
 /* NULL: the name of a sheet is the number of its head */
 static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
 {
@@ -30,7 +20,7 @@ static const char *const *sheet_titles(const struct scheme_table *t, struct aren
 
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
 {
-    bool bias = strcmp(t->what, "bias") == 0, angle = strcmp(t->what, "angle") == 0;
+    bool bias = strcmp(t->what, "bias") == 0;
     struct heatmap h = {.value = t->value,
                         .sheets = t->heads ? t->heads : 1,
                         .rows = t->rows,
@@ -44,8 +34,12 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
         h.column_name = "key";
     else if (strcmp(t->what, "stream") == 0)
         h.column_name = "dimension";
-    if (angle) {
-        h.value = cosines_of(t, h.sheets, a);
+    if (strcmp(t->what, "angle") == 0) { /* cosines are easier to read than angles of many turns */
+        int64_t n = h.sheets * t->rows * t->columns;
+        float *value = ARENA_ARRAY(a, n, float);
+        for (int64_t i = 0; i < n; i++)
+            value[i] = cosf(t->value[i]);
+        h.value = value;
         h.column_name = "cosine of the angle of pair";
     }
     h.row_name = t->row_name ? t->row_name : h.row_name;

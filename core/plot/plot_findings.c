@@ -6,7 +6,7 @@
 #include "plotter.h"
 #include "report/selector.h"
 
-enum { PLACES_MAX = MEASURE_PARTS, LABEL_MAX = 44 };
+enum { PLACES_MAX = MEASURE_PARTS };
 
 struct drawing {
     struct plotter p;
@@ -86,9 +86,7 @@ static void draw_points(struct drawing *d)
                                           row->n_cell,    one->value,       one->chance};
         x.has_chance = x.has_chance || isfinite(one->chance);
     }
-    x.label_most = LABEL_MAX;
     x.x_label = measure_label(d, x.has_chance);
-    x.shape = 7;
     points_draw(p, &x);
 }
 

@@ -111,8 +111,6 @@ void lines_add_interval(struct plotter *p, double x, double mean, double low, do
 void lines_end(struct plotter *p);
 /* The same with the line of a gap, for a block that may be empty. */
 void lines_end_gap(struct plotter *p);
-/* True where some block has something to draw. */
-bool lines_have_value(const struct plotter *p);
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
 
 /* ---- plot_points.c ---- */
@@ -137,5 +135,6 @@ struct points {
     bool has_chance;
 };
 
+/* With filled circles and labels of usual length. */
 struct points points_new(struct plotter *p, int n);
 void points_draw(struct plotter *p, const struct points *x);

@@ -9,8 +9,6 @@
  */
 #include "report/effects.h"
 
-/* ---- labels ---- */
-
 struct levels {
     const struct effects *x;
     const struct change *c;
@@ -40,8 +38,6 @@ static int strata_at(const struct levels *l, int level, bool *in)
     }
     return n;
 }
-
-/* ---- changes ---- */
 
 /* The sum of weight[k] times the effect at label k, for each seed that has all labels; NaN weight:
  * the label is left out. */

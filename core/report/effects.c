@@ -46,17 +46,15 @@ static void leave_other_tasks(struct effects *x)
     x->pairs.n = kept;
 }
 
-static int task_of(const struct effects *x, int pair)
-{
-    return x->r->row[x->pairs.pair[pair].a].task;
-}
-
 static bool are_of_one_task(const struct effects *x, const bool *in)
 {
-    for (int i = 0; i < x->pairs.n; i++)
-        for (int j = 0; j < i; j++)
-            if (in[i] && in[j] && task_of(x, i) != task_of(x, j))
-                return false;
+    int task = -1;
+    for (int i = 0; i < x->pairs.n; i++) {
+        int own = x->r->row[x->pairs.pair[i].a].task;
+        if (in[i] && task >= 0 && own != task)
+            return false;
+        task = in[i] ? own : task;
+    }
     return true;
 }
 
@@ -233,16 +231,6 @@ static bool same_setting(const struct effects *x, int i, int j, const bool *axes
     return labels_alike(x->r->n_axis, pair[i].label, pair[j].label, axes, true);
 }
 
-static const char *setting_name(const struct effects *x, int pair, const bool *axes,
-                                struct arena *a)
-{
-    const char *name = NULL;
-    for (int k = 0; k < x->r->n_axis; k++)
-        if (axes[k])
-            name = arena_item(a, name, "%s", x->pairs.pair[pair].label[k]);
-    return name ? name : "all";
-}
-
 /* The first pair of each setting of these axes, in row order; returns their number. */
 static int find_settings(const struct effects *x, const bool *axes, int *first)
 {
@@ -265,7 +253,11 @@ static int split(const struct effects *x, const bool *axes, struct effect *out, 
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < x->pairs.n; j++)
             in[j] = same_setting(x, first[i], j, axes);
-        out[i] = effect_over(x, in, setting_name(x, first[i], axes, a), a);
+        const char *name = NULL;
+        for (int k = 0; k < x->r->n_axis; k++)
+            if (axes[k])
+                name = arena_item(a, name, "%s", x->pairs.pair[first[i]].label[k]);
+        out[i] = effect_over(x, in, name ? name : "all", a);
     }
     return n;
 }

@@ -159,10 +159,9 @@ void effects_table(struct table *t, const struct effects *x, struct arena *a)
 
 /* ---- JSON and CSV ---- */
 
-static void put_effect(struct json list, const struct listed_effect *l)
+static void put_effect(struct json m, const struct listed_effect *l)
 {
     const struct effect *e = l->e;
-    struct json m = json_add_map(list);
     json_put_text(m, "kind", l->kind);
     json_put_text(m, "of", e->name);
     json_put_int(m, "strata", e->n_stratum);
@@ -202,7 +201,7 @@ void effects_json(const struct effects *x, struct json map)
     json_put_number(map, "length", x->length >= 0 ? (double)x->length : (double)NAN);
     struct json effects = json_put_list(map, "effects");
     for (int i = 0; i < n; i++)
-        put_effect(effects, &list[i]);
+        put_effect(json_add_map(effects), &list[i]);
     put_interactions(json_put_list(map, "interactions"), x);
     struct json alone = json_put_list(map, "left_out");
     for (int i = 0; i < x->pairs.n_alone; i++)
@@ -213,15 +212,14 @@ void effects_json(const struct effects *x, struct json map)
 
 void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out)
 {
-    struct json list = json_list(a);
-    struct listed_effect *listed;
-    int n = effects_list(x, &listed, a);
+    struct listed_effect *list;
+    int n = effects_list(x, &list, a);
     for (int i = 0; i < n; i++) {
         struct json line = json_map(a);
         json_put_text(line, "contrast", x->spec.name);
         json_put_text(line, "metric", x->metric);
         json_put_number(line, "length", x->length >= 0 ? (double)x->length : (double)NAN);
-        put_effect(list, &listed[i]);
-        csv_line(value_merge(a, line.v, list.v->item[i]), head && i == 0, out);
+        put_effect(line, &list[i]);
+        csv_line(line.v, head && i == 0, out);
     }
 }

@@ -28,23 +28,16 @@ static const char *list_axes(const struct reader *x, int d)
     return text ? text : "none";
 }
 
-static bool same_axes(const struct value *a, const struct value *b)
-{
-    bool same = json_get_count(a, "axes") == json_get_count(b, "axes");
-    for (int i = 0; same && i < json_get_count(a, "axes"); i++)
-        same = strcmp(axis_key(a, i), axis_key(b, i)) == 0;
-    return same;
-}
-
 static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
-    if (!same_axes(first, other))
+    const char *axes = list_axes(x, 0), *other_axes = list_axes(x, d);
+    if (strcmp(axes, other_axes) != 0)
         return error_fail(
             x->err, PEAT_INVALID,
             "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
             "second %s",
-            x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+            x->dir[0], x->dir[d], axes, other_axes);
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)

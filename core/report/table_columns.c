@@ -48,12 +48,6 @@ static const char *tested_text(struct builder *b, const struct kind *k,
                            adjusted ? r->comparisons[b->length] : 1);
 }
 
-static const char *pairs_text(struct builder *b, const struct pairs *p)
-{
-    int refused = pairs_refused(p);
-    return arena_printf(b->a, refused ? "%d/%d" : "%d", p->n, p->n + refused);
-}
-
 /* "8", "7/8" where cells are missing, "8, 6/8" where lengths differ. */
 static const char *n_text(struct builder *b, const struct result_row *row)
 {
@@ -108,13 +102,17 @@ static struct table_cell cell_of(struct builder *b, const struct kind *k,
                                  const struct result_row *row)
 {
     const char *text = NULL;
+    int refused;
     switch (k->form) {
     case FORM_COUNTED:
         return table_plain(arena_printf(b->a, "%d", *(const int *)field_of(b, k, row)));
     case FORM_DIFF:
         return table_diff_cell(b, row);
     case FORM_PAIRS:
-        return table_plain(pairs_text(b, &row->at[b->length].pairs));
+        refused = pairs_refused(&row->at[b->length].pairs);
+        text = arena_printf(b->a, refused ? "%d/%d" : "%d", row->at[b->length].pairs.n,
+                            row->at[b->length].pairs.n + refused);
+        break;
     case FORM_N:
         return table_plain(n_text(b, row));
     case FORM_STEPS:
@@ -238,6 +236,7 @@ static void cost_columns(const struct builder *b, struct choice *c)
  * can have, and n is left out where the title says it. */
 static void usual_columns(const struct builder *b, struct choice *c)
 {
+    const bool whole = b->o->whole, compared = b->r->baseline_text && b->length >= 0;
     bool failed = false, diverged = false, stopped = false;
     int can = 0, cannot = 0;
     for (int i = 0; i < b->r->n_row; i++) {
@@ -245,31 +244,28 @@ static void usual_columns(const struct builder *b, struct choice *c)
         stopped = stopped || b->r->row[i].stopped;
         diverged = diverged || b->r->row[i].diverged;
     }
+    if (compared)
+        count_testable(b, &can, &cannot);
+    const struct {
+        const char *word;
+        bool shown;
+    } after_metric[] = {{"diff", compared},
+                        {"p_holm", compared && (can || !cannot || whole)},
+                        {"p_t", cannot > 0},
+                        {"g_z", compared && whole},
+                        {"n", !table_seeds(b) || whole},
+                        {"steps", stopped},
+                        {"stopped", stopped},
+                        {"failed", failed},
+                        {"diverged", diverged}};
     if (b->r->best_over)
         add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
         add(c, NULL, l);
-    if (b->r->baseline_text && b->length >= 0) {
-        add_kind(c, "diff");
-        count_testable(b, &can, &cannot);
-        if (can || !cannot || b->o->whole)
-            add_kind(c, "p_holm");
-        if (cannot)
-            add_kind(c, "p_t");
-        if (b->o->whole)
-            add_kind(c, "g_z");
-    }
-    if (!table_seeds(b) || b->o->whole)
-        add_kind(c, "n");
-    if (stopped) {
-        add_kind(c, "steps");
-        add_kind(c, "stopped");
-    }
-    if (failed)
-        add_kind(c, "failed");
-    if (diverged)
-        add_kind(c, "diverged");
-    if (b->o->whole)
+    for (size_t i = 0; i < sizeof(after_metric) / sizeof(*after_metric); i++)
+        if (after_metric[i].shown)
+            add_kind(c, after_metric[i].word);
+    if (whole)
         cost_columns(b, c);
 }
 
