@@ -30,8 +30,6 @@ void findings_leave_out(struct findings *f, const char *cell, const char *why)
         (struct left_out){cell, why};
 }
 
-/* ---- kept ---- */
-
 const struct value *findings_kept(const struct result_cell *cell, struct arena *a, const char **why)
 {
     struct value *tree = NULL;
@@ -65,8 +63,6 @@ void findings_read(struct findings *f, const struct results *r, struct arena *a)
             findings_leave_out(f, c->label, why);
     }
 }
-
-/* ---- numbers ---- */
 
 /* The parts come from the first cell that has any, since all cells of a row have the same depth. */
 static int read_row(const struct findings *f, const struct found_row *row, const struct measure *m,

@@ -89,24 +89,6 @@ const struct measure measures[] = {
     {NULL},
 };
 
-/* ---- paths ---- */
-
-static double number_at(const struct value *v, const char *path);
-
-static double mean_at(const struct value *list, const char *rest)
-{
-    double sum = 0.0;
-    for (int i = 0; i < list->n; i++)
-        sum += number_at(list->item[i], rest);
-    return list->n ? sum / list->n : (double)NAN;
-}
-
-static const struct value *item_at(const struct value *list, const char *number)
-{
-    int64_t i = strtoll(number, NULL, 10);
-    return i < list->n ? list->item[i] : NULL;
-}
-
 /* NaN where the path leads to no number. */
 static double number_at(const struct value *v, const char *path)
 {
@@ -118,12 +100,17 @@ static double number_at(const struct value *v, const char *path)
     size_t n = strcspn(path, "/");
     const char *rest = path + n + (path[n] == '/');
     memcpy(name, path, n < sizeof(name) - 1 ? n : sizeof(name) - 1);
-    if (v->kind == VALUE_LIST)
-        return strcmp(name, "*") == 0 ? mean_at(v, rest) : number_at(item_at(v, name), rest);
-    return number_at(value_get(v, name), rest);
+    if (v->kind != VALUE_LIST)
+        return number_at(value_get(v, name), rest);
+    if (strcmp(name, "*") != 0) {
+        int64_t i = strtoll(name, NULL, 10);
+        return i < v->n ? number_at(v->item[i], rest) : (double)NAN;
+    }
+    double sum = 0.0;
+    for (int i = 0; i < v->n; i++)
+        sum += number_at(v->item[i], rest);
+    return v->n ? sum / v->n : (double)NAN;
 }
-
-/* ---- reading ---- */
 
 int measure_read(const struct measure *m, const struct value *diagnosis,
                  struct measured out[MEASURE_PARTS])

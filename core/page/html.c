@@ -43,16 +43,6 @@ static void add_header(struct html_page *p)
     strbuf_add(p->out, "</p>\n</header>\n");
 }
 
-/* Claims, made before the run, come first; then the best row is one more finding. */
-static void add_answers(struct html_page *p)
-{
-    bool asked = p->r->claims.n > 0;
-    (asked ? html_claims : html_verdict)(p);
-    html_contrasts(p);
-    if (asked)
-        html_verdict(p);
-}
-
 /* The parts after the answers. */
 static html_part *const parts[] = {html_figures, html_table,      html_ranks,    html_exact,
                                    html_glances, html_learned,    html_schemes,  html_injection,
@@ -68,7 +58,12 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
         return err->status;
     add_head(&p);
     add_header(&p);
-    add_answers(&p);
+    /* Claims, made before the run, come first; then the best row is one more finding. */
+    bool asked = r->claims.n > 0;
+    (asked ? html_claims : html_verdict)(&p);
+    html_contrasts(&p);
+    if (asked)
+        html_verdict(&p);
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         parts[i](&p);
     strbuf_addf(out, "</main>\n<script>%s</script>\n</body>\n</html>\n", report_js);

@@ -4,8 +4,6 @@
 #include "page_parts.h"
 #include "report/numbers.h"
 
-/* ---- injection ---- */
-
 void html_injection(struct html_page *p)
 {
     const struct results *r = p->r;
@@ -31,8 +29,6 @@ void html_injection(struct html_page *p)
                    "seeds.</p>\n");
     html_end_fold(p->out);
 }
-
-/* ---- cells ---- */
 
 static void add_counts(struct html_page *p)
 {
@@ -63,19 +59,10 @@ static bool is_missing(const struct result_cell *c)
     return c->reported && !result_counts(c);
 }
 
-static int count_missing(const struct results *r)
-{
-    int missing = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        missing += is_missing(&r->cell[i]);
-    return missing;
-}
-
-static void add_missing(struct html_page *p)
+static void add_missing(struct html_page *p, int missing)
 {
     enum { LISTED = 200 };
     const struct results *r = p->r;
-    int missing = count_missing(r);
     if (!missing)
         return;
     struct table t = {.arena = p->a, .n_label = 1};
@@ -97,8 +84,11 @@ static void add_missing(struct html_page *p)
 
 void html_cells(struct html_page *p)
 {
-    html_fold(p->out, "cells", "Cells", count_missing(p->r) > 0);
+    int missing = 0;
+    for (int i = 0; i < p->r->n_cell; i++)
+        missing += is_missing(&p->r->cell[i]);
+    html_fold(p->out, "cells", "Cells", missing > 0);
     add_counts(p);
-    add_missing(p);
+    add_missing(p, missing);
     html_end_fold(p->out);
 }

@@ -66,12 +66,10 @@ void html_claims(struct html_page *p)
 {
     const struct claim_history *h = p->o->claims;
     html_section(p->out, "claims", "Claims");
-    if (h->first.version)
-        strbuf_add(p->out, "<p class=\"headline\">The claims were changed after the first "
-                           "result.</p>\n");
-    else if (h->late)
-        strbuf_add(p->out, "<p class=\"headline\">The claims were written after the first "
-                           "result.</p>\n");
+    if (h->first.version || h->late)
+        strbuf_addf(p->out,
+                    "<p class=\"headline\">The claims were %s after the first result.</p>\n",
+                    h->first.version ? "changed" : "written");
     else if (h->begun)
         strbuf_addf(p->out,
                     "<p class=\"headline\">The claims were written after %d of the cells "

@@ -38,20 +38,15 @@ static void add_attribute(struct drawing *d, const char *name, const char *value
     strbuf_add(d->out, "\"");
 }
 
-/* Adds the row that the element of a plot command shows. */
-static void add_row(struct drawing *d)
-{
-    int row = figure_row(d->f, d->element++);
-    if (row >= 0)
-        add_attribute(d, "data-row", results_row_label(d->p->r, &d->p->r->row[row], d->p->a));
-}
-
-/* Names, in id, in references '#name' and in url(#name), get the drawing's number. */
+/* Names, in id, in references '#name' and in url(#name), get the drawing's number; that of a plot
+ * command's element becomes the row that it shows. */
 static void add_named(struct drawing *d, const char *name, const char *value)
 {
-    if (strcmp(name, "id") == 0 && begins(value, "gnuplot_plot_"))
-        add_row(d);
-    else if (strcmp(name, "id") == 0)
+    if (strcmp(name, "id") == 0 && begins(value, "gnuplot_plot_")) {
+        int row = figure_row(d->f, d->element++);
+        if (row >= 0)
+            add_attribute(d, "data-row", results_row_label(d->p->r, &d->p->r->row[row], d->p->a));
+    } else if (strcmp(name, "id") == 0)
         add_attribute(d, name, arena_printf(d->p->a, "f%d%s", d->n, value));
     else if (strcmp(name, "xlink:href") == 0 && *value == '#')
         add_attribute(d, "href", arena_printf(d->p->a, "#f%d%s", d->n, value + 1));

@@ -4,10 +4,6 @@
 #include "page_parts.h"
 #include "plot/plot_findings.h"
 
-enum { CELLS_SHOWN = 60 };
-
-/* ---- figures ---- */
-
 static const char *begin_sentence(const char *text, struct arena *a)
 {
     char *own = arena_strdup(a, text);
@@ -39,8 +35,6 @@ static void add_figures(struct html_page *p, const struct findings *f)
     strbuf_add(p->out, "</details>\n");
 }
 
-/* ---- cell by cell ---- */
-
 static void add_summaries(struct html_page *p, const struct result_cell *c, const struct value *v)
 {
     html_wrap(p->out, "<details><summary>", c->label, "</summary>\n<dl>\n");
@@ -57,6 +51,7 @@ static void add_summaries(struct html_page *p, const struct result_cell *c, cons
 
 static void add_cells(struct html_page *p, const struct findings *f)
 {
+    enum { CELLS_SHOWN = 60 };
     int shown = 0;
     strbuf_add(p->out, "<details><summary>Cell by cell, in sentences</summary>\n");
     for (int i = 0; i < f->n_row; i++)

@@ -45,14 +45,6 @@ static void add_tally(struct html_page *p, const char *name, const struct tally 
     strbuf_add(p->out, "</dd>\n");
 }
 
-static int count_meta(const struct results *r)
-{
-    int n = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        n += r->cell[i].meta != NULL;
-    return n;
-}
-
 static const char *number_or_text(struct html_page *p, const struct value *meta, const char *key)
 {
     const char *text = json_get_text(meta, key);
@@ -113,18 +105,11 @@ static void add_list(struct html_page *p, const char *key)
     add_tally(p, key, &t, 0);
 }
 
-static void add_hashes(struct html_page *p)
-{
-    for (int d = 0; d < p->r->n_dir; d++) {
-        const char *hash = fingerprint_of(&p->r->dir[d], p->a);
-        html_wrap(p->out, "<dt>hash of ", p->r->dir[d].path, "</dt><dd>");
-        strbuf_addf(p->out, "%s</dd>\n", hash ? hash : "none: a cell is damaged");
-    }
-}
-
 void html_provenance(struct html_page *p)
 {
-    int cells = count_meta(p->r);
+    int cells = 0;
+    for (int i = 0; i < p->r->n_cell; i++)
+        cells += p->r->cell[i].meta != NULL;
     if (!cells)
         return;
     html_fold(p->out, "provenance", "Provenance", false);
@@ -133,7 +118,11 @@ void html_provenance(struct html_page *p)
     add_dates(p);
     add_list(p, "plugins");
     add_list(p, "data");
-    add_hashes(p);
+    for (int d = 0; d < p->r->n_dir; d++) {
+        const char *hash = fingerprint_of(&p->r->dir[d], p->a);
+        html_wrap(p->out, "<dt>hash of ", p->r->dir[d].path, "</dt><dd>");
+        strbuf_addf(p->out, "%s</dd>\n", hash ? hash : "none: a cell is damaged");
+    }
     strbuf_add(p->out, "</dl>\n");
     html_end_fold(p->out);
 }
@@ -179,12 +168,12 @@ void html_reproduce(struct html_page *p)
         strbuf_add_word(&word, absolute ? absolute : dir);
         free(absolute);
         add_run(&text, dir, word.text, p->a);
-        strbuf_addf(&text, "# one cell\npeat cell %s 0\n", word.text);
         strbuf_addf(&text,
+                    "# one cell\npeat cell %s 0\n"
                     "# the table, a figure for a paper\npeat results %s\n"
-                    "peat plot %s --kind bars --format pdf\n",
-                    word.text, word.text);
-        strbuf_addf(&text, "# check that nothing has changed\npeat verify %s\n", word.text);
+                    "peat plot %s --kind bars --format pdf\n"
+                    "# check that nothing has changed\npeat verify %s\n",
+                    word.text, word.text, word.text, word.text);
         strbuf_release(&word);
     }
     html_lines(p->out, text.text, "\n");

@@ -41,21 +41,12 @@ static void add_drawing(struct html_page *p, const struct scheme_drawing *d)
     html_lines(p->out, d->numbers, "</details>\n");
 }
 
-/* ---- schemes without a drawing ---- */
-
-/* The cell that was drawn; NULL: none. */
-static const struct result_cell *cell_of(const struct html_page *p, const struct scheme_drawing *d)
-{
-    for (int i = 0; d->id && i < p->r->n_cell; i++)
-        if (strcmp(p->r->cell[i].id, d->id) == 0)
-            return &p->r->cell[i];
-    return NULL;
-}
-
 /* Why a drawing cannot be shown; NULL: it can. */
 static const char *why_not(const struct html_page *p, const struct scheme_drawing *d)
 {
-    const struct result_cell *cell = cell_of(p, d);
+    const struct result_cell *cell = NULL; /* the one that was drawn */
+    for (int i = 0; d->id && !cell && i < p->r->n_cell; i++)
+        cell = strcmp(p->r->cell[i].id, d->id) == 0 ? &p->r->cell[i] : NULL;
     bool same = cell && same_text(json_get_text(cell->result, "weights_hash"), d->weights);
     if (d->why)
         return d->why;
@@ -105,15 +96,6 @@ static void add_dir(struct html_page *p, const struct scheme_drawings *all, int 
     }
 }
 
-static void add_notes(struct html_page *p, const struct strbuf *notes)
-{
-    if (!notes->n)
-        return;
-    strbuf_add(p->out, "<details><summary>Not shown</summary>\n<ul class=\"notes\">\n");
-    strbuf_add(p->out, notes->text);
-    strbuf_add(p->out, "</ul></details>\n");
-}
-
 void html_schemes(struct html_page *p)
 {
     struct scheme_drawings *all = ARENA_ARRAY(p->a, p->r->n_dir, struct scheme_drawings);
@@ -127,7 +109,11 @@ void html_schemes(struct html_page *p)
         html_fold(p->out, "schemes", "What the schemes look like", false);
         for (int k = 0; k < p->r->n_dir; k++)
             add_dir(p, all, k, &notes);
-        add_notes(p, &notes);
+        if (notes.n)
+            strbuf_addf(p->out,
+                        "<details><summary>Not shown</summary>\n<ul class=\"notes\">\n%s"
+                        "</ul></details>\n",
+                        notes.text);
         html_end_fold(p->out);
     }
     strbuf_release(&notes);

@@ -77,21 +77,22 @@ void html_plain_table(struct html_page *p, const struct table *t, bool lines)
 static void add_notes(struct html_page *p, const struct table *t)
 {
     enum { SHOWN = 6 };
-    int n = 0, all = t->n_note + t->any_strong;
+    const int all = t->n_note + t->any_strong;
+    const bool folds = all > SHOWN + 2;
     if (all == 0)
         return;
     strbuf_add(p->out, "<ul class=\"notes\">\n");
     if (t->any_strong)
         strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", t->strong);
     for (int i = 0; i < t->n_note; i++) {
-        if (n++ == SHOWN && all > SHOWN + 2)
+        if (i == SHOWN && folds)
             strbuf_addf(p->out,
                         "</ul>\n<details class=\"notes\"><summary>%d more notes</summary>\n"
                         "<ul class=\"notes\">\n",
                         t->n_note - i);
         html_wrap(p->out, "<li>", t->note[i], "</li>\n");
     }
-    strbuf_add(p->out, n > SHOWN && all > SHOWN + 2 ? "</ul></details>\n" : "</ul>\n");
+    strbuf_add(p->out, folds ? "</ul></details>\n" : "</ul>\n");
 }
 
 void html_results_table(struct html_page *p, const struct table *t)
@@ -122,10 +123,9 @@ void html_table(struct html_page *p)
 
 static void add_exact_number(struct table *t, double x)
 {
-    char text[32] = "";
-    if (isfinite(x))
-        number_text(x, text);
-    table_text(t, arena_strdup(t->arena, text));
+    char text[32];
+    number_text(x, text);
+    table_text(t, isfinite(x) ? arena_strdup(t->arena, text) : "");
 }
 
 static void add_exact_row(const struct html_page *p, struct table *t, const struct result_row *row,

@@ -68,8 +68,6 @@ void html_end_fold(struct strbuf *out)
     strbuf_add(out, "</details>\n</section>\n");
 }
 
-/* ---- tables ---- */
-
 void html_open_table(struct strbuf *out)
 {
     strbuf_add(out, "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");

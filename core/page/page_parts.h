@@ -36,12 +36,3 @@ void html_plot(struct html_page *p, enum plot_kind kind, const char *title, cons
 /* f as a <figure> with heading and caption; nothing but p->no_gnuplot where gnuplot is missing. */
 void html_figure(struct html_page *p, const struct figure *f, const char *title,
                  const char *caption);
-
-/* ---- html_best.c ---- */
-
-/* A row's labels except "-", in bold. */
-void html_label(struct html_page *p, const struct result_row *row);
-const struct result_row *baseline_of(const struct html_page *p, const struct result_row *row);
-/* The rows whose difference from the best one may be chance. */
-void html_company(struct html_page *p, const struct result_row *best, int length);
-void html_best(struct html_page *p, const struct result_row *best, int length);

@@ -8,13 +8,7 @@ static const char *const extension[] = {"svg", "pdf", "png", NULL};
 
 void figure_init(struct figure *f, int width, int height)
 {
-    strbuf_init(&f->script);
-    strbuf_init(&f->data);
-    strbuf_init(&f->rows);
-    f->width = width;
-    f->height = height;
-    f->panels = 0;
-    f->title = NULL;
+    *f = (struct figure){STRBUF_NEW, STRBUF_NEW, STRBUF_NEW, .width = width, .height = height};
 }
 
 void figure_release(struct figure *f)
@@ -73,6 +67,13 @@ void figure_quote(struct strbuf *out, const char *text)
     strbuf_release(&shown);
 }
 
+void figure_set(struct strbuf *out, const char *what, const char *text, const char *after)
+{
+    strbuf_addf(out, "set %s ", what);
+    figure_quote(out, text);
+    strbuf_add(out, after);
+}
+
 void figure_number(struct strbuf *out, double x)
 {
     char text[32];
@@ -109,23 +110,20 @@ static struct target target_of(const char *path)
 static void add_terminals(struct strbuf *out, const struct figure *f, enum figure_format format,
                           bool paper)
 {
-    struct strbuf line = STRBUF_NEW;
     for (enum figure_format i = FIGURE_SVG; i <= FIGURE_PNG; i++) {
-        strbuf_clear(&line);
+        strbuf_addf(out, "%sset terminal ", i == format ? "" : "# ");
         if (i == FIGURE_SVG)
-            strbuf_addf(&line, "svg size %d,%d noenhanced font 'sans-serif,13'%s", f->width,
+            strbuf_addf(out, "svg size %d,%d noenhanced font 'sans-serif,13'%s\n", f->width,
                         f->height, paper ? " background '#ffffff'" : "");
         else if (i == FIGURE_PDF)
-            strbuf_addf(&line, "pdfcairo size %.2fin,%.2fin noenhanced font 'sans,10'",
+            strbuf_addf(out, "pdfcairo size %.2fin,%.2fin noenhanced font 'sans,10'\n",
                         f->width / 96.0, f->height / 96.0);
         else
-            strbuf_addf(&line,
+            strbuf_addf(out,
                         "pngcairo size %d,%d noenhanced font 'sans,10' fontscale 2 linewidth 2 "
-                        "pointscale 2",
+                        "pointscale 2\n",
                         2 * f->width, 2 * f->height);
-        strbuf_addf(out, "%sset terminal %s\n", i == format ? "" : "# ", line.text);
     }
-    strbuf_release(&line);
 }
 
 /* A name that begins with '<' would be a command, so ./ is put before it. */
@@ -136,9 +134,7 @@ static void add_head(struct strbuf *out, const struct figure *f, const struct ta
     shown_add(out, t->script.text, "");
     strbuf_add(out, " draws this again\nset encoding utf8\n");
     add_terminals(out, f, format, paper);
-    strbuf_add(out, "set output ");
-    figure_quote(out, path_in(".", t->name.text).text);
-    strbuf_add(out, "\ndata = ");
+    figure_set(out, "output", path_in(".", t->name.text).text, "\ndata = ");
     figure_quote(out, path_in(".", t->data.text).text);
     strbuf_add(out, "\n\n");
 }

@@ -4,16 +4,6 @@
 
 #include "inspect/table_formats.h"
 
-/* Cosines are easier to read than angles of many turns. */
-static const float *cosines_of(const struct scheme_table *t, int64_t sheets, struct arena *a)
-{
-    int64_t n = sheets * t->rows * t->columns;
-    float *value = ARENA_ARRAY(a, n, float);
-    for (int64_t i = 0; i < n; i++)
-        value[i] = cosf(t->value[i]);
-    return value;
-}
-
 /* NULL: the name of a sheet is the number of its head */
 static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
 {
@@ -30,7 +20,7 @@ static const char *const *sheet_titles(const struct scheme_table *t, struct aren
 
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
 {
-    bool bias = strcmp(t->what, "bias") == 0, angle = strcmp(t->what, "angle") == 0;
+    bool bias = strcmp(t->what, "bias") == 0;
     struct heatmap h = {.value = t->value,
                         .sheets = t->heads ? t->heads : 1,
                         .rows = t->rows,
@@ -44,8 +34,12 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
         h.column_name = "key";
     else if (strcmp(t->what, "stream") == 0)
         h.column_name = "dimension";
-    if (angle) {
-        h.value = cosines_of(t, h.sheets, a);
+    if (strcmp(t->what, "angle") == 0) { /* cosines are easier to read than angles of many turns */
+        int64_t n = h.sheets * t->rows * t->columns;
+        float *value = ARENA_ARRAY(a, n, float);
+        for (int64_t i = 0; i < n; i++)
+            value[i] = cosf(t->value[i]);
+        h.value = value;
         h.column_name = "cosine of the angle of pair";
     }
     h.row_name = t->row_name ? t->row_name : h.row_name;
@@ -86,16 +80,6 @@ static const struct colour one_sign[] = {
     {{247, 247, 247}}, {{146, 197, 222}}, {{60, 140, 196}}, {{0, 92, 150}}, {{0, 36, 64}}};
 enum { COLOURS = 5 };
 
-static const struct colour *colours(double low, double high)
-{
-    return low < 0.0 && high > 0.0 ? both_signs : one_sign;
-}
-
-static bool reversed(double high)
-{
-    return high <= 0.0;
-}
-
 void heatmap_range(const struct heatmap *h, double *low, double *high)
 {
     double least = (double)INFINITY, most = -(double)INFINITY;
@@ -122,10 +106,11 @@ void heatmap_range(const struct heatmap *h, double *low, double *high)
 
 void heatmap_palette(struct strbuf *out, double low, double high)
 {
-    const struct colour *c = colours(low, high);
+    const struct colour *c = low < 0.0 && high > 0.0 ? both_signs : one_sign;
+    bool reversed = high <= 0.0;
     strbuf_add(out, "set palette defined (");
     for (int i = 0; i < COLOURS; i++) {
-        const unsigned char *part = c[reversed(high) ? COLOURS - 1 - i : i].part;
+        const unsigned char *part = c[reversed ? COLOURS - 1 - i : i].part;
         strbuf_addf(out, "%s%d '#%02x%02x%02x'", i ? ", " : "", i, part[0], part[1], part[2]);
     }
     strbuf_add(out, ")\nset cbrange [");
@@ -158,21 +143,10 @@ static int64_t tic_step(int64_t n)
     return step;
 }
 
-/* The first position is at the top. */
-static void set_axes(const struct heatmap *h, struct strbuf *out)
-{
-    strbuf_addf(out, "set xrange [-0.5:%" PRId64 ".5]\nset yrange [%" PRId64 ".5:-0.5]\n",
-                h->columns - 1, h->rows - 1);
-    strbuf_add(out, "set tics out nomirror scale 0.5\nunset key\nset datafile missing 'NaN'\n");
-}
-
 static void label_axes(struct strbuf *out, const char *row_name, const char *column_name)
 {
-    strbuf_add(out, "set ylabel ");
-    figure_quote(out, row_name);
-    strbuf_add(out, "\nset xlabel ");
-    figure_quote(out, column_name);
-    strbuf_add(out, " offset 0,0.4\n");
+    figure_set(out, "ylabel", row_name, "\n");
+    figure_set(out, "xlabel", column_name, " offset 0,0.4\n");
 }
 
 /* ---- panels ---- */
@@ -231,16 +205,11 @@ static void add_panel(const struct heatmap *h, const struct panels *p, int64_t s
                       struct strbuf *out)
 {
     bool left = sheet % p->across == 0, bottom = sheet + p->across >= h->sheets;
-    struct strbuf title = STRBUF_NEW;
-    if (h->title)
-        strbuf_add(&title, h->title[sheet]);
-    else
-        strbuf_addf(&title, "%s %" PRId64, h->sheet_name, sheet);
-    strbuf_add(out, "set title ");
-    figure_quote(out, title.text);
-    strbuf_addf(out, " offset 0,-0.7\nset format x '%s'\nset format y '%s'\n", bottom ? "%g" : "",
+    char number[64];
+    snprintf(number, sizeof(number), "%s %" PRId64, h->sheet_name, sheet);
+    figure_set(out, "title", h->title ? h->title[sheet] : number, " offset 0,-0.7\n");
+    strbuf_addf(out, "set format x '%s'\nset format y '%s'\n", bottom ? "%g" : "",
                 left ? "%g" : "");
-    strbuf_release(&title);
     label_axes(out, left && !h->row_label ? h->row_name : "", bottom ? h->column_name : "");
     if (h->row_label && left)
         add_row_tics(h, out);
@@ -262,7 +231,10 @@ void heatmap_figure(const struct heatmap *h, struct figure *f)
     add_values(h, &f->data);
     heatmap_range(h, &low, &high);
     heatmap_palette(out, low, high);
-    set_axes(h, out);
+    /* The first position is at the top. */
+    strbuf_addf(out, "set xrange [-0.5:%" PRId64 ".5]\nset yrange [%" PRId64 ".5:-0.5]\n",
+                h->columns - 1, h->rows - 1);
+    strbuf_add(out, "set tics out nomirror scale 0.5\nunset key\nset datafile missing 'NaN'\n");
     if (!many) {
         add_row_tics(h, out);
         strbuf_addf(out, "set xtics %" PRId64 "\n", tic_step(h->columns));

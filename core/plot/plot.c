@@ -14,14 +14,6 @@ static plot_fn *const draw_kind[PLOT_KINDS] = {
     [PLOT_COST] = plot_against_cost, [PLOT_HEATMAP] = plot_heatmap, [PLOT_FOREST] = plot_forest,
 };
 
-static peat_status find_length(struct plotter *p)
-{
-    const struct results *r = p->r;
-    if (r->n_length == 0)
-        return error_set(p->err, PEAT_INVALID, "nothing is finished yet");
-    return results_find_length(r, p->o->length, &p->length, p->a, p->err);
-}
-
 static peat_status read_roles(struct plotter *p, const char *list, const char *option,
                               enum axis_role role)
 {
@@ -54,14 +46,15 @@ peat_status plot_make(struct figure *f, const struct results *r, const struct pl
 {
     struct plotter p = {f, r, o, .a = a, .err = err, .low = (double)NAN, .high = (double)NAN};
     figure_init(f, 0, 0);
-    peat_status status = find_length(&p);
     /* A grid that is still running has curves already. */
-    if (status != PEAT_OK && !(o->kind == PLOT_CURVES && r->n_length == 0))
-        return status;
-    status = plot_find_roles(&p);
+    if (r->n_length == 0 && o->kind != PLOT_CURVES)
+        return error_set(err, PEAT_INVALID, "nothing is finished yet");
+    peat_status status = results_find_length(r, o->length, &p.length, a, err);
+    if (status == PEAT_OK)
+        status = plot_find_roles(&p);
     if (status != PEAT_OK)
         return status;
     strbuf_add(&f->script, "set datafile missing 'NaN'\nset tics nomirror\nset border 3\n");
-    f->title = plot_metric_label(&p, r->n_length > 0);
+    f->title = plot_metric_label(&p, NULL, r->n_length > 0);
     return draw_kind[o->kind](&p);
 }

@@ -105,16 +105,6 @@ static void add_rows(struct plotter *p, const struct look *l, struct strbuf *out
     strbuf_add(out, "\n");
 }
 
-static void add_axes(struct plotter *p, struct strbuf *out)
-{
-    strbuf_addf(out, "set xlabel '%s'\nset ylabel ", cost_label[p->o->cost]);
-    figure_quote(out, plot_metric_label(p, true));
-    strbuf_add(out, "\nset grid lc rgb '#bbbbbb' dt 3\nunset key\n");
-    if (p->o->cost == COST_FLOPS || p->o->cost == COST_PARAMS)
-        strbuf_add(out, "set format x '%.0s%c'\n");
-    strbuf_add(out, "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\n");
-}
-
 peat_status plot_against_cost(struct plotter *p)
 {
     struct strbuf *out = &p->f->script;
@@ -125,7 +115,12 @@ peat_status plot_against_cost(struct plotter *p)
     int legend = plot_legend_width(p, l.n, l.label), tall = plot_legend_height(l.n);
     p->f->width = LEFT + WIDTH + 20 + legend;
     p->f->height = TOP + (HEIGHT + BOTTOM > tall ? HEIGHT + BOTTOM : tall);
-    add_axes(p, out);
+    figure_set(out, "xlabel", cost_label[p->o->cost], "\n");
+    figure_set(out, "ylabel", plot_metric_label(p, NULL, true),
+               "\nset grid lc rgb '#bbbbbb' dt 3\nunset key\n");
+    if (p->o->cost == COST_FLOPS || p->o->cost == COST_PARAMS)
+        strbuf_add(out, "set format x '%.0s%c'\n");
+    strbuf_add(out, "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\n");
     plot_set_frame(p, (struct plot_frame){LEFT, 20 + legend, TOP, BOTTOM});
     strbuf_add(out, "set multiplot\nplot \\\n");
     add_rows(p, &l, out);

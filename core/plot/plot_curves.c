@@ -33,18 +33,21 @@ static bool is_drawn(const struct result_cell *c)
 
 /* ---- reading ---- */
 
-typedef void (*point_fn)(void *ctx, int64_t step, double value);
-
-struct reading {
+/* What metrics.jsonl of one cell has of the wanted curve. */
+struct trace {
     const struct wanted *wanted;
-    point_fn fn;
-    void *ctx;
+    struct arena *a;
+    int n, room;
+    struct trace_point {
+        int64_t step;
+        double value;
+    } * point;
 };
 
 static bool read_point(void *ctx, int line, const struct value *v)
 {
-    const struct reading *r = ctx;
-    const struct wanted *w = r->wanted;
+    struct trace *t = ctx;
+    const struct wanted *w = t->wanted;
     int64_t step = json_get_int(v, "step", 0);
     bool fits = same_text(json_get_text(v, "metric"), w->metric) &&
                 same_text(json_get_text(v, "split"), w->split) &&
@@ -52,61 +55,51 @@ static bool read_point(void *ctx, int line, const struct value *v)
     double value = json_get_number(v, "value");
     (void)line;
     if (fits && step > 0 && isfinite(value))
-        r->fn(r->ctx, step, value);
+        *ARENA_APPEND(t->a, t->point, t->n, t->room) = (struct trace_point){step, value};
     return true;
 }
 
-/* Lines of other metrics, often many, are skipped before they are parsed. */
-static void read_cell(const struct result_cell *c, const struct wanted *w, point_fn fn, void *ctx)
+/* Lines of other metrics, often many, are skipped before they are parsed. A cell that is not drawn
+ * has no points. */
+static struct trace read_cell(const struct result_cell *c, const struct wanted *w, struct arena *a)
 {
-    struct strbuf name = STRBUF_NEW;
-    strbuf_addf(&name, "\"%s\"", w->metric);
-    metrics_each(c->dir, name.text, read_point, &(struct reading){w, fn, ctx}, NULL);
-    strbuf_release(&name);
+    struct trace t = {.wanted = w, .a = a};
+    if (is_drawn(c))
+        metrics_each(c->dir, arena_printf(a, "\"%s\"", w->metric), read_point, &t, NULL);
+    return t;
 }
 
 struct extent {
     int64_t last;
     int points; /* number of steps of the cell with the most */
-    int own;
 };
 
-static void measure_point(void *ctx, int64_t step, double value)
-{
-    struct extent *e = ctx;
-    (void)value;
-    e->last = step > e->last ? step : e->last;
-    e->own++;
-}
-
-static struct extent find_extent(const struct results *r, const struct wanted *w)
+static struct extent find_extent(const struct results *r, const struct wanted *w, struct arena *a)
 {
     struct extent e = {.last = 0};
+    struct arena_mark mark = arena_mark(a);
     for (int i = 0; i < r->n_cell; i++) {
-        e.own = 0;
-        if (is_drawn(&r->cell[i]))
-            read_cell(&r->cell[i], w, measure_point, &e);
-        e.points = e.own > e.points ? e.own : e.points;
+        const struct trace t = read_cell(&r->cell[i], w, a);
+        e.points = t.n > e.points ? t.n : e.points;
+        for (int k = 0; k < t.n; k++)
+            e.last = t.point[k].step > e.last ? t.point[k].step : e.last;
+        arena_rewind(a, mark);
     }
     return e;
 }
 
 /* ---- means ---- */
 
-struct filling {
-    struct history *history;
-    int64_t last;
-};
-
-static void fill_point(void *ctx, int64_t step, double value)
+static void fill_history(struct history *h, const struct trace *t, int64_t last)
 {
-    const struct filling *f = ctx;
-    int bin = (int)((step - 1) * BINS / f->last);
-    if (bin >= BINS)
-        return;
-    f->history->n[bin]++;
-    f->history->step[bin] += (double)step;
-    f->history->value[bin] += value;
+    for (int k = 0; k < t->n; k++) {
+        int bin = (int)((t->point[k].step - 1) * BINS / last);
+        if (bin >= BINS)
+            continue;
+        h->n[bin]++;
+        h->step[bin] += (double)t->point[k].step;
+        h->value[bin] += t->point[k].value;
+    }
 }
 
 static void average_seeds(const struct history *h, int n, double *x, struct curve *c)
@@ -136,9 +129,11 @@ static void make_curve(struct plotter *p, const struct wanted *w, int64_t last,
     struct history *h = ARENA_ARRAY(p->a, row->n_cell, struct history);
     double *x = ARENA_ARRAY(p->a, row->n_cell, double);
     int n = 0;
-    for (int i = 0; i < row->n_cell; i++)
-        if (is_drawn(row->cell[i]))
-            read_cell(row->cell[i], w, fill_point, &(struct filling){&h[n++], last});
+    for (int i = 0; i < row->n_cell; i++) {
+        const struct trace t = read_cell(row->cell[i], w, p->a);
+        fill_history(&h[n], &t, last);
+        n += is_drawn(row->cell[i]);
+    }
     average_seeds(h, n, x, c);
     c->all = n;
     arena_rewind(p->a, mark);
@@ -160,9 +155,7 @@ static void add_curve(struct plotter *p, const char *label, const struct curve *
                   plot_said(p, label, where, c->mean[bin], c->low[bin], c->high[bin]));
         n++;
     }
-    if (n == 0)
-        lines_add_gap(p);
-    lines_end(p);
+    (n ? lines_end : lines_end_gap)(p);
 }
 
 /* The highest end of a curve's intervals after the first tenth of the steps. */
@@ -192,17 +185,16 @@ static peat_status choose_metric(const struct plotter *p, struct wanted *w, stru
     bool train = r->n_length == 0 || strcmp(r->split, "train") == 0;
     *w = (struct wanted){r->n_length ? r->metric : "loss", train ? "train" : "valid",
                          train ? -1 : r->length[p->length]};
-    *e = find_extent(r, w);
-    if (e->points >= STEPS_MIN || (p->o->asked && r->n_length)) {
-        return e->points >= STEPS_MIN
-                   ? PEAT_OK
-                   : error_set(p->err, PEAT_INVALID,
-                               "%s was evaluated at fewer than %d steps: set eval.every, or leave "
-                               "--metric out for the training loss",
-                               r->metric, STEPS_MIN);
-    }
+    *e = find_extent(r, w, p->a);
+    if (e->points >= STEPS_MIN)
+        return PEAT_OK;
+    if (p->o->asked && r->n_length)
+        return error_set(p->err, PEAT_INVALID,
+                         "%s was evaluated at fewer than %d steps: set eval.every, or leave "
+                         "--metric out for the training loss",
+                         r->metric, STEPS_MIN);
     *w = (struct wanted){"loss", "train", -1};
-    *e = find_extent(r, w);
+    *e = find_extent(r, w, p->a);
     return e->points >= 1 ? PEAT_OK
                           : error_set(p->err, PEAT_INVALID, "no cell has taken a step yet");
 }
@@ -230,7 +222,7 @@ peat_status plot_curves(struct plotter *p)
     lines_draw(p, &s,
                &(struct lines){.x_label = "step",
                                .y_label = loss ? "loss of the training batch"
-                                               : plot_split_label(p, w.split, true),
+                                               : plot_metric_label(p, w.split, true),
                                .setting = setting.text,
                                .x_low = 0.0,
                                .x_high = (double)e.last,

@@ -6,7 +6,7 @@
 #include "plotter.h"
 #include "report/selector.h"
 
-enum { PLACES_MAX = MEASURE_PARTS, LABEL_MAX = 44 };
+enum { PLACES_MAX = MEASURE_PARTS };
 
 struct drawing {
     struct plotter p;
@@ -86,9 +86,7 @@ static void draw_points(struct drawing *d)
                                           row->n_cell,    one->value,       one->chance};
         x.has_chance = x.has_chance || isfinite(one->chance);
     }
-    x.label_most = LABEL_MAX;
     x.x_label = measure_label(d, x.has_chance);
-    x.shape = 7;
     points_draw(p, &x);
 }
 
@@ -126,12 +124,6 @@ static void add_place(struct drawing *d, struct places *at, double x, const char
         tic->chances++;
     }
     lines_add_interval(&d->p, x, one->over.mean, one->over.ci_low, one->over.ci_high, line, label);
-}
-
-static void end_series(struct drawing *d)
-{
-    lines_add_gap(&d->p);
-    lines_end(&d->p);
 }
 
 /* Adds a block; returns whether anything in it is drawn. */
@@ -196,7 +188,7 @@ static void draw_parts(struct drawing *d)
             if (found[k].over.n)
                 add_place(d, at, (double)found[k].part,
                           arena_printf(d->p.a, "%" PRId64, found[k].part), label, &found[k]);
-        end_series(d);
+        lines_end_gap(&d->p);
     }
     const char *of = strcmp(d->measure->part, "layer") != 0 ? "first dimension of the block"
                      : strcmp(d->measure->diagnostic, "logits") == 0 ||
@@ -209,9 +201,10 @@ static void draw_parts(struct drawing *d)
 /* ---- over an axis ---- */
 
 /* The place of a label: its number where all labels of the axis are numbers, else its index. */
-static double place_of(const struct results *r, int axis, const char *label)
+static double place_of(struct plotter *p, int axis, const char *label)
 {
-    const char **seen = mem_array((size_t)r->n_row, sizeof(*seen), "labels");
+    const struct results *r = p->r;
+    const char **seen = ARENA_ARRAY(p->a, r->n_row, const char *);
     bool numbers = true;
     int n = 0, at = 0;
     for (int i = 0; i < r->n_row; i++) {
@@ -223,7 +216,6 @@ static double place_of(const struct results *r, int axis, const char *label)
         if (strcmp(own, label) == 0)
             at = k;
     }
-    free(seen);
     return numbers ? strtod(label, NULL) : (double)at;
 }
 
@@ -235,13 +227,15 @@ static peat_status draw_over(struct drawing *d, const char *over)
     int axis = selector_axis(r, over), n = 0;
     if (axis < 0)
         return selector_no_axis(r, "--over", over, p->a, p->err);
+    bool is_over[EXPERIMENT_MAX_AXES] = {false};
+    is_over[axis] = true;
     struct places *at = ARENA_NEW(p->a, struct places);
     struct finding room[MEASURE_PARTS];
     const char **line = ARENA_ARRAY(p->a, r->n_row, const char *);
     int *line_of = ARENA_ARRAY(p->a, r->n_row, int), *self = ARENA_ARRAY(p->a, r->n_row, int);
     int *none = ARENA_ARRAY(p->a, r->n_row, int); /* a line shows several rows */
     for (int i = 0; i < r->n_row; i++)
-        line_of[i] = plot_number_of(line, &n, plot_other_labels(p, &r->row[i], axis));
+        line_of[i] = plot_number_of(line, &n, plot_labels_of(p, &r->row[i], is_over, false));
     for (int k = 0; k < n; k++) {
         self[k] = k;
         none[k] = -1;
@@ -249,9 +243,9 @@ static peat_status draw_over(struct drawing *d, const char *over)
             const struct finding *one = line_of[i] == k ? number_of(d, i, room) : NULL;
             const char *label = r->row[i].axis[axis];
             if (one)
-                add_place(d, at, place_of(r, axis, label), label, line[k], one);
+                add_place(d, at, place_of(p, axis, label), label, line[k], one);
         }
-        end_series(d);
+        lines_end_gap(&d->p);
     }
     d->shown.n_row = n;
     const struct series_set s = {.n_series = n,

@@ -12,20 +12,9 @@ enum { RIGHT = 96, TOP = 40, SIDE_X = 108, SIDE_Y = 30, LABEL_MAX = 30 };
 struct grid {
     struct series_set s; /* the axes of `lines` make rows, those of `panels` make columns */
     int n_row, n_column;
-    const char **row, **column;
-    double *mean; /* [n_row, n_column] */
+    const char **row, **column, *title; /* title: of the columns */
+    double *mean;                       /* [n_row, n_column] */
 };
-
-static const char *column_title(struct plotter *p, const struct grid *g)
-{
-    const char *names = NULL;
-    if (!g->s.panelled)
-        return arena_printf(p->a, "evaluation length (%s)", p->r->length_unit);
-    for (int i = 0; i < p->r->n_axis; i++)
-        if (g->s.makes_panel[i])
-            names = arena_item(p->a, names, "%s", results_axis_name(p->r, i));
-    return names ? names : "";
-}
 
 /* A row without a combination fills every column that it matches. */
 static void fill_means(struct plotter *p, struct grid *g)
@@ -67,13 +56,17 @@ static void fill_grid(struct plotter *p, struct grid *g)
     choose_axes(p, &g->s);
     g->n_row = g->s.n_series;
     g->row = g->s.series;
-    g->column = g->s.panel;
     if (g->s.panelled) {
         g->n_column = g->s.n_panel;
+        g->column = g->s.panel;
+        for (int i = 0; i < r->n_axis; i++)
+            if (g->s.makes_panel[i])
+                g->title = arena_item(p->a, g->title, "%s", results_axis_name(r, i));
     } else {
         g->column = ARENA_ARRAY(p->a, r->n_length, const char *);
         for (int l = 0; l < r->n_length; l++)
             g->column[l] = arena_printf(p->a, "%" PRId64, r->length[l]);
+        g->title = arena_printf(p->a, "evaluation length (%s)", r->length_unit);
     }
     g->mean = ARENA_ARRAY(p->a, (int64_t)g->n_row * g->n_column, double);
     fill_means(p, g);
@@ -167,13 +160,12 @@ peat_status plot_heatmap(struct plotter *p)
         strbuf_add(out, "set xtics rotate by -30\n");
     strbuf_addf(out,
                 "set border 15\nset tics scale 0\nunset key\n"
-                "set xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\nset title ",
+                "set xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n",
                 g.n_column - 1, g.n_row - 1);
-    figure_quote(out, plot_metric_label(p, g.s.panelled));
-    strbuf_add(out, "\nset xlabel ");
-    figure_quote(out, plot_short(p, column_title(p, &g), p->f->width / 8));
+    figure_set(out, "title", plot_metric_label(p, NULL, g.s.panelled), "\n");
+    figure_set(out, "xlabel", plot_short(p, g.title, p->f->width / 8), "\n");
     /* Missing values are hatched, because pale means a bad value. */
-    strbuf_add(out, "\nset object 1 rectangle from graph 0, graph 0 to graph 1, graph 1 behind "
+    strbuf_add(out, "set object 1 rectangle from graph 0, graph 0 to graph 1, graph 1 behind "
                     "fc rgb '#bbbbbb' fs pattern 4 noborder");
     /* Not quite black, because a page in dark colours turns black text white. */
     strbuf_add(out, "\nplot data index 0 matrix with image pixels, \\\n"

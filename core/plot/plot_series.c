@@ -65,17 +65,13 @@ static void find_series(struct plotter *p, struct series_set *s)
     }
 }
 
-/* Whether rows agree on the axes that make panels; loosely: "-" as a combine matches any. */
-static bool same_panel(const struct results *r, const struct series_set *s,
-                       const struct result_row *x, const struct result_row *y, bool loosely)
+/* Whether the panel of row x shows row y too: "-" as a combine goes with any label. */
+static bool shows(const struct results *r, const struct series_set *s, const struct result_row *x,
+                  const struct result_row *y)
 {
-    for (int i = 0; i < r->n_axis; i++) {
-        if (!s->makes_panel[i])
-            continue;
-        if (loosely ? !axis_labels_agree(r->axis[i], x->axis[i], y->axis[i])
-                    : strcmp(x->axis[i], y->axis[i]) != 0)
+    for (int i = 0; i < r->n_axis; i++)
+        if (s->makes_panel[i] && !axis_labels_agree(r->axis[i], x->axis[i], y->axis[i]))
             return false;
-    }
     return true;
 }
 
@@ -92,7 +88,7 @@ static int count_dashes(const struct results *r, const struct series_set *s,
 static bool has_host(const struct results *r, const struct series_set *s, int row)
 {
     for (int i = 0; i < r->n_row; i++)
-        if (same_panel(r, s, &r->row[i], &r->row[row], true) &&
+        if (shows(r, s, &r->row[i], &r->row[row]) &&
             count_dashes(r, s, &r->row[i]) < count_dashes(r, s, &r->row[row]))
             return true;
     return false;
@@ -126,14 +122,15 @@ void series_make(struct plotter *p, struct series_set *s)
 
 int series_own_panel(const struct plotter *p, const struct series_set *s, int row)
 {
+    const struct result_row *all = p->r->row;
     for (int k = 0; k < s->n_panel; k++)
-        if (same_panel(p->r, s, &p->r->row[s->panel_row[k]], &p->r->row[row], false))
+        if (labels_alike(p->r->n_axis, all[s->panel_row[k]].axis, all[row].axis, s->makes_panel,
+                         true))
             return k;
     return -1;
 }
 
 bool series_in_panel(const struct plotter *p, const struct series_set *s, int row, int panel)
 {
-    return !s->panelled ||
-           same_panel(p->r, s, &p->r->row[s->panel_row[panel]], &p->r->row[row], true);
+    return !s->panelled || shows(p->r, s, &p->r->row[s->panel_row[panel]], &p->r->row[row]);
 }

@@ -4,14 +4,10 @@
 
 #include "report/numbers.h"
 
-const char *plot_metric_label(const struct plotter *p, bool with_length)
-{
-    return plot_split_label(p, p->r->split, with_length);
-}
-
-const char *plot_split_label(const struct plotter *p, const char *split, bool with_length)
+const char *plot_metric_label(const struct plotter *p, const char *split, bool with_length)
 {
     const struct results *r = p->r;
+    split = split ? split : r->split;
     const char *at = "", *part = strcmp(split, "test") == 0 ? ", test part" : "";
     if (strcmp(split, "train") == 0)
         at = " of the training batch";
@@ -51,20 +47,12 @@ const char *plot_labels_of(struct plotter *p, const struct result_row *row, cons
     return text ? text : "-";
 }
 
-const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis)
-{
-    bool in[EXPERIMENT_MAX_AXES] = {false};
-    in[axis] = true;
-    return plot_labels_of(p, row, in, false);
-}
-
 int plot_number_of(const char **label, int *n, const char *text)
 {
     int found = texts_find(label, *n, text);
-    if (found >= 0)
-        return found;
-    label[*n] = text;
-    return (*n)++;
+    if (found < 0)
+        label[found = (*n)++] = text;
+    return found;
 }
 
 /* gnuplot reads the label of a tic with '%' as a format, and then keeps only so many bytes. */

@@ -29,12 +29,8 @@ plot_fn plot_curves, plot_bars, plot_length, plot_against_cost, plot_heatmap, pl
 
 /* ---- plotter.c ---- */
 
-/* "bpb at 64 tokens (lower is better)" */
-const char *plot_metric_label(const struct plotter *p, bool with_length);
-/* The same for another split than the table's. */
-const char *plot_split_label(const struct plotter *p, const char *split, bool with_length);
-/* A row's labels of all axes but one: "sum, 4". */
-const char *plot_other_labels(struct plotter *p, const struct result_row *row, int axis);
+/* "bpb at 64 tokens (lower is better)"; split: NULL: the table's */
+const char *plot_metric_label(const struct plotter *p, const char *split, bool with_length);
 /* A row's labels of the axes with in[axis] == which: "sum, 4"; "-" only where that is all. */
 const char *plot_labels_of(struct plotter *p, const struct result_row *row, const bool *in,
                            bool which);
@@ -111,12 +107,10 @@ void lines_add(struct plotter *p, double x, double mean, double low, double high
  * mean. */
 void lines_add_interval(struct plotter *p, double x, double mean, double low, double high,
                         const char *who, const char *where);
-/* The line of a gap. */
-void lines_add_gap(struct plotter *p);
-/* Ends the row's block, which must not be empty; a gap is enough. */
+/* Ends the row's block, which must not be empty. */
 void lines_end(struct plotter *p);
-/* True where some block has something to draw. */
-bool lines_have_value(const struct plotter *p);
+/* The same with the line of a gap, for a block that may be empty. */
+void lines_end_gap(struct plotter *p);
 void lines_draw(struct plotter *p, const struct series_set *s, const struct lines *l);
 
 /* ---- plot_points.c ---- */
@@ -141,5 +135,6 @@ struct points {
     bool has_chance;
 };
 
+/* With filled circles and labels of usual length. */
 struct points points_new(struct plotter *p, int n);
 void points_draw(struct plotter *p, const struct points *x);

@@ -121,19 +121,14 @@ static void note_how(struct choosing *x)
         b->over.halves || b->over.n_seed == 1 ? "is" : "are");
 }
 
-static int count_cells(const struct best_row *row)
-{
-    int n = 0;
-    for (int k = 0; k < row->n; k++)
-        n += row->value[k].n;
-    return n;
-}
-
 static void note_row(struct choosing *x, const char *label, const struct best_row *row)
 {
+    int cells = 0;
+    for (int k = 0; k < row->n; k++)
+        cells += row->value[k].n;
     if (row->open)
         note(x, "%s: no %s is chosen yet: %d of %d cells%s have no result", label, axes_text(x),
-             row->open, count_cells(row), of_seeds(x));
+             row->open, cells, of_seeds(x));
     else if (row->chosen < 0)
         note(x, "%s: no %s could be chosen: each had a cell%s that diverged or has no number",
              label, axes_text(x), of_seeds(x));
@@ -223,15 +218,6 @@ static void drop_axes(struct results *r, const bool *chosen)
     r->n_axis = kept;
 }
 
-static void drop_seeds(struct results *r, const struct best_over *over)
-{
-    int kept = 0;
-    for (int i = 0; i < r->n_seed; i++)
-        if (!best_over_keeps(over, r->seed[i]))
-            r->seed[kept++] = r->seed[i];
-    r->n_seed = kept;
-}
-
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err)
 {
     struct choosing x = {.r = r, .a = a};
@@ -254,7 +240,11 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
                 r->row[kept++] = all[i];
     r->n_row = kept;
     drop_axes(r, chosen);
-    drop_seeds(r, &x.best.over);
+    int seeds = r->n_seed;
+    r->n_seed = 0;
+    for (int i = 0; i < seeds; i++)
+        if (!best_over_keeps(&x.best.over, r->seed[i]))
+            r->seed[r->n_seed++] = r->seed[i];
     note_rows(&x, choice);
     return PEAT_OK;
 }

@@ -58,9 +58,8 @@ peat_status claims_of_runs(struct claim_history *h, int n, char *const *dir,
 /* A row of the claims, and the number of claims that compare it. */
 struct used {
     const struct result_row *row;
-    const struct results *r;
-    const char *run;
-    int claims, last; /* last: the claim that was counted last */
+    const struct claim_verdict *v; /* the first of these claims */
+    int claims, last;              /* last: the claim that was counted last */
 };
 
 struct uses {
@@ -90,7 +89,7 @@ static void use(struct uses *u, const struct claim_verdict *v, int claim, int ro
     while (i < u->n && !have_common_cell(u->item[i].row, x))
         i++;
     if (i == u->n)
-        *ARENA_APPEND(u->a, u->item, u->n, u->room) = (struct used){x, v->effects.r, v->run, 0, -1};
+        *ARENA_APPEND(u->a, u->item, u->n, u->room) = (struct used){x, v, 0, -1};
     struct used *at = &u->item[i];
     at->claims += at->last != claim;
     at->last = claim;
@@ -107,10 +106,12 @@ const char *claims_shared(const struct claim_verdicts *v, struct arena *a)
             use(&u, &v->item[i], i, pairs->pair[k].b);
         }
     }
-    for (int i = 0; i < u.n; i++)
-        if (u.item[i].claims > 1)
-            text = arena_item(a, text, "%s%s%s (%d)", u.item[i].run ? u.item[i].run : "",
-                              u.item[i].run ? " " : "",
-                              results_row_label(u.item[i].r, u.item[i].row, a), u.item[i].claims);
+    for (int i = 0; i < u.n; i++) {
+        const struct used *at = &u.item[i];
+        if (at->claims > 1)
+            text = arena_item(a, text, "%s%s%s (%d)", at->v->run ? at->v->run : "",
+                              at->v->run ? " " : "",
+                              results_row_label(at->v->effects.r, at->row, a), at->claims);
+    }
     return text;
 }

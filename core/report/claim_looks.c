@@ -36,25 +36,16 @@ static void fill_levels(struct levels *l, const struct claim_verdict *v)
         l->against[k] = parts > 1 ? l->against[k] * parts : l->p[k];
 }
 
-static const struct results *first_seeds(const struct results *r, int n, struct arena *a)
-{
-    struct results *some = ARENA_NEW(a, struct results);
-    *some = *r;
-    some->n_seed = n < r->n_seed ? n : r->n_seed;
-    return some;
-}
-
 static void say_where(struct claim_verdict *v, struct arena *a)
 {
     const struct claim *c = &v->claim;
-    if (v->look == c->n_look)
-        v->why =
-            arena_printf(a, "all %d looks, up to %d seeds, are used: p %s is not below %s", v->look,
-                         c->look[v->look - 1], number_p(a, v->p), number_p(a, v->level));
-    else
-        v->why = arena_printf(a, "p %s is not below %s at look %d of %d, with %d seeds",
-                              number_p(a, v->p), number_p(a, v->level), v->look, c->n_look,
-                              c->look[v->look - 1]);
+    const int seeds = c->look[v->look - 1];
+    const char *not_below =
+        arena_printf(a, "p %s is not below %s", number_p(a, v->p), number_p(a, v->level));
+    v->why = v->look == c->n_look ? arena_printf(a, "all %d looks, up to %d seeds, are used: %s",
+                                                 v->look, seeds, not_below)
+                                  : arena_printf(a, "%s at look %d of %d, with %d seeds", not_below,
+                                                 v->look, c->n_look, seeds);
 }
 
 static void judge_look(struct claim_verdict *v, int k, const struct levels *l, struct arena *a)
@@ -72,13 +63,6 @@ static void judge_look(struct claim_verdict *v, int k, const struct levels *l, s
         say_where(v, a);
 }
 
-/* Look k waits for cells: v has the verdict of the look before. */
-static void say_open(struct claim_verdict *v, int k, int open, struct arena *a)
-{
-    v->why = arena_printf(a, "%s%slook %d has %d cell%s that %s not finished", k ? v->why : "",
-                          k ? "; " : "", k + 1, open, plural(open), open == 1 ? "is" : "are");
-}
-
 peat_status claim_look(struct claim_verdict *v, const struct results *r, const struct value *value,
                        struct arena *a, struct error *err)
 {
@@ -86,15 +70,20 @@ peat_status claim_look(struct claim_verdict *v, const struct results *r, const s
     struct levels *l = ARENA_NEW(a, struct levels);
     for (int k = 0; k < design.n_look; k++) {
         struct claim_verdict *now = ARENA_NEW(a, struct claim_verdict);
-        peat_status status = claim_test_once(now, first_seeds(r, design.look[k], a), value, a, err);
+        struct results *first = ARENA_NEW(a, struct results); /* its first seeds */
+        *first = *r;
+        first->n_seed = design.look[k] < r->n_seed ? design.look[k] : r->n_seed;
+        peat_status status = claim_test_once(now, first, value, a, err);
         if (status != PEAT_OK)
             return status;
         if (k == 0)
             fill_levels(l, now);
         int open = now->effects.unfinished + now->effects.failed;
         if (open) {
-            say_open(k ? v : now, k, open, a);
+            const char *before = k ? arena_printf(a, "%s; ", v->why) : "";
             *v = k ? *v : *now;
+            v->why = arena_printf(a, "%slook %d has %d cell%s that %s not finished", before, k + 1,
+                                  open, plural(open), open == 1 ? "is" : "are");
             break;
         }
         *v = *now;

@@ -228,21 +228,11 @@ void claim_decide(struct claim_verdict *v, int m, struct arena *a)
         v->why = claim_undecided(v, a);
 }
 
-static void choose_effects(struct claim_verdict *c, struct arena *a)
-{
-    static const struct effect none = {.of = {.mean = (double)NAN,
-                                              .sd = (double)NAN,
-                                              .text_half = (double)NAN,
-                                              .text_se = (double)NAN,
-                                              .text_df = (double)NAN}};
-    struct effect *changes = NULL;
-    c->about = c->shown = &c->effects.pooled;
-    c->n_about = 1;
-    if (c->claim.change.kind == CHANGE_NONE)
-        return;
-    c->n_about = effect_changes(&c->effects, &c->claim.change, &changes, &c->no_change, a);
-    c->about = c->shown = c->n_about ? changes : &none;
-}
+static const struct effect no_effect = {.of = {.mean = (double)NAN,
+                                               .sd = (double)NAN,
+                                               .text_half = (double)NAN,
+                                               .text_se = (double)NAN,
+                                               .text_df = (double)NAN}};
 
 peat_status claim_test_once(struct claim_verdict *c, const struct results *r, const struct value *v,
                             struct arena *a, struct error *err)
@@ -257,7 +247,13 @@ peat_status claim_test_once(struct claim_verdict *c, const struct results *r, co
         claim->contrast.metric = r->known[0].name;
     c->test = test_of(claim);
     effects_compute(&c->effects, r, &claim->contrast, -1, a);
-    choose_effects(c, a);
+    c->about = c->shown = &c->effects.pooled;
+    c->n_about = 1;
+    if (claim->change.kind != CHANGE_NONE) {
+        struct effect *changes = NULL;
+        c->n_about = effect_changes(&c->effects, &claim->change, &changes, &c->no_change, a);
+        c->about = c->shown = c->n_about ? changes : &no_effect;
+    }
     test_effects(c);
     return PEAT_OK;
 }
@@ -294,10 +290,9 @@ static peat_status claims_judge(struct claim_verdicts *v, const struct results *
 /* The last claims that were written before any result, or else the first ones. */
 static const struct claims_version *first_claims(const struct claims_kept *kept)
 {
-    int first = 0;
-    for (int i = 0; i < kept->n; i++)
-        if (kept->version[i].results == 0)
-            first = i;
+    int first = kept->n - 1;
+    while (first > 0 && kept->version[first].results != 0)
+        first--;
     return &kept->version[first];
 }
 

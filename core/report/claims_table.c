@@ -36,25 +36,19 @@ static const char *title_of(const struct claim_history *h, bool earlier, struct 
                         h->back ? "; changed after it, and changed back" : "");
 }
 
-static const char *at_text(const struct claim_verdict *v, struct arena *a)
-{
-    const struct effects *x = &v->effects;
-    const char *per = claim_per(v, a);
-    return x->length >= 0 ? arena_printf(a, "%s@%d%s", x->metric, (int)x->length, per)
-                          : arena_printf(a, "%s%s", x->metric, per);
-}
-
 static void add_claim(struct table *t, const struct claim_verdict *v, bool with_text,
                       struct arena *a)
 {
+    const struct effects *x = &v->effects;
     const struct difference *d = &v->shown->of;
+    const char *at = x->length >= 0 ? arena_printf(a, "@%d", (int)x->length) : "";
     if (v->run)
         table_text(t, v->run);
     const char *const text[] = {
         v->claim.name,
         claim_ends[v->verdict],
         claim_words(v, a),
-        at_text(v, a),
+        arena_printf(a, "%s%s%s", x->metric, at, claim_per(v, a)),
         number_interval(a, d->mean, v->ci_high - d->mean, true),
         with_text ? number_half(a, v->text_half) : NULL,
         number_p(a, v->claim.n_look ? v->p : v->p_holm),
@@ -138,15 +132,6 @@ static void note_runs(struct table *t, const struct claim_history *h)
     }
 }
 
-static void note_shared(struct table *t, const struct claim_verdicts *v)
-{
-    const char *rows = claims_shared(v, t->arena);
-    if (rows)
-        table_note(t,
-                   "compared by several claims, whose verdicts therefore depend on each other: %s",
-                   rows);
-}
-
 static void note_tests(struct table *t, const struct claim_verdicts *v)
 {
     const char *text = NULL;
@@ -194,7 +179,11 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
         table_note_text(t);
     note_claims(t, v);
     note_tests(t, v);
-    note_shared(t, v);
+    const char *shared = claims_shared(v, a);
+    if (shared)
+        table_note(t,
+                   "compared by several claims, whose verdicts therefore depend on each other: %s",
+                   shared);
     note_runs(t, h);
     if (h->n_run)
         return;
@@ -288,35 +277,27 @@ void claims_json(const struct claim_history *h, struct json map)
         put_version(json_put_map(map, "before_first_result"), &h->first);
 }
 
-static void add_lines(const struct claim_verdicts *v, const struct claims_version *version,
-                      const char *state, bool head, struct arena *a, struct strbuf *out)
+static void add_lines(const struct claim_verdicts *v, const char *state, bool head, struct arena *a,
+                      struct strbuf *out)
 {
-    for (int i = 0; version && i < v->n; i++) {
+    for (int i = 0; v->version && i < v->n; i++) {
         struct json m = json_map(a);
         json_put_text(m, "state", state);
-        put_written(m, version);
+        put_written(m, v->version);
         put_claim(m, &v->item[i]);
         csv_line(m.v, head && i == 0, out);
     }
 }
 
-static void add_family(const struct claim_history *h, struct arena *a, struct strbuf *out)
-{
-    int at = 0;
-    for (int i = 0; i < h->n_run; i++) {
-        const struct claim_history *of = &h->of[i];
-        const struct claim_verdicts its = {.n = of->now.n, .item = h->now.item + at};
-        add_lines(&its, of->now.version, state_of(of), at == 0, a, out);
-        at += its.n;
-    }
-}
-
 void claims_csv(const struct claim_history *h, struct arena *a, struct strbuf *out)
 {
-    if (h->n_run) {
-        add_family(h, a, out);
-        return;
+    int at = 0; /* a family has no version: its runs have */
+    for (int i = 0; i < h->n_run; i++) {
+        struct claim_verdicts its = h->of[i].now;
+        its.item = h->now.item + at;
+        add_lines(&its, state_of(&h->of[i]), at == 0, a, out);
+        at += its.n;
     }
-    add_lines(&h->now, h->now.version, state_of(h), true, a, out);
-    add_lines(&h->first, h->first.version, "before the first result", h->now.n == 0, a, out);
+    add_lines(&h->now, state_of(h), true, a, out);
+    add_lines(&h->first, "before the first result", h->now.n == 0, a, out);
 }

@@ -6,14 +6,6 @@
 
 /* ---- baseline ---- */
 
-static peat_status no_baseline(const struct results *r, const struct result_row *row,
-                               const char *which, struct arena *a, struct error *err)
-{
-    return error_set(err, PEAT_INVALID, "row '%s' has %s to be compared with: name %s axes",
-                     results_row_label(r, row, a), which,
-                     strcmp(which, "no baseline") == 0 ? "other" : "more");
-}
-
 /* True where the row has the labels of the selector themselves, and not "-" instead of one. */
 static bool names_it(const struct results *r, const struct selector *s,
                      const struct result_row *row)
@@ -52,7 +44,11 @@ static peat_status find_baseline(struct results *r, const struct selector *s, in
             row->baseline = i;
             n++;
         }
-    return n == 1 ? PEAT_OK : no_baseline(r, row, n ? "several baselines" : "no baseline", a, err);
+    if (n == 1)
+        return PEAT_OK;
+    return error_set(err, PEAT_INVALID, "row '%s' has %s to be compared with: name %s axes",
+                     results_row_label(r, row, a), n ? "several baselines" : "no baseline",
+                     n ? "more" : "other");
 }
 
 static peat_status find_baselines(struct results *r, const struct results_options *o,
@@ -74,15 +70,6 @@ static peat_status find_baselines(struct results *r, const struct results_option
 }
 
 /* ---- over seeds ---- */
-
-static int finite_values(const struct result_row *row, int length, double *x)
-{
-    int n = 0;
-    for (int i = 0; i < row->n_cell; i++)
-        if (result_counts(row->cell[i]) && isfinite(row->cell[i]->value[length]))
-            x[n++] = row->cell[i]->value[length];
-    return n;
-}
 
 struct difference difference_of(const double *d, int n, enum paired_test test)
 {
@@ -131,10 +118,16 @@ struct summary summary_of(const double *x, int n)
 
 static void summarise(const struct result_row *row, int length, double *x, struct summary *s)
 {
-    *s = summary_of(x, finite_values(row, length, x));
-    for (int i = 0; i < row->n_cell; i++)
-        s->untrained =
-            s->untrained || (result_counts(row->cell[i]) && row->cell[i]->untrained[length]);
+    bool untrained = false;
+    int n = 0;
+    for (int i = 0; i < row->n_cell; i++) {
+        const struct result_cell *c = row->cell[i];
+        if (result_counts(c) && isfinite(c->value[length]))
+            x[n++] = c->value[length];
+        untrained = untrained || (result_counts(c) && c->untrained[length]);
+    }
+    *s = summary_of(x, n);
+    s->untrained = untrained;
 }
 
 /* A hash that an older engine did not record counts as equal. */
@@ -186,23 +179,18 @@ static bool one_goes_on(const struct result_cell *a, const struct result_cell *b
            same_number(x, y, "seq_len") && same_data(a, b);
 }
 
-static bool other_targets(const struct result_cell *a, const struct result_cell *b)
-{
-    return value_differs(value_get_path(a->config, "eval.tokens"),
-                         value_get_path(b->config, "eval.tokens"));
-}
-
 bool pair_holds(const struct result_cell *a, const struct result_cell *b, struct pairs *p)
 {
     bool other_init = differ(a, b, "init_hash");
     bool same_shapes =
         same_text(json_get_text(a->result, "init_shapes"), json_get_text(b->result, "init_shapes"));
-    const bool refused[REFUSALS] = {[OTHER_STOP] = a->may_stop != b->may_stop,
-                                    [OTHER_TASK] = a->task != b->task,
-                                    [OTHER_BATCHES] =
-                                        differ(a, b, "batch_hash") && !one_goes_on(a, b),
-                                    [OTHER_TARGETS] = other_targets(a, b),
-                                    [OTHER_INIT] = other_init && same_shapes};
+    const bool refused[REFUSALS] = {
+        [OTHER_STOP] = a->may_stop != b->may_stop,
+        [OTHER_TASK] = a->task != b->task,
+        [OTHER_BATCHES] = differ(a, b, "batch_hash") && !one_goes_on(a, b),
+        [OTHER_TARGETS] = value_differs(value_get_path(a->config, "eval.tokens"),
+                                        value_get_path(b->config, "eval.tokens")),
+        [OTHER_INIT] = other_init && same_shapes};
     for (int i = 0; i < REFUSALS; i++)
         if (refused[i]) {
             p->refused[i]++;
@@ -249,19 +237,13 @@ static void compare_rows(struct results *r, int length, struct arena *a)
 
 /* ---- best ---- */
 
-static int most_seeds(const struct results *r, int task, int length)
-{
-    int n = 0;
-    for (int i = 0; i < r->n_row; i++)
-        if (r->row[i].task == task && r->row[i].at[length].n > n)
-            n = r->row[i].at[length].n;
-    return n;
-}
-
 const struct result_row *results_best(const struct results *r, int task, int length)
 {
     const struct result_row *best = NULL;
-    int least = most_seeds(r, task, length) >= 2 ? 2 : 1;
+    int least = 1;
+    for (int i = 0; i < r->n_row; i++)
+        if (r->row[i].task == task && r->row[i].at[length].n >= 2)
+            least = 2;
     for (int i = 0; i < r->n_row; i++) {
         const struct summary *s = &r->row[i].at[length];
         if (s->n < least || r->row[i].task != task)

@@ -2,17 +2,13 @@
 /* csv_fields.c: fields and lines of comma-separated values. */
 #include "report/table.h"
 
-static bool is_number(const char *text)
-{
-    char *end;
-    strtod(text, &end);
-    return end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
-}
-
 /* A spreadsheet would interpret it as a formula. */
 static bool is_formula(const char *text)
 {
-    return *text && strchr("=+-@", *text) && text[1] && !is_number(text);
+    char *end;
+    strtod(text, &end);
+    bool number = end > text && !*end && !text[strspn(text, "+-.0123456789eE")];
+    return *text && strchr("=+-@", *text) && text[1] && !number;
 }
 
 void csv_field(struct strbuf *out, const char *text)

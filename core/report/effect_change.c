@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* effect_change.c: computes how an effect changes along an axis. */
-#include "report/effect_change.h"
-
-/* ---- labels ---- */
+/*
+ * effect_change.c: computes how an effect changes along an axis (experiment/change.h).
+ *
+ * Each seed that has the effect at every label asked for gives one number: a difference of two
+ * effects, a least-squares slope, or a step from one label to the next. Tests over seeds then
+ * assume only independent seeds (a summary measure for each subject: Matthews et al. 1990, BMJ 300,
+ * 230; for slopes Lorch and Myers 1990, J. Exp. Psychol. Learn. Mem. Cogn. 16, 149).
+ */
+#include "report/effects.h"
 
 struct levels {
     const struct effects *x;
@@ -33,8 +38,6 @@ static int strata_at(const struct levels *l, int level, bool *in)
     }
     return n;
 }
-
-/* ---- changes ---- */
 
 /* The sum of weight[k] times the effect at label k, for each seed that has all labels; NaN weight:
  * the label is left out. */

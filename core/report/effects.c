@@ -2,8 +2,6 @@
 /* effects.c: computes a contrast. */
 #include "report/effects.h"
 
-#include "report/stretches.h"
-
 /* ---- rows ---- */
 
 struct labelled results_labels(const struct results *r, struct arena *a)
@@ -48,17 +46,15 @@ static void leave_other_tasks(struct effects *x)
     x->pairs.n = kept;
 }
 
-static int task_of(const struct effects *x, int pair)
-{
-    return x->r->row[x->pairs.pair[pair].a].task;
-}
-
 static bool are_of_one_task(const struct effects *x, const bool *in)
 {
-    for (int i = 0; i < x->pairs.n; i++)
-        for (int j = 0; j < i; j++)
-            if (in[i] && in[j] && task_of(x, i) != task_of(x, j))
-                return false;
+    int task = -1;
+    for (int i = 0; i < x->pairs.n; i++) {
+        int own = x->r->row[x->pairs.pair[i].a].task;
+        if (in[i] && task >= 0 && own != task)
+            return false;
+        task = in[i] ? own : task;
+    }
     return true;
 }
 
@@ -118,11 +114,6 @@ static double difference(struct effects *x, const struct result_cell *a,
     return isfinite(p) && isfinite(q) && pair_holds(a, b, &x->counted) ? p - q : (double)NAN;
 }
 
-static bool is_unfinished(const struct result_cell *c)
-{
-    return !cell_has_ended(c->state) && !cell_has_failed(c->state) && c->state != CELL_DECIDED;
-}
-
 static void count_unfinished(struct effects *x, struct arena *a)
 {
     bool *seen = ARENA_ARRAY(a, x->r->n_row, bool);
@@ -131,8 +122,10 @@ static void count_unfinished(struct effects *x, struct arena *a)
         for (int k = 0; !seen[row] && k < x->r->row[row].n_cell; k++) {
             const struct result_cell *c = x->r->row[row].cell[k];
             bool counts = integers_hold(x->r->seed, x->r->n_seed, c->seed);
-            x->unfinished += counts && is_unfinished(c);
-            x->failed += counts && cell_has_failed(c->state);
+            bool failed = cell_has_failed(c->state);
+            x->unfinished +=
+                counts && !cell_has_ended(c->state) && !failed && c->state != CELL_DECIDED;
+            x->failed += counts && failed;
         }
         seen[row] = true;
     }
@@ -230,30 +223,12 @@ struct difference effects_difference(const struct effects *x, struct arena *a)
     return effect_over(x, (bool[]){true}, "", a).of;
 }
 
-static void adjust_lines(struct effects *x, struct arena *a)
-{
-    struct difference **line = ARENA_ARRAY(a, x->n_line, struct difference *);
-    for (int i = 0; i < x->n_line; i++)
-        line[i] = &x->line[i].of;
-    differences_adjust(line, x->n_line, a);
-}
-
 /* ---- effects over axes ---- */
 
 static bool same_setting(const struct effects *x, int i, int j, const bool *axes)
 {
     const struct contrast_pair *pair = x->pairs.pair;
     return labels_alike(x->r->n_axis, pair[i].label, pair[j].label, axes, true);
-}
-
-static const char *setting_name(const struct effects *x, int pair, const bool *axes,
-                                struct arena *a)
-{
-    const char *name = NULL;
-    for (int k = 0; k < x->r->n_axis; k++)
-        if (axes[k])
-            name = arena_item(a, name, "%s", x->pairs.pair[pair].label[k]);
-    return name ? name : "all";
 }
 
 /* The first pair of each setting of these axes, in row order; returns their number. */
@@ -278,7 +253,11 @@ static int split(const struct effects *x, const bool *axes, struct effect *out, 
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < x->pairs.n; j++)
             in[j] = same_setting(x, first[i], j, axes);
-        out[i] = effect_over(x, in, setting_name(x, first[i], axes, a), a);
+        const char *name = NULL;
+        for (int k = 0; k < x->r->n_axis; k++)
+            if (axes[k])
+                name = arena_item(a, name, "%s", x->pairs.pair[first[i]].label[k]);
+        out[i] = effect_over(x, in, name ? name : "all", a);
     }
     return n;
 }
@@ -305,15 +284,6 @@ static void test_interaction(struct effects *x, int axis, const bool *one, struc
     interaction_test(level, n_seed, k, &out->test);
 }
 
-static void add_margin(struct effects *x, int axis, const bool *one, struct arena *a)
-{
-    struct effect *margin = x->margin + x->n_margin;
-    int n = split(x, one, margin, a);
-    for (int i = 0; i < n; i++)
-        margin[i].name = arena_printf(a, "%s=%s", results_axis_name(x->r, axis), margin[i].name);
-    x->n_margin += n;
-}
-
 static void fill_effects(struct effects *x, struct arena *a)
 {
     int shown = 0;
@@ -322,7 +292,10 @@ static void fill_effects(struct effects *x, struct arena *a)
     x->margin = ARENA_ARRAY(a, (int64_t)x->pairs.n * x->r->n_axis, struct effect);
     x->interaction = ARENA_ARRAY(a, x->r->n_axis, struct effect_interaction);
     x->n_line = split(x, x->spec.over, x->line, a);
-    adjust_lines(x, a);
+    struct difference **line = ARENA_ARRAY(a, x->n_line, struct difference *);
+    for (int i = 0; i < x->n_line; i++)
+        line[i] = &x->line[i].of;
+    differences_adjust(line, x->n_line, a);
     for (int j = 0; j < x->pairs.n; j++)
         all[j] = true;
     if (!are_of_one_task(x, all))
@@ -335,8 +308,11 @@ static void fill_effects(struct effects *x, struct arena *a)
         if (!x->spec.over[k])
             continue;
         one[k] = true;
-        if (shown > 1)
-            add_margin(x, k, one, a);
+        struct effect *margin = x->margin + x->n_margin;
+        int n = shown > 1 ? split(x, one, margin, a) : 0;
+        for (int i = 0; i < n; i++)
+            margin[i].name = arena_printf(a, "%s=%s", results_axis_name(x->r, k), margin[i].name);
+        x->n_margin += n;
         test_interaction(x, k, one, a);
     }
 }
@@ -352,6 +328,21 @@ void effects_compute(struct effects *x, const struct results *r, const struct co
     fill_differences(x, a);
     count_unfinished(x, a);
     fill_effects(x, a);
+}
+
+int effects_list(const struct effects *x, struct listed_effect **list, struct arena *a)
+{
+    int n = 0, tested = 0;
+    *list = ARENA_ARRAY(a, x->n_line + x->n_margin + 1, struct listed_effect);
+    for (int i = 0; i < x->n_line; i++)
+        tested += !isnan(x->line[i].of.p);
+    for (int i = 0; i < x->n_line; i++)
+        (*list)[n++] = (struct listed_effect){&x->line[i], "line", tested};
+    for (int i = 0; i < x->n_margin; i++)
+        (*list)[n++] = (struct listed_effect){&x->margin[i], "margin", 1};
+    if (!x->not_pooled && x->n_line > 1)
+        (*list)[n++] = (struct listed_effect){&x->pooled, "pooled", 1};
+    return n;
 }
 
 bool effects_have_pairs(const struct effects *x)

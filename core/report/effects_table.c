@@ -4,34 +4,6 @@
 #include "report/comparison_tables.h"
 #include "report/numbers.h"
 
-struct listed {
-    const struct effect *e;
-    const char *kind; /* "line", "margin", "pooled" */
-    int m;            /* number of comparisons that its p is adjusted for */
-};
-
-/* A single line would repeat the pooled effect. */
-static int list_effects(const struct effects *x, struct listed *out)
-{
-    int n = 0, tested = 0;
-    for (int i = 0; i < x->n_line; i++)
-        tested += !isnan(x->line[i].of.p);
-    for (int i = 0; i < x->n_line; i++)
-        out[n++] = (struct listed){&x->line[i], "line", tested};
-    for (int i = 0; i < x->n_margin; i++)
-        out[n++] = (struct listed){&x->margin[i], "margin", 1};
-    if (!x->not_pooled && x->n_line > 1)
-        out[n++] = (struct listed){&x->pooled, "pooled", 1};
-    return n;
-}
-
-static struct listed *listed_of(const struct effects *x, struct arena *a, int *n)
-{
-    struct listed *list = ARENA_ARRAY(a, x->n_line + x->n_margin + 1, struct listed);
-    *n = list_effects(x, list);
-    return list;
-}
-
 /* ---- notes ---- */
 
 static void note_interactions(struct table *t, const struct effects *x)
@@ -137,14 +109,6 @@ static const char *title_of(const struct effects *x, struct arena *a)
         same_text(x->split, "test") ? ", test part" : "", x->goal_max ? "higher" : "lower");
 }
 
-static bool needs_t(const struct effects *x, const struct listed *list, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!isnan(list[i].e->of.p) && !paired_can_show(x->r->test, list[i].e->of.n, list[i].m))
-            return true;
-    return false;
-}
-
 void table_note_text(struct table *t)
 {
     table_note(t, "and text: half of the interval over seeds and stretches of the test text, both "
@@ -153,11 +117,14 @@ void table_note_text(struct table *t)
 
 void effects_table(struct table *t, const struct effects *x, struct arena *a)
 {
-    int n;
-    struct listed *list = listed_of(x, a, &n);
-    bool with_t = needs_t(x, list, n), with_text = false;
-    for (int i = 0; i < n; i++)
-        with_text = with_text || isfinite(list[i].e->of.text_half);
+    struct listed_effect *list;
+    int n = effects_list(x, &list, a);
+    bool with_t = false, with_text = false;
+    for (int i = 0; i < n; i++) {
+        const struct difference *d = &list[i].e->of;
+        with_t = with_t || (!isnan(d->p) && !paired_can_show(x->r->test, d->n, list[i].m));
+        with_text = with_text || isfinite(d->text_half);
+    }
     *t = (struct table){.arena = a, .title = title_of(x, a), .n_label = 1};
     table_column(t, over_names(x, a), false);
     table_column(t, "difference", true);
@@ -192,10 +159,9 @@ void effects_table(struct table *t, const struct effects *x, struct arena *a)
 
 /* ---- JSON and CSV ---- */
 
-static void put_effect(struct json list, const struct listed *l)
+static void put_effect(struct json m, const struct listed_effect *l)
 {
     const struct effect *e = l->e;
-    struct json m = json_add_map(list);
     json_put_text(m, "kind", l->kind);
     json_put_text(m, "of", e->name);
     json_put_int(m, "strata", e->n_stratum);
@@ -224,8 +190,8 @@ static void put_interactions(struct json list, const struct effects *x)
 
 void effects_json(const struct effects *x, struct json map)
 {
-    int n;
-    struct listed *list = listed_of(x, map.a, &n);
+    struct listed_effect *list;
+    int n = effects_list(x, &list, map.a);
     json_put_text(map, "name", x->spec.name);
     json_put_text(map, "factor", x->spec.factor >= 0 ? x->r->axis[x->spec.factor] : NULL);
     struct json of = json_put_list(map, "of");
@@ -235,7 +201,7 @@ void effects_json(const struct effects *x, struct json map)
     json_put_number(map, "length", x->length >= 0 ? (double)x->length : (double)NAN);
     struct json effects = json_put_list(map, "effects");
     for (int i = 0; i < n; i++)
-        put_effect(effects, &list[i]);
+        put_effect(json_add_map(effects), &list[i]);
     put_interactions(json_put_list(map, "interactions"), x);
     struct json alone = json_put_list(map, "left_out");
     for (int i = 0; i < x->pairs.n_alone; i++)
@@ -246,15 +212,14 @@ void effects_json(const struct effects *x, struct json map)
 
 void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out)
 {
-    struct json list = json_list(a);
-    int n;
-    struct listed *listed = listed_of(x, a, &n);
+    struct listed_effect *list;
+    int n = effects_list(x, &list, a);
     for (int i = 0; i < n; i++) {
         struct json line = json_map(a);
         json_put_text(line, "contrast", x->spec.name);
         json_put_text(line, "metric", x->metric);
         json_put_number(line, "length", x->length >= 0 ? (double)x->length : (double)NAN);
-        put_effect(list, &listed[i]);
-        csv_line(value_merge(a, line.v, list.v->item[i]), head && i == 0, out);
+        put_effect(line, &list[i]);
+        csv_line(line.v, head && i == 0, out);
     }
 }

@@ -91,12 +91,6 @@ static const char *label_of(const struct csv *csv, const struct column *k, const
                                      : json_get_text(value_get(c->config, "task"), "plugin");
 }
 
-static const char *goal_of(const struct results *r, const char *metric)
-{
-    int i = results_metric(r, metric);
-    return i < 0 ? NULL : r->known[i].goal_max ? "max" : "min";
-}
-
 static const char *quantity_of(const struct csv *csv, const struct quantity *row)
 {
     bool planned = row->files & IN_PLAN;
@@ -124,6 +118,7 @@ static const char *field_of(const struct csv *csv, const struct column *k)
 {
     const struct result_cell *c = csv->cell;
     const char *key = k->key ? k->key : k->name;
+    int metric;
     switch (k->from) {
     case EXPERIMENT:
         return json_get_text(csv->r->dir[c->directory].plan, "experiment");
@@ -152,7 +147,8 @@ static const char *field_of(const struct csv *csv, const struct column *k)
     case MEASURE:
         return value_field(csv, value_get(csv->measure, key));
     case GOAL:
-        return goal_of(csv->r, json_get_text(csv->measure, "metric"));
+        metric = results_metric(csv->r, json_get_text(csv->measure, "metric"));
+        return metric < 0 ? NULL : csv->r->known[metric].goal_max ? "max" : "min";
     }
     return NULL;
 }
@@ -245,15 +241,6 @@ static void name_apart(struct csv *csv)
     }
 }
 
-static bool any_trained_by(const struct results *r)
-{
-    for (int i = 0; i < r->n_row; i++)
-        for (int k = 0; k < r->row[i].n_cell; k++)
-            if (json_get_text(r->row[i].cell[k]->meta, "trained_by"))
-                return true;
-    return false;
-}
-
 static void list_columns(struct csv *csv)
 {
     static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META};
@@ -262,7 +249,11 @@ static void list_columns(struct csv *csv)
     ADD_COLUMNS(csv, after_axes);
     add_quantities(csv, false);
     ADD_COLUMNS(csv, of_meta);
-    if (any_trained_by(csv->r))
+    bool any = false;
+    for (int i = 0; i < csv->r->n_row; i++)
+        for (int k = 0; k < csv->r->row[i].n_cell; k++)
+            any = any || json_get_text(csv->r->row[i].cell[k]->meta, "trained_by");
+    if (any)
         add_columns(csv, &trained_by, 1);
     if (csv->r->best_over)
         add_columns(csv, &role, 1);
@@ -427,14 +418,12 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
 
 static int find_column(const struct csv *csv, const char *name)
 {
-    static const char *const other[][2] = {{"position.scheme", "scheme"},
-                                           {"position.combine", "combine"}};
-    int k = 0;
-    for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
-        name = strcmp(name, other[i][0]) == 0 ? other[i][1] : name;
-    while (k < csv->n_column && strcmp(csv->name[k], name) != 0)
-        k++;
-    return k;
+    for (int k = 0; k < csv->n_column; k++) {
+        bool by_axis = csv->column[k].from == LABEL && strcmp(csv->column[k].key, name) == 0;
+        if (by_axis || strcmp(csv->name[k], name) == 0)
+            return k;
+    }
+    return csv->n_column;
 }
 
 static peat_status choose_columns(struct csv *csv, const char *columns, struct error *err)

@@ -4,7 +4,6 @@
 #include "grid/verify.h"
 #include "report/comparison_tables.h"
 #include "report/kinds.h"
-#include "report/stretches.h"
 #include "table_builder.h"
 
 void json_put_labels(struct json row, const struct results *r, const struct result_row *from)
@@ -19,9 +18,7 @@ static void put_values(struct json row, const struct result_row *from, int lengt
     struct json values = json_put_map(row, "values");
     for (int i = 0; i < from->n_cell; i++) {
         const struct result_cell *c = from->cell[i];
-        char seed[24];
-        snprintf(seed, sizeof(seed), "%" PRId64, c->seed);
-        json_put_number(values, seed,
+        json_put_number(values, arena_printf(row.a, "%" PRId64, c->seed),
                         length >= 0 && result_counts(c) ? c->value[length] : (double)NAN);
     }
 }
@@ -130,13 +127,6 @@ static void put_comparisons(struct json m, const struct results *r)
         json_put(m, "claims", NULL);
 }
 
-/* A hash for each directory; null: a cell is damaged. */
-static void add_hashes(struct json list, const struct results *r)
-{
-    for (int d = 0; d < r->n_dir; d++)
-        json_add_text(list, fingerprint_of(&r->dir[d], list.a));
-}
-
 static void put_kinds(struct json m, const struct results *r)
 {
     struct kinds k;
@@ -149,15 +139,6 @@ static void put_kinds(struct json m, const struct results *r)
         json_put_int(kind, "cells", k.kind[i].n);
     }
     json_put_int(m, "seeds_crossing_kinds", k.crossed);
-}
-
-static void add_rivals(struct json list, const struct results *r)
-{
-    for (int i = 0; i < r->n_rival; i++) {
-        struct json one = json_add_map(list);
-        json_put_text(one, "counts", r->rival[i].counts->dir);
-        json_put_text(one, "other", r->rival[i].other->dir);
-    }
 }
 
 void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
@@ -179,9 +160,16 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
         json_add_int(comparisons, r->comparisons[l]);
     }
     add_rows(json_put_list(m, "rows"), r, order);
-    add_hashes(json_put_list(m, "hashes"), r);
+    struct json hashes = json_put_list(m, "hashes"); /* null: a cell is damaged */
+    for (int d = 0; d < r->n_dir; d++)
+        json_add_text(hashes, fingerprint_of(&r->dir[d], a));
     put_kinds(m, r);
-    add_rivals(json_put_list(m, "different_bits"), r);
+    struct json rivals = json_put_list(m, "different_bits");
+    for (int i = 0; i < r->n_rival; i++) {
+        struct json one = json_add_map(rivals);
+        json_put_text(one, "counts", r->rival[i].counts->dir);
+        json_put_text(one, "other", r->rival[i].other->dir);
+    }
     struct json dropped = json_put_list(m, "dropped");
     for (int i = 0; i < r->n_dropped; i++)
         json_add_text(dropped, r->dropped[i]);

@@ -104,14 +104,6 @@ static bool has_host(const char *hosts, const char *host)
     return false;
 }
 
-static void add_host(struct search *f, struct machine_kind *kind, const struct result_cell *c)
-{
-    const char *host = json_get_text(c->meta, "host");
-    if (!host || has_host(kind->hosts, host))
-        return;
-    kind->hosts = *kind->hosts ? arena_printf(f->a, "%s, %s", kind->hosts, host) : host;
-}
-
 static void sort_cells(struct search *f)
 {
     struct kinds *k = f->k;
@@ -125,8 +117,11 @@ static void sort_cells(struct search *f)
             first[k->n++] = f->cell[i];
             k->kind[at] = (struct machine_kind){kind_text(f, f->cell[i]), "", 0};
         }
-        k->kind[at].n++;
-        add_host(f, &k->kind[at], f->cell[i]);
+        struct machine_kind *kind = &k->kind[at];
+        const char *host = json_get_text(f->cell[i]->meta, "host");
+        kind->n++;
+        if (host && !has_host(kind->hosts, host))
+            kind->hosts = arena_item(f->a, kind->hosts, "%s", host);
     }
 }
 

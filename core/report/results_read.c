@@ -28,23 +28,16 @@ static const char *list_axes(const struct reader *x, int d)
     return text ? text : "none";
 }
 
-static bool same_axes(const struct value *a, const struct value *b)
-{
-    bool same = json_get_count(a, "axes") == json_get_count(b, "axes");
-    for (int i = 0; same && i < json_get_count(a, "axes"); i++)
-        same = strcmp(axis_key(a, i), axis_key(b, i)) == 0;
-    return same;
-}
-
 static bool check_together(struct reader *x, int d)
 {
     const struct value *first = x->run[0].plan, *other = x->run[d].plan;
-    if (!same_axes(first, other))
+    const char *axes = list_axes(x, 0), *other_axes = list_axes(x, d);
+    if (strcmp(axes, other_axes) != 0)
         return error_fail(
             x->err, PEAT_INVALID,
             "'%s' and '%s' do not make one table: the axes of the first are %s, of the "
             "second %s",
-            x->dir[0], x->dir[d], list_axes(x, 0), list_axes(x, d));
+            x->dir[0], x->dir[d], axes, other_axes);
     const char *m = json_get_text(value_get(first, "report"), "metric");
     const char *n = json_get_text(value_get(other, "report"), "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
@@ -74,15 +67,6 @@ static bool read_dir(struct reader *x, int d)
                : error_fail(x->err, PEAT_CORRUPT,
                             "'%s/plan.json' is damaged: it has %d axes, more than %d", x->dir[d],
                             axes, EXPERIMENT_MAX_AXES);
-}
-
-static bool read_dirs(struct reader *x)
-{
-    bool ok = true;
-    x->run = ARENA_ARRAY(x->a, x->n_dir, struct rundir);
-    for (int d = 0; d < x->n_dir; d++)
-        ok = ok && read_dir(x, d);
-    return ok;
 }
 
 static void join_names(struct reader *x)
@@ -180,11 +164,6 @@ const char *results_part(const char *split)
     return "";
 }
 
-static bool has_test_part(const struct result_cell *c)
-{
-    return json_get_number(value_get(c->config, "eval"), "test") > 0;
-}
-
 /* The split that is reported: the test part; without a test part all held-out data, or the half
  * that is not used for choosing. False: some cells have a test part and others do not. */
 static bool choose_split(struct reader *x)
@@ -194,7 +173,7 @@ static bool choose_split(struct reader *x)
     bool half = best && !x->options->every_value && json_text_is(best, "by", "halves");
     const struct result_cell *with = NULL, *without = NULL;
     for (int i = 0; i < r->n_cell; i++)
-        if (r->cell[i].config && has_test_part(&r->cell[i]))
+        if (json_get_number(value_get(r->cell[i].config, "eval"), "test") > 0)
             with = &r->cell[i];
         else if (r->cell[i].config)
             without = &r->cell[i];
@@ -258,12 +237,6 @@ static bool choose_metric(struct reader *x)
     return true;
 }
 
-static bool is_chosen(const struct results *r, const struct value *measure)
-{
-    return same_text(json_get_text(measure, "metric"), r->metric) &&
-           same_text(json_get_text(measure, "split"), r->split);
-}
-
 static bool list_lengths(struct reader *x)
 {
     struct results *r = x->r;
@@ -275,7 +248,9 @@ static bool list_lengths(struct reader *x)
             r->length_unit = unit;
         for (int k = 0; (m = json_get_item(result, "measures", k)); k++) {
             int64_t length = json_get_int(m, "length", 0);
-            if (!is_chosen(r, m) || integers_hold(r->length, r->n_length, length))
+            if (!same_text(json_get_text(m, "metric"), r->metric) ||
+                !same_text(json_get_text(m, "split"), r->split) ||
+                integers_hold(r->length, r->n_length, length))
                 continue;
             if (r->n_length == RESULTS_MAX_LENGTHS)
                 return error_fail(x->err, PEAT_INVALID,
@@ -302,20 +277,6 @@ static void read_values(struct results *r)
 }
 
 /* ---- rows ---- */
-
-static void read_labels(const struct results *r, const struct result_cell *c, const char **label)
-{
-    for (int i = 0; i < r->n_axis; i++)
-        label[i] = json_text_or(value_get(c->planned, "axes"), r->axis[i], "-");
-}
-
-static struct result_row *find_row(const struct results *r, const char *const *label)
-{
-    for (int i = 0; i < r->n_row; i++)
-        if (labels_alike(r->n_axis, r->row[i].axis, label, NULL, true))
-            return &r->row[i];
-    return NULL;
-}
 
 /* Two directories may have the same row if its settings are equal; its data may be elsewhere. */
 static bool check_same_setting(struct reader *x, const struct result_row *row,
@@ -365,11 +326,6 @@ static void leave_out(struct reader *x, const struct result_cell *counts, struct
             (struct result_rival){counts, other};
 }
 
-static int count_measures(const struct result_cell *c)
-{
-    return json_get_count(c->result, "measures");
-}
-
 /* If two directories have the cell, the copy with more values counts. */
 static void place_cell(struct reader *x, struct result_row *row, struct result_cell *c)
 {
@@ -378,7 +334,8 @@ static void place_cell(struct reader *x, struct result_row *row, struct result_c
         at++;
     if (at < row->n_cell && row->cell[at]->seed == c->seed) {
         struct result_cell *was = row->cell[at];
-        if (result_counts(c) && (!result_counts(was) || count_measures(c) > count_measures(was)))
+        bool more = json_get_count(c->result, "measures") > json_get_count(was->result, "measures");
+        if (result_counts(c) && (!result_counts(was) || more))
             row->cell[at] = c;
         leave_out(x, row->cell[at], row->cell[at] == c ? was : c);
         return;
@@ -401,10 +358,14 @@ static bool make_rows(struct reader *x)
     sort_integers(r->seed, r->n_seed);
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
-        read_labels(r, &r->cell[i], label);
-        struct result_row *row = find_row(r, label);
-        if (!row) {
-            row = &r->row[r->n_row++];
+        for (int k = 0; k < r->n_axis; k++)
+            label[k] = json_text_or(value_get(r->cell[i].planned, "axes"), r->axis[k], "-");
+        int at = 0;
+        while (at < r->n_row && !labels_alike(r->n_axis, r->row[at].axis, label, NULL, true))
+            at++;
+        struct result_row *row = &r->row[at];
+        if (at == r->n_row) {
+            r->n_row++;
             memcpy(row->axis, label, sizeof(label));
             row->cell = ARENA_ARRAY(x->a, r->n_seed, struct result_cell *);
             row->baseline = -1;
@@ -449,14 +410,6 @@ static bool same_measures(const struct result_row *x, const struct result_row *y
     return (!p || !q || value_equal(p, q)) && (!unit || !other || strcmp(unit, other) == 0);
 }
 
-static bool leaves_something_open(const struct value *task)
-{
-    for (int i = 0; task->kind == VALUE_MAP && i < task->n; i++)
-        if (json_text_is(task, task->key[i], "auto"))
-            return true;
-    return false;
-}
-
 /* Whether the tasks have equal settings, with files of the same content: shards of two machines
  * have their data at different paths. */
 static bool same_settings(const struct result_cell *x, const struct result_cell *y, struct arena *a)
@@ -482,9 +435,11 @@ static bool same_task(const struct result_row *x, const struct result_row *y, st
     const struct value *arch = value_get_path(p, "model.arch");
     const struct value *other = value_get_path(q, "model.arch");
     bool same_part = value_equal(value_get_path(p, "eval.test"), value_get_path(q, "eval.test"));
-    bool same_arch = !arch || !other || value_equal(arch, other);
-    return same_settings(x->cell[0], y->cell[0], arena) && same_part &&
-           (same_arch || !leaves_something_open(a)) && x->cell[0]->may_stop == y->cell[0]->may_stop;
+    bool same_arch = !arch || !other || value_equal(arch, other), open = false;
+    for (int i = 0; a->kind == VALUE_MAP && i < a->n; i++)
+        open = open || json_text_is(a, a->key[i], "auto");
+    return same_settings(x->cell[0], y->cell[0], arena) && same_part && (same_arch || !open) &&
+           x->cell[0]->may_stop == y->cell[0]->may_stop;
 }
 
 static void number_tasks(struct results *r, struct arena *a)
@@ -560,15 +515,6 @@ static void count_states(struct result_row *row)
     }
 }
 
-static void fill_rows(struct reader *x)
-{
-    double *room = ARENA_ARRAY(x->a, x->r->n_seed, double);
-    for (int i = 0; i < x->r->n_row; i++) {
-        count_states(&x->r->row[i]);
-        read_quantities(&x->r->row[i], room);
-    }
-}
-
 /* ---- reading everything ---- */
 
 static bool read_report(struct reader *x)
@@ -610,12 +556,20 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
 {
     *r = (struct results){.metric = "", .length_unit = "", .test = o->test};
     struct reader x = {r, o, n_dir, dir, NULL, a, err};
-    if (!read_dirs(&x) || !read_report(&x) || !read_results(&x))
+    x.run = ARENA_ARRAY(a, n_dir, struct rundir);
+    for (int d = 0; d < n_dir; d++)
+        if (!read_dir(&x, d))
+            return err->status;
+    if (!read_report(&x) || !read_results(&x))
         return err->status;
     number_tasks(r, a);
     peat_status status = o->every_value ? PEAT_OK : best_rows_keep(r, a, err);
     if (status != PEAT_OK)
         return status;
-    fill_rows(&x);
+    double *room = ARENA_ARRAY(a, r->n_seed, double);
+    for (int i = 0; i < r->n_row; i++) {
+        count_states(&r->row[i]);
+        read_quantities(&r->row[i], room);
+    }
     return results_compare(r, o, a, err);
 }

@@ -72,11 +72,14 @@ peat_status selector_no_axis(const struct results *r, const char *what, const ch
     return PEAT_INVALID;
 }
 
-static peat_status set_label(const struct results *r, const char *what, int axis, const char *label,
-                             struct selector *s, struct arena *a, struct error *err)
+static peat_status set_label(const struct results *r, const char *what, const char *name,
+                             const char *label, struct selector *s, struct arena *a,
+                             struct error *err)
 {
     const char **all = ARENA_ARRAY(a, r->n_row, const char *);
-    int n = 0;
+    int n = 0, axis = selector_axis(r, name);
+    if (axis < 0)
+        return selector_no_axis(r, what, name, a, err);
     s->label[axis] = label_meant(r, axis, label, a);
     if (s->label[axis])
         return PEAT_OK;
@@ -110,10 +113,7 @@ static peat_status parse_pairs(const struct results *r, const char *text, const 
         if (key >= n)
             return error_set(err, PEAT_INVALID, "%s: '%s' is not axis=label", what, word);
         const char *name = arena_printf(a, "%.*s", (int)key, part);
-        int axis = selector_axis(r, name);
-        if (axis < 0)
-            return selector_no_axis(r, what, name, a, err);
-        if (set_label(r, what, axis, word + key + 1, s, a, err) != PEAT_OK)
+        if (set_label(r, what, name, word + key + 1, s, a, err) != PEAT_OK)
             return PEAT_INVALID;
         part += n + (part[n] == ',');
     }
@@ -149,17 +149,13 @@ peat_status selector_parse(const struct results *r, const char *text, const char
 peat_status selector_from_map(const struct results *r, const struct value *map, struct selector *s,
                               struct arena *a, struct error *err)
 {
-    const char *what = "report.baseline";
+    peat_status status = PEAT_OK;
     *s = (struct selector){{NULL}};
-    for (int i = 0; i < map->n; i++) {
-        int axis = selector_axis(r, map->key[i]);
+    for (int i = 0; status == PEAT_OK && i < map->n; i++) {
         const char *label = map->item[i]->text;
-        if (axis < 0)
-            return selector_no_axis(r, what, map->key[i], a, err);
-        if (set_label(r, what, axis, label ? label : "", s, a, err) != PEAT_OK)
-            return PEAT_INVALID;
+        status = set_label(r, "report.baseline", map->key[i], label ? label : "", s, a, err);
     }
-    return PEAT_OK;
+    return status;
 }
 
 const char *selector_text(const struct results *r, const struct selector *s, struct arena *a)
@@ -255,19 +251,6 @@ static void no_row(const struct results *r, const char *text, struct arena *a, s
                   list_rows(r, all, r->n_row, a));
 }
 
-/* The rows that have all labels of "axis=label,...". */
-static peat_status find_selected(const struct results *r, const char *text,
-                                 const struct result_row **row, int *n, struct arena *a,
-                                 struct error *err)
-{
-    struct selector s;
-    peat_status status = selector_parse(r, text, "row", &s, a, err);
-    for (int i = 0; status == PEAT_OK && i < r->n_row; i++)
-        if (selector_leads(r, &s, &r->row[i], &r->row[i]))
-            row[(*n)++] = &r->row[i];
-    return status;
-}
-
 static int find_named(const struct results *r, const char *text, const struct result_row **row,
                       struct arena *a)
 {
@@ -285,8 +268,14 @@ const struct result_row *selector_row(const struct results *r, const char *text,
 {
     const struct result_row **found = ARENA_ARRAY(a, r->n_row + 1, const struct result_row *);
     int n = find_named(r, text, found, a);
-    if (n == 0 && has_pairs(text) && find_selected(r, text, found, &n, a, err) != PEAT_OK)
-        return NULL;
+    if (n == 0 && has_pairs(text)) {
+        struct selector s;
+        if (selector_parse(r, text, "row", &s, a, err) != PEAT_OK)
+            return NULL;
+        for (int i = 0; i < r->n_row; i++)
+            if (selector_leads(r, &s, &r->row[i], &r->row[i]))
+                found[n++] = &r->row[i];
+    }
     if (n == 1)
         return found[0];
     if (n == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stretches.c: computes the table of seeds and stretches for a sum of differences. */
-#include "report/stretches.h"
+/* stretches.c: differences in each stretch of the test text, from the losses that cells keep. */
+#include "report/effects.h"
 
 #include "maths/crossed.h"
 

@@ -15,8 +15,6 @@ struct builder {
     struct error *err;
 };
 
-/* ---- table_builder.c ---- */
-
 /* Functions that return bool have set the error where they return false. */
 
 /* The axis of this name, given to --option. */

@@ -9,17 +9,27 @@
 /* COMPARED: a number of the difference to the baseline */
 enum group { COMPARED, COUNTED, COST };
 
-/* Forms of numbers beside those of quantities. */
-enum { FORM_P = FORM_KIB + 1, FORM_EFFECT, FORM_HALF };
+/* Forms of cells beside those of quantities. */
+enum {
+    FORM_P = FORM_KIB + 1,
+    FORM_TESTED_P, /* a p of the chosen test, if the seeds can reach significance */
+    FORM_EFFECT,
+    FORM_HALF,
+    FORM_COUNTED, /* an int */
+    FORM_DIFF,
+    FORM_PAIRS,
+    FORM_N,
+    FORM_STEPS,
+    FORM_CHOSEN,
+    FORM_ATTENTION,
+};
 
 struct kind {
     const char *word, *head; /* its word in --columns, and its head in the table */
     enum group group;
-    struct table_cell (*cell)(struct builder *b, const struct kind *k,
-                              const struct result_row *row);
-    size_t at; /* offset in the summary when compared, otherwise in the row */
+    int form;
+    size_t at; /* offset of its number in the summary when compared, otherwise in the row */
     bool left; /* align left  */
-    int form;  /* of number_cell */
 };
 
 static const void *field_of(const struct builder *b, const struct kind *k,
@@ -29,34 +39,42 @@ static const void *field_of(const struct builder *b, const struct kind *k,
     return (const char *)from + k->at;
 }
 
-static double number_of(const struct builder *b, const struct kind *k, const struct result_row *row)
-{
-    const double *x = field_of(b, k, row);
-    return *x;
-}
-
-static struct table_cell int_cell(struct builder *b, const struct kind *k,
-                                  const struct result_row *row)
-{
-    const int *n = field_of(b, k, row);
-    return table_plain(arena_printf(b->a, "%d", *n));
-}
-
-/* Adds p of the chosen test, if the seeds can reach significance. */
-static struct table_cell tested_cell(struct builder *b, const struct kind *k,
-                                     const struct result_row *row)
+static const char *tested_text(struct builder *b, const struct kind *k,
+                               const struct result_row *row, double p)
 {
     const struct results *r = b->r;
-    const struct summary *s = &row->at[b->length];
     bool adjusted = k->at == offsetof(struct summary, diff.p_holm);
-    return table_plain(number_tested_p(b->a, r->test, number_of(b, k, row), s->pairs.n,
-                                       adjusted ? r->comparisons[b->length] : 1));
+    return number_tested_p(b->a, r->test, p, row->at[b->length].pairs.n,
+                           adjusted ? r->comparisons[b->length] : 1);
+}
+
+/* "8", "7/8" where cells are missing, "8, 6/8" where lengths differ. */
+static const char *n_text(struct builder *b, const struct result_row *row)
+{
+    int n = b->length >= 0 ? row->at[b->length].n : 0;
+    int planned = row->n_cell - row->decided;
+    const char *each = NULL;
+    if (table_one_n(b, row))
+        return arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned);
+    for (int l = 0; l < b->r->n_length; l++)
+        each = arena_item(b->a, each, "%d", row->at[l].n);
+    return arena_printf(b->a, "%s/%d", each, planned);
+}
+
+/* "300", or "120 to 300" where cells stopped early. */
+static const char *steps_text(struct builder *b, const struct result_row *row)
+{
+    if (row->steps_most == 0)
+        return "-";
+    return arena_printf(
+        b->a, row->steps_least == row->steps_most ? "%" PRId64 : "%" PRId64 " to %" PRId64,
+        row->steps_least, row->steps_most);
 }
 
 static struct table_cell number_cell(struct builder *b, const struct kind *k,
                                      const struct result_row *row)
 {
-    double x = number_of(b, k, row);
+    double x = *(const double *)field_of(b, k, row);
     switch (k->form) {
     case FORM_COUNT:
         return table_plain(number_count(b->a, x));
@@ -70,6 +88,8 @@ static struct table_cell number_cell(struct builder *b, const struct kind *k,
         return table_number(b->a, "%.0f", x / 1024.0);
     case FORM_P:
         return table_number(b->a, x < 0.001 ? "%.0e" : "%.3f", x);
+    case FORM_TESTED_P:
+        return table_plain(tested_text(b, k, row, x));
     case FORM_EFFECT:
         return table_number(b->a, "%+.2f", x);
     case FORM_HALF:
@@ -78,89 +98,59 @@ static struct table_cell number_cell(struct builder *b, const struct kind *k,
     return table_plain("-");
 }
 
-static struct table_cell diff_cell(struct builder *b, const struct kind *k,
-                                   const struct result_row *row)
+static struct table_cell cell_of(struct builder *b, const struct kind *k,
+                                 const struct result_row *row)
 {
-    (void)k;
-    return table_diff_cell(b, row);
-}
-
-static struct table_cell pairs_cell(struct builder *b, const struct kind *k,
-                                    const struct result_row *row)
-{
-    const struct pairs *p = field_of(b, k, row);
-    int refused = pairs_refused(p);
-    return table_plain(arena_printf(b->a, refused ? "%d/%d" : "%d", p->n, p->n + refused));
-}
-
-/* "8", "7/8" where cells are missing, "8, 6/8" where lengths differ. */
-static struct table_cell n_cell(struct builder *b, const struct kind *k,
-                                const struct result_row *row)
-{
-    (void)k;
-    int n = b->length >= 0 ? row->at[b->length].n : 0;
-    int planned = row->n_cell - row->decided;
-    const char *each = NULL;
-    if (table_one_n(b, row))
-        return table_plain(arena_printf(b->a, n == planned ? "%d" : "%d/%d", n, planned));
-    for (int l = 0; l < b->r->n_length; l++)
-        each = arena_item(b->a, each, "%d", row->at[l].n);
-    return table_plain(arena_printf(b->a, "%s/%d", each, planned));
-}
-
-/* "300", or "120 to 300" where cells stopped early. */
-static struct table_cell steps_cell(struct builder *b, const struct kind *k,
-                                    const struct result_row *row)
-{
-    (void)k;
-    if (row->steps_most == 0)
-        return table_plain("-");
-    if (row->steps_least == row->steps_most)
-        return table_plain(arena_printf(b->a, "%" PRId64, row->steps_most));
-    return table_plain(
-        arena_printf(b->a, "%" PRId64 " to %" PRId64, row->steps_least, row->steps_most));
-}
-
-/* "lr=0.003"; "-" where no value is chosen. */
-static struct table_cell chosen_cell(struct builder *b, const struct kind *k,
-                                     const struct result_row *row)
-{
-    (void)b;
-    (void)k;
-    return table_plain(row->chosen ? row->chosen : "-");
-}
-
-static struct table_cell attention_cell(struct builder *b, const struct kind *k,
-                                        const struct result_row *row)
-{
-    (void)b;
-    (void)k;
-    const char *path = row_text(row, "attention_path");
-    return table_plain(path ? path : "-");
+    const char *text = NULL;
+    int refused;
+    switch (k->form) {
+    case FORM_COUNTED:
+        return table_plain(arena_printf(b->a, "%d", *(const int *)field_of(b, k, row)));
+    case FORM_DIFF:
+        return table_diff_cell(b, row);
+    case FORM_PAIRS:
+        refused = pairs_refused(&row->at[b->length].pairs);
+        text = arena_printf(b->a, refused ? "%d/%d" : "%d", row->at[b->length].pairs.n,
+                            row->at[b->length].pairs.n + refused);
+        break;
+    case FORM_N:
+        return table_plain(n_text(b, row));
+    case FORM_STEPS:
+        return table_plain(steps_text(b, row));
+    case FORM_CHOSEN:
+        text = row->chosen;
+        break;
+    case FORM_ATTENTION:
+        text = row_text(row, "attention_path");
+        break;
+    default:
+        return number_cell(b, k, row);
+    }
+    return table_plain(text ? text : "-");
 }
 
 #define OF_ROW(member)     offsetof(struct result_row, member)
 #define OF_SUMMARY(member) offsetof(struct summary, member)
 
 static const struct kind of_rows[] = {
-    {"diff", "diff", COMPARED, diff_cell},
-    {"diff_text", "and text", COMPARED, number_cell, OF_SUMMARY(diff.text_half), .form = FORM_HALF},
-    {"p", "p", COMPARED, tested_cell, OF_SUMMARY(diff.p)},
-    {"p_holm", "p_holm", COMPARED, tested_cell, OF_SUMMARY(diff.p_holm)},
-    {"p_t", "p_t", COMPARED, number_cell, OF_SUMMARY(diff.p_t_holm), .form = FORM_P},
-    {"g_z", "g_z", COMPARED, number_cell, OF_SUMMARY(diff.gz), .form = FORM_EFFECT},
-    {"d_z", "d_z", COMPARED, number_cell, OF_SUMMARY(diff.dz), .form = FORM_EFFECT},
-    {"pairs", "pairs", COMPARED, pairs_cell, OF_SUMMARY(pairs)},
-    {"chosen", "chosen", COUNTED, chosen_cell, .left = true},
-    {"n", "n", COUNTED, n_cell},
-    {"steps", "steps", COUNTED, steps_cell},
-    {"stopped", "stopped", COUNTED, int_cell, OF_ROW(stopped)},
-    {"missing", "missing", COUNTED, int_cell, OF_ROW(missing)},
-    {"failed", "failed", COUNTED, int_cell, OF_ROW(failed)},
-    {"diverged", "diverged", COUNTED, int_cell, OF_ROW(diverged)},
-    {"stale", "stale", COUNTED, int_cell, OF_ROW(stale)},
-    {"damaged", "damaged", COUNTED, int_cell, OF_ROW(damaged)},
-    {"attention", "attention", COST, attention_cell, .left = true},
+    {"diff", "diff", COMPARED, FORM_DIFF},
+    {"diff_text", "and text", COMPARED, FORM_HALF, OF_SUMMARY(diff.text_half)},
+    {"p", "p", COMPARED, FORM_TESTED_P, OF_SUMMARY(diff.p)},
+    {"p_holm", "p_holm", COMPARED, FORM_TESTED_P, OF_SUMMARY(diff.p_holm)},
+    {"p_t", "p_t", COMPARED, FORM_P, OF_SUMMARY(diff.p_t_holm)},
+    {"g_z", "g_z", COMPARED, FORM_EFFECT, OF_SUMMARY(diff.gz)},
+    {"d_z", "d_z", COMPARED, FORM_EFFECT, OF_SUMMARY(diff.dz)},
+    {"pairs", "pairs", COMPARED, FORM_PAIRS},
+    {"chosen", "chosen", COUNTED, FORM_CHOSEN, .left = true},
+    {"n", "n", COUNTED, FORM_N},
+    {"steps", "steps", COUNTED, FORM_STEPS},
+    {"stopped", "stopped", COUNTED, FORM_COUNTED, OF_ROW(stopped)},
+    {"missing", "missing", COUNTED, FORM_COUNTED, OF_ROW(missing)},
+    {"failed", "failed", COUNTED, FORM_COUNTED, OF_ROW(failed)},
+    {"diverged", "diverged", COUNTED, FORM_COUNTED, OF_ROW(diverged)},
+    {"stale", "stale", COUNTED, FORM_COUNTED, OF_ROW(stale)},
+    {"damaged", "damaged", COUNTED, FORM_COUNTED, OF_ROW(damaged)},
+    {"attention", "attention", COST, FORM_ATTENTION, .left = true},
 };
 enum { OF_ROWS = sizeof(of_rows) / sizeof(*of_rows), KINDS = OF_ROWS + QUANTITIES };
 
@@ -185,9 +175,8 @@ static void list_kinds(struct choice *c)
             c->kind[c->n_kind++] = (struct kind){.word = quantities[i].column,
                                                  .head = quantities[i].head,
                                                  .group = COST,
-                                                 .cell = number_cell,
-                                                 .at = OF_ROW(q) + i * sizeof(double),
-                                                 .form = quantities[i].form};
+                                                 .form = quantities[i].form,
+                                                 .at = OF_ROW(q) + i * sizeof(double)};
 }
 
 const char *table_column_word(int i)
@@ -247,6 +236,7 @@ static void cost_columns(const struct builder *b, struct choice *c)
  * can have, and n is left out where the title says it. */
 static void usual_columns(const struct builder *b, struct choice *c)
 {
+    const bool whole = b->o->whole, compared = b->r->baseline_text && b->length >= 0;
     bool failed = false, diverged = false, stopped = false;
     int can = 0, cannot = 0;
     for (int i = 0; i < b->r->n_row; i++) {
@@ -254,31 +244,28 @@ static void usual_columns(const struct builder *b, struct choice *c)
         stopped = stopped || b->r->row[i].stopped;
         diverged = diverged || b->r->row[i].diverged;
     }
+    if (compared)
+        count_testable(b, &can, &cannot);
+    const struct {
+        const char *word;
+        bool shown;
+    } after_metric[] = {{"diff", compared},
+                        {"p_holm", compared && (can || !cannot || whole)},
+                        {"p_t", cannot > 0},
+                        {"g_z", compared && whole},
+                        {"n", !table_seeds(b) || whole},
+                        {"steps", stopped},
+                        {"stopped", stopped},
+                        {"failed", failed},
+                        {"diverged", diverged}};
     if (b->r->best_over)
         add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
         add(c, NULL, l);
-    if (b->r->baseline_text && b->length >= 0) {
-        add_kind(c, "diff");
-        count_testable(b, &can, &cannot);
-        if (can || !cannot || b->o->whole)
-            add_kind(c, "p_holm");
-        if (cannot)
-            add_kind(c, "p_t");
-        if (b->o->whole)
-            add_kind(c, "g_z");
-    }
-    if (!table_seeds(b) || b->o->whole)
-        add_kind(c, "n");
-    if (stopped) {
-        add_kind(c, "steps");
-        add_kind(c, "stopped");
-    }
-    if (failed)
-        add_kind(c, "failed");
-    if (diverged)
-        add_kind(c, "diverged");
-    if (b->o->whole)
+    for (size_t i = 0; i < sizeof(after_metric) / sizeof(*after_metric); i++)
+        if (after_metric[i].shown)
+            add_kind(c, after_metric[i].word);
+    if (whole)
         cost_columns(b, c);
 }
 
@@ -346,25 +333,18 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
-/* The number of costs after all other columns; they get a block of their own. */
-static int count_last_costs(const struct choice *c)
-{
-    int n = 0;
-    while (n < c->n && c->item[c->n - 1 - n].kind && c->item[c->n - 1 - n].kind->group == COST)
-        n++;
-    return n;
-}
-
 static void add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
-    int last = count_last_costs(c);
+    int costs = c->n; /* the costs after all other columns get a block of their own */
+    while (costs > 0 && c->item[costs - 1].kind && c->item[costs - 1].kind->group == COST)
+        costs--;
     for (int i = 0; i < b->r->n_axis; i++)
         table_column(t, results_axis_name(b->r, b->axis[i]), false);
     t->n_label = t->n_column;
     for (int i = 0; i < c->n; i++) {
         const struct kind *kind = c->item[i].kind;
-        if (last && i == c->n - last)
+        if (i == costs)
             t->first_cost = t->n_column;
         table_column(t, head_of(b, &c->item[i]), !kind || !kind->left);
     }
@@ -377,7 +357,7 @@ static void add_row(struct builder *b, const struct choice *c, const struct resu
     for (int i = 0; i < c->n; i++) {
         const struct kind *kind = c->item[i].kind;
         table_cell(b->t,
-                   kind ? kind->cell(b, kind, row) : table_metric_cell(b, row, c->item[i].length));
+                   kind ? cell_of(b, kind, row) : table_metric_cell(b, row, c->item[i].length));
     }
 }
 

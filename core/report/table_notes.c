@@ -47,15 +47,6 @@ static void note_drift(struct builder *b)
         }
 }
 
-static void note_marks(struct builder *b)
-{
-    if (has_mark(b->t, 'u'))
-        table_note(b->t, "u: at this length the model used rows of a learned table that were never "
-                         "trained");
-    if (has_mark(b->t, 'd'))
-        note_drift(b);
-}
-
 static void note_pairs(struct builder *b)
 {
     struct pairs all = {0};
@@ -236,19 +227,6 @@ static void note_matched(struct builder *b)
     }
 }
 
-static void note_lists(struct builder *b)
-{
-    const struct results *r = b->r;
-    if (r->n_dropped)
-        table_note(b->t, "schemes with nothing to merge have one row each: peat status names %d",
-                   r->n_dropped);
-    if (r->n_skipped) {
-        table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
-                   r->n_skipped, plural(r->n_skipped));
-    }
-    note_matched(b);
-}
-
 static void note_damage(struct builder *b)
 {
     enum { SHOWN = 5 };
@@ -302,16 +280,14 @@ static void note_trained_by(struct builder *b)
                    n, all, by, several ? ", ..." : "");
 }
 
-static void note_kinds(struct builder *b)
-{
-    struct kinds k;
-    kinds_find(&k, b->r, b->r->n_row, b->r->row, b->a);
-    kinds_note(b->t, &k);
-}
-
 void table_notes(struct builder *b)
 {
-    note_marks(b);
+    struct kinds kinds;
+    if (has_mark(b->t, 'u'))
+        table_note(b->t, "u: at this length the model used rows of a learned table that were never "
+                         "trained");
+    if (has_mark(b->t, 'd'))
+        note_drift(b);
     for (int i = 0; i < b->r->n_note; i++)
         table_note(b->t, "%s", b->r->note[i]);
     note_stopped(b);
@@ -320,9 +296,16 @@ void table_notes(struct builder *b)
     note_seeds(b);
     note_unmeasured(b);
     note_trained_by(b);
-    note_kinds(b);
+    kinds_find(&kinds, b->r, b->r->n_row, b->r->row, b->a);
+    kinds_note(b->t, &kinds);
     table_note_rivals(b->t, b->r);
-    note_lists(b);
+    if (b->r->n_dropped)
+        table_note(b->t, "schemes with nothing to merge have one row each: peat status names %d",
+                   b->r->n_dropped);
+    if (b->r->n_skipped)
+        table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
+                   b->r->n_skipped, plural(b->r->n_skipped));
+    note_matched(b);
     note_not_finite(b);
     note_damage(b);
     note_injection(b);

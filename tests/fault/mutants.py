@@ -70,9 +70,9 @@ MUTANTS = [
     Mutant("core/report/table_columns.c", "OF_SUMMARY(diff.p_t_holm)", "OF_SUMMARY(diff.p_t)", "unit.(quantities|results)$"),
     Mutant("core/report/claim_verdict.c", "-effect - c->margin : effect - c->margin",
            "-effect + c->margin : effect - c->margin", "unit.claims$|integration.claims$"),
-    Mutant("core/page/html_best.c", "s->diff.ci_low > 0.0 || s->diff.ci_high < 0.0",
+    Mutant("core/page/html_verdict.c", "s->diff.ci_low > 0.0 || s->diff.ci_high < 0.0",
            "s->diff.ci_low > 0.0 || s->diff.ci_low < 0.0", "unit.html$"),
-    Mutant("core/page/html_verdict.c", "d->p_holm, d->n", "d->p, d->n", "unit.(html|quantities)$"),
+    Mutant("core/page/html_verdict.c", "d->p_holm, d->n, p->r", "d->p, d->n, p->r", "unit.(html|quantities)$"),
     Mutant("core/plot/plot_cost.c", "return row->q[Q_PARAMS];", "return row->q[Q_FLOPS_PER_TOKEN];", "unit.plot$"),
     # check, diagnose
     Mutant("core/check/check_sequence.c", "in->pad[b * in->T + j]", "in->pad[b * in->T + i]",

@@ -53,7 +53,7 @@ const struct value *findings_kept(const struct result_cell *cell, struct arena *
 int findings_of(const struct findings *f, const struct found_row *row, const struct measure *m,
                 struct finding out[MEASURE_PARTS]);
 
-/* ---- findings_table.c, findings_text.c ---- */
+/* ---- findings_table.c ---- */
 
 /* A line for each diagnosed row. columns: "angle,position_r2@0", comma-separated; NULL: the usual
  * ones that some row has. PEAT_INVALID: no such measure or part. */

@@ -25,6 +25,8 @@ void figure_release(struct figure *f);
 /* 'text' for gnuplot, or "text" with escapes where it holds an apostrophe: two of them doubled side
  * by side are misread. Control characters are as shown.h has them. */
 void figure_quote(struct strbuf *out, const char *text);
+/* "set WHAT 'text'" and what follows it on the script's lines. */
+void figure_set(struct strbuf *out, const char *what, const char *text, const char *after);
 /* Says which row of the results the next element of the script's plot commands shows; -1: no row. A
  * script that calls this for one element calls it for each, in their order. */
 void figure_element(struct figure *f, int row);

@@ -40,8 +40,9 @@ struct plot_options {
 /* PEAT_INVALID: lines or panels name no axis, or one axis twice. */
 peat_status plot_check(const struct results *r, const struct plot_options *o, struct arena *a,
                        struct error *err);
-/* True where bars have a dashed line for the baseline, because all rows are compared with one. */
-bool plot_has_baseline(const struct results *r, int length);
+/* The row with which all are compared: bars have a dashed line for it. -1: no such row, or it has
+ * no value. */
+int plot_baseline(const struct results *r, int length);
 
 /* Initialises f in any case. PEAT_INVALID: nothing can be drawn, with the reason. */
 peat_status plot_make(struct figure *f, const struct results *r, const struct plot_options *o,

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "experiment/claim.h"
-#include "report/effect_change.h"
+#include "report/effects.h"
 
 enum claim_end { CLAIM_UNDECIDED, CLAIM_HOLDS, CLAIM_FAILS };
 /* "undecided", "holds", "fails" */
@@ -22,7 +22,7 @@ struct claim_verdict {
     const char *run;        /* in a family over several runs, the name of the claim's run;
                              * otherwise NULL */
     struct effects effects; /* effects of its contrast */
-    /* The effects that the claim is about: effects.pooled, or its changes (effect_change.h).
+    /* The effects that the claim is about: effects.pooled, or its changes (effect_change.c).
      * Several effects are a monotone trend: the claim holds when it holds for each of them (Berger
      * 1982, Technometrics 24, 295), and fails when it fails for one of them after Bonferroni's
      * correction. */

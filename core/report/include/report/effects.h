@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "experiment/change.h"
 #include "experiment/contrast.h"
 #include "maths/strata.h"
 #include "report/results.h"
@@ -60,6 +61,15 @@ struct effects effects_of_rows(const struct results *r, const struct result_row 
                                const struct result_row *y, int length, struct arena *a);
 /* The difference in its one stratum. */
 struct difference effects_difference(const struct effects *x, struct arena *a);
+/* An effect with its kind in tables. */
+struct listed_effect {
+    const struct effect *e;
+    const char *kind; /* "line", "margin", "pooled" */
+    int m;            /* number of comparisons that its p is adjusted for */
+};
+/* The effects that are shown: lines, margins, and the pooled one, unless a single line would repeat
+ * it. Returns their number. */
+int effects_list(const struct effects *x, struct listed_effect **list, struct arena *a);
 /* The effect whose value at each seed is of_seed [r->n_seed] (NaN: no value), computed from the
  * strata `in` [pairs.n] as the sum of weight [pairs.n] times their differences. */
 struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,
@@ -70,3 +80,23 @@ bool effects_have_pairs(const struct effects *x);
 struct labelled results_labels(const struct results *r, struct arena *a);
 /* "position.combine: concat_split - sum", or the two rows. */
 const char *effects_what(const struct effects *x, struct arena *a);
+
+/* effect_change.c: how an effect changes along an axis. Computes the changes into *out: one change,
+ * or for CHANGE_MONOTONE one for each step, named "1500 to 6000". Returns their number; 0: *why has
+ * the reason. x belongs to this contrast only, and c is not CHANGE_NONE. */
+int effect_changes(const struct effects *x, const struct change *c, struct effect **out,
+                   const char **why, struct arena *a);
+
+/* ---- stretches.c ---- */
+
+/* {"length", "nll", "targets"}: the cell's losses at a length (docs/formats.md, result.json); NULL:
+ * it has no such losses. */
+const struct value *cell_stretches(const struct result_cell *c, int64_t length);
+/* Sets text_half, text_se and text_df of d, the mean over these d->n seeds of the sum of
+ * weight [x->pairs.n] times the differences of the pairs; pairs with weight 0 are left out. Over
+ * seeds and the test text, with the variance that crossed.h estimates. Each cell's losses are
+ * scaled so that their mean is its value of the metric. All three are NaN where the metric is not
+ * the same multiple of the loss in all cells, where a cell has no losses of stretches, and where
+ * targets differ, and without a test part. */
+void difference_add_text(struct difference *d, const struct effects *x, const double *weight,
+                         const int64_t *seed);

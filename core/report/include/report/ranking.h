@@ -38,8 +38,6 @@ struct ranking {
     const char **incomplete; /* methods that lack a value on some task */
 };
 
-enum { RANKING_TASKS_MIN = 5 };
-
 /* PEAT_INVALID: no axis is a task axis, or nothing was evaluated at this length (-1: the first
  * length of each task). */
 peat_status ranking_make(struct ranking *k, const struct results *r, int64_t length,
