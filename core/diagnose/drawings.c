@@ -274,7 +274,6 @@ static const struct value *drawing_of(const struct shown_scheme *look, struct ar
     struct shown_scheme alone = *look;
     struct json missing = json_map(a);
     alone.cell = NULL;
-    alone.drawing.id = alone.drawing.label = alone.drawing.weights = NULL;
     peat_status status = ask(look, &sent, &err);
     if (status == PEAT_FAILED && look->cell)
         status = ask(&alone, &sent, &err);
