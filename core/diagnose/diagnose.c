@@ -40,11 +40,6 @@ static const struct value *find(const struct value *v, const char *path)
     return find(value_get(v, key), slash + 1);
 }
 
-static double number_of(const struct value *v)
-{
-    return v && (v->kind == VALUE_INT || v->kind == VALUE_REAL) ? v->real : (double)NAN;
-}
-
 /* form: "10.3f" or "g" as of printf; "10.1%" prints a share in %; "-6<" the number before x. "-" is
  * printed for a number that is missing. */
 static void add_number(struct strbuf *out, const char *form, double x)
@@ -68,7 +63,7 @@ static void add_filled(struct strbuf *out, const char *text, const struct value 
         char path[64], form[16];
         strbuf_add_bytes(out, text, (size_t)(at - text));
         BUG_UNLESS(sscanf(at, "{%63[^ }] %15[^}]}", path, form) == 2);
-        add_number(out, form, number_of(find(v, path)));
+        add_number(out, form, value_number(find(v, path)));
     }
     strbuf_add(out, text);
 }
@@ -82,7 +77,7 @@ static void add_shares(struct strbuf *out, const struct value *share)
                                         "position.position", "bias"};
     double rest = 0.0;
     for (int i = 0; share && i < share->n; i++)
-        rest += fmax(number_of(share->item[i]), 0.0); /* 0 for a missing number */
+        rest += fmax(value_number(share->item[i]), 0.0); /* 0 for a missing number */
     for (int i = 0; i < 5; i++)
         rest -= fmax(json_get_number(share, terms[i]), 0.0);
     add_filled(out,
@@ -170,7 +165,7 @@ static void add_profile_head(const struct page *p, const struct value *distances
 static void add_bins(const struct page *p, const struct value *share, int fit)
 {
     for (int i = 0; share && i < fit && i < share->n; i++)
-        add_number(p->out, "7.1%", number_of(share->item[i]));
+        add_number(p->out, "7.1%", value_number(share->item[i]));
     strbuf_add(p->out, "\n");
 }
 

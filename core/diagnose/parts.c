@@ -186,7 +186,7 @@ static bool chains_of(struct trace *t, int64_t layer, double *y, bool sites, str
            forward_status(&t->g, "a part of the input cannot be run", &s->err) == PEAT_OK;
 }
 
-/* Adds what the chains have beyond `silent` to part p of every group; silent NULL: all of it. */
+/* Adds the chains, less the chains `silent` (NULL: nothing less), to part p of every group. */
 static void add_part(struct group_parts *g, enum part_kind p, const struct chains *c,
                      const struct chains *silent)
 {

@@ -74,7 +74,7 @@ static struct sample take_part(const struct sample *s, const bool *mark, bool wh
     return (struct sample){{x, n, d}, y, label};
 }
 
-/* What a probe learns from, and what it is scored on. */
+/* A probe learns from the rows of `train` and is scored on those of `test`. */
 struct learning {
     const struct team *team;
     struct sample train, test;
@@ -86,16 +86,16 @@ struct learning {
 static void standardise(struct learning *l)
 {
     int64_t d = l->train.x.columns;
-    double *mean = ARENA_ARRAY(l->a, d, double), *variance = ARENA_ARRAY(l->a, d, double);
+    double *mean = ARENA_ARRAY(l->a, d, double), *scale = ARENA_ARRAY(l->a, d, double);
     struct matrix *const part[] = {&l->train.x, &l->test.x};
     matrix_mean(part[0], mean);
-    column_variances(part[0], variance);
+    column_variances(part[0], scale);
+    for (int64_t j = 0; j < d; j++)
+        scale[j] = scale[j] > 0.0 ? 1.0 / sqrt(scale[j]) : 0.0;
     for (int p = 0; p < 2; p++) {
         float *out = ARENA_ARRAY(l->a, part[p]->rows * d, float);
-        for (int64_t i = 0; i < part[p]->rows * d; i++) {
-            double scale = variance[i % d] > 0.0 ? 1.0 / sqrt(variance[i % d]) : 0.0;
-            out[i] = (float)(((double)part[p]->x[i] - mean[i % d]) * scale);
-        }
+        for (int64_t i = 0; i < part[p]->rows * d; i++)
+            out[i] = (float)(((double)part[p]->x[i] - mean[i % d]) * scale[i % d]);
         part[p]->x = out;
     }
 }

@@ -160,10 +160,11 @@ static int64_t training_length(const struct results *r)
     return length;
 }
 
-static void add_setting(const struct results *r, struct strbuf *out)
+/* trained: the training length; 0: none is marked. */
+static void add_setting(const struct results *r, int64_t trained, struct strbuf *out)
 {
     enum { LOG_FROM = 4 };
-    int64_t first = r->length[0], last = r->length[r->n_length - 1], trained = training_length(r);
+    int64_t first = r->length[0], last = r->length[r->n_length - 1];
     if (first > 0 && last >= LOG_FROM * first)
         strbuf_addf(out, "set logscale x 2\nset xrange [%g:%g]\n", (double)first / 1.15,
                     (double)last * 1.15);
@@ -205,9 +206,9 @@ peat_status plot_length(struct plotter *p)
         any = any || p->has_value[i];
     if (!any)
         return error_set(p->err, PEAT_INVALID, "no row has a value yet");
-    add_setting(r, &setting);
-    plot_set_y_range(p, p->high, &setting);
     int64_t trained = training_length(r);
+    add_setting(r, trained, &setting);
+    plot_set_y_range(p, p->high, &setting);
     const char *with = trained ? arena_printf(p->a, "; trained with %" PRId64, trained) : "";
     lines_draw(p, &s,
                &(struct lines){

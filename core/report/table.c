@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c: chooses and orders the rows and columns of a table of results, and what the parts of a
- * table share: axes by name, cells, notes. */
+/* table.c: chooses and orders the rows and columns of a table of results; functions that all parts
+ * of a table call: axes by name, cells, notes. */
 
 #include "report/numbers.h"
 #include "report/selector.h"
