@@ -279,23 +279,35 @@ def lines_of(path):
         return list(csv.DictReader(file))
 
 
-def published(source):
-    """(name, run, block) of every bundle with claims whose page prints them."""
+def bundles(source):
+    """By name of a run: its bundle and the lines of its csv file."""
+    found = {}
     for bundle in sorted(source.glob("experiments/*/*.tar.xz")):
+        with tarfile.open(bundle) as tar:
+            name = pathlib.PurePath(tar.next().name).parts[0]
+        found[name] = bundle, lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")
+    return found
+
+
+def published(source):
+    """(name, run, block) of every bundle with claims whose page prints them; claims may be about rows of further runs."""
+    found = bundles(source)
+    for name, (bundle, table) in found.items():
         with tarfile.open(bundle) as tar:
             files = {pathlib.PurePath(m.name).name: m.name for m in tar if m.name.count("/") == 1}
             if "claims.json" not in files:
                 continue
-            name = pathlib.PurePath(files["plan.json"]).parts[0]
             def read(name):
                 return json.load(io.TextIOWrapper(tar.extractfile(name)))
             plan, claims = read(files["plan.json"]), read(files["claims.json"])
             texts = any(claim.get("sampled") == "seeds_and_text" for claim in claims["versions"][-1]["claims"])
             results = [read(m.name) for m in tar if texts and m.name.endswith("/result.json")]
-        blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+) --part claims\n(.*?)\n```",
+        blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+)([^\n]*) --part claims\n(.*?)\n```",
                             bundle.with_name("README.md").read_text(), re.S)
-        table = lines_of(str(bundle)[:-len(".tar.xz")] + ".csv")
-        yield name, Run(plan, claims, table, results), dict(blocks).get(name, "")
+        beside, block = {of: (others, said) for of, others, said in blocks}.get(name, ("", ""))
+        for other in re.findall(r"runs/(\S+)", beside):
+            table = table + found[other][1]
+        yield name, Run(plan, claims, table, results), block
 
 
 def one_run(folder, table, said):
