@@ -33,8 +33,11 @@ if(TARGET peat)
   endforeach()
 endif()
 
-# The package of Python. Debian's python3 looks there below /usr; elsewhere PYTHONPATH has to name it.
-set(PEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the package of Python is installed")
+# The package of Python, and where the program of the build tree finds it.
+if(NOT IS_ABSOLUTE ${PEAT_PYTHON_DIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/peat ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR}/peat SYMBOLIC)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/peat DESTINATION ${PEAT_PYTHON_DIR}
   FILES_MATCHING PATTERN "*.py")
 install(FILES ${PROJECT_SOURCE_DIR}/python/results.ipynb DESTINATION ${CMAKE_INSTALL_DOCDIR})
