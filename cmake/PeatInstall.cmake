@@ -17,12 +17,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins DESTINATION ${CMAKE_INSTALL_DOCD
 if(TARGET peat)
   install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-  # The program writes its own manual.
-  set(man_dir ${PROJECT_BINARY_DIR}/man/man1)
-  add_custom_command(OUTPUT ${man_dir}/peat.1 COMMAND peat help --man ${man_dir}
-    DEPENDS peat VERBATIM)
-  add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
-  install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  # Manual pages are made from the program's help.
+  find_program(PEAT_PYTHON3 python3)
+  if(PEAT_PYTHON3)
+    set(man_dir ${PROJECT_BINARY_DIR}/man/man1)
+    set(reference ${PROJECT_SOURCE_DIR}/docs/reference.py)
+    add_custom_command(OUTPUT ${man_dir}/peat.1 COMMAND ${CMAKE_COMMAND} -E rm -rf ${man_dir}
+      COMMAND ${PEAT_PYTHON3} ${reference} man ${man_dir} $<TARGET_FILE:peat> DEPENDS peat ${reference} VERBATIM)
+    add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
+    install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  else()
+    message(STATUS "python3 was not found: no manual pages are made")
+  endif()
   foreach(shell bash-completion/completions/peat zsh/site-functions/_peat
       fish/vendor_completions.d/peat.fish)
     string(REGEX MATCH "^[a-z]+" name ${shell})

@@ -11,7 +11,7 @@ const struct cli_command cmd_plugins = {
     .name = "peat plugins",
     .summary = "list and explain schemes, combinations and tasks",
     .verb = (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
-                                                &plugins_new, &plugins_reference, NULL},
+                                                &plugins_new, NULL},
 };
 
 static void put_words(struct json map, const char *key, const char *words)
