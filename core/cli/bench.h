@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.h: the decoder that is timed, and the speed of matrix products, for peat bench, peat plan
- * and tests/bench. */
+/* bench.h: the decoder that is timed, and the speed of matrix products, for peat bench and
+ * tests/bench. */
 #pragma once
 
 #include "model/transformer.h"
