@@ -20,6 +20,24 @@ struct page {
 
 /* ---- defaults ---- */
 
+/* The config with all defaults; required parameters are left empty. */
+static const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
+{
+    int n = 0;
+    while (desc->param && desc->param[n].key)
+        n++;
+    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
+    void *config = arena_zalloc(a, desc->config_size + 1);
+    for (int i = 0; i < n; i++) {
+        row[i] = desc->param[i];
+        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
+    }
+    struct error err = {0};
+    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
+        BUG("defaults of '%s': %s", desc->id, err.text);
+    return config;
+}
+
 static const char *default_text(const struct page *page, const peat_param *row)
 {
     if (row->flags & PEAT_REQUIRED)
