@@ -17,12 +17,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins DESTINATION ${CMAKE_INSTALL_DOCD
 if(TARGET peat)
   install(TARGETS peat RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-  # The program writes its own manual.
-  set(man_dir ${PROJECT_BINARY_DIR}/man/man1)
-  add_custom_command(OUTPUT ${man_dir}/peat.1 COMMAND peat help --man ${man_dir}
-    DEPENDS peat VERBATIM)
-  add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
-  install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  # Manual pages are made from the program's help.
+  find_program(PEAT_PYTHON3 python3)
+  if(PEAT_PYTHON3)
+    set(man_dir ${PROJECT_BINARY_DIR}/man/man1)
+    set(reference ${PROJECT_SOURCE_DIR}/docs/reference.py)
+    add_custom_command(OUTPUT ${man_dir}/peat.1 COMMAND ${CMAKE_COMMAND} -E rm -rf ${man_dir}
+      COMMAND ${PEAT_PYTHON3} ${reference} man ${man_dir} $<TARGET_FILE:peat> DEPENDS peat ${reference} VERBATIM)
+    add_custom_target(manual ALL DEPENDS ${man_dir}/peat.1)
+    install(DIRECTORY ${man_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  else()
+    message(STATUS "python3 was not found: no manual pages are made")
+  endif()
   foreach(shell bash-completion/completions/peat zsh/site-functions/_peat
       fish/vendor_completions.d/peat.fish)
     string(REGEX MATCH "^[a-z]+" name ${shell})
@@ -33,8 +39,11 @@ if(TARGET peat)
   endforeach()
 endif()
 
-# The package of Python. Debian's python3 looks there below /usr; elsewhere PYTHONPATH has to name it.
-set(PEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the package of Python is installed")
+# The package of Python, and where the program of the build tree finds it.
+if(NOT IS_ABSOLUTE ${PEAT_PYTHON_DIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/peat ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR}/peat SYMBOLIC)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/peat DESTINATION ${PEAT_PYTHON_DIR}
   FILES_MATCHING PATTERN "*.py")
 install(FILES ${PROJECT_SOURCE_DIR}/python/results.ipynb DESTINATION ${CMAKE_INSTALL_DOCDIR})

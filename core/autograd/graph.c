@@ -359,62 +359,9 @@ void graph_reach(struct graph *g, peat_node *loss)
     }
 }
 
-/* Whether n's gradient may use the memory of another gradient: nothing was added to it yet. */
-static bool takes_memory(const peat_node *n, const peat_node *from)
-{
-    return n && n->needs_grad && n->op && !n->view_of && !n->grad.data &&
-           tensor_same_shape(&n->value, &from->value);
-}
-
-/* Hands the memory of the result's gradient to an operand's gradient. */
-static void hand_on(peat_node *n, peat_node *src, bool fresh)
-{
-    src->grad = n->grad;
-    src->grad_fresh = fresh;
-    src->grad_lent = n->grad_lent;
-    n->grad_lent = true; /* the first one owns it */
-}
-
-/* Whether src and the operand right before n can share one gradient. They can if nothing adds to
- * the gradient of src before that operand's backward, which is the last to read the shared
- * gradient, is over. */
-static bool can_share(const peat_node *n, const peat_node *last, const peat_node *src)
-{
-    if (last == src || last->id != n->id - 1)
-        return false;
-    for (int i = 0; i < last->n_src; i++)
-        if (last->src[i] == src || (last->src[i] && last->src[i]->view_of == src))
-            return false;
-    return true;
-}
-
-/* n's gradient is about to be read for the last time, so its operands may get its memory. */
-static void hand_on_gradient(peat_node *n)
-{
-    if (!n->g->reuse || n->op->grads == GRADS_APART || n->grad_lent)
-        return;
-    if (n->op->grads == GRAD_IN_PLACE) {
-        if (takes_memory(n->src[0], n))
-            hand_on(n, n->src[0], true);
-        return;
-    }
-    peat_node *a = takes_memory(n->src[0], n) ? n->src[0] : NULL;
-    peat_node *b = n->n_src > 1 && takes_memory(n->src[1], n) ? n->src[1] : NULL;
-    if (a && b && (can_share(n, b, a) || can_share(n, a, b))) {
-        peat_node *last = can_share(n, b, a) ? b : a;
-        hand_on(n, last == b ? a : b, false);
-        hand_on(n, last, false);
-    } else if (a && a != b) {
-        hand_on(n, a, false);
-    } else if (b && a != b) {
-        hand_on(n, b, false);
-    }
-}
-
 /* Allocates all gradients that n's backward adds to, so that backward cannot fail half-way. */
 static bool make_source_grads(peat_node *n)
 {
-    hand_on_gradient(n);
     for (int i = 0; i < n->n_src; i++)
         if (n->src[i] && n->src[i]->needs_grad && !root_grad_alloc(node_root(n->src[i])))
             return false;
@@ -427,7 +374,7 @@ static void give_memory(peat_node *n)
     struct graph *g = n->g;
     if (!g->reuse || !n->op || n->view_of)
         return;
-    if (n->grad.data && !n->grad_lent)
+    if (n->grad.data)
         pool_give(&g->pool, n->grad.data, tensor_bytes(&n->grad));
     if (n->value.data)
         pool_give(&g->pool, n->value.data, tensor_bytes(&n->value));

@@ -69,7 +69,7 @@ static int64_t flops(const peat_node *n)
 peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
                           const struct attention_mask *mask)
 {
-    static const struct op op = {"convolution", infer, forward, backward, flops, GRADS_APART};
+    static const struct op op = {"convolution", infer, forward, backward, flops};
     peat_node *src[] = {x ? op_contiguous(g, x) : NULL, taps ? op_contiguous(g, taps) : NULL};
     return graph_op(graph_of(g), &op, 2, src, 0, mask, sizeof(*mask));
 }

@@ -56,8 +56,7 @@ static void backward_to(peat_node *n, int which)
     bool fresh;
     if (tensor_same_shape(&n->src[which]->value, &n->value)) {
         struct tensor to = node_grad_whole(n->src[which], &fresh);
-        if (to.data != n->grad.data) /* where GRADS_PASS did not hand the gradient on */
-            add_gradient(n, which, &to, fresh);
+        add_gradient(n, which, &to, fresh);
         return;
     }
     struct tensor to = node_grad(n->src[which]), c = n->grad;
@@ -80,18 +79,18 @@ static void backward(peat_node *n)
             backward_to(n, i);
 }
 
-#define DEFINE_BINARY(name, kind, grads, unread)                                                   \
+#define DEFINE_BINARY(name, kind, unread)                                                          \
     peat_node *op_##name(peat_graph *g, peat_node *a, peat_node *b)                                \
     {                                                                                              \
-        static const struct op op = {#name, infer, forward, backward, NULL, grads, unread};        \
+        static const struct op op = {#name, infer, forward, backward, NULL, unread};               \
         const enum binary which = kind;                                                            \
         return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which,                \
                         sizeof(which));                                                            \
     }
 
-DEFINE_BINARY(add, ADD, GRADS_PASS, UNREAD_ALL)
-DEFINE_BINARY(sub, SUB, GRADS_APART, UNREAD_ALL)
-DEFINE_BINARY(mul, MUL, GRADS_APART, UNREAD_SELF)
-DEFINE_BINARY(div, DIV, GRADS_APART, UNREAD_SELF)
-DEFINE_BINARY(minimum, MINIMUM, GRADS_APART, UNREAD_SELF)
-DEFINE_BINARY(maximum, MAXIMUM, GRADS_APART, UNREAD_SELF)
+DEFINE_BINARY(add, ADD, UNREAD_ALL)
+DEFINE_BINARY(sub, SUB, UNREAD_ALL)
+DEFINE_BINARY(mul, MUL, UNREAD_SELF)
+DEFINE_BINARY(div, DIV, UNREAD_SELF)
+DEFINE_BINARY(minimum, MINIMUM, UNREAD_SELF)
+DEFINE_BINARY(maximum, MAXIMUM, UNREAD_SELF)

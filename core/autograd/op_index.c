@@ -248,7 +248,6 @@ peat_node *op_scatter_last(peat_graph *g, peat_node *a, peat_node *index, int64_
                                  forward_scatter,
                                  backward_scatter,
                                  flops_scatter,
-                                 GRADS_APART,
                                  UNREAD_FIRST | UNREAD_SELF,
                                  2};
     peat_node *src[] = {op_contiguous(g, a), op_contiguous(g, index)};

@@ -404,7 +404,7 @@ static int64_t flops(const peat_node *n)
 peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
                   peat_node *b2, enum mlp_activation f)
 {
-    static const struct op op = {"mlp", infer, forward, backward, flops, GRADS_APART};
+    static const struct op op = {"mlp", infer, forward, backward, flops};
     struct graph *g = graph_of(pg);
     peat_node *src[] = {x, w1, b1, w2, b2};
     for (int i = 0; i < N_SRC; i++)

@@ -87,7 +87,7 @@ static int64_t flops(const peat_node *n)
 peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from_left,
                          const struct attention_mask *mask)
 {
-    static const struct op op = {"recurrence", infer, forward, backward, flops, GRADS_APART};
+    static const struct op op = {"recurrence", infer, forward, backward, flops};
     peat_node *src[] = {x ? op_contiguous(g, x) : NULL, f ? op_contiguous(g, f) : NULL};
     struct recurrence_arg arg = {from_left, *mask};
     return graph_op(graph_of(g), &op, 2, src, 0, &arg, sizeof(arg));

@@ -42,8 +42,7 @@ static peat_node *unary(peat_graph *g, const struct op *op, peat_node *a, enum u
 #define DEFINE_UNARY(name, unread)                                                                 \
     peat_node *op_##name(peat_graph *g, peat_node *a)                                              \
     {                                                                                              \
-        static const struct op op = {#name, infer_same,    forward, backward,                      \
-                                     NULL,  GRAD_IN_PLACE, unread};                                \
+        static const struct op op = {#name, infer_same, forward, backward, NULL, unread};          \
         return unary(g, &op, a, UNARY_##name, 0.0, 0.0);                                           \
     }
 
@@ -70,15 +69,13 @@ peat_node *op_floor(peat_graph *g, peat_node *a)
 
 peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
 {
-    static const struct op op = {"affine", infer_same,    forward,   backward,
-                                 NULL,     GRAD_IN_PLACE, UNREAD_ALL};
+    static const struct op op = {"affine", infer_same, forward, backward, NULL, UNREAD_ALL};
     return unary(g, &op, a, UNARY_affine, scale, shift);
 }
 
 peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
-    static const struct op op = {"clamp", infer_same,    forward,    backward,
-                                 NULL,    GRAD_IN_PLACE, UNREAD_SELF};
+    static const struct op op = {"clamp", infer_same, forward, backward, NULL, UNREAD_SELF};
     if (!(lo <= hi))
         return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);
     return unary(g, &op, a, UNARY_clamp, lo, hi);

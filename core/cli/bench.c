@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.c: builds the model that is timed, runs its steps, and times single matrix products. */
+/* bench.c: builds the model that is timed, and times single matrix products. */
 #include "cli/bench.h"
 
 #include "plugin/params.h"
@@ -122,57 +122,4 @@ bool bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct
            set_up_positional(b, s->scheme, arena, err) &&
            model_build(&b->model, &config, &b->positional, arena, PEAT_F32, 0, false, err) ==
                PEAT_OK;
-}
-
-/* ---- a step ---- */
-
-static bool make_batch(struct bench_step *b, int64_t vocab, struct arena *arena, struct error *err)
-{
-    int64_t n = b->B * b->T;
-    uint64_t stream = rng_stream(0, "batch", "bench");
-    b->token = ARENA_TRY_ARRAY(arena, n, int32_t);
-    b->target = ARENA_TRY_ARRAY(arena, n, int32_t);
-    if (!b->token || !b->target)
-        return error_fail(err, PEAT_NOMEM, "out of memory for a batch");
-    for (int64_t i = 0; i < n; i++) {
-        b->token[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i)) * (double)vocab);
-        b->target[i] = (int32_t)(rng_uniform(stream, (uint64_t)(2 * i + 1)) * (double)vocab);
-    }
-    return true;
-}
-
-bool bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
-                     struct arena *arena, struct error *err)
-{
-    b->team = team;
-    b->B = s->B;
-    b->T = s->T;
-    b->train = (struct train_config){
-        .lr = 3e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .clip = 1.0};
-    return bench_model_open(&b->of, s, team, arena, err) && make_batch(b, s->V, arena, err) &&
-           (adamw_init(&b->adamw, &b->of.model.weights, arena) == PEAT_OK ||
-            error_fail(err, PEAT_NOMEM, "out of memory for the optimiser"));
-}
-
-bool bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch, struct error *err)
-{
-    struct weights *w = &b->of.model.weights;
-    struct model_input in = {
-        .B = b->B, .T = b->T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
-    struct graph g;
-    graph_init(&g, scratch, b->team, PEAT_F32);
-    g.reuse = true;
-    peat_node *logits = model_forward(&b->of.model, &g, &in, NULL);
-    peat_node *target = graph_constant(&g, PEAT_I32, 1, (const int64_t[]){b->B * b->T}, b->target);
-    peat_node *loss = op_cross_entropy(&g.base, logits, target);
-    if (loss) {
-        weights_zero_grad(w);
-        graph_backward(&g, loss);
-    }
-    if (graph_failed(&g))
-        return error_fail(err, g.err.status, "%s", g.err.text);
-    double scale = b->train.clip / (gradient_norm(w, b->team) + 1e-6);
-    adamw_step(&b->adamw, w, &b->train, b->train.lr, fmin(scale, 1.0), b->team);
-    arena_reset(scratch);
-    return true;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bench.h: the decoder that is timed, and the speed of matrix products, for peat bench, peat plan
- * and tests/bench. */
+/* bench.h: the decoder that is timed, and the speed of matrix products, for peat bench and
+ * tests/bench. */
 #pragma once
 
 #include "model/transformer.h"
 #include "plugin/registry.h"
 #include "tensor/parallel.h"
-#include "train/trainer.h"
 
 struct bench_sizes {
     int64_t d, heads, layers, T, B, V, threads, steps, warmup;
@@ -31,22 +30,6 @@ struct bench_model {
 /* Builds the model with seed 0, in F32; the team gets its provider of products. */
 bool bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
                       struct arena *arena, struct error *err);
-
-/* A step of training that is timed, on a batch of random tokens. */
-struct bench_step {
-    struct bench_model of;
-    struct train_config train;
-    struct adamw adamw;
-    const struct team *team;
-    int64_t B, T;
-    int32_t *token, *target; /* [B, T] */
-};
-
-/* Builds the model as bench_model_open does, its optimiser and the batch. */
-bool bench_step_open(struct bench_step *b, const struct bench_sizes *s, struct team *team,
-                     struct arena *arena, struct error *err);
-/* Gradients from zero, forward, loss, backward, clip to norm 1, AdamW. Resets scratch. */
-bool bench_step_run(struct bench_step *b, int64_t step, struct arena *scratch, struct error *err);
 
 /* Puts gemm, blas and blas_core, as in a cell's meta.json. */
 void bench_put_provider(struct json map, const struct team *team);

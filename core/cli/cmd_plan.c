@@ -94,29 +94,8 @@ static void print_table(struct loaded_plan *l, const struct request *q,
     columns_print_blocks(&table, 2, stdout);
 }
 
-/* "; about 5m10s here, from steps of these sizes" */
-static const char *time_text(const struct cli *cli, struct loaded_plan *l, const struct request *q,
-                             const bool *is_run, const int64_t *from)
-{
-    bool *shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
-    char text[32] = "less than 1 s";
-    for (int i = 0; i < l->plan.n; i++)
-        shown[i] = is_run[i] && is_shown(q, i);
-    struct plan_time time;
-    if (!q->measure)
-        time = plan_estimate(&l->plan, shown, from, &l->arena);
-    else if (!plan_measure(&l->plan, shown, from, &time, &l->arena, cli->err))
-        return "";
-    if (!isfinite(time.seconds))
-        return "";
-    double seconds = plan_wall_seconds(&l->experiment.run, time.seconds);
-    if (seconds >= 1)
-        duration_text(seconds, text);
-    return arena_printf(&l->arena, "; %s%s here, from %s", seconds >= 1 ? "about " : "", text,
-                        time.from);
-}
-
-/* "3 TFLOP of training, 1 TFLOP of evaluation and at most 9 TFLOP of generation: about 5m10s" */
+/* "3 TFLOP of training, 1 TFLOP of evaluation, at most 9 TFLOP of generation", and with --measure
+ * the time */
 static void print_work(const struct cli *cli, struct loaded_plan *l, const struct request *q,
                        const struct plan_runs *runs)
 {
@@ -124,9 +103,11 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
     double training = 0, evaluation = 0, generation = 0, shared = 0;
     int n_shared = 0;
     int64_t *from = ARENA_ARRAY(&l->arena, p->n, int64_t);
+    bool *shown = ARENA_ARRAY(&l->arena, p->n, bool);
     plan_shared_steps(p, runs->is_run, from, &l->arena);
     for (int i = 0; i < p->n; i++) {
-        if (!runs->is_run[i] || !is_shown(q, i))
+        shown[i] = runs->is_run[i] && is_shown(q, i);
+        if (!shown[i])
             continue;
         training += plan_training(&p->cell[i], from[i]);
         evaluation += plan_scoring(&p->cell[i], from[i]);
@@ -144,16 +125,8 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
         line = arena_printf(
             &l->arena, "%s (%d cell%s continue%s from shorter ones, for %s steps together)", line,
             n_shared, plural(n_shared), n_shared == 1 ? "s" : "", short_number(&l->arena, shared));
-    cli_print("%s%s\n", line, time_text(cli, l, q, runs->is_run, from));
-}
-
-/* bf16 saves time only in products. Where they are not faster, bf16 cells are slower than fp32
- * cells, whose activations need no rounding. */
-static void print_precision(struct loaded_plan *l)
-{
-    double times = plan_bf16_ratio(&l->plan, &l->arena);
-    if (times > 1)
-        cli_print("precision: steps in bf16 take %.2g times as long as in fp32 here\n", times);
+    const char *time = q->measure ? plan_measure(p, shown, from, &l->arena, cli->err) : NULL;
+    cli_print("%s%s%s\n", line, time ? "; " : "", time ? time : "");
 }
 
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
@@ -231,7 +204,6 @@ static void print_totals(const struct cli *cli, struct loaded_plan *l, const str
     plan_runs_count(p, &runs, &l->arena);
     print_count(l, q, &runs, state);
     print_work(cli, l, q, &runs);
-    print_precision(l);
     plan_runs_say(p, &runs, &l->arena);
     plan_say_comparisons(p, &runs);
     plan_say_looks(p, &runs, &l->arena);

@@ -3,7 +3,6 @@
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "plugin/params.h"
 
 const char *const kind_words[3] = {"scheme", "combine", "task"};
 
@@ -11,7 +10,7 @@ const struct cli_command cmd_plugins = {
     .name = "peat plugins",
     .summary = "list and explain schemes, combinations and tasks",
     .verb = (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
-                                                &plugins_new, &plugins_reference, NULL},
+                                                &plugins_new, NULL},
 };
 
 static void put_words(struct json map, const char *key, const char *words)
@@ -33,21 +32,4 @@ struct value *plugin_value(const struct plugin *p, struct arena *a)
     json_put_text(map, "paper", p->desc->citation);
     json_put_text(map, "path", p->path);
     return map.v;
-}
-
-const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
-{
-    int n = 0;
-    while (desc->param && desc->param[n].key)
-        n++;
-    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
-    void *config = arena_zalloc(a, desc->config_size + 1);
-    for (int i = 0; i < n; i++) {
-        row[i] = desc->param[i];
-        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
-    }
-    struct error err = {0};
-    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
-        BUG("defaults of '%s': %s", desc->id, err.text);
-    return config;
 }

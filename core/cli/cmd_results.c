@@ -3,7 +3,6 @@
 
 #include "cli/verbs.h"
 #include "report/comparison_tables.h"
-#include "report/ranking.h"
 
 /* The values of --part. */
 enum section { ALL, RESULTS, CONTRASTS, CLAIMS };
@@ -18,7 +17,7 @@ struct request {
     struct results_options read;
     struct table_options table;
     int64_t digits; /* 0: the default */
-    bool all_steps, ranks, family;
+    bool all_steps, family;
     const char *file; /* NULL: stdout */
 };
 
@@ -108,19 +107,6 @@ static void add_comparisons(const struct printing *p)
         add_claims(p);
 }
 
-static void add_ranks(const struct printing *p)
-{
-    struct ranking k;
-    struct table t;
-    if (ranking_make(&k, p->r, p->q->table.length, p->a, p->err) != PEAT_OK)
-        return;
-    ranking_table(&k, p->a, &t);
-    if (p->q->format == JSON)
-        ranking_json(&k, p->a, p->out);
-    else
-        add_table(p, &t);
-}
-
 static void add_json(const struct printing *p)
 {
     const int *order;
@@ -141,9 +127,7 @@ static void add_results(const struct printing *p)
 static void print_all(const struct printing *p)
 {
     const struct request *q = p->q;
-    if (q->ranks)
-        add_ranks(p);
-    else if (q->format == JSON || q->format == JSONL)
+    if (q->format == JSON || q->format == JSONL)
         add_json(p);
     else if (q->format == CSV && q->part != CONTRASTS && q->part != CLAIMS)
         format_csv(p->r, q->all_steps, q->table.columns, q->table.only_changed, p->out, p->err);
@@ -184,9 +168,6 @@ static bool has_clashes(const struct cli *cli)
     const struct cli_clash one[] = {
         {"family", q->part != CLAIMS, "option '--family' is for --part claims"},
         {"all-steps", !is_csv, "option '--all-steps' is for --format csv"},
-        {"ranks", is_csv || q->format == JSONL,
-         "option '--ranks' is for --format table, md, tex or json"},
-        {"part", q->ranks, "options '--part' and '--ranks' do not go together"},
         {"family", q->format == JSONL,
          "option '--family' is for --format table, md, tex, csv or json"},
         {"part", is_json && !q->family,
@@ -194,8 +175,6 @@ static bool has_clashes(const struct cli *cli)
         {"part", is_csv && q->part == ALL,
          "option '--part all' is not for --format csv: results, contrasts and claims have other "
          "columns"},
-        {"columns cols rows sort only-changed injection err precision", q->ranks,
-         "option '--ranks' makes a table of its own: no option on columns and rows goes with it"},
         {"every-value", q->part == CONTRASTS || q->part == CLAIMS,
          "option '--every-value' shows rows alone: contrasts and claims are about chosen values"},
         {"columns", q->table.cols != NULL, "options '--columns' and '--cols' do not go together"},
@@ -250,7 +229,6 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "only-changed", table.only_changed, "leave out labels and costs that never differ"),
     CLI_WORD(0, "test", "TEST", paired_test_words, read.test,
              "test of paired differences: sign-flip (default), wilcoxon or t"),
-    CLI_FLAG(0, "ranks", ranks, "rank methods over tasks: Friedman's test, critical difference"),
     CLI_FLAG(0, "mix-stopped", read.mix_stopped,
              "compare rows that stop early (train.patience) with rows that do not"),
     CLI_FLAG(0, "every-value", read.every_value,

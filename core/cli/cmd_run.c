@@ -107,33 +107,20 @@ static bool is_left(enum cell_state state, bool counted, const struct runner_opt
     return state == CELL_STALE ? o->rerun_stale : counted || state != CELL_WAITING;
 }
 
-/* Prints what will be run, where, and how long it takes. With best_over the numbers are those of
- * `peat plan`. */
+/* Prints what will be run, and where. With best_over the numbers are those of `peat plan`. */
 static void say_start(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct plan_runs runs;
-    struct run_settings settings = l->experiment.run;
     struct error damage = {0};
     const enum cell_state *state = plan_states(dir, &l->plan, &l->arena, &damage);
     bool *chosen = ARENA_ARRAY(&l->arena, l->plan.n + 1, bool);
-    int64_t *from = ARENA_ARRAY(&l->arena, l->plan.n + 1, int64_t);
     int n = 0;
-    char time[32] = "";
-    settings.jobs = q->runner.jobs;
-    settings.threads = q->runner.threads;
     plan_runs_count(&l->plan, &runs, &l->arena);
     runner_chosen(&l->plan, &q->runner, chosen);
     for (int i = 0; i < l->plan.n; i++)
-        chosen[i] = chosen[i] && state && is_left(state[i], runs.is_run[i], &q->runner);
-    plan_shared_steps(&l->plan, chosen, from, &l->arena);
-    for (int i = 0; i < l->plan.n; i++)
-        n += chosen[i];
-    if (n == 0)
-        return;
-    double seconds = plan_estimate(&l->plan, chosen, from, &l->arena).seconds;
-    if (isfinite(seconds))
-        duration_text(plan_wall_seconds(&settings, seconds), time);
-    cli_say("%s: %d of %d cells to run%s%s", dir, n, runs.n, *time ? ", about " : "", time);
+        n += chosen[i] && state && is_left(state[i], runs.is_run[i], &q->runner);
+    if (n)
+        cli_say("%s: %d of %d cells to run", dir, n, runs.n);
 }
 
 /* Says how many finished cells of the last plan have other settings, data or plugins now: cells of

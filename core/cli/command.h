@@ -171,10 +171,6 @@ const char *cli_verb(const struct cli_command *command);
 const struct cli_command *cli_find_verb(const struct cli_command *group, const char *word);
 
 void cli_print_help(const struct cli_command *command, FILE *out);
-/* The command's paragraph in help.txt, or its examples: lines without a newline at the end. */
-void cli_add_help(const struct cli_command *command, bool examples, struct strbuf *out);
-/* Writes the manual page of the command, and of its verbs, into a directory that it makes. */
-peat_status cli_write_manual(const struct cli_command *command, const char *dir, struct error *err);
 /* Prints the possible completions of the last word, one a line; "<file>" and "<dir>" mean paths
  * that begin so. Expects words that the shell cut at a '=', and completes them in the same way. */
 void cli_complete(const struct cli_command *command, int n, char *const *word);

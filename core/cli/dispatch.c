@@ -8,12 +8,10 @@
 /* ---- help ---- */
 
 struct request {
-    const char *man;
     bool complete;
 };
 
 static const struct cli_option help_options[] = {
-    CLI_TEXT(0, "man", "DIR", man, "write the manual pages of all verbs there"),
     CLI_FLAG(0, "complete", complete,
              "completions of the last of these words, after --: for shells"),
 };
@@ -47,13 +45,10 @@ static int finish_reading(const struct cli_command *command, int status)
 static int run_help(const struct cli_command *of, int argc, char **argv)
 {
     struct request q = {0};
-    struct error err = {0};
     struct cli cli = {.command = &help_command, .options = &q};
     int status = cli_read(&cli, argc, argv);
     if (status != CLI_GO_ON)
         return finish_reading(&help_command, status);
-    if (q.man)
-        return cli_write_manual(of, q.man, &err) == PEAT_OK ? CLI_DONE : cli_refuse(&err);
     if (q.complete) {
         cli_complete(of, cli.n_operand, cli.operand);
         return CLI_DONE;

@@ -15,9 +15,9 @@ static void print_option(const struct cli_option *o, FILE *out)
     shown_print(out, "%-*s %s\n", DOC_COLUMN, left, o->doc);
 }
 
-void cli_add_help(const struct cli_command *c, bool examples, struct strbuf *out)
+/* Prints the command's paragraph in help.txt, or its examples. */
+static void print_text(const struct cli_command *c, bool examples, FILE *out)
 {
-    enum { PROMPT = 2 }; /* "$ " */
     char head[64];
     snprintf(head, sizeof(head), "\n# %s\n", c->name);
     const char *line = strstr(help_texts, head);
@@ -25,32 +25,31 @@ void cli_add_help(const struct cli_command *c, bool examples, struct strbuf *out
     line += strlen(head);
     for (size_t n; *line && *line != '#'; line += n + (line[n] == '\n')) {
         n = strcspn(line, "\n");
-        if (n && (*line == '$') == examples)
-            strbuf_addf(out, "%s%.*s", out->n ? "\n" : "", (int)n - (examples ? PROMPT : 0),
-                        line + (examples ? PROMPT : 0));
+        if (n && (*line == '$') == examples) /* "$ " becomes "  " */
+            fprintf(out, "%s%.*s\n", examples ? " " : "", (int)n - examples, line + examples);
     }
+}
+
+static void print_verbs(const struct cli_command *group, FILE *out)
+{
+    fprintf(out, "\nverbs:\n");
+    for (const struct cli_command *const *v = group->verb; *v; v++)
+        shown_print(out, "  %-10s %s\n", cli_verb(*v), (*v)->summary);
+    fprintf(out, "\n'%s VERB --help' explains a verb\n", group->name);
 }
 
 void cli_print_help(const struct cli_command *c, FILE *out)
 {
     const struct cli_option *o;
-    struct strbuf about = STRBUF_NEW, examples = STRBUF_NEW;
-    cli_add_help(c, false, &about);
-    cli_add_help(c, true, &examples);
-    if (c->verb) {
-        fprintf(out, "usage: %s VERB [operands] [options]\n\n%s\n\nverbs:\n", c->name, about.text);
-        for (const struct cli_command *const *v = c->verb; *v; v++)
-            shown_print(out, "  %-10s %s\n", cli_verb(*v), (*v)->summary);
-        fprintf(out, "\n'%s VERB --help' explains a verb\n", c->name);
-    } else {
-        fprintf(out, "usage: %s%s%s [options]\n\n%s\n\noptions:\n", c->name, c->operands ? " " : "",
-                c->operands ? c->operands : "", about.text);
-        for (int i = 0; (o = cli_option(c, i)); i++)
-            print_option(o, out);
-    }
+    const char *operands = c->verb ? "VERB [operands]" : c->operands;
+    fprintf(out, "usage: %s%s%s [options]\n\n", c->name, operands ? " " : "",
+            operands ? operands : "");
+    print_text(c, false, out);
+    if (c->verb)
+        print_verbs(c, out);
+    fprintf(out, "\noptions:\n");
+    for (int i = 0; (o = cli_option(c, i)); i++)
+        print_option(o, out);
     fprintf(out, "\nexample:\n");
-    for (char *line = strtok(examples.text, "\n"); line; line = strtok(NULL, "\n"))
-        fprintf(out, "  %s\n", line);
-    strbuf_release(&about);
-    strbuf_release(&examples);
+    print_text(c, true, out);
 }

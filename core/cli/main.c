@@ -63,7 +63,6 @@ static const struct cli_option options[] = {
 
 static const struct cli_command program = {
     .name = "peat",
-    .summary = "train and compare positional encodings",
     .option = options,
     .n_option = 1,
     .verb =

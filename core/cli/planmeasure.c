@@ -3,7 +3,9 @@
 #include "cli/planparts.h"
 
 #include "cell/cellrun.h"
+#include "grid/progress.h"
 #include "process/child.h"
+#include "process/machine.h"
 
 /* Steps of each kind that are measured, enough for a median. */
 static const char steps_text[] = "12";
@@ -111,29 +113,47 @@ static struct kind *kind_of(struct measuring *m, const struct plan_cell *c)
     return &m->kind[m->n++];
 }
 
-bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
-                  struct plan_time *time, struct arena *a, struct error *err)
+/* Processor seconds with one thread for each cell. kind: by cells; NULL: it is not run. */
+static double sum_seconds(const struct plan *p, const struct kind *const *kind, const int64_t *from)
+{
+    double seconds = 0;
+    for (int i = 0; i < p->n; i++) {
+        const struct plan_cell *c = &p->cell[i];
+        if (kind[i])
+            seconds += kind[i]->start + (double)(c->config.train.steps - from[i]) * kind[i]->step +
+                       (double)plan_evaluations(c, from[i]) * kind[i]->evaluation + kind[i]->test;
+    }
+    return seconds;
+}
+
+static double wall_seconds(const struct run_settings *run, double seconds)
+{
+    struct machine here;
+    machine_look(&here, "");
+    double threads = (double)(run->jobs * run->threads); /* 0: auto */
+    return seconds / (threads > 0 ? fmin(threads, here.cores) : here.cores);
+}
+
+const char *plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
+                         struct arena *a, struct error *err)
 {
     struct own_dir scratch;
     struct measuring m = {.plan = p, .a = a, .err = err};
+    char time[32] = "less than 1 s";
     m.kind = ARENA_ARRAY(a, p->n + 1, struct kind);
     const struct kind **kind = ARENA_ARRAY(a, p->n + 1, const struct kind *);
     for (int i = 0; i < p->n; i++)
         kind[i] = is_run[i] ? kind_of(&m, &p->cell[i]) : NULL;
     if (own_dir_open(&scratch, "measure", err) != PEAT_OK)
-        return false;
+        return NULL;
     m.scratch = scratch.path;
     bool ok = measure_all(&m);
     own_dir_close(&scratch);
-    time->seconds = 0;
-    for (int i = 0; i < p->n; i++) {
-        const struct plan_cell *c = &p->cell[i];
-        if (kind[i])
-            time->seconds +=
-                kind[i]->start + (double)(c->config.train.steps - from[i]) * kind[i]->step +
-                (double)plan_evaluations(c, from[i]) * kind[i]->evaluation + kind[i]->test;
-    }
-    time->from = arena_printf(a, "%s steps and an evaluation of %d kind%s of cell", steps_text, m.n,
-                              plural(m.n));
-    return ok;
+    if (!ok)
+        return NULL;
+    double seconds = wall_seconds(&p->experiment->run, sum_seconds(p, kind, from));
+    if (seconds >= 1)
+        duration_text(seconds, time);
+    return arena_printf(a, "%s%s here, from %s steps and an evaluation of %d kind%s of cell",
+                        seconds >= 1 ? "about " : "", time, steps_text, m.n, plural(m.n));
 }

@@ -50,31 +50,13 @@ void plan_say_comparisons(const struct plan *p, const struct plan_runs *runs);
  * the number of seeds is fixed. */
 void plan_say_looks(const struct plan *p, const struct plan_runs *runs, struct arena *a);
 
-/* ---- planseconds.c ---- */
-
-/* Processor seconds. */
-struct plan_time {
-    double seconds;   /* with one thread for each cell; NaN: not known */
-    const char *from; /* the source of the estimate, "steps of these sizes" */
-};
-/* Estimates the time of the cells with is_run, each from a step on (plan_shared_steps), by the
- * start of each and by steps of decoders of their sizes and precisions, which it times for an
- * instant. */
-struct plan_time plan_estimate(const struct plan *p, const bool *is_run, const int64_t *from,
-                               struct arena *a);
-/* The time of a step in bf16 divided by that in fp32, of the first cell that is in bf16; NaN: there
- * is none. */
-double plan_bf16_ratio(const struct plan *p, struct arena *a);
-/* The time on this machine when it does nothing else, on the cores of the plan's jobs and
- * threads. */
-double plan_wall_seconds(const struct run_settings *run, double seconds);
-
 /* ---- planmeasure.c ---- */
 
-/* Estimates the same by running some steps and an evaluation of each kind of cell. False: *err has
- * the reason. */
-bool plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
-                  struct plan_time *time, struct arena *a, struct error *err);
+/* Estimates the time of the cells with is_run, each from a step on (plan_shared_steps), by running
+ * some steps and an evaluation of each kind of cell: "about 5m10s here, from ...", on the cores of
+ * the plan's jobs and threads, when the machine does nothing else. NULL: *err has the reason. */
+const char *plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
+                         struct arena *a, struct error *err);
 
 /* ---- planwarnings.c ---- */
 

@@ -8,5 +8,3 @@ extern const char *const kind_words[3];
 
 /* The plugin as a map: name, kind, version, summary, hooks, traits, paper, path. */
 struct value *plugin_value(const struct plugin *p, struct arena *a);
-/* The config with all defaults; required parameters are left empty. */
-const void *plugin_defaults(const peat_plugin *desc, struct arena *a);

@@ -3,6 +3,7 @@
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "inspect/tensor_list.h"
 #include "nn/stored.h"
 #include "plugin/paramrow.h"
 
@@ -18,6 +19,24 @@ struct page {
 };
 
 /* ---- defaults ---- */
+
+/* The config with all defaults; required parameters are left empty. */
+static const void *plugin_defaults(const peat_plugin *desc, struct arena *a)
+{
+    int n = 0;
+    while (desc->param && desc->param[n].key)
+        n++;
+    peat_param *row = ARENA_ARRAY(a, n + 1, peat_param);
+    void *config = arena_zalloc(a, desc->config_size + 1);
+    for (int i = 0; i < n; i++) {
+        row[i] = desc->param[i];
+        row[i].flags &= ~(uint32_t)PEAT_REQUIRED;
+    }
+    struct error err = {0};
+    if (params_fill(row, config, NULL, desc->id, NULL, a, &err) != PEAT_OK)
+        BUG("defaults of '%s': %s", desc->id, err.text);
+    return config;
+}
 
 static const char *default_text(const struct page *page, const peat_param *row)
 {
@@ -133,7 +152,28 @@ static void add_parameter(struct json list, const peat_param *row, const struct 
     json_put_text(map, "doc", row->doc);
 }
 
-static void print_object(const struct page *page)
+/* null: a task, or a plugin that cannot be set up with its defaults. */
+static void put_tensors(struct json map, const struct page *page, struct trail *trail)
+{
+    struct tensor_row *row;
+    struct error ignored = {0};
+    int n = 0;
+    json_put(map, "tensors", NULL);
+    if (page->plugin->desc->kind == PEAT_TASK ||
+        !tensor_list(page->plugin, page->config, trail, map.a, &row, &n, &ignored))
+        return;
+    struct json list = json_put_list(map, "tensors");
+    for (int i = 0; i < n; i++) {
+        struct json tensor = json_add_map(list);
+        json_put_text(tensor, "name", row[i].name);
+        json_put_text(tensor, "shape", row[i].shape);
+        json_put_text(tensor, "starts", row[i].starts);
+        json_put_text(tensor, "each", row[i].each);
+        json_put_text(tensor, "note", row[i].note);
+    }
+}
+
+static void print_object(const struct page *page, struct trail *trail)
 {
     const struct plugin *p = page->plugin;
     const struct json map = {page->arena, plugin_value(p, page->arena)};
@@ -145,6 +185,7 @@ static void print_object(const struct page *page)
     const struct value *defaults = params_value(p->desc->param, page->config, page->arena);
     for (const peat_param *row = p->desc->param; row && row->key; row++)
         add_parameter(list, row, defaults);
+    put_tensors(map, page, trail);
     print_json(map.v);
 }
 
@@ -159,7 +200,7 @@ static int explain_plugin(const struct cli *cli)
         return CLI_USAGE;
     page.config = plugin_defaults(page.plugin->desc, cli->arena);
     if (q->json) {
-        print_object(&page);
+        print_object(&page, cli->trail);
     } else {
         print_facts(&page);
         print_parameters(&page);

@@ -254,20 +254,10 @@ double plan_generation(const struct plan_cell *c, int64_t from)
  * composed, take nearly the same time for each FLOP (docs/performance.md). */
 static const double flops_per_byte = 30.0;
 
-static double work_of(double flops, double activation_bytes)
-{
-    return flops + flops_per_byte * activation_bytes;
-}
-
-double plan_step_work(const struct model_cost *cost)
-{
-    return work_of(3 * (double)cost->forward_flops, (double)cost->activation_bytes);
-}
-
 static double slowness(const struct plan_cell *c)
 {
     double flops = plan_training(c, c->config.train.steps - 1);
-    return flops > 0 ? work_of(flops, c->q[Q_ACTIVATION_BYTES]) / flops : 1;
+    return flops > 0 ? 1 + flops_per_byte * c->q[Q_ACTIVATION_BYTES] / flops : 1;
 }
 
 double plan_training_work(const struct plan_cell *c, int64_t from)
@@ -279,11 +269,6 @@ double plan_work(const struct plan_cell *c, int64_t from)
 {
     double evaluation = (c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_WORK]) * evaluated_after(c, from);
     return plan_training_work(c, from) + slowness(c) * evaluation;
-}
-
-bool plan_rounds(const struct plan_cell *c)
-{
-    return json_text_is(value_get(c->config.resolved, "train"), "precision", "bf16");
 }
 
 int64_t plan_evaluations(const struct plan_cell *c, int64_t from)

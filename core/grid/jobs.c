@@ -310,6 +310,7 @@ static void run_loop(struct loop *l, const sigset_t *set)
         for (int i = 0; i < l->n_active; i++)
             give_notice(l, l->active[i], false);
         reap(l);
+        progress_estimate(j->progress, j->n, j->job, l->n_active, l->active);
         watch_progress(l);
         enforce_deadlines(l);
     }

@@ -210,6 +210,21 @@ static double time_left(const struct progress *p, int n, const struct job *job, 
     return (total - done) * (clock_seconds() - p->start) / done;
 }
 
+void progress_estimate(struct progress *p, int n, const struct job *job, int n_active,
+                       struct job *const *active)
+{
+    enum { SOON = 60 };
+    if (p->live || p->quiet || p->estimated || p->finished == 0)
+        return;
+    char text[32];
+    double left = time_left(p, n, job, n_active, active);
+    p->estimated = true;
+    if (left < SOON)
+        return;
+    duration_text(left, text);
+    progress_say(p, "about %s left, by the pace so far", text);
+}
+
 void progress_live(struct progress *p, int n, const struct job *job, int n_active,
                    struct job *const *active)
 {

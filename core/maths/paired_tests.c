@@ -72,6 +72,19 @@ static double signflip_tail(const double *d, int n, bool both)
 
 /* ---- Wilcoxon's signed ranks ---- */
 
+void mean_ranks(const double *x, int64_t n, double *rank)
+{
+    int64_t *place = mem_array((size_t)n, sizeof(*place), "statistics");
+    sort_places(x, n, place);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && x[place[end]] == x[place[i]];)
+            end++;
+        for (int64_t j = i; j < end; j++)
+            rank[place[j]] = 0.5 * (double)(i + 1 + end);
+    }
+    free(place);
+}
+
 enum { COUNTED_MAX = 200 };
 
 /* P(S <= s) over all sign patterns, where S and s are sums of doubled ranks, which are whole

@@ -159,7 +159,7 @@ double student_t_p(double t, double df)
     return isnan(t) || !(df > 0.0) ? (double)NAN : t_mass(t, df, false);
 }
 
-/* ---- F and chi squared ---- */
+/* ---- F ---- */
 
 double f_tail(double f, double a, double b)
 {
@@ -168,48 +168,4 @@ double f_tail(double f, double a, double b)
     if (f <= 0.0 || isinf(f))
         return f <= 0.0 ? 1.0 : 0.0;
     return incomplete_beta(b / 2.0, a / 2.0, b / (b + a * f), a * f / (b + a * f));
-}
-
-/* x^a e^-x / gamma(a) */
-static double gamma_front(double a, double x)
-{
-    return exp(a * log(x) - x - log_gamma(a));
-}
-
-/* P(a, x) by its series (NIST DLMF 8.7.1), for small x. */
-static double gamma_series(double a, double x)
-{
-    double term = 1.0 / a, sum = term;
-    for (int k = 1; term > sum * 1e-17; k++) {
-        term *= x / (a + k);
-        sum += term;
-    }
-    return gamma_front(a, x) * sum;
-}
-
-/* Q(a, x) by its continued fraction (NIST DLMF 8.9.2), for large x. */
-static double gamma_fraction(double a, double x)
-{
-    enum { TERMS = 10000 };
-    double b = x + 1.0 - a, c = 1e300, d = 1.0 / away_from_zero(b), value = d;
-    for (int k = 1; k < TERMS; k++) {
-        double up = -k * (k - a);
-        b += 2.0;
-        d = 1.0 / away_from_zero(up * d + b);
-        c = away_from_zero(b + up / c);
-        value *= c * d;
-        if (fabs(c * d - 1.0) < 1e-16)
-            break;
-    }
-    return gamma_front(a, x) * value;
-}
-
-double chi2_tail(double x, double df)
-{
-    double a = df / 2.0, y = x / 2.0;
-    if (isnan(x) || !(df > 0.0))
-        return (double)NAN;
-    if (x <= 0.0 || isinf(x))
-        return x <= 0.0 ? 1.0 : 0.0;
-    return y < a + 1.0 ? 1.0 - gamma_series(a, y) : gamma_fraction(a, y);
 }

@@ -44,9 +44,9 @@ static void add_header(struct html_page *p)
 }
 
 /* The parts after the answers. */
-static html_part *const parts[] = {html_figures, html_table,      html_ranks,    html_exact,
-                                   html_glances, html_learned,    html_schemes,  html_injection,
-                                   html_cells,   html_provenance, html_reproduce};
+static html_part *const parts[] = {html_figures,    html_table,    html_exact,     html_glances,
+                                   html_learned,    html_schemes,  html_injection, html_cells,
+                                   html_provenance, html_reproduce};
 
 peat_status html_report(const struct results *r, const struct html_options *o, struct arena *a,
                         struct strbuf *out, bool *no_gnuplot, struct error *err)

@@ -2,7 +2,6 @@
 /* html_table.c: the results table, and below it every number in full. */
 
 #include "page_parts.h"
-#include "report/ranking.h"
 
 /* ---- as in the terminal ---- */
 
@@ -83,7 +82,7 @@ static void add_notes(struct html_page *p, const struct table *t)
         return;
     strbuf_add(p->out, "<ul class=\"notes\">\n");
     if (t->any_strong)
-        strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", t->strong);
+        strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", TABLE_STRONG);
     for (int i = 0; i < t->n_note; i++) {
         if (i == SHOWN && folds)
             strbuf_addf(p->out,
@@ -165,18 +164,4 @@ void html_exact(struct html_page *p)
     html_fold(p->out, "exact", "Every number in full, and each seed's", false);
     html_plain_table(p, &t, false);
     html_end_fold(p->out);
-}
-
-/* ---- over tasks ---- */
-
-void html_ranks(struct html_page *p)
-{
-    struct ranking k;
-    struct table t;
-    if (p->r->n_task < 2 || ranking_make(&k, p->r, p->o->length, p->a, NULL) != PEAT_OK)
-        return;
-    ranking_table(&k, p->a, &t);
-    html_section(p->out, "ranks", "Over tasks");
-    html_results_table(p, &t);
-    html_end_section(p->out);
 }

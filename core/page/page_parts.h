@@ -19,9 +19,9 @@ struct html_page {
 };
 
 typedef void html_part(struct html_page *p);
-html_part html_verdict, html_claims, html_contrasts, html_figures, html_table, html_ranks,
-    html_exact, html_glances, html_learned, html_schemes, html_injection, html_cells,
-    html_provenance, html_reproduce;
+html_part html_verdict, html_claims, html_contrasts, html_figures, html_table, html_exact,
+    html_glances, html_learned, html_schemes, html_injection, html_cells, html_provenance,
+    html_reproduce;
 
 /* A table and its notes, in blocks where its columns do not fit the page. */
 void html_results_table(struct html_page *p, const struct table *t);

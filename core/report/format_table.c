@@ -12,7 +12,7 @@ void format_text(const struct table *t, int width, bool bold, struct strbuf *out
     strbuf_addf(out, "%s\n\n", shown_text(t->arena, t->title));
     columns_add_blocks(&c, t->n_label, t->first_cost, (size_t)width, bold, out);
     if (t->any_strong)
-        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", t->strong);
+        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", TABLE_STRONG);
     for (int i = 0; i < t->n_note; i++)
         strbuf_addf(out, "%s\n", shown_text(t->arena, t->note[i]));
 }
@@ -55,7 +55,7 @@ void format_markdown(const struct table *t, struct strbuf *out)
     if (t->any_strong || t->n_note)
         strbuf_add(out, "\n");
     if (t->any_strong)
-        strbuf_addf(out, "- bold: %s\n", t->strong);
+        strbuf_addf(out, "- bold: %s\n", TABLE_STRONG);
     for (int i = 0; i < t->n_note; i++) {
         const char *note = t->note[i];
         strbuf_add(out, note[0] == ' ' ? "  - " : "- ");
@@ -135,7 +135,7 @@ void format_tex(const struct table *t, struct strbuf *out)
 {
     strbuf_addf(out, "%% %s\n", shown_text(t->arena, t->title));
     if (t->any_strong)
-        strbuf_addf(out, "%% bold: %s\n", t->strong);
+        strbuf_addf(out, "%% bold: %s\n", TABLE_STRONG);
     for (int i = 0; i < t->n_note; i++)
         strbuf_addf(out, "%% %s\n", shown_text(t->arena, t->note[i]));
     strbuf_add(out, "\\begin{tabular}{");

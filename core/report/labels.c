@@ -11,20 +11,13 @@ const char *results_axis_name(const struct results *r, int axis)
     return name;
 }
 
-const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
-                        bool in, const char *between, struct arena *a)
-{
-    const char *text = NULL;
-    for (int i = 0; i < r->n_axis; i++)
-        if (!group || group[i] == in)
-            text = list_add(a, text, between, row->axis[i]);
-    return text ? text : "-";
-}
-
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a)
 {
-    return labels_join(r, row, NULL, true, ".", a);
+    const char *text = NULL;
+    for (int i = 0; i < r->n_axis; i++)
+        text = list_add(a, text, ".", row->axis[i]);
+    return text ? text : "-";
 }
 
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,

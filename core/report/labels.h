@@ -4,10 +4,6 @@
 
 #include "report/results.h"
 
-/* The row's labels, joined by `between`, on the axes with group[axis] == in (group NULL: on all
- * axes); "-": there is no such axis. */
-const char *labels_join(const struct results *r, const struct result_row *row, const bool *group,
-                        bool in, const char *between, struct arena *a);
 /* Adds the row to the list [n] unless a row is there with equal labels on the axes with group[axis]
  * == in; returns the new number of rows. */
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,

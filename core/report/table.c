@@ -239,7 +239,7 @@ static void drop_unchanged(struct builder *b)
 peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
                         struct arena *a, struct error *err)
 {
-    *t = (struct table){.arena = a, .strong = TABLE_STRONG};
+    *t = (struct table){.arena = a};
     struct builder b = {.t = t, .a = a, .r = r, .o = o, .err = err};
     if (!read_options(&b))
         return PEAT_INVALID;

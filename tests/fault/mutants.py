@@ -33,7 +33,7 @@ MUTANTS = [
     # maths
     Mutant("core/maths/strata.c", "out->df2 = (k - 1.0) * (n - 1);", "out->df2 = k * (n - 1.0);",
            "unit.(strata|statistics)$"),
-    Mutant("core/maths/rank_tests.c", "sum += same * same - 1.0;", "sum += same - 1.0;", "unit.statistics$"),
+    Mutant("core/maths/paired_tests.c", "0.5 * (double)(i + 1 + end)", "(double)(j + 1)", "unit.statistics$"),
     # tensor, autograd
     Mutant("core/tensor/reduce.c", "for (int64_t i = 0; i < r.tiles; i++) {", "for (int64_t i = r.tiles; i-- > 0;) {",
            "unit.(tensor|ops|parallel)$|grad.ops$"),

@@ -120,7 +120,6 @@ static const struct {
     {&cmd_status, {"status", "@", "--json"}},
     {&cmd_results, {"results", "@"}},
     {&cmd_results, {"results", "@", "--injection", "--cols", "scheme"}},
-    {&cmd_results, {"results", "@", "--ranks"}},
     {&cmd_results, {"results", "@", "--format", "md", "--only-changed"}},
     {&cmd_results, {"results", "@", "--format", "csv"}},
     {&cmd_results, {"results", "@", "--format", "csv", "--all-steps", "--only-changed"}},

@@ -35,13 +35,6 @@ WELCH = {
     "unlike": ([0.5, 0.75, 0.25, 0.875, 0.5], [4.0, 1.0]),
     "pair": ([1.0, 2.0], [1.5, 3.5]),
 }
-# Rows are tasks, columns methods.
-FRIEDMAN = {
-    "clear": [[1.0, 2.0, 3.0]] * 5,
-    "mixed": [[1.2, 0.5, 3.1, 2.2], [0.9, 0.8, 2.5, 2.6], [1.5, 1.7, 1.1, 3.0], [0.4, 0.6, 0.8, 0.7],
-              [2.2, 1.0, 2.9, 2.0], [1.1, 1.3, 1.4, 1.2]],
-    "ties": [[1.0, 1.0, 2.0], [3.0, 1.0, 2.0], [1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [2.0, 3.0, 1.0]],
-}
 HOLM = {
     "one": [0.04],
     "plain": [0.01, 0.04, 0.03, 0.005],
@@ -65,16 +58,6 @@ def welch(x, y):
                            equal_var=False)
     assert abs(edge.pvalue - 0.05) < 1e-9
     return half
-
-
-def friedman(x):
-    x = numpy.array(x)
-    n, k = x.shape
-    chi2, p = stats.friedmanchisquare(*x.T)
-    rest = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / rest if rest > 1e-9 else numpy.inf
-    critical = stats.studentized_range.ppf(0.95, k, numpy.inf) / numpy.sqrt(2)
-    return chi2, p, f, stats.f.sf(f, k - 1, (k - 1) * (n - 1)), critical * numpy.sqrt(k * (k + 1) / (6 * n))
 
 
 def c_number(x):
@@ -115,18 +98,8 @@ print("/* Welch's half-width: sd, n, sd, n */")
 for name, (x, y) in WELCH.items():
     print(f'    {{"{name}", {float(numpy.std(x, ddof=1))!r}, {len(x)}, {float(numpy.std(y, ddof=1))!r}, '
           f"{len(y)}, {float(welch(x, y))!r}}},")
-print("/* Friedman: tasks, methods, values; chi2, p, F, p, critical difference */")
-for name, x in FRIEDMAN.items():
-    numbers = ", ".join(repr(float(v)) for row in x for v in row)
-    tail = ", ".join(c_number(v) for v in friedman(x))
-    print(f'    {{"{name}", {len(x)}, {len(x[0])}, {{{numbers}}}, {tail}}},')
-print("/* Nemenyi q for k = 2 .. 20 */")
-print("    " + ", ".join(repr(float(stats.studentized_range.ppf(0.95, k, numpy.inf) / numpy.sqrt(2)))
-                        for k in range(2, 21)))
-print("/* tails: t, df, p; f, a, b, p; chi2, df, p */")
+print("/* tails: t, df, p; f, a, b, p */")
 for t, df in ((0.0, 3), (1.0, 1), (2.5, 7), (40.0, 2), (-3.0, 19)):
     print(f"    {{{t}, {df}, {float(2 * stats.t.sf(abs(t), df))!r}}},")
 for f, a, b in ((0.5, 2, 8), (4.0, 3, 15), (30.0, 1, 4), (1.0, 19, 95)):
     print(f"    {{{f}, {a}, {b}, {float(stats.f.sf(f, a, b))!r}}},")
-for x, df in ((0.5, 1), (3.0, 2), (9.5, 3), (60.0, 19), (1e-3, 4)):
-    print(f"    {{{x}, {df}, {float(stats.chi2.sf(x, df))!r}}},")

@@ -168,15 +168,6 @@ START_TEST(each_verb_is_explained_and_checked)
 }
 END_TEST
 
-START_TEST(manual_pages_are_well_formed)
-{
-    shell_expect(0, "peat help --man man1 && "
-                    "test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
-                    "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }");
-    ck_assert_str_eq(shell.printed.text, "");
-}
-END_TEST
-
 /* The reader closes its end before anything is written; peat's own status goes round the pipe. */
 START_TEST(a_reader_that_goes_away_is_no_crash_and_no_noise)
 {
@@ -253,6 +244,6 @@ int main(void)
                                    .loops = LOOPS({each_use_has_its_exit_code_and_text, USES},
                                                   {each_verb_is_explained_and_checked, 2})},
                     TESTS(a_reader_that_goes_away_is_no_crash_and_no_noise,
-                          manual_pages_are_well_formed, list_as_json_has_every_key_of_every_plugin,
-                          too_small_a_stack_is_named, info_as_json_explains_each_parameter));
+                          list_as_json_has_every_key_of_every_plugin, too_small_a_stack_is_named,
+                          info_as_json_explains_each_parameter));
 }

@@ -189,7 +189,8 @@ START_TEST(reference_pages_quote_what_a_plugin_says)
 {
     build_rash("IN_ENCODE", "peat_rows(c, c->q, c->d, row)");
     shell_expect(0, "mkdir odd && LC_ALL=C sed 's/asks for nothing/<b> \\x1b[31m|[a](b)/' rash.so "
-                    ">odd/rash.so && PEAT_PLUGIN_PATH=odd peat plugins reference -o pages");
+                    ">odd/rash.so && PEAT_PLUGIN_PATH=odd python3 "
+                    "\"$PEAT_SOURCE\"/docs/reference.py pages pages");
     shell_says(0, "\\<b> \\x1b[31m\\|[a]\\(b). [More](", "cat pages/schemes.md");
 }
 END_TEST
@@ -202,7 +203,7 @@ int main(void)
                        .open = shell_open,
                        .close = shell_close,
                        .seconds = 120,
-                       .needs = "PEAT PEAT_SOURCE cc",
+                       .needs = "PEAT PEAT_SOURCE cc python3",
                        .loops =
                            LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
         TESTS(a_plugin_that_hides_an_installed_one_is_named, drawn_cases_know_the_files_of_a_task,

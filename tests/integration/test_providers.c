@@ -47,7 +47,6 @@ static void plant(const char *name, const char *options)
 static const char *const verbs[] = {
     "--version",
     "help",
-    "help --man man",
     "help run",
     "help --complete -- peat st",
     "run --help",
@@ -69,7 +68,6 @@ static const char *const verbs[] = {
     "plugins list --json",
     "plugins list --kind task",
     "plugins info rotary",
-    "plugins reference scheme",
     "plugins new scheme mine",
     "validate e.yaml",
     /* Planning multiplies a little, to measure what enters a model, in a process of its own; these

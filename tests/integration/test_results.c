@@ -148,8 +148,6 @@ START_TEST(what_is_no_run_directory_is_refused)
     assert_refuses(m.dir, "results . --precision 0", "precision");
     assert_refuses(m.dir, "results . --sort schem", "did you mean 'scheme'?");
     assert_refuses(m.dir, "results . --baseline rotry", "did you mean 'rotary'?");
-    assert_refuses(m.dir, "results . --ranks", "ranks are over tasks");
-    assert_refuses(m.dir, "results . --ranks -f csv", "--ranks");
     assert_refuses(m.dir, "results . -f csv --columns sed", "did you mean 'seed'?");
     assert_refuses(m.dir, "compare absent rotary learned", "there is no run directory");
     assert_refuses(m.dir, "export . 0", "-o FILE");

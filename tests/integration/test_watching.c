@@ -40,6 +40,18 @@ END_TEST
 #define UNTIL(condition)                                                                           \
     "for i in $(seq 600); do " condition " && break; sleep 0.05; done; " condition " || exit 9; "
 
+START_TEST(run_says_how_long_the_rest_takes_when_a_cell_has_ended)
+{
+    shell_expect(
+        0,
+        "sed 's/^matrix:.*/matrix: {train.steps: [2, 100000000]}/' t.yaml >long.yaml; "
+        "peat run long.yaml -j 2 -o r >/dev/null 2>said & pid=$!; %s kill $pid; wait $pid; "
+        "test $? = 130",
+        UNTIL("grep -q '^peat: about [0-9hms]* left, by the pace so far$' said"));
+    shell_expect(0, "grep -c ' left, by the pace' said | grep -x 1");
+}
+END_TEST
+
 START_TEST(a_running_cell_shows_its_loss_in_bits)
 {
     shell_expect(0, ENDLESS "pid=$!; " UNTIL(
@@ -69,5 +81,6 @@ int main(void)
     return run_list(
         (struct tests){"watching", open_experiment, shell_close, .seconds = 60, .needs = "PEAT"},
         TESTS(run_says_directory_and_cells_first_and_what_is_next_last, what_is_next_works,
+              run_says_how_long_the_rest_takes_when_a_cell_has_ended,
               a_running_cell_shows_its_loss_in_bits, status_that_watches_ends_with_the_run));
 }

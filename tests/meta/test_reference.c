@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* test_reference.c: the reference pages are those that the plugins make. */
+/* test_reference.c: the reference pages are those that the plugins make, and the manual pages those
+ * that the help makes. */
 #include "support/shell.h"
 #include "support/support.h"
 
 START_TEST(the_reference_pages_are_up_to_date)
 {
-    shell_expect(0, "peat plugins reference -o pages");
-    shell_expect(0, "for page in pages/*; do "
-                    "diff -u \"$PEAT_SOURCE/docs/reference/${page#pages/}\" $page || bad=1; done; "
-                    "test -z \"$bad\" || "
-                    "{ echo 'peat plugins reference -o docs/reference makes them'; exit 1; }");
+    shell_expect(0, "python3 \"$PEAT_SOURCE\"/docs/reference.py pages pages");
+    shell_expect(0,
+                 "for page in pages/*; do "
+                 "diff -u \"$PEAT_SOURCE/docs/reference/${page#pages/}\" $page || bad=1; done; "
+                 "test -z \"$bad\" || "
+                 "{ echo 'python3 docs/reference.py pages docs/reference makes them'; exit 1; }");
+}
+END_TEST
+
+START_TEST(manual_pages_are_well_formed)
+{
+    shell_expect(0, "python3 \"$PEAT_SOURCE\"/docs/reference.py man man1 && "
+                    "test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
+                    "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }");
+    ck_assert_str_eq(shell.printed.text, "");
 }
 END_TEST
 
@@ -48,8 +59,8 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){"reference", shell_open, shell_close, .seconds = 60,
-                                   .needs = "PEAT_SOURCE PEAT"},
-                    TESTS(the_reference_pages_are_up_to_date,
+                                   .needs = "PEAT_SOURCE PEAT python3"},
+                    TESTS(the_reference_pages_are_up_to_date, manual_pages_are_well_formed,
                           every_plugin_of_the_tree_has_its_place,
                           every_plugin_of_the_tree_has_a_test_with_what_is_expected,
                           every_scheme_and_combination_has_a_row_of_costs));

@@ -234,13 +234,13 @@ START_TEST(activations_take_time_beside_their_flops)
 }
 END_TEST
 
-START_TEST(the_command_says_what_evaluation_costs_and_how_long_all_takes)
+START_TEST(the_command_says_what_evaluation_costs_and_trains_nothing)
 {
     const char *path = write_file("exp.yaml", HEAD COPY);
     const char *command = arena_printf(
         &arena,
         "'%s' plan '%s' | grep -q 'FLOP of training, .*FLOP of evaluation, at most .*FLOP of "
-        "generation; .* here, from steps of this size$'",
+        "generation$'",
         need("PEAT"), path);
     ck_assert_int_eq(system(command), 0);
 }
@@ -263,24 +263,6 @@ START_TEST(the_command_measures_each_kind_of_cell)
                      "cell$' %s.out && grep -q '(2 of 2 kinds of cell)$' %s.err && "
                      "test -z \"$(ls)\"",
                      folder, folder, need("PEAT"), path, folder, folder, folder, folder);
-    ck_assert_int_eq(system(command), 0);
-}
-END_TEST
-
-/* oneDNN can be kept from the matrix unit (AMX), without which its bf16 products are the slower
- * ones; another processor has nothing to keep it from. */
-START_TEST(the_command_says_where_bf16_is_slower_than_fp32)
-{
-    const char *path = write_file("exp.yaml", HEAD COPY);
-    const char *command = arena_printf(
-        &arena,
-        "grep -q amx_bf16 /proc/cpuinfo || exit 0; peat() { '%s' plan '%s' train.precision=$1; }; "
-        "export ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16; "
-        "slow=$(peat bf16 2>&1) || exit 0; "
-        "echo \"$slow\" | grep -q '^precision: steps in bf16 take .* times as long as in fp32' && "
-        "! peat fp32 | grep '^precision:' && unset ONEDNN_MAX_CPU_ISA && "
-        "! peat bf16 | grep '^precision:'",
-        need("PEAT"), path);
     ck_assert_int_eq(system(command), 0);
 }
 END_TEST
@@ -753,8 +735,8 @@ int main(void)
               a_learned_table_is_what_a_cell_has_more_than_without_position,
               the_injection_says_where_a_scheme_acts_across, flops_follow_the_usual_count,
               evaluation_and_generation_are_counted, activations_take_time_beside_their_flops,
-              the_command_says_what_evaluation_costs_and_how_long_all_takes,
-              the_command_says_where_bf16_is_slower_than_fp32,
+              the_command_says_what_evaluation_costs_and_trains_nothing,
+
               the_command_measures_each_kind_of_cell, the_command_shows_what_the_data_begin_with,
               matched_cells_cost_the_same_within_tolerance,
               a_row_without_combine_is_the_baseline_of_every_combine,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_results.c: from run directories to rows, comparisons and tables. */
 #include "report/numbers.h"
-#include "report/ranking.h"
 #include "report/selector.h"
+#include "report/table.h"
 #include "support/run_maker.h"
 #include "support/support.h"
 
@@ -869,14 +869,6 @@ static void add_tasks(int n)
                                1.0);
 }
 
-static struct ranking make_ranks(void)
-{
-    struct ranking k;
-    read_all(NULL);
-    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_OK);
-    return k;
-}
-
 START_TEST(best_is_marked_within_each_task)
 {
     add_tasks(3);
@@ -884,68 +876,6 @@ START_TEST(best_is_marked_within_each_task)
     ck_assert_int_eq(b.r.n_task, 3);
     for (int i = 0; i < b.r.n_row; i++)
         ck_assert_int_eq(b.r.row[i].best[0], strcmp(b.r.row[i].axis[0], "learned") == 0);
-}
-END_TEST
-
-START_TEST(ranks_over_tasks_have_friedman_and_a_critical_difference)
-{
-    add_tasks(6);
-    struct ranking k = make_ranks();
-    ck_assert_int_eq(k.k, 4);
-    ck_assert_int_eq(k.n, 6);
-    ck_assert_str_eq(k.method[0].row->axis[0], "learned");
-    ck_assert_double_eq(k.method[0].mean_rank, 1.0);
-    ck_assert_double_eq(k.method[3].mean_rank, 4.0);
-    ck_assert_double_eq_tol(k.method[0].score, 1.0, 1e-12);
-    ck_assert_double_eq_tol(k.method[1].score, 2.0 / 3.0, 1e-12);
-    ck_assert_double_eq_tol(k.method[3].score, 0.0, 1e-12);
-    ck_assert_double_eq_tol(k.method[0].ratio, 1.005 / 4.005, 1e-12);
-    ck_assert(k.tested);
-    ck_assert_double_eq_tol(k.test.chi2, 18.0, 1e-9);
-    ck_assert_double_eq_tol(k.test.critical, 1.9148432265902373, 1e-9);
-    ck_assert(k.method[1].best && !k.method[2].best);
-    ranking_table(&k, &b.arena, &b.t);
-    format_text(&b.t, 120, false, &b.out);
-    assert_has("mean ranks that differ by less than 1.91 are not separable");
-    assert_has("score: mean over 6 tasks of (x - baseline) / (best - baseline)");
-}
-END_TEST
-
-START_TEST(a_task_on_which_nothing_beats_the_baseline_is_in_no_score)
-{
-    add_tasks(2);
-    for (int i = 0; i < 4; i++)
-        run_maker_done(&b.run, schemes[i], "parity", 0, 1.0 + i, 1.0);
-    struct ranking k = make_ranks();
-    ck_assert_int_eq(k.n, 3);
-    ck_assert_int_eq(k.n_score, 2);
-    for (int j = 0; j < k.k; j++)
-        if (strcmp(k.method[j].row->axis[0], "learned") == 0)
-            ck_assert_double_eq_tol(k.method[j].score, 1.0, 1e-12);
-}
-END_TEST
-
-START_TEST(few_tasks_are_ranked_without_a_test)
-{
-    add_tasks(4);
-    run_maker_state(&b.run, "fire", "copy", 0, "crashed");
-    struct ranking k = make_ranks();
-    ck_assert(!k.tested);
-    ck_assert_str_eq(k.why_not, "4 tasks: fewer than 5, too few to test ranks");
-    ck_assert_int_eq(k.n_incomplete, 1);
-    ck_assert_str_eq(k.incomplete[0], "fire");
-    ranking_json(&k, &b.arena, &b.out);
-    ck_assert_ptr_nonnull(json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err));
-    assert_has("\"why_not\"");
-}
-END_TEST
-
-START_TEST(ranks_without_tasks_are_refused)
-{
-    struct ranking k;
-    read_two_rows();
-    ck_assert_int_eq(ranking_make(&k, &b.r, -1, &b.arena, &b.err), PEAT_INVALID);
-    assert_error("ranks are over tasks, not over seeds");
 }
 END_TEST
 
@@ -1060,8 +990,5 @@ int main(void)
               best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
               columns_are_those_asked_for_in_their_order,
               columns_spread_and_digits_are_those_that_can_be_shown, csv_columns_can_be_chosen,
-              best_is_marked_within_each_task,
-              ranks_over_tasks_have_friedman_and_a_critical_difference,
-              a_task_on_which_nothing_beats_the_baseline_is_in_no_score,
-              few_tasks_are_ranked_without_a_test, ranks_without_tasks_are_refused));
+              best_is_marked_within_each_task));
 }

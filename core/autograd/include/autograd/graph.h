@@ -30,24 +30,13 @@ struct graph;
  * cleared, and backward writes its contribution instead of adding it, which saves a pass over the
  * memory. Row functions have `fresh` as an argument and serve both cases.
  *
- * Two flags of struct op let the graph reuse memory; leaving both out is always right.
- *
  * `unread` names values that backward does not read, so that their memory may be reused after
- * forward (autograd/stretch.h). backward may still look at their shapes.
+ * forward (autograd/stretch.h). Leaving it out is always right. backward may still look at their
+ * shapes.
  *
- * `grads` says whether an operand's gradient may use the memory of the result's gradient, which
- * nothing reads after backward. In backward both then have the same address.
- *
- * Only the graph sets a node's flags grad_fresh and grad_lent (the memory of its gradient), reached
- * (by backward), and read and stays (its value is not dropped).
+ * Only the graph sets a node's flags grad_fresh (the memory of its gradient), reached (by
+ * backward), and read and stays (its value is not dropped).
  */
-enum op_grads {
-    GRADS_APART = 0, /* no: backward writes an operand's gradient while it reads the result's  */
-    GRAD_IN_PLACE,   /* yes, the first operand's: backward reads an element of the result's
-                      * gradient before it writes the same element of the operand's */
-    GRADS_PASS       /* yes, both operands': where shapes are equal the gradients are equal too,
-                      * and backward does nothing for an operand whose gradient is the result's */
-};
 
 /* Bits of op.unread. Bit i: the value of operand i; bit 29: those of all operands from 29 on;
  * UNREAD_SELF: the operation's own value. */
@@ -65,7 +54,6 @@ struct op {
     void (*backward)(peat_node *n);
     /* Floating-point operations of forward; NULL: not counted (less than a product). */
     int64_t (*flops)(const peat_node *n);
-    enum op_grads grads;
     uint32_t unread; /* UNREAD_ bits */
     uint32_t index;  /* bit i: operand i is I32, and all others are real; or ANY_TYPES */
 };
@@ -76,7 +64,6 @@ struct peat_node {
     struct tensor value;
     struct tensor grad; /* data NULL until something is added; then as large as value */
     bool grad_fresh;    /* of a root: grad has memory that is not cleared yet */
-    bool grad_lent;     /* grad's memory is another node's, which gives it back       */
     bool needs_grad;
     int n_src;
     peat_node **src;     /* an entry may be NULL: optional operand                       */

@@ -63,15 +63,11 @@ double plan_training(const struct plan_cell *c, int64_t from);
  * generates. */
 double plan_scoring(const struct plan_cell *c, int64_t from);
 double plan_generation(const struct plan_cell *c, int64_t from);
-/* The work of a training step, in FLOPs. It counts activations too, because reading and writing
- * them takes time, above all on the composed path of attention. */
-double plan_step_work(const struct model_cost *cost);
-/* The work of the cell's training after step `from`. */
+/* The work of the cell's training after step `from`, in FLOPs. It counts activations too, because
+ * reading and writing them takes time, above all on the composed path of attention. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
 /* The same with evaluations; FLOPs of a generated token take longer than others. */
 double plan_work(const struct plan_cell *c, int64_t from);
-/* True where the cell's products by weights and in attention round to bf16. */
-bool plan_rounds(const struct plan_cell *c);
 /* The number of evaluations after step `from`. */
 int64_t plan_evaluations(const struct plan_cell *c, int64_t from);
 /* plantrunks.c: lists the cells that share each trunk by their present ids; a cell that shares its

@@ -14,6 +14,7 @@ struct progress {
     bool quiet;        /* print only failures */
     bool live, colour; /* live: a terminal; colour: a terminal that shows colours */
     bool shown;        /* the live line is on the screen */
+    bool estimated;    /* progress_estimate has had its turn */
     double start;      /* time of the clock */
 };
 
@@ -22,6 +23,10 @@ void progress_open(struct progress *p, FILE *out, bool quiet);
 /* Redraws the live line. job: all of the run; running ones are among active[0 .. n_active). */
 void progress_live(struct progress *p, int n, const struct job *job, int n_active,
                    struct job *const *active);
+/* Says once, when the first cell has ended, how long the others take, unless the live line says it
+ * or it is less than a minute. */
+void progress_estimate(struct progress *p, int n, const struct job *job, int n_active,
+                       struct job *const *active);
 /* Removes the live line, so that other lines can be printed. */
 void progress_clear(struct progress *p);
 /* Prints the line of a cell that has just ended. */

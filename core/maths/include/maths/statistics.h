@@ -3,8 +3,8 @@
  * statistics.h: the formulas of a results table; each is tested against scipy's values.
  *
  * statistics.c has moments and distributions, paired_tests.c the tests of differences d_1 .. d_n of
- * two rows at the same seeds, rank_tests.c those of k methods over N tasks. strata.h is for several
- * pairs of rows, power.h for the power of so many seeds.
+ * two rows at the same seeds. strata.h is for several pairs of rows, power.h for the power of so
+ * many seeds.
  */
 #pragma once
 
@@ -39,8 +39,6 @@ double student_t_p(double t, double df);
 double student_t_below(double t, double df);
 /* P(F >= f) with a and b degrees of freedom. */
 double f_tail(double f, double a, double b);
-/* P(X >= x) of chi squared with df degrees of freedom. */
-double chi2_tail(double x, double df);
 
 /* ---- paired differences ---- */
 
@@ -84,23 +82,5 @@ double effect_gz(const double *d, int n);
 /* Holm's step-down adjustment in place, monotone, at most 1. NaN entries are left out. */
 void holm_adjust(double *p, int n);
 
-/* ---- ranks over tasks ---- */
-
 /* Ranks 1 .. n with the smallest first; equal values share their mean rank. */
 void mean_ranks(const double *x, int64_t n, double *rank);
-
-struct friedman {
-    int k, n; /* methods, tasks */
-    /* chi2 is corrected for ties, as in scipy.stats.friedmanchisquare; NaN when all are tied. */
-    double chi2, p_chi2;
-    /* Iman and Davenport 1980: (n - 1) chi2 / (n (k - 1) - chi2) with k - 1 and (k - 1)(n - 1)
-     * degrees of freedom, which is less conservative. */
-    double f, p;
-    /* Nemenyi's critical difference of mean ranks at .05: q sqrt(k (k + 1) / (6 n)). */
-    double critical;
-};
-
-/* rank is [n][k]: the rank of every method on every task. */
-void friedman_test(const double *rank, int k, int n, struct friedman *out);
-/* The .95 quantile of the range of k standard normals, over sqrt(2). */
-double nemenyi_q(int k);

@@ -35,7 +35,6 @@ struct table {
     int n_row, n_cell, cell_room;
     struct table_cell *cell; /* [n_row, n_column] */
     bool any_strong;
-    const char *strong; /* the meaning of strong cells */
     int n_note, note_room;
     const char **note;
 };

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""FOLDER VOCAB MODEL MIB TEXT...: pieces of words of texts, and the texts as their ids.
+"""Pieces of words of texts, and the texts as their ids.
+
+  python3 -m peat.tokenize FOLDER VOCAB MODEL MIB TEXT...     as `peat tokenize` calls it, which checks the texts before
 
 Fills FOLDER with ids.npy, pieces.tsv and sentencepiece.model (docs/guide.md, "Pieces of words"), by SentencePiece's
 programs. These read lines, write no id for a line's end, and treat U+2581, by which a piece denotes a space, as a
@@ -21,6 +23,8 @@ SPACE = "\u2581".encode()
 SEGMENT_MOST = 1 << 12  # bytes; spm_train's bpe counts 65,535 characters at most
 HEADER = 128  # bytes, of ids.npy
 BYTES = [bytes([i]) for i in range(256)]  # the pieces with the ids 1 to 256; 0 is the unknown piece
+if len(sys.argv) < 6:
+    sys.exit("usage: python3 -m peat.tokenize FOLDER VOCAB MODEL MIB TEXT...")
 FOLDER, VOCAB, MODEL, MIB = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 PATHS = sys.argv[5:]
 
