@@ -171,8 +171,9 @@ END_TEST
 START_TEST(manual_pages_are_well_formed)
 {
     shell_expect(0, "peat help --man man1 && "
-                    "test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
-                    "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }");
+                    "test -s man1/peat.1 -a -s man1/peat-plugins-list.1");
+    if (is_here("mandoc"))
+        shell_expect(0, "mandoc -Tlint man1/*.1");
     ck_assert_str_eq(shell.printed.text, "");
 }
 END_TEST

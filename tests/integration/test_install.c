@@ -226,10 +226,8 @@ static int run_tests(void)
 
 int main(void)
 {
-    if (!getenv("PEAT_BUILD") || system("cmake --version >/dev/null 2>&1") != 0) {
-        printf("skipped: PEAT_BUILD is not set, or there is no cmake\n");
-        return 77;
-    }
+    if (!is_here("PEAT_BUILD cmake"))
+        return SKIPPED;
     struct own_dir dir;
     struct error err = {0};
     if (own_dir_open(&dir, "install", &err) != PEAT_OK) {

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* test_page.c: `page NAME`: experiments/NAME/README.md says what the results beside it say. */
+#include "support/blocks.h"
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char *page;
+
+/* Results stand beside their page as a bundle, and as csv of the same name. Commands of the page
+ * may name runs/OTHER, the results of another page. */
+static int unpack(void)
+{
+    return shell_run("ln -s \"$PEAT_SOURCE\"/experiments . && mkdir runs && "
+                     "for b in experiments/%s/*.tar.xz; do tar xf $b -C runs || exit 1; done; "
+                     "for r in $(sed -n '/^\\$ /s:runs/:\\n&:gp' experiments/%s/README.md | "
+                     "grep -o '^runs/[a-z-]*'); do [ -e $r ] || "
+                     "tar xf experiments/${r#*/}/results.tar.xz -C runs || exit 1; done",
+                     page, page);
+}
+
+/* Each block that the page calls *.said begins with "$ command" and goes on with what that prints.
+ */
+START_TEST(the_page_prints_what_its_commands_print)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "experiments/%s/README.md", page);
+    write_blocks(path);
+    shell_expect(0, "for f in *.said; do [ -e $f ] || continue; sed -n '1s/^. //p' $f >command; "
+                    "tail -n +2 $f >expected; sh ./command >printed 2>&1; "
+                    "diff expected printed || { cat command; exit 1; }; done");
+}
+END_TEST
+
+/* A csv file has the lines of some metrics. */
+START_TEST(its_csv_are_what_its_results_say)
+{
+    shell_expect(0,
+                 "for b in experiments/%s/*.tar.xz; do "
+                 "csv=${b%%.tar.xz}.csv; columns=$(head -n 1 $csv); "
+                 "awk -F, 'NR == 1 { while ($++at != \"metric\") ; print; next } "
+                 "{ print \",\" $at \",\" }' $csv | sort -u >kept; "
+                 "peat results runs/$(tar tf $b | sed 's:/.*::;q') --format csv --columns $columns "
+                 "| grep -F -f kept | cmp - $csv || exit 1; done",
+                 page);
+}
+END_TEST
+
+START_TEST(its_results_are_as_they_were_sealed)
+{
+    shell_expect(0, "for d in runs/*; do peat verify $d >out || { cat out; exit 1; }; done");
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    page = argc == 2 ? argv[1] : "";
+    shell_open();
+    if (unpack() != 0) {
+        fprintf(stderr, "'%s' is not a folder of experiments/ with results:\n%s", page,
+                shell.printed.text);
+        return EXIT_FAILURE;
+    }
+    int status = run_list(
+        (struct tests){.subject = page, .seconds = 250, .needs = "PEAT PEAT_SOURCE python3"},
+        TESTS(the_page_prints_what_its_commands_print, its_csv_are_what_its_results_say,
+              its_results_are_as_they_were_sealed));
+    shell_close();
+    return status;
+}
