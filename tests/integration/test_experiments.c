@@ -38,8 +38,7 @@ START_TEST(every_experiment_can_be_planned)
                  "'arm=[sum]' 'positions=[sinusoidal,learned]' 'train.lr=[8e-3]' train.steps=1 "
                  "eval.tokens=64 -q && "
                  "experiments/how-the-sum-is-read/intervene.py runs/frozen-embeddings "
-                 "runs/intervened && " WITH_TABLES
-                 "for f in experiments/*/*.yaml; do "
+                 "runs/intervened && " WITH_TABLES "for f in experiments/*/*.yaml; do "
                  "peat validate $f $(with_text $f) || exit 1; done");
 }
 END_TEST

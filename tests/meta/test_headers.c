@@ -8,13 +8,12 @@
 /* Each header by itself, as the only thing a file includes. */
 static void assert_compile_alone(const char *compiler, const char *language, const char *standard)
 {
-    shell_expect(
-        0,
-        "for h in \"$PEAT_SOURCE\"/include/peat/*.h; do "
-        "echo \"#include <peat/${h##*/}>\" | %s -x %s -std=%s -fsyntax-only -Wall -Wextra "
-        "-Wshadow -Wconversion -Werror -I\"$PEAT_SOURCE/include\" - || bad=1; done; "
-        "[ -z \"$bad\" ]",
-        compiler, language, standard);
+    shell_expect(0,
+                 "for h in \"$PEAT_SOURCE\"/include/peat/*.h; do "
+                 "echo \"#include <peat/${h##*/}>\" | %s -x %s -std=%s -fsyntax-only -Wall -Wextra "
+                 "-Wshadow -Wconversion -Werror -I\"$PEAT_SOURCE/include\" - || bad=1; done; "
+                 "[ -z \"$bad\" ]",
+                 compiler, language, standard);
 }
 
 START_TEST(headers_compile_alone_as_c11)
