@@ -57,7 +57,7 @@ static void is_read_by_all(const char *dir, int i)
     shell_says(0, runs[i].page, "peat report %s -o page.html && cat page.html", dir);
     shell_expect(0, "peat results %s && peat results %s --format json", dir, dir);
     if (is_here("gnuplot"))
-        shell_expect(0, "peat plot %s -o figure.svg", dir);
+        shell_expect(0, "peat plot %s --kind bars -o figure.svg", dir);
     shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
 }
 

@@ -20,9 +20,9 @@ struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
     double seconds;                     /* that each may take; 0: Check's preset */
-    const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and Python
-                          modules of Debian's python3, without which all is skipped; "cc" is $CC, or
-                          cc. NULL: nothing */
+    const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and
+                          Python modules of Debian's python3, without which all is skipped; "cc" is
+                          $CC, or cc. NULL: nothing */
     const struct repeated *loops; /* LOOPS({a_test, 5}, ...); NULL: none */
 };
 
@@ -36,8 +36,8 @@ int run_list(struct tests t, const TTest *const *test);
 void use_built_plugins(void);
 /* The command is on PATH; of "python3-numpy", Debian's python3 imports the module. */
 bool is_installed(const char *name);
-/* False where one of `needs`, as in struct tests, is missing, which is printed: the part of a test that
- * needs it is skipped. ./quickstart counts these lines and those of skip_all. */
+/* False where one of `needs`, as in struct tests, is missing, which is printed: the part of a test
+ * that needs it is skipped. ./quickstart counts these lines and those of skip_all. */
 bool is_here(const char *needs);
 /* The exit status of main for a test that something is missing for, which is printed. */
 enum { SKIPPED = 77 };
