@@ -11,18 +11,11 @@
 
 static const char *shots; /* NULL: none asked for */
 
-static bool has_program(const char *name)
-{
-    char command[128];
-    snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", name);
-    return system(command) == 0;
-}
-
 static const char *find_chromium(void)
 {
     static const char *const name[] = {"chromium", "chromium-browser", "google-chrome"};
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
-        if (has_program(name[i]))
+        if (is_installed(name[i]))
             return name[i];
     return NULL;
 }
@@ -94,17 +87,10 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--shots") == 0)
         shots = argv[2];
-    const char *const needed[] = {"gnuplot", "python3"};
-    for (int i = 0; i < 2; i++)
-        if (!has_program(needed[i])) {
-            printf("not tested: %s is not installed\n", needed[i]);
-            return 77;
-        }
-    if (!find_chromium()) {
-        printf("not tested: no chromium, chromium-browser or google-chrome\n");
-        return 77;
-    }
-    return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240},
+    if (!find_chromium())
+        return skip_all("there is no chromium, chromium-browser or google-chrome");
+    return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240,
+                                   .needs = "PEAT gnuplot python3"},
                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

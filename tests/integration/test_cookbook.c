@@ -23,7 +23,8 @@ START_TEST(its_plugins_build_pass_and_train_from_an_installation)
     shell_expect(0, "for f in *.so; do grep -q $f *.yaml || { echo $f; exit 1; }; done");
     shell_expect(0, "peat/bin/peat inspect ./adding.so --d 8 --T 4 --heads 2 --what angle -f npy "
                     "-o angle.npy");
-    shell_expect(0, "/usr/bin/python3 -c 'import numpy' || exit 0; /usr/bin/python3 compare.py");
+    if (is_here("python3-numpy"))
+        shell_expect(0, "/usr/bin/python3 compare.py");
 }
 END_TEST
 
@@ -39,9 +40,9 @@ END_TEST
 /* As meta.layout asks of the sources. */
 START_TEST(its_plugins_are_as_clang_format_makes_them)
 {
-    shell_expect(0, "clang-format --version 2>/dev/null | grep -q 'version 14[.]' || exit 0; "
-                    "cp \"$PEAT_SOURCE/.clang-format\" . && "
-                    "clang-format --dry-run -Werror *.c *.cc");
+    if (is_here("clang-format-14"))
+        shell_expect(0, "cp \"$PEAT_SOURCE/.clang-format\" . && "
+                        "clang-format-14 --dry-run -Werror *.c *.cc");
 }
 END_TEST
 

@@ -284,10 +284,8 @@ int main(void)
                                      a_report_of_48_cells_is_small_and_quick,
                                      a_name_with_a_newline_begins_no_line,
                                      a_scheme_is_described_in_numbers, numpy_reads_the_table));
-    if (system("command -v gnuplot >/dev/null 2>&1") != 0) {
-        fprintf(stderr, "gnuplot is not installed: nothing is drawn in these tests\n");
+    if (!is_here("gnuplot"))
         return end;
-    }
     return end |
            run_list(common,
                     TESTS(every_kind_of_figure_is_drawn_beside_its_script_and_data,

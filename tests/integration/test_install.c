@@ -170,10 +170,6 @@ END_TEST
 
 START_TEST(pkg_config_builds_a_plugin)
 {
-    if (run("pkg-config --version") != 0) {
-        printf("skipped: no pkg-config\n");
-        return;
-    }
     assert_runs("PKG_CONFIG_PATH=\"$(dirname \"$(find \"$PWD/moved\" -name peat.pc)\")\"; "
                 "export PKG_CONFIG_PATH; ${CC:-cc} -shared -fPIC $(pkg-config --cflags peat) "
                 "twist/twist.c -o x.so -Wl,-z,defs $(pkg-config --libs peat) && "
@@ -209,35 +205,23 @@ static int run_tests(void)
         free(text);
         return EXIT_FAILURE;
     }
-    Suite *suite = suite_create("install");
-    TCase *all = tcase_create("install");
-    tcase_set_timeout(all, 120);
-    tcase_add_test(all, the_moved_program_finds_its_own_plugins_and_libraries);
-    tcase_add_test(all, find_package_builds_and_installs_a_plugin);
-    tcase_add_test(all, sources_of_built_in_plugins_are_installed_and_build);
-    tcase_add_test(all, what_the_guides_name_is_installed);
-    tcase_add_test(all, find_package_refuses_a_newer_minor);
-    tcase_add_test(all, no_link_of_an_installed_document_is_dead);
-    tcase_add_test(all, uninstall_removes_all_that_was_installed);
-    tcase_add_test(all, pkg_config_builds_a_plugin);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_list((struct tests){"install", .seconds = 120},
+                    TESTS(the_moved_program_finds_its_own_plugins_and_libraries,
+                          find_package_builds_and_installs_a_plugin,
+                          sources_of_built_in_plugins_are_installed_and_build,
+                          what_the_guides_name_is_installed, find_package_refuses_a_newer_minor,
+                          no_link_of_an_installed_document_is_dead,
+                          uninstall_removes_all_that_was_installed, pkg_config_builds_a_plugin));
 }
 
 int main(void)
 {
-    if (!getenv("PEAT_BUILD") || system("cmake --version >/dev/null 2>&1") != 0) {
-        printf("skipped: PEAT_BUILD is not set, or there is no cmake\n");
-        return 77;
-    }
-    struct own_dir dir;
-    struct error err = {0};
-    if (own_dir_open(&dir, "install", &err) != PEAT_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        return EXIT_FAILURE;
-    }
-    setenv("PEAT_TEST_DIR", dir.path, 1);
+    char dir[64];
+    if (!is_here("PEAT_BUILD cmake pkg-config"))
+        return SKIPPED;
+    new_folder(dir, sizeof(dir));
+    setenv("PEAT_TEST_DIR", dir, 1);
     int status = run_tests();
-    own_dir_close(&dir);
+    dir_remove(dir, NULL);
     return status;
 }

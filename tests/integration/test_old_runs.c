@@ -56,7 +56,8 @@ static void is_read_by_all(const char *dir, int i)
     shell_says(0, " done", "peat status %s", dir);
     shell_says(0, runs[i].page, "peat report %s -o page.html && cat page.html", dir);
     shell_expect(0, "peat results %s && peat results %s --format json", dir, dir);
-    shell_expect(0, "peat plot %s -o figure.svg || command -v gnuplot || exit 0", dir);
+    if (is_here("gnuplot"))
+        shell_expect(0, "peat plot %s --kind bars -o figure.svg", dir);
     shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
 }
 

@@ -160,7 +160,7 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_says(0, "over seeds and stretches of the test text, both as samples",
                "peat compare runs/x none rotary --length 16");
     shell_says(0, "and text", "peat results runs/x --columns metric,diff,diff_text");
-    if (system("/usr/bin/python3 -c 'import scipy' 2>/dev/null") == 0)
+    if (is_here("python3-scipy"))
         shell_expect(0, "/usr/bin/python3 recompute.py \"$PEAT\"");
     shell_says(
         2, "'sampled: seeds_and_text' has only a t test: leave 'test' out",

@@ -198,7 +198,7 @@ END_TEST
 
 START_TEST(figures_are_whole_and_leave_what_is_there_alone)
 {
-    if (!has_command("gnuplot"))
+    if (!is_here("gnuplot"))
         return;
     shell_expect(0, LIMITED "ln -s there.svg f.svg && peat plot done -k bars -o f.svg && "
                             "test -L f.svg && grep -q '</svg>' there.svg");

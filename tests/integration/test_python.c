@@ -134,9 +134,8 @@ END_TEST
 
 int main(void)
 {
-    if (system("/usr/bin/python3 -c 'import pandas' 2>/dev/null") != 0)
-        return skip_all("pandas (python3-pandas) is not installed");
-    return run_list((struct tests){"python", open_run, shell_close, .seconds = 100},
+    return run_list((struct tests){"python", open_run, shell_close, .seconds = 100,
+                                   .needs = "PEAT PEAT_SOURCE python3-pandas"},
                     TESTS(values_are_those_of_the_csv, cells_that_are_not_finished_have_their_state,
                           curves_and_weights_are_those_of_the_cell,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));

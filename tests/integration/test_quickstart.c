@@ -66,11 +66,26 @@ START_TEST(what_report_plot_and_bundle_start_is_installed)
 }
 END_TEST
 
+/* The last line of a run of tests counts what they left out; PEAT_NO_SKIPS makes it a failure. */
+START_TEST(skips_are_counted_and_fail_where_they_may_not_be)
+{
+    shell_expect(0, "printf '#!/bin/sh\\nd=build/release/Testing/Temporary; mkdir -p $d; "
+                    "printf \"1/2 Testing: unit.a\\\\nskipped: bf16: no unit\\\\n2/2 Testing: "
+                    "unit.b\\\\nok\\\\n\" >$d/LastTest.log\\n' >bin/ctest && chmod +x bin/ctest");
+    shell_says(0, "quickstart: 1 skips; unit.a: bf16: no unit\n",
+               "PEAT_NO_SKIPS= " QUICKSTART "copy/quickstart test");
+    shell_expect(0, "PEAT_NO_SKIPS=bf16 " QUICKSTART "copy/quickstart test");
+    shell_expect(1, "PEAT_NO_SKIPS=torch " QUICKSTART "copy/quickstart test");
+    shell_says(2, "unknown option '--al' of test; allowed: --all, --long",
+               QUICKSTART "copy/quickstart test --al");
+}
+END_TEST
+
 /* Each cell's products are small enough for PEAT to multiply itself, whatever is installed. */
 START_TEST(its_bits_are_the_same_beside_every_library)
 {
     if (shell_run("peat --version | grep -q onednn && peat --version | grep -q openblas") != 0) {
-        printf("skipped: there is one provider of products\n");
+        skip_all("there is one provider of products");
         return;
     }
     shell_expect(0, "for g in onednn openblas; do peat run \"$PEAT_SOURCE\"/experiments/"
@@ -92,5 +107,6 @@ int main(void)
                           where_the_folder_is_on_the_path_no_line_is_needed,
                           another_program_called_peat_stays,
                           what_report_plot_and_bundle_start_is_installed,
+                          skips_are_counted_and_fail_where_they_may_not_be,
                           its_bits_are_the_same_beside_every_library));
 }

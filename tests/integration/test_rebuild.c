@@ -53,8 +53,7 @@ END_TEST
 
 int main(void)
 {
-    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
-        return skip_all("PyTorch (python3-torch) is not installed");
-    return run_list((struct tests){"rebuild", shell_open, shell_close, .seconds = 900},
+    return run_list((struct tests){"rebuild", shell_open, shell_close, .seconds = 900,
+                                   .needs = "PEAT PEAT_SOURCE python3-torch"},
                     TESTS(pytorch_trains_to_the_same_weights));
 }

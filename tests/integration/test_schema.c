@@ -29,13 +29,11 @@ END_TEST
 
 int main(void)
 {
-    if (system("/usr/bin/python3 -c 'import jsonschema, yaml' 2>/dev/null") != 0)
-        return skip_all("python3-jsonschema and python3-yaml are not installed");
     return run_list((struct tests){.subject = "schema",
                                    .open = open_schema,
                                    .close = shell_close,
                                    .seconds = 60,
-                                   .needs = "PEAT PEAT_SOURCE"},
+                                   .needs = "PEAT PEAT_SOURCE python3-jsonschema python3-yaml"},
                     TESTS(published_experiments_fit_and_mistakes_do_not,
                           it_is_printed_too_and_knows_every_plugin));
 }

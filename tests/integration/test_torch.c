@@ -269,8 +269,8 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    if (system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
-        return skip_all("PyTorch (python3-torch) is not installed");
+    if (!is_here("PEAT PEAT_SOURCE python3-torch"))
+        return SKIPPED;
     if (argc > 1 && strcmp(argv[1], "--long") == 0)
         return run_list((struct tests){"torch", shell_open, shell_close, .seconds = 1500},
                         TESTS(all_cells_agree, twenty_steps_of_all_kinds_agree));

@@ -352,11 +352,12 @@ END_TEST
  * fields are aligned by hand are left out. */
 START_TEST(sources_are_as_clang_format_makes_them)
 {
+    if (!is_here("clang-format-14"))
+        return;
     ck_assert_int_eq(
-        system("cd \"$PEAT_SOURCE\" || exit 0; "
-               "clang-format --version 2>/dev/null | grep -q 'version 14[.]' || exit 0; "
+        system("cd \"$PEAT_SOURCE\" && "
                "find core plugins providers tests -name '*.[ch]' ! -name model_config.h | "
-               "xargs clang-format --dry-run -Werror"),
+               "xargs clang-format-14 --dry-run -Werror"),
         0);
 }
 END_TEST

@@ -4,8 +4,6 @@
 
 #include "support/limit.h"
 
-enum { SKIPPED = 77 }; /* what ctest takes for that */
-
 int run_suite(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
@@ -15,12 +13,15 @@ int run_suite(Suite *suite)
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-bool has_command(const char *name)
+bool is_installed(const char *name)
 {
     char line[256];
     const char *cc = getenv("CC");
-    snprintf(line, sizeof(line), "command -v %s >/dev/null 2>&1",
-             strcmp(name, "cc") == 0 && cc && *cc ? cc : name);
+    if (strncmp(name, "python3-", 8) == 0)
+        snprintf(line, sizeof(line), "/usr/bin/python3 -c 'import %s' 2>/dev/null", name + 8);
+    else
+        snprintf(line, sizeof(line), "command -v %s >/dev/null 2>&1",
+                 strcmp(name, "cc") == 0 && cc && *cc ? cc : name);
     return system(line) == 0;
 }
 
@@ -51,10 +52,19 @@ static bool lacks(const char *needs, char text[128])
     for (int n; needs && sscanf(needs, "%63s%n", word, &n) == 1; needs += n) {
         bool variable = isupper((unsigned char)word[0]);
         snprintf(text, 128, variable ? "%s is not set" : "there is no %s", word);
-        if (variable ? !getenv(word) : !has_command(word))
+        if (variable ? !getenv(word) : !is_installed(word))
             return true;
     }
     return false;
+}
+
+bool is_here(const char *needs)
+{
+    char missing[128];
+    bool here = !lacks(needs, missing);
+    if (!here)
+        skip_all(missing);
+    return here;
 }
 
 static double limit;

@@ -20,8 +20,9 @@ struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
     double seconds;                     /* that each may take; 0: Check's preset */
-    const char *needs; /* "PEAT_SOURCE cmake": environment variables and commands, without which all
-                          is skipped; "cc" is $CC, or cc. NULL: nothing */
+    const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and
+                          Python modules of Debian's python3, without which all is skipped; "cc" is
+                          $CC, or cc. NULL: nothing */
     const struct repeated *loops; /* LOOPS({a_test, 5}, ...); NULL: none */
 };
 
@@ -33,9 +34,13 @@ int run_list(struct tests t, const TTest *const *test);
 /* PEAT_PLUGIN_PATH becomes the directory of plugins and providers of the build that this program is
  * of. */
 void use_built_plugins(void);
-/* The command is on PATH. */
-bool has_command(const char *name);
+/* The command is on PATH; of "python3-numpy", Debian's python3 imports the module. */
+bool is_installed(const char *name);
+/* False where one of `needs`, as in struct tests, is missing, which is printed: the part of a test
+ * that needs it is skipped. ./quickstart counts these lines and those of skip_all. */
+bool is_here(const char *needs);
 /* The exit status of main for a test that something is missing for, which is printed. */
+enum { SKIPPED = 77 };
 int skip_all(const char *missing);
 
 /* A new directory in TMPDIR, or file there of these bytes: its path into `room` bytes. */
