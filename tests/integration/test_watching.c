@@ -38,7 +38,7 @@ END_TEST
 /* Runs without end, until the last command of a test interrupts it. */
 #define ENDLESS "peat run t.yaml train.steps=1000000 position.scheme=rotary -o r >/dev/null 2>&1 & "
 #define UNTIL(condition)                                                                           \
-    "for i in $(seq 600); do " condition " && break; sleep 0.05; done; " condition " || exit 9; "
+    "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; " condition " || exit 9; "
 
 START_TEST(a_running_cell_shows_its_loss_in_bits)
 {
