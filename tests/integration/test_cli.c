@@ -132,7 +132,7 @@ static void assert_verb_is_explained_and_checked(const char *verb)
     strbuf_add(&page, shell.printed.text);
     shell_says(2, "unknown option '--no-such-option' of 'peat ", "peat %s --no-such-option", verb);
     shell_says(2, "unknown option '-%' of 'peat ", "peat %s -%%", verb);
-    shell_says(2, "peat: operand 1 is empty\n", "peat %s ''", verb);
+    shell_prints(2, "peat: operand 1 is empty", "peat %s ''", verb);
     strbuf_clear(&words);
     strbuf_addf(&words, "%s -", verb);
     read_offers(&options, words.text);
