@@ -151,14 +151,14 @@ void dir_tidy(const char *path)
 /* ---- writing directly ---- */
 
 /* Opening a pipe for writing waits for a reader. A shell that starts both ends at once gets some
- * seconds. */
+ * seconds, counted in checks, so that a pause of the machine is one check. */
 static int open_device(const char *path)
 {
-    const double until = clock_seconds() + 10;
-    const struct timespec pause = {0, 20 * 1000 * 1000};
-    int fd;
+    enum { LOOKS_PER_SECOND = 50, SECONDS = 10 };
+    const struct timespec pause = {0, 1000 * 1000 * 1000 / LOOKS_PER_SECOND};
+    int fd, looks = 0;
     while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) < 0 && errno == ENXIO &&
-           clock_seconds() < until)
+           looks++ < SECONDS * LOOKS_PER_SECOND)
         nanosleep(&pause, NULL);
     return fd;
 }

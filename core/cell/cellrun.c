@@ -17,12 +17,12 @@ enum { LOG_EVERY = 10 };
 
 /* ---- opening ---- */
 
-/* Tries for half a second, because another process that checks whether this cell runs holds the
- * lock for an instant. */
+/* Tries for some seconds, because another process that checks whether this cell runs holds the lock
+ * for an instant, which is longer where the machine is busy. */
 static bool try_lock(int fd)
 {
     const struct timespec pause = {0, 20 * 1000 * 1000};
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 250; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return true;
         nanosleep(&pause, NULL);

@@ -49,12 +49,13 @@ static enum owner owner_of(int64_t pid, const char *id)
     return cell && parent ? OWNER_PARENT : OWNER_OTHER;
 }
 
+/* Checks are counted instead of seconds, so that a pause of the machine is one check. */
 static bool wait_unlocked(const char *dir, double seconds)
 {
-    const struct timespec pause = {0, 20 * 1000 * 1000};
-    double until = clock_seconds() + seconds;
-    while (lock_is_held(dir)) {
-        if (clock_seconds() > until)
+    enum { LOOKS_PER_SECOND = 50 };
+    const struct timespec pause = {0, 1000 * 1000 * 1000 / LOOKS_PER_SECOND};
+    for (int looks = 0; lock_is_held(dir); looks++) {
+        if (looks >= seconds * LOOKS_PER_SECOND)
             return false;
         nanosleep(&pause, NULL);
     }
@@ -71,7 +72,7 @@ static void signal_cell(pid_t pid, int signal)
 static peat_status end_process(const struct cell_files *c, pid_t pid, double grace,
                                struct error *err)
 {
-    const double after_kill = 5;
+    const double after_kill = 60;
     signal_cell(pid, SIGTERM);
     if (wait_unlocked(c->dir, grace))
         return PEAT_OK;
@@ -86,7 +87,7 @@ static peat_status end_process(const struct cell_files *c, pid_t pid, double gra
 peat_status orphan_end(const struct cell_files *c, double grace, const char **who, struct arena *a,
                        struct error *err)
 {
-    const double while_ending = 2;
+    const double while_ending = 60;
     const char *host;
     int64_t pid;
     bool known = process_read(c->dir, "running.json", a, &pid, &host);

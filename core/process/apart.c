@@ -213,7 +213,7 @@ static void receive(struct inquiry *q, struct strbuf *got)
  * may still finish a file that it is writing. */
 static void end_work(struct inquiry *q)
 {
-    const double patience = 20, last_write = 2;
+    const double patience = 60, last_write = 2;
     q->child.grace = q->stuck ? 0 : last_write;
     q->child.deadline = clock_seconds() + (q->stuck ? 0 : patience);
     child_wait(&q->child);

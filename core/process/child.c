@@ -140,12 +140,18 @@ void child_end(struct child *c)
     child_signal(c, SIGTERM);
     child_signal(c, SIGCONT);
     c->late = true;
-    c->deadline = clock_seconds() + c->grace;
+    c->looked = clock_seconds();
+    c->deadline = c->looked + c->grace;
 }
 
-bool child_is_due(const struct child *c)
+bool child_is_due(struct child *c)
 {
-    return c->deadline > 0 && clock_seconds() >= c->deadline;
+    const double longest_look = 2;
+    double now = clock_seconds(), past = now - c->looked;
+    if (c->late && c->deadline > 0 && past > longest_look)
+        c->deadline += past;
+    c->looked = now;
+    return c->deadline > 0 && now >= c->deadline;
 }
 
 void child_kill(struct child *c)

@@ -32,23 +32,33 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--key", default="step_ms_median", help="what is compared")
     parser.add_argument("--quiet", action="store_true", help="the summary line alone")
+    parser.add_argument("--d", type=int, nargs="+", default=[0], help="each in turn in the place of {d} in both commands")
+    parser.add_argument("--bound", type=float, help="per cent: status 1 when the second is slower by more")
     options = parser.parse_args()
+    medians = [compare(options, d) for d in options.d]
+    sys.exit(options.bound is not None and max(medians) > 1 + options.bound / 100)
+
+
+def compare(options, d):
+    """The median ratio of both commands, the second over the first."""
+    first, second = (command.replace("{d}", str(d)) for command in (options.first, options.second))
     ratios, firsts, seconds, memory = [], [], [], [0.0, 0.0]
     for pair in range(options.pairs):
         # The order changes: no program always finds the warmer machine.
         if pair % 2 == 0:
-            a, b = run(options.first), run(options.second)
+            a, b = run(first), run(second)
         else:
-            b, a = run(options.second), run(options.first)
+            b, a = run(second), run(first)
         firsts.append(a[options.key])
         seconds.append(b[options.key])
         ratios.append(b[options.key] / a[options.key])
         memory = [max(memory[0], a["peak_rss_mib"]), max(memory[1], b["peak_rss_mib"])]
         if not options.quiet:
             print(f"{firsts[-1]:10.3f} {seconds[-1]:10.3f}   {ratios[-1]:.3f}", flush=True)
-    print(f"{options.key}: {statistics.median(firsts):.3f} and {statistics.median(seconds):.3f}, "
+    print(f"{f'd {d}, ' if d else ''}{options.key}: {statistics.median(firsts):.3f} and {statistics.median(seconds):.3f}, "
           f"ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}); "
           f"peak MiB {memory[0]:.0f} and {memory[1]:.0f}")
+    return statistics.median(ratios)
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ class Browser:
             self.call("Browser.close")
         except (RuntimeError, OSError):
             pass
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
 
 
 def complaints(events, url):

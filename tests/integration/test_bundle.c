@@ -215,7 +215,7 @@ START_TEST(what_is_no_file_of_its_own_is_refused_and_not_followed)
                          "p=$(echo %s | sed \"s,/N,/$(ls cells | head -1),\"); "
                          "mv $p ../was 2>/dev/null || echo '{}' > ../was; %s $p",
                          file[i], instead[k]);
-            shell_expect(2, "timeout 20 peat bundle run --weights -o x.tar.gz");
+            shell_expect(2, "timeout 60 peat bundle run --weights -o x.tar.gz");
             ck_assert_msg(k || shell_printed("links and special files are not bundled") ||
                               shell_printed("`peat verify run`"),
                           "%s: %s", file[i], shell.printed.text);
@@ -237,7 +237,7 @@ START_TEST(files_that_only_claim_to_be_endless_are_refused_at_once)
                      "rm -rf run && cp -r here/run run && truncate -s 64G $(ls run/%s || echo "
                      "run/$(cd run; ls -d cells/*s0* | head -1)/diagnose.json)",
                      file[i]);
-        shell_expect(2, "timeout 20 peat bundle run --weights -o x.tar.gz");
+        shell_expect(2, "timeout 60 peat bundle run --weights -o x.tar.gz");
         ck_assert(!shell_has("x.tar.gz"));
     }
 }
@@ -300,7 +300,7 @@ START_TEST(a_stop_ends_tar_and_leaves_nothing)
                     "chmod +x slow/tar");
     shell_says(0, "130\n",
                "PATH=$PWD/slow:$PATH TMPDIR=$PWD/tmp peat bundle here/run -o x.tar.gz & pid=$!; "
-               "for i in $(seq 400); do ls tmp/*/files >list 2>&1 && break; sleep 0.02; done; "
+               "for i in $(seq 3000); do ls tmp/*/files >list 2>&1 && break; sleep 0.02; done; "
                "kill -TERM $pid; wait $pid; echo $?");
     shell_expect(1, "ls x.tar* tmp/* || pgrep -f \"$PWD/slow\"");
 }

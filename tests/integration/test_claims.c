@@ -36,7 +36,7 @@ START_TEST(claims_are_kept_with_hash_and_time_before_anything_is_trained)
 {
     write_experiment("0.5");
     shell_expect(0, "peat plan x.yaml --write");
-    shell_says(0, "\"results\": 0", "cat runs/x/claims.json");
+    shell_prints(0, "      \"results\": 0,", "cat runs/x/claims.json");
     assert_printed("\"sha256\":");
     assert_printed("\"written_utc\":");
     assert_printed("\"margin\": 0.5");
@@ -53,14 +53,18 @@ START_TEST(results_end_with_contrasts_and_claims_in_every_format)
     shell_says(0, "before the first result", "peat run x.yaml");
     assert_printed("left out, being the same model for every combine: none.-");
     assert_printed("first: said before");
-    shell_says(0, "| claim | verdict | says |", "peat results runs/x -f md");
-    shell_says(0, "\\begin{tabular}", "peat results runs/x -f tex --part claims");
-    shell_says(0, "\"changed_after_first_result\": false", "peat results runs/x -f json");
+    shell_prints(0, "| claim | verdict | says | metric | effect | p\\_holm | n |",
+                 "peat results runs/x -f md");
+    shell_prints(0, "\\begin{tabular}{llllrrr}", "peat results runs/x -f tex --part claims");
+    shell_prints(0, "    \"changed_after_first_result\": false,", "peat results runs/x -f json");
     assert_printed("\"contrasts\": [");
     shell_says(0, "state,sha256,written_utc,name,", "peat results runs/x -f csv --part claims");
     shell_says(0, "contrast,metric,length,kind,of,", "peat results runs/x -f csv --part contrasts");
     shell_says(0, "joins,loss,6,line,learned,1,2,", "peat results runs/x -f csv --part contrasts");
-    shell_says(2, "'--part all' is not for", "peat results runs/x -f csv --part all");
+    shell_prints(2,
+                 "peat: option '--part all' is not for --format csv: results, contrasts and claims "
+                 "have other columns",
+                 "peat results runs/x -f csv --part all");
 }
 END_TEST
 
@@ -75,7 +79,7 @@ START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
     assert_printed("< -0.5");
     write_experiment("0.5");
     shell_says(0, "before the first result; changed after it, and changed back", "peat run x.yaml");
-    shell_says(0, "3", "grep -c sha256 runs/x/claims.json");
+    shell_prints(0, "3", "grep -c sha256 runs/x/claims.json");
 }
 END_TEST
 
@@ -84,12 +88,14 @@ START_TEST(claims_that_are_not_those_of_the_plan_are_a_problem)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml -o other -q claims=[] && peat run x.yaml -q && "
                     "mv runs/x/claims.json mine");
-    shell_says(1, "problem: claims.json is missing", "peat verify runs/x");
+    shell_prints(1, "problem: claims.json is missing, and the experiment has claims",
+                 "peat verify runs/x");
     write_experiment("0.25");
     shell_expect(0, "peat plan x.yaml -o other --write && cp other/claims.json runs/x");
-    shell_says(1, "problem: claims.json does not end with the claims of plan.json",
-               "peat verify runs/x");
-    shell_says(0, "0 problems", "mv mine runs/x/claims.json && peat verify runs/x");
+    shell_prints(1, "problem: claims.json does not end with the claims of plan.json",
+                 "peat verify runs/x");
+    shell_prints(0, "runs/x: 6 cells, 6 finished, 0 problems",
+                 "mv mine runs/x/claims.json && peat verify runs/x");
 }
 END_TEST
 
@@ -97,7 +103,7 @@ START_TEST(claims_that_are_withdrawn_are_not_gone)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
-    shell_says(0, "all claims were withdrawn", "peat run x.yaml 'claims=[]'");
+    shell_prints(0, "all claims were withdrawn", "peat run x.yaml 'claims=[]'");
     assert_printed("< -0.5");
 }
 END_TEST
@@ -109,8 +115,9 @@ START_TEST(claims_written_after_the_cells_of_another_directory_are_not_called_be
     shell_says(0, "before the first result", "peat run x.yaml name=new seeds=[0] -q");
     shell_says(0, "WRITTEN AFTER 3 OF THE CELLS WERE STARTED",
                "peat results runs/new runs/old --part claims");
-    shell_says(0, "after 3 of the cells were started",
-               "peat report runs/new runs/old -o x.html && cat x.html");
+    shell_prints(
+        0, "<p class=\"headline\">The claims were written after 3 of the cells were started.</p>",
+        "peat report runs/new runs/old -o x.html && cat x.html");
 }
 END_TEST
 
@@ -121,7 +128,8 @@ START_TEST(a_claim_keeps_the_length_of_its_own_directory)
     shell_expect(0, "peat run x.yaml name=more claims=null seeds=3 eval.lengths=[3,6] -q");
     shell_says(0, "loss@6", "peat results runs/own runs/more --part claims");
     ck_assert(!shell_printed("loss@3"));
-    shell_says(0, "loss@3", "peat results runs/own runs/more --part results");
+    shell_prints(0, "scheme   combine                      loss@3        loss@6",
+                 "peat results runs/own runs/more --part results");
     assert_printed(" over 3 seeds"); /* of two copies of a cell the one with more values counts */
 }
 END_TEST
@@ -131,10 +139,13 @@ START_TEST(damaged_claims_are_refused_by_name)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
     shell_expect(0, "sed -i 's/\"margin\": 0.5/\"margin\": 0.1/' runs/x/claims.json");
-    shell_says(2, "runs/x/claims.json", "peat results runs/x");
+    shell_prints(2,
+                 "peat: 'runs/x/claims.json' is damaged: its checksum does not match its content",
+                 "peat results runs/x");
     /* Without its seal it counts as made by hand, but claims have a hash of their own. */
     shell_expect(0, "sed -i 's/\"check\": \"[^\"]*\"/\"was\": 1/' runs/x/claims.json");
-    shell_says(2, "runs/x/claims.json' is damaged", "peat results runs/x");
+    shell_prints(2, "peat: 'runs/x/claims.json' is damaged: the claims do not match their hash",
+                 "peat results runs/x");
 }
 END_TEST
 
@@ -147,7 +158,8 @@ START_TEST(claims_are_in_the_hash_of_the_directory)
     shell_expect(0, "cp -r runs/x later && sed -i 's/written_utc\": \"..../written_utc\": \"1999/; "
                     "s/\"check\": \"[^\"]*\"/\"was\": 1/' later/claims.json");
     shell_expect(0, HASHES " | cmp - was", "later");
-    shell_says(1, "problem: claims.json has no check", "peat verify later");
+    shell_prints(1, "problem: claims.json has no check: it was made or changed by hand",
+                 "peat verify later");
     shell_expect(0, "sed -i 's/\"results\": 0/\"results\": 1/' later/claims.json");
     shell_expect(1, HASHES " | cmp - was", "later");
     shell_expect(0, "sed -i 's/\"margin\": 0.5/\"margin\": 0.1/' later/claims.json");
@@ -163,7 +175,8 @@ START_TEST(an_experiment_without_claims_has_no_file_of_them)
     shell_expect(0, "sed -i '/^claims/,$d' x.yaml");
     shell_expect(0, "peat run x.yaml");
     ck_assert(!shell_has("runs/x/claims.json"));
-    shell_says(2, "the experiment has no claims", "peat results runs/x --part claims");
+    shell_prints(2, "peat: option '--part claims': the experiment has no claims",
+                 "peat results runs/x --part claims");
 }
 END_TEST
 
@@ -171,7 +184,10 @@ START_TEST(a_claim_says_its_length_where_there_are_several)
 {
     write_experiment("0.5");
     shell_expect(0, "sed -i 's/lengths: 6/lengths: [6, 12]/' x.yaml");
-    shell_says(2, "x.yaml:17:5: claim 'first' needs a 'length'", "peat validate x.yaml");
+    shell_prints(2,
+                 "peat: x.yaml:17:5: claim 'first' needs a 'length': row "
+                 "'learned.concat_split-d_pos=4.s0' is evaluated at 6, 12",
+                 "peat validate x.yaml");
     shell_expect(0, "sed -i 's/contrast: joins/contrast: joins, length: 7/' x.yaml");
     shell_says(2, "is not evaluated at length 7", "peat validate x.yaml");
     shell_expect(0, "sed -i 's/length: 7/length: 12/' x.yaml");
@@ -182,7 +198,7 @@ END_TEST
 START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
 {
     write_experiment("0.5");
-    shell_says(0, "claim first: 2 seeds can decide it (t)\n", "peat plan x.yaml");
+    shell_prints(0, "claim first: 2 seeds can decide it (t)", "peat plan x.yaml");
     shell_says(0, "claim first: 1 seed cannot decide it", "peat plan x.yaml seeds=1");
     assert_printed("needs 2 seeds");
     shell_expect(0, "sed -i 's/direction: less/direction: less, test: sign-flip/' x.yaml");
@@ -206,11 +222,13 @@ START_TEST(a_plan_says_what_the_sign_flip_test_needs)
     shell_expect(0,
                  "for i in 1 2 3; do echo \"  - {name: c$i, contrast: joins, direction: less}\"; "
                  "done >> x.yaml");
-    shell_says(0, "7 seeds are needed, Holm over 4 claims; 6 are planned\n",
-               "peat plan x.yaml seeds=6 'report.baseline={position.scheme: none}'");
+    shell_prints(0,
+                 "claims: without the assumption that differences are normal (test: sign-flip) 7 "
+                 "seeds are needed, Holm over 4 claims; 6 are planned",
+                 "peat plan x.yaml seeds=6 'report.baseline={position.scheme: none}'");
     assert_printed("table: 2 differences to the baseline: the exact sign-flip test with Holm needs "
                    "7 seeds for p < 0.05, 6 are planned\n");
-    shell_says(0, "\"seeds_for_sign_flip\": 7", "peat plan x.yaml --json");
+    shell_prints(0, "      \"seeds_for_sign_flip\": 7,", "peat plan x.yaml --json");
 }
 END_TEST
 
@@ -224,7 +242,8 @@ START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
     assert_printed(": 80 % needs 2 seeds");
     shell_expect(0, "sed -i 's/expect: -10/expect: 10/' x.yaml");
     shell_says(0, "with this effect the claim is wrong", "peat plan x.yaml --pilot pilot");
-    shell_says(2, "nowhere", "peat plan x.yaml --pilot nowhere");
+    shell_prints(2, "peat: there is no run directory 'nowhere'; those in 'runs' are pilot",
+                 "peat plan x.yaml --pilot nowhere");
 }
 END_TEST
 
@@ -254,8 +273,8 @@ START_TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
     assert_recomputed("y");
     shell_expect(0, "sed -i -e 's/margin: 0/margin: 0.01, sampled: seeds_and_text/' -e "
                     "'s/^seeds: 4/seeds: 7/' y.yaml");
-    shell_says(0, "effect and p_holm are over seeds and test text",
-               "peat run y.yaml -o runs/z && peat results runs/z --part claims | tee said");
+    shell_prints(0, "effect and p_holm are over seeds and test text for: first",
+                 "peat run y.yaml -o runs/z && peat results runs/z --part claims | tee said");
     assert_recomputed("z");
 }
 END_TEST
@@ -271,7 +290,7 @@ START_TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format
                     "{position.scheme: [learned, sinusoidal]}}' "
                     "'  - {name: grows, contrast: joins, direction: greater, margin: 0.001, trend: "
                     "{train.steps: log2}}' >> x.yaml");
-    shell_says(0, "claim grows: 2 seeds can decide it (t)", "peat plan x.yaml");
+    shell_prints(0, "claim grows: 2 seeds can decide it (t)", "peat plan x.yaml");
     shell_expect(0, "peat run x.yaml");
     shell_expect(0, "peat results runs/x -f csv > x.csv");
     shell_says(0, "slope of (combine: concat_split(d_pos=4) - sum) over log2 steps > 0.001",
@@ -281,7 +300,7 @@ START_TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format
     assert_printed("loss@6 per doubling of steps");
     assert_recomputed("x");
     shell_says(0, ",slope,per doubling of steps", "peat results runs/x -f csv --part claims");
-    shell_says(0, "\"change\": \"interaction\"", "peat results runs/x -f json");
+    shell_prints(0, "          \"change\": \"interaction\",", "peat results runs/x -f json");
     shell_says(0, "per doubling of steps", "peat results runs/x -f md --part claims");
     shell_says(0, "per doubling of steps", "peat results runs/x -f tex --part claims");
     shell_expect(0, "peat report runs/x -o x.html && grep -q 'loss per doubling of steps' x.html");
@@ -299,21 +318,23 @@ START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
     shell_expect(0,
                  "printf '%%s\\n' '  - {name: grows, contrast: joins, direction: greater, trend: "
                  "{train.steps: log2}}' >> x.yaml");
-    shell_says(0, "claim grows: undecided: this grid leaves out rows that the claim compares",
-               "peat plan x.yaml train.steps=[2]");
+    shell_prints(0, "claim grows: undecided: this grid leaves out rows that the claim compares",
+                 "peat plan x.yaml train.steps=[2]");
     assert_printed("claim first: 2 seeds can decide it (t)");
-    shell_says(0, "claim first: undecided: this grid leaves out rows",
-               "peat plan x.yaml position.combine=sum");
+    shell_prints(0, "claim first: undecided: this grid leaves out rows that the claim compares",
+                 "peat plan x.yaml position.combine=sum");
     shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml position.combine=sum --json");
-    shell_says(0, "first is undecided: no two rows of this run have these labels",
-               "peat run x.yaml position.combine=sum -o sums");
+    shell_prints(0, "first is undecided: no two rows of this run have these labels",
+                 "peat run x.yaml position.combine=sum -o sums");
     assert_printed("Holm over 2 claims");
-    shell_says(0, "grows is undecided: a trend needs two labels of steps or more",
-               "peat run x.yaml train.steps=[2] -o two");
+    shell_prints(0,
+                 "grows is undecided: a trend needs two labels of steps or more, and the rows that "
+                 "are compared have 1",
+                 "peat run x.yaml train.steps=[2] -o two");
     shell_expect(0, "peat run x.yaml train.steps=[4] -o four && peat run x.yaml -o whole");
     shell_expect(0, "for d in 'two four' whole; do peat results $d -f csv --part claims | "
                     "cut -d , -f 4-; done > lines");
-    shell_says(0, "3\n", "sort -u lines | wc -l");
+    shell_prints(0, "3", "sort -u lines | wc -l");
     shell_expect(0, "grep '^grows.*,2,0' lines");
 }
 END_TEST
@@ -323,8 +344,11 @@ START_TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
     shell_expect(0, "peat report runs/x -o x.html");
-    shell_says(0, "<b>first</b>", "cat x.html");
-    shell_says(0, "id=\"contrasts\"", "cat x.html");
+    shell_prints(0,
+                 "<li class=\"undecided\"><p class=\"claim\"><b class=\"badge\">undecided</b> "
+                 "<b>first</b>: said before</p>",
+                 "cat x.html");
+    shell_prints(0, "<section id=\"contrasts\">", "cat x.html");
     shell_expect(0, "grep -o -e 'id=\"claims\"' -e 'id=\"verdict\"' -e 'id=\"contrasts\"' x.html | "
                     "tr '\\n' ' ' | grep '^id=\"claims\" id=\"contrasts\" id=\"verdict\"'");
 }
@@ -335,11 +359,13 @@ START_TEST(a_forest_plot_is_of_contrasts)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
     if (is_here("gnuplot"))
-        shell_says(0, "runs/x/figures/forest.svg", "peat plot runs/x --kind forest");
-    shell_says(0, "joins: learned", "peat plot runs/x --kind forest; cat runs/x/figures/forest.gp");
+        shell_prints(0, "runs/x/figures/forest.svg", "peat plot runs/x --kind forest");
+    shell_prints(0, "set ytics ('joins: learned' 0)",
+                 "peat plot runs/x --kind forest; cat runs/x/figures/forest.gp");
     shell_expect(0, "sed -i -e '/contrasts/,$d' x.yaml");
     shell_expect(0, "peat run x.yaml -o other");
-    shell_says(2, "there is no contrast to draw", "peat plot other --kind forest");
+    shell_prints(2, "peat: there is no contrast to draw: the experiment has no report.contrasts",
+                 "peat plot other --kind forest");
 }
 END_TEST
 
@@ -354,12 +380,16 @@ START_TEST(compare_takes_two_labels_of_an_axis)
     assert_printed("\npooled ");
     assert_printed("left out, being the same model for every combine: none.-");
     shell_says(0, "\nsum ", "peat compare runs/x learned sinusoidal");
-    shell_says(0, "\"interactions\": [", "peat compare runs/x learned sinusoidal --json");
-    shell_says(2, "'scheme' is the axis that is compared",
-               "peat compare runs/x learned sinusoidal --over scheme");
-    shell_says(2, "there is no axis 'sise'", "peat compare runs/x learned sinusoidal --over sise");
-    shell_says(2, "option '--over' is for", "peat compare runs/x none learned.sum --over combine");
-    shell_says(0, "mean difference", "peat compare runs/x none learned.sum");
+    shell_prints(0, "    \"interactions\": [", "peat compare runs/x learned sinusoidal --json");
+    shell_prints(2, "peat: --over: 'scheme' is the axis that is compared",
+                 "peat compare runs/x learned sinusoidal --over scheme");
+    shell_prints(
+        2, "peat: --over: there is no axis 'sise'; the axes are position.scheme, position.combine",
+        "peat compare runs/x learned sinusoidal --over sise");
+    shell_prints(2, "peat: option '--over' is for two labels of an axis that several rows have",
+                 "peat compare runs/x none learned.sum --over combine");
+    shell_prints(0, "mean difference +0.1 ± 1.3 (95 % CI, Student t, n = 2)",
+                 "peat compare runs/x none learned.sum");
 }
 END_TEST
 

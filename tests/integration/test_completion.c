@@ -132,7 +132,7 @@ static const char in_terminal[] =
     "zmodload zsh/zpty; zpty -b term zsh -f -i\n"
     "zpty -w term 'PS1=; fpath=($PWD/site $fpath); autoload -Uz compinit; compinit -u -D; "
     "keep() { print -r -- \"$BUFFER\" >>kept; BUFFER= }; zle -N keep; bindkey ^T keep; : >kept'\n"
-    "wait_for() { repeat 600; do zpty -rt term junk; [[ -e kept ]] && "
+    "wait_for() { repeat 1200; do zpty -rt term junk; [[ -e kept ]] && "
     "(( $(wc -l <kept) == $1 )) && return; sleep 0.05; done; exit 1 }\n"
     "wait_for 0; n=0\n"
     "while IFS= read -r line; do zpty -wn term \"peat $line\"$'\\t\\C-t'; wait_for $((++n)); done\n"

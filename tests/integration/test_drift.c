@@ -16,7 +16,7 @@ static const char experiment[] =
 /* Shell: runs peat with the kernels until the condition holds, then interrupts it. */
 #define INTERRUPTED(core, option, condition)                                                       \
     "OPENBLAS_CORETYPE='" core "' peat run r.yaml -q " option " 2>said & pid=$!; "                 \
-    "for i in $(seq 400); do " condition " && break; sleep 0.02; done; "                           \
+    "for i in $(seq 3000); do " condition " && break; sleep 0.02; done; "                          \
     "kill -TERM $pid; wait $pid; " condition
 
 #define CHECKPOINTS "runs/r/cells/*/ckpt/step-????????"

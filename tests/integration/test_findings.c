@@ -20,15 +20,16 @@ static void open_findings(void)
 /* Copies findings.csv and texts, with an error of each kind that the check is for. */
 static void plant_errors(void)
 {
-    shell_write("table", "/^sum-vs-concat,splitting beats the sum/s/-0.045/-0.046/\n" /* an effect */
-                         "/^scale,rotary is better/s/undecided,/holds,/\n"            /* a verdict */
-                         "/^settle,learned.split.6000/s/0.007/0.008/\n" /* a difference of rows */
-                         "/^sum-vs-concat,\"printed: angle, sum of sin/s/51.2/52.1/\n" /* a diagnosis */
-                         "/^images,without positions/d\n" /* a claim left out */);
+    shell_write("table",
+                "/^sum-vs-concat,splitting beats the sum/s/-0.045/-0.046/\n" /* an effect */
+                "/^scale,rotary is better/s/undecided,/holds,/\n"            /* a verdict */
+                "/^settle,learned.split.6000/s/0.007/0.008/\n" /* a difference of rows */
+                "/^sum-vs-concat,\"printed: angle, sum of sin/s/51.2/52.1/\n" /* a diagnosis */
+                "/^images,without positions/d\n" /* a claim left out */);
     shell_write("findings", "s/0.457 ± 0.009 bits/0.475 ± 0.009 bits/\n" /* no row */
                             "s/holds†: within 0.025, -0.014 /holds: within 0.025, -0.014 /\n");
     shell_write("paper", "s/holds}{+0.004 /fails}{+0.004 /\n" /* another verdict */
-                         "s/0.0015 nats/0.0016 nats/\n"      /* a plain number */
+                         "s/0.0015 nats/0.0016 nats/\n"       /* a plain number */
                          "s/.claim{.*}{.*: a scalar gate is worse .*}//\n" /* a claim left out */);
     shell_expect(0, "mkdir -p planted/docs && ln -s \"$PEAT_SOURCE\"/experiments planted && "
                     "cp \"$PEAT_SOURCE\"/README.md planted && cd planted/docs && "
@@ -43,11 +44,14 @@ START_TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_
     plant_errors();
     shell_expect(1, "/usr/bin/python3 -B \"$PEAT_SOURCE\"/tests/integration/findings_table.py "
                     "planted runs planted/docs/paper.tex >found; code=$?; cat found; exit $code");
-    assert_printed("findings.csv: effect of 'splitting beats the sum of sinusoids' of sum-vs-concat");
-    assert_printed("findings.csv: verdict of 'rotary is better than the split' of scale is undecided");
+    assert_printed(
+        "findings.csv: effect of 'splitting beats the sum of sinusoids' of sum-vs-concat");
+    assert_printed(
+        "findings.csv: verdict of 'rotary is better than the split' of scale is undecided");
     assert_printed("findings.csv: half_width of 'learned.split.6000 - learned.sum.6000' of settle");
     assert_printed("no page prints 52.1 ± 2.6 of sum-vs-concat: printed: angle, sum of sinusoids");
-    assert_printed("findings.csv lacks the claim 'without positions the class is guessed' of images");
+    assert_printed(
+        "findings.csv lacks the claim 'without positions the class is guessed' of images");
     assert_printed("findings: 0.475 ± 0.009 is no row of findings.csv");
     assert_printed("findings: no row -0.014 ± 0.006 that holds");
     assert_printed("paper: fails +0.004 ± 0.006 is not what sum-vs-concat: concat and projection");
@@ -95,14 +99,15 @@ END_TEST
 int main(void)
 {
     new_folder(unpacked, sizeof(unpacked));
-    int status = run_list((struct tests){.subject = "findings",
-                                         .open = open_findings,
-                                         .close = shell_close,
-                                         .seconds = 250,
-                                         .needs = "PEAT PEAT_SOURCE python3-numpy python3-scipy"},
-                          TESTS(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_the_runs_say,
-                                verdicts_are_those_that_an_outsider_recomputes_from_the_csv,
-                                claims_of_all_pages_are_one_family_where_asked));
+    int status = run_list(
+        (struct tests){.subject = "findings",
+                       .open = open_findings,
+                       .close = shell_close,
+                       .seconds = 250,
+                       .needs = "PEAT PEAT_SOURCE python3-numpy python3-scipy"},
+        TESTS(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_the_runs_say,
+              verdicts_are_those_that_an_outsider_recomputes_from_the_csv,
+              claims_of_all_pages_are_one_family_where_asked));
     dir_remove(unpacked, NULL);
     return status;
 }

@@ -80,7 +80,7 @@ START_TEST(an_interrupted_cell_ends_with_the_same_bits)
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
     shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
-                    "for i in $(seq 2000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
+                    "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
                     "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
     shell_expect(0, "grep -a -o 'opt.m.[a-z0-9.]*' cut/cells/*/ckpt/*/optimiser.safetensors");
     assert_printed("opt.m.head.weight");

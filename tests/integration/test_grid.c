@@ -78,7 +78,7 @@ END_TEST
 #define RUN_UNTIL(environment, condition)                                                          \
     environment " peat run grid.yaml -o cut position.scheme=none position.combine=sum seeds=1 "    \
                 "train.steps=1000000 run.checkpoint.every=5 & pid=$!; "                            \
-                "for i in $(seq 600); do " condition " && break; sleep 0.05; done; "               \
+                "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; "              \
                 "kill -TERM $pid; wait $pid; " condition
 
 /* The provider may leave small products to another library: its kernels decide bits too. */

@@ -264,7 +264,7 @@ START_TEST(whole_run_goes_on_without_the_plugins_in_its_memory)
                      "evil_scheme", 1, slow, "");
     shell_expect(0,
                  "peat run mapped.yaml -j 2 2> said & pid=$!\n"
-                 "for i in $(seq 200); do grep -q rotary said && "
+                 "for i in $(seq 1200); do grep -q rotary said && "
                  "ls runs/mapped/cells/evil*/running.json && break; sleep 0.05; done\n"
                  "grep -E 'rotary|evil|plugins' /proc/$pid/maps && held=yes; "
                  "kill -TERM $pid; sleep 0.1; kill -TERM $pid; wait $pid; [ \"$?$held\" = 130 ]");

@@ -322,7 +322,7 @@ END_TEST
 /* ---- one cell, two processes ---- */
 
 #define UNTIL(condition)                                                                           \
-    "for i in $(seq 200); do " condition " && break; sleep 0.05; done; " condition
+    "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; " condition
 
 START_TEST(shard_without_cells_says_so)
 {

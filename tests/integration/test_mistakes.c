@@ -65,11 +65,11 @@ END_TEST
 START_TEST(words_are_told_all_at_once_too)
 {
     shell_write("e.yaml", "version: 1\nname: e\ndefaults: {task: copy}\n");
-    shell_says(2, "command line:1: unknown key 'train.step'; did you mean 'train.steps'?",
-               "peat validate e.yaml train.step=3 seeds=2 position.schem=rotary");
+    shell_prints(2, "peat: command line:1: unknown key 'train.step'; did you mean 'train.steps'?",
+                 "peat validate e.yaml train.step=3 seeds=2 position.schem=rotary");
     assert_printed("command line:3: unknown key 'position.schem'; did you mean 'position.scheme'?");
     ck_assert_int_eq(count_lines(shell.printed.text), 2);
-    shell_says(0, "e.yaml: ok, 2 cells, 2 seeds", "peat validate e.yaml seeds=2");
+    shell_prints(0, "e.yaml: ok, 2 cells, 2 seeds", "peat validate e.yaml seeds=2");
 }
 END_TEST
 
@@ -96,10 +96,10 @@ START_TEST(a_file_is_answered_so_as_well)
 {
     shell_write("e.yaml", "version: 1\nname: e\ndefaults: {task: copy}\n"
                           "matrix:\n  position.scheme: [none, rope]\n  position.combine: [add]\n");
-    shell_says(2, "e.yaml:5:27: there is no scheme 'rope'; did you mean 'rotary'?",
-               "peat plan e.yaml");
-    shell_says(2, "e.yaml:6:22: there is no combine 'add'; did you mean 'sum'?",
-               "peat validate e.yaml");
+    shell_prints(2, "peat: e.yaml:5:27: there is no scheme 'rope'; did you mean 'rotary'?",
+                 "peat plan e.yaml");
+    shell_prints(2, "peat: e.yaml:6:22: there is no combine 'add'; did you mean 'sum'?",
+                 "peat validate e.yaml");
 }
 END_TEST
 

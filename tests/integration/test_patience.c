@@ -79,7 +79,7 @@ START_TEST(an_interrupted_cell_stops_at_the_same_step_with_the_same_bits)
 #define LONG "train.steps=100000 train.patience=9 eval.every=500"
     shell_expect(0, "peat run x.yaml -o whole " LONG);
     shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
-                    "for i in $(seq 2000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
+                    "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
                     "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
     shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");

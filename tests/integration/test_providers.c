@@ -86,7 +86,7 @@ enum { VERBS = sizeof(verbs) / sizeof(verbs[0]), PLANNING = 6 };
 START_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded)
 {
 #ifndef PEAT_SANITIZED
-    shell_run("(ulimit -v 300000; timeout 20 peat %s) >out 2>&1; echo $?", verbs[_i]);
+    shell_run("(ulimit -v 300000; timeout 60 peat %s) >out 2>&1; echo $?", verbs[_i]);
     int code = atoi(shell.printed.text);
     ck_assert_msg(code == 0 || code == 2, "peat %s: %s", verbs[_i], shell.printed.text);
     shell_run("cat out");
@@ -291,7 +291,7 @@ START_TEST(a_file_that_is_no_object_is_refused)
                PLAIN "peat bench step --gemm plain --steps 1");
     shell_expect(0, "rm plugins/gemm/plain.so; mkfifo plugins/gemm/plain.so");
     shell_says(2, "gemm/plain.so' is a named pipe",
-               PLAIN "timeout 20 peat bench step --gemm plain --steps 1");
+               PLAIN "timeout 60 peat bench step --gemm plain --steps 1");
 }
 END_TEST
 

@@ -105,7 +105,7 @@ START_TEST(stop_leaves_no_folder_and_no_process)
 {
     shell_expect(0, "for i in $(seq 60); do cat g.txt; done >large.txt");
     shell_expect(130, "peat tokenize large.txt --vocab 8000 --learn-mib 64 -o d & pid=$!; "
-                      "for i in $(seq 1000); do ls d.tmp*/said >/dev/null 2>&1 && break; "
+                      "for i in $(seq 3000); do ls d.tmp*/said >/dev/null 2>&1 && break; "
                       "sleep 0.02; done; kill -TERM $pid; wait $pid");
     shell_expect(0, "[ ! -e d ] && [ -z \"$(ls -d d.tmp* 2>/dev/null)\" ]");
 }
@@ -173,7 +173,7 @@ START_TEST(killed_cell_of_pieces_resumes_to_the_same_bits)
     shell_expect(0, "peat run x.yaml %s -o whole --only '*tokens*'", word);
     shell_expect(0,
                  "peat run x.yaml %s -o cut --only '*tokens*' & pid=$!; "
-                 "for i in $(seq 2000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
+                 "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
                  "sleep 0.02; done; kill -KILL $pid; wait $pid; [ $? = 137 ]",
                  word);
     shell_expect(0, "sleep 0.5; peat run x.yaml %s -o cut --only '*tokens*'", word);

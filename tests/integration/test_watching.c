@@ -38,7 +38,7 @@ END_TEST
 /* Runs without end, until the last command of a test interrupts it. */
 #define ENDLESS "peat run t.yaml train.steps=1000000 position.scheme=rotary -o r >/dev/null 2>&1 & "
 #define UNTIL(condition)                                                                           \
-    "for i in $(seq 600); do " condition " && break; sleep 0.05; done; " condition " || exit 9; "
+    "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; " condition " || exit 9; "
 
 START_TEST(run_says_how_long_the_rest_takes_when_a_cell_has_ended)
 {

@@ -149,7 +149,7 @@ static void reap(struct guarded *g)
 /* New ones may be started until the last is killed. */
 static void kill_all(struct guarded *g)
 {
-    const double until = clock_seconds() + 20;
+    const double until = clock_seconds() + 60;
     pid_t below[PROCESSES];
     for (int n; (n = find_below(below)) > 0 && clock_seconds() < until;) {
         for (int i = 0; i < n; i++)

@@ -13,8 +13,8 @@
 
 #include "support/support.h"
 
-#define START_SECONDS 20.0
-#define END_SECONDS   15.0
+#define START_SECONDS 60.0
+#define END_SECONDS   60.0
 
 enum { KEY_BYTES = 128 };
 

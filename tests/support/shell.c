@@ -87,6 +87,25 @@ void shell_expect(int status, const char *fmt, ...)
     va_end(args);
 }
 
+/* From the beginning of a line to its end. */
+static bool has_line(const char *line)
+{
+    size_t n = strlen(line);
+    for (const char *at = shell.printed.text; (at = strstr(at, line)); at++)
+        if ((at == shell.printed.text || at[-1] == '\n') && (at[n] == '\n' || !at[n]))
+            return true;
+    return false;
+}
+
+void shell_prints(int status, const char *line, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    expect(status, fmt, args);
+    va_end(args);
+    ck_assert_msg(has_line(line), "%.900s: no line '%.200s' in:\n%s", fmt, line, end_of_printed());
+}
+
 void shell_says(int status, const char *text, const char *fmt, ...)
 {
     va_list args;

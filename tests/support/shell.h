@@ -24,7 +24,10 @@ void shell_keep_signals(void);
 int shell_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and the test fails with what was printed unless the status is as expected. */
 void shell_expect(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same, and unless this is part of what was printed. */
+/* The same, and unless this is a line of what was printed, whole. */
+void shell_prints(int status, const char *line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for a part of what was printed, where lines vary: with the machine, time or folder. */
 void shell_says(int status, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes a file there. */

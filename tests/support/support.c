@@ -2,6 +2,8 @@
 /* support.c: running lists of tests. */
 #include "support/support.h"
 
+#include <math.h>
+
 #include "support/limit.h"
 
 int run_suite(Suite *suite)
@@ -83,8 +85,8 @@ static void tell_guard(void)
 /* Where Check forks: it has limits only then. */
 static void set_limit(TCase *tests, double seconds)
 {
-    const double preset = 4;
-    limit = seconds > 0 ? seconds : preset;
+    const double least = 60; /* more than a pause of the machine */
+    limit = fmax(seconds, least);
     if (getenv(LIMIT_VARIABLE) == NULL) {
         tcase_set_timeout(tests, limit);
         return;

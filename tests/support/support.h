@@ -19,7 +19,7 @@ struct repeated {
 struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
-    double seconds;                     /* that each may take; 0: Check's preset */
+    double seconds;                     /* that each may take, if more than a minute */
     const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and
                           Python modules of Debian's python3, without which all is skipped; "cc" is
                           $CC, or cc. NULL: nothing */

@@ -206,6 +206,11 @@ START_TEST(evaluation_and_generation_are_counted)
     ck_assert_double_gt(once->q[Q_GENERATE_FLOPS], 0);
     ck_assert_double_eq(twice->q[Q_EVAL_FLOPS], 2 * once->q[Q_EVAL_FLOPS]);
     ck_assert_double_eq(twice->q[Q_GENERATE_FLOPS], 2 * once->q[Q_GENERATE_FLOPS]);
+    words[2] = "eval.test=0.5"; /* and so is the test part, once */
+    const struct plan_cell *tested = make_with(HEAD COPY, 3, words)->plan.cell;
+    ck_assert_double_eq(tested->q[Q_EVAL_FLOPS], twice->q[Q_EVAL_FLOPS]);
+    ck_assert_double_eq(tested->q[Q_GENERATE_FLOPS], twice->q[Q_GENERATE_FLOPS]);
+    ck_assert_double_eq(tested->q[Q_GENERATE_WORK], twice->q[Q_GENERATE_WORK]);
     double by_token = 6.0 / 14; /* of the rows: the first token comes with the prompt */
     ck_assert_double_eq_tol(once->q[Q_GENERATE_WORK] / once->q[Q_GENERATE_FLOPS],
                             1 + by_token * 4 / 64, 1e-9);

@@ -98,7 +98,7 @@ START_TEST(an_interrupted_run_ends_as_an_uninterrupted_one)
     shell_expect(0, "echo 'run: {checkpoint: {every: 10}}' >> e.yaml; peat run e.yaml -o whole");
     shell_expect(
         0, "peat run e.yaml -o parts > /dev/null 2>&1 & pid=$!; "
-           "for i in $(seq 1000); do ls parts/cells/*/ckpt/*/state.json >/dev/null 2>&1 && break; "
+           "for i in $(seq 3000); do ls parts/cells/*/ckpt/*/state.json >/dev/null 2>&1 && break; "
            "sleep 0.02; done; kill -TERM $pid; wait $pid; test ! -e parts/cells/*/result.json");
     shell_expect(0, "peat run e.yaml -o parts");
     shell_expect(

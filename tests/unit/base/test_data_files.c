@@ -175,10 +175,10 @@ START_TEST(hole_that_no_memory_holds_is_refused_at_once)
     const unsigned char *byte;
     size_t n;
     struct error err = {0};
-    double start = clock_seconds();
+    double start = clock_cpu();
     ck_assert_int_eq(data_hash(&f, path, &hex, &err), PEAT_INVALID);
     ck_assert_int_eq(data_read(&f, path, &arena, &byte, &n, &err), PEAT_INVALID);
-    ck_assert_double_lt(clock_seconds() - start, 1);
+    ck_assert_double_lt(clock_cpu() - start, 1);
     ck_assert_msg(strstr(err.text, "has 8192 GiB, more than the memory of this machine"), "%s",
                   err.text);
 }

@@ -407,6 +407,30 @@ START_TEST(lines_at_45_degrees_are_found_at_45_degrees)
 }
 END_TEST
 
+/* Two random lines of this space are some 70 degrees apart. */
+START_TEST(an_angle_is_compared_with_those_of_random_subspaces)
+{
+    static const struct {
+        double degrees;
+        const char *said;
+    } line[] = {{10, ": nearer to each other than random subspaces ("},
+                {70, ": as far apart as random subspaces ("},
+                {90, ": more apart than random subspaces ("}};
+    exam_split(PEAT_DECODER);
+    clear("token.weight");
+    clear("position.0.table.table");
+    double angle = line[_i].degrees * acos(-1.0) / 180;
+    for (int64_t i = 0; i < V; i++)
+        put("token.weight", i, 0, (double)i);
+    for (int64_t i = 0; i < T; i++) {
+        put("position.0.table.table", i, 0, (double)i * cos(angle));
+        put("position.0.table.table", i, 1, (double)i * sin(angle));
+    }
+    const char *said = json_get_text(ask(diagnose_subspaces), "summary");
+    ck_assert_msg(strstr(said, line[_i].said), "%s", said);
+}
+END_TEST
+
 /* The head reads dimension 0, which tokens alone fill, and nothing else changes the stream. */
 START_TEST(the_loss_moves_only_without_the_dimensions_it_is_made_of)
 {
@@ -711,7 +735,8 @@ END_TEST
 int main(void)
 {
     return run_list(
-        (struct tests){"diagnose", NULL, exam_release, 120},
+        (struct tests){"diagnose", NULL, exam_release, 120,
+                       .loops = LOOPS({an_angle_is_compared_with_those_of_random_subspaces, 3})},
         TESTS(queries_of_tokens_and_keys_of_positions_give_that_term_alone,
               shares_are_as_the_squares_of_what_the_queries_hold,
               a_bias_has_all_the_variance_when_queries_are_zero,

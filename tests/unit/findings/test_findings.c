@@ -33,7 +33,8 @@ static void plant(int cell, double angle, double at_input, double at_end)
 {
     char text[512];
     snprintf(text, sizeof(text),
-             "{\"version\":1,\"subspaces\":{\"mean\":%g,\"random\":{\"mean\":%g}},"
+             "{\"version\":1,\"sizes\":{\"ratio\":3,\"start\":{\"ratio\":2}},\"subspaces\":{"
+             "\"mean\":%g,\"random\":{\"mean\":%g}},"
              "\"collisions\":{\"decoded\":[{\"both\":0.5},{\"both\":0.4},{\"both\":0.25}]},"
              "\"attention\":{\"layers\":[{\"layer\":0,\"heads\":[{\"mean_distance\":2},"
              "{\"mean_distance\":5}]}]},"
@@ -98,6 +99,10 @@ START_TEST(layers_and_heads_are_found)
     ck_assert_double_eq_tol(f[1].over.mean, 0.25, 1e-12);
     ck_assert_int_eq(findings_of(&b.found, &b.found.row[0], measure("distance"), f), 1);
     ck_assert_double_eq_tol(f[0].over.mean, 3.5, 1e-12);
+    ck_assert_int_eq(findings_of(&b.found, &b.found.row[0], measure("ratio_start"), f), 1);
+    ck_assert_double_eq(f[0].over.mean, 2.0);
+    ck_assert_int_eq(findings_of(&b.found, &b.found.row[0], measure("ratio"), f), 1);
+    ck_assert_double_eq(f[0].over.mean, 3.0);
     ck_assert_int_eq(findings_of(&b.found, &b.found.row[0], measure("decoded_noisy"), f), 1);
     ck_assert_double_eq_tol(f[0].over.mean, 0.25, 1e-12);
 }

@@ -80,7 +80,7 @@ END_TEST
 /* Soon: init has yet to wait for those that it was left. */
 static void assert_group_is_gone(pid_t group)
 {
-    for (int i = 0; i < 2000 && kill(-group, 0) == 0; i++)
+    for (int i = 0; i < 60000 && kill(-group, 0) == 0; i++)
         usleep(1000);
     ck_assert_int_eq(kill(-group, 0), -1);
 }
@@ -95,7 +95,7 @@ START_TEST(deadline_ends_the_whole_group)
     c.deadline = c.started + 0.2;
     child_wait(&c);
     double seconds = clock_seconds() - c.started;
-    ck_assert(c.late && seconds > 0.3 && seconds < 20);
+    ck_assert(c.late && seconds > 0.3 && seconds < 90);
     ck_assert_int_eq(c.signal, SIGKILL);
     assert_group_is_gone(c.pid);
 }

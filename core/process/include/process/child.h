@@ -29,6 +29,7 @@ struct child {
     pid_t pid;
     struct trail_page *trail; /* NULL: no trail, or the system gives no page */
     double started, deadline; /* time of the clock; deadline of the next signal, 0: no deadline */
+    double looked;            /* when child_is_due was asked last */
     bool late;                /* child_end has asked it to end */
     /* Set at its end. */
     bool ended;
@@ -52,8 +53,9 @@ void child_signal(const struct child *c, int signal);
 /* Sends SIGTERM and sets the deadline, at which SIGKILL follows, to the end of the grace. Wakes a
  * stopped process. */
 void child_end(struct child *c);
-/* True when the deadline has passed. */
-bool child_is_due(const struct child *c);
+/* True when the deadline has passed. The grace goes on after a pause of the machine, in which
+ * nobody asks; so ask every second. */
+bool child_is_due(struct child *c);
 /* Kills at once and clears the deadline. */
 void child_kill(struct child *c);
 /* True once the child and its group have ended: code and signal then tell how. */
