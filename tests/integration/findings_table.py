@@ -257,9 +257,9 @@ class Row:
                 and rounds(float(self.line["half_width"]), half))
 
     def judged(self, verdict, mark, number, half):
-        """A row of three texts has no family; its verdict is printed by over_texts.py."""
+        """The mean of several texts has no family; its verdict is printed by over_texts.py."""
         if not self.line["verdict"]:
-            return not mark and self.has(number, half)
+            return ", " in self.line["run"] and not mark and self.has(number, half)
         marked = "†" if self.line["verdict"] != self.line["of_all"] else ""
         return (verdict, mark) == (self.line["verdict"], marked) and self.has(number, half)
 
