@@ -124,6 +124,12 @@ static const struct field result_fields[] = {
 };
 const struct record result_record = {"result.json", "format", 2, false, result_fields};
 
+static const struct field thinned_fields[] = {{"of", FIELD_TEXT | FIELD_NEEDED},
+                                              {"bytes", FIELD_INT | FIELD_NEEDED},
+                                              {"sha256", FIELD_TEXT | FIELD_NEEDED},
+                                              {NULL}};
+const struct record thinned_record = {"thinned.json", "format", 1, false, thinned_fields};
+
 /* ---- sealing ---- */
 
 static const char metrics_name[] = "metrics.jsonl";
@@ -133,6 +139,11 @@ static int64_t size_of(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+}
+
+const struct value *cell_curve_seal(const struct value *result)
+{
+    return value_get(value_get(result, "files"), metrics_name);
 }
 
 static bool seal_file(struct json files, const char *dir, const char *name, struct error *err)
@@ -166,7 +177,31 @@ bool cell_files_seal(const char *dir, int64_t step, const struct value *meta, st
            seal_file(files, dir, weights_name(result.a, step), err);
 }
 
+struct value *cell_thinned_seal(const struct value *result, const struct strbuf *thin,
+                                struct arena *a)
+{
+    char hex[HASH_HEX];
+    struct json seal = json_map(a);
+    hash_bytes(thin->text, thin->n, hex);
+    json_put_int(seal, "format", thinned_record.format);
+    json_put_text(seal, "of", json_get_text(cell_curve_seal(result), "sha256"));
+    json_put_int(seal, "bytes", (int64_t)thin->n);
+    json_put_text(seal, "sha256", hex);
+    return seal.v;
+}
+
 /* ---- checking ---- */
+
+const struct value *cell_thinned(const char *dir, const struct value *result, struct arena *a)
+{
+    const struct value *whole = cell_curve_seal(result);
+    struct value *thinned = NULL;
+    if (whole && size_of(path_in(dir, metrics_name).text) != json_get_int(whole, "bytes", -1))
+        record_read(dir, &thinned_record, a, &thinned, NULL);
+    return thinned && same_text(json_get_text(thinned, "of"), json_get_text(whole, "sha256"))
+               ? thinned
+               : NULL;
+}
 
 static const char *meta_fault(const struct value *meta, const char *sealed)
 {
@@ -195,8 +230,9 @@ static const char *why_no_file(const char *path, const char *name, struct arena 
                                                         : arena_strdup(a, why.text);
 }
 
-static const char *file_fault(const char *dir, const char *name, const struct value *sealed,
-                              bool whole, bool may_miss, struct arena *a)
+/* by: the file that has the seal. whole: the file must be there, and all of it is checked. */
+static const char *file_fault(const char *dir, const char *name, const char *by,
+                              const struct value *sealed, bool whole, struct arena *a)
 {
     if (!is_inside(name))
         return arena_printf(a, "'%s' is not a file of a cell", name);
@@ -204,12 +240,11 @@ static const char *file_fault(const char *dir, const char *name, const struct va
     const char *path = arena_printf(a, "%s/%s", dir, name);
     int64_t bytes = size_of(path);
     if (bytes < 0)
-        return may_miss ? NULL : why_no_file(path, name, a);
+        return whole ? why_no_file(path, name, a) : NULL;
     bool same = bytes == json_get_int(sealed, "bytes", -1);
     if (same && whole)
         same = hash_file(path, hex, NULL) == PEAT_OK && json_text_is(sealed, "sha256", hex);
-    return same ? NULL
-                : arena_printf(a, "%s is not the one that result.json was sealed with", name);
+    return same ? NULL : arena_printf(a, "%s is not the one that %s was sealed with", name, by);
 }
 
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
@@ -221,8 +256,10 @@ const char *cell_files_fault(const char *dir, const struct value *result, const 
         return "result.json is not sealed with the files beside it";
     const char *fault = sealed ? meta_fault(meta, sealed) : NULL;
     for (int i = 0; files && i < files->n && !fault; i++) {
-        bool whole = look == LOOK_ALL || strcmp(files->key[i], metrics_name) == 0;
-        fault = file_fault(dir, files->key[i], files->item[i], whole, !whole, a);
+        bool curve = strcmp(files->key[i], metrics_name) == 0;
+        const struct value *thinned = curve ? cell_thinned(dir, result, a) : NULL;
+        fault = file_fault(dir, files->key[i], thinned ? thinned_record.name : result_record.name,
+                           thinned ? thinned : files->item[i], curve || look == LOOK_ALL, a);
     }
     return fault;
 }

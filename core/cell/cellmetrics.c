@@ -2,6 +2,8 @@
 /* cellmetrics.c: writing, cutting and reading metrics.jsonl. */
 #include "cell/cellmetrics.h"
 
+#include "cell/cellfiles.h"
+
 /* ---- reading ---- */
 
 /* A value that is not finite is null. */
@@ -85,6 +87,8 @@ peat_status metrics_open(struct cell_metrics *m, const char *dir, int64_t kept, 
     if (status == PEAT_OK && text)
         strbuf_add_bytes(&m->held, text, (size_t)kept);
     free(text);
+    if (status == PEAT_OK && !redo)
+        status = file_remove(dir, thinned_record.name, err); /* the curve will be whole */
     if (redo || status != PEAT_OK)
         return status;
     return open_cut(m, path_in(dir, line_record.name).text, err);

@@ -5,7 +5,7 @@
 
 struct request {
     const char *file;
-    bool weights;
+    bool weights, curves;
 };
 
 static int write_bundle(const struct cli *cli, enum packing packing)
@@ -16,7 +16,7 @@ static int write_bundle(const struct cli *cli, enum packing packing)
     if (lock_is_held(dir))
         error_set(cli->err, PEAT_INVALID, "'%s' is being run: wait for it, or stop it", dir);
     else if (verify_packed(dir, q->weights, &v, cli->arena, cli->err) == PEAT_OK &&
-             bundle_make(&v, packing, cli->out, cli->err) == PEAT_OK && v.unfinished)
+             bundle_make(&v, q->curves, packing, cli->out, cli->err) == PEAT_OK && v.unfinished)
         cli_say("%d cell%s not finished; the bundle has what there is of them", v.unfinished,
                 v.unfinished == 1 ? " is" : "s are");
     return cli_output(cli, q->file);
@@ -37,7 +37,8 @@ static int bundle_directory(const struct cli *cli)
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "FILE", file,
              "the file to write: runs.tar.gz, or runs.tar.xz, half as large"),
-    CLI_FLAG(0, "weights", weights, "the trained weights too"),
+    CLI_FLAG(0, "curves", curves, "every line of the curves, instead of up to 100 of training"),
+    CLI_FLAG(0, "weights", weights, "the trained weights too, and whole curves"),
 };
 
 const struct cli_command cmd_bundle = {

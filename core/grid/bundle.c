@@ -2,6 +2,7 @@
 /* bundle.c: lists the files of a run directory for a bundle, and runs tar, which makes it. */
 #include "grid/bundle.h"
 
+#include "cell/thin.h"
 #include "experiment/resolved.h"
 #include "process/child.h"
 #include "train/generation.h"
@@ -17,10 +18,12 @@ struct bundling {
     const struct rundir *r;
     const char *name; /* name of the folder in the bundle */
     bool weights;
+    bool curves; /* whole ones */
     enum packing packing;
-    int cells;           /* their number */
-    struct strbuf files; /* their paths in the directory, each ended by a 0 */
-    const char *scratch; /* a folder for that list and for bundle.json */
+    int cells;             /* their number */
+    struct strbuf files;   /* their paths in the directory, each ended by a 0 */
+    struct strbuf thinned; /* paths of thinned curves and their seals, in scratch */
+    const char *scratch;   /* a folder for these, both lists and bundle.json */
     struct arena *a;
     struct error *err;
 };
@@ -46,7 +49,9 @@ static bool look(const struct bundling *b, const char *path, int n, bool *there)
                       (int64_t)st.st_size, RUN_FILE_MOST);
 }
 
-static bool add_files(struct bundling *b, const char *in, const char *const *name)
+/* Adds the files that are there to the list. */
+static bool add_files(struct bundling *b, struct strbuf *list, const char *in,
+                      const char *const *name)
 {
     bool ok = true;
     for (; *name && ok; name++) {
@@ -57,8 +62,41 @@ static bool add_files(struct bundling *b, const char *in, const char *const *nam
             ok = look(b, path, (int)(end - path), &there);
         }
         if (there && ok)
-            strbuf_add_bytes(&b->files, path, strlen(path) + 1);
+            strbuf_add_bytes(list, path, strlen(path) + 1);
     }
+    return ok;
+}
+
+static bool write_thinned(struct bundling *b, const struct cell_files *c, const struct strbuf *thin)
+{
+    const char *dir = arena_printf(b->a, "%s/cells/%s", b->scratch, c->id);
+    const struct value *seal = cell_thinned_seal(c->result, thin, b->a);
+    strbuf_addf(&b->thinned, "cells/%s/%s", c->id, thinned_record.name);
+    strbuf_add_bytes(&b->thinned, "", 1);
+    return dir_make(dir, b->err) == PEAT_OK &&
+           file_write(path_in(dir, "metrics.jsonl").text, thin->text, thin->n, b->err) == PEAT_OK &&
+           json_write_file(dir, thinned_record.name, seal, b->err) == PEAT_OK;
+}
+
+/* The curve stays whole where nothing is left out of it, and where it has no seal: of a cell that
+ * has not finished, and of results of format 1. */
+static bool add_curve(struct bundling *b, const struct cell_files *c)
+{
+    static const char *const name[] = {"metrics.jsonl", NULL};
+    const char *in = arena_printf(b->a, "cells/%s/", c->id);
+    int64_t bytes = json_get_int(cell_curve_seal(c->result), "bytes", 0);
+    if (b->curves && cell_thinned(c->dir, c->result, b->a))
+        return error_fail(
+            b->err, PEAT_INVALID,
+            "the curve of %s is thinned: the bundle that it was unpacked from was made "
+            "without --curves",
+            c->label);
+    struct strbuf thin = STRBUF_NEW;
+    bool ok = b->curves || bytes == 0 || curve_thin(c->dir, &thin, b->a, b->err) == PEAT_OK;
+    bool thins = thin.n && (int64_t)thin.n < bytes;
+    ok = ok && add_files(b, thins ? &b->thinned : &b->files, in, name) &&
+         (!thins || write_thinned(b, c, &thin));
+    strbuf_release(&thin);
     return ok;
 }
 
@@ -68,15 +106,16 @@ static bool add_weights(struct bundling *b, const struct cell_files *c)
     static const char *const names[] = {GENERATION_MODEL, GENERATION_STATE, NULL};
     char generation[GENERATION_NAME];
     generation_name(json_get_int(c->result, "steps", 0), generation);
-    return add_files(b, arena_printf(b->a, "cells/%s/ckpt/%s/", c->id, generation), names);
+    return add_files(b, &b->files, arena_printf(b->a, "cells/%s/ckpt/%s/", c->id, generation),
+                     names);
 }
 
 static bool add_cell(struct bundling *b, const struct cell_files *c)
 {
-    static const char *const names[] = {"config.json",   "diagnose.json", "end.json",   "meta.json",
-                                        "metrics.jsonl", "result.json",   "stale.json", NULL};
-    return add_files(b, arena_printf(b->a, "cells/%s/", c->id), names) &&
-           (!b->weights || !c->result || add_weights(b, c));
+    static const char *const names[] = {"config.json", "diagnose.json", "end.json", "meta.json",
+                                        "result.json", "stale.json",    NULL};
+    return add_files(b, &b->files, arena_printf(b->a, "cells/%s/", c->id), names) &&
+           add_curve(b, c) && (!b->weights || !c->result || add_weights(b, c));
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -96,7 +135,7 @@ static bool list_files(struct bundling *b)
         if (b->r->cell[i].planned)
             cell[n++] = &b->r->cell[i];
     qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
-    bool ok = add_files(b, "", names);
+    bool ok = add_files(b, &b->files, "", names);
     for (int i = 0; i < n && ok; i++)
         ok = add_cell(b, cell[i]);
     b->cells = n;
@@ -138,7 +177,7 @@ static char **tar_arguments(const struct bundling *b, const char *dir)
         "tar",
         "--create",
         "--file=-",
-        b->packing == PACKED_XZ ? "--use-compress-program=xz -T1"
+        b->packing == PACKED_XZ ? "--use-compress-program=xz -6e -T1"
                                 : "--use-compress-program=gzip -9n",
         "--format=posix",
         arena_printf(a, "--pax-option=delete=atime,delete=ctime,exthdr.name=%s/PaxHeaders/%%f",
@@ -157,6 +196,8 @@ static char **tar_arguments(const struct bundling *b, const char *dir)
         arena_printf(a, "--directory=%s", dir),
         "--null",
         arena_printf(a, "--files-from=%s/files", b->scratch),
+        arena_printf(a, "--directory=%s", b->scratch),
+        arena_printf(a, "--files-from=%s/thinned", b->scratch),
     };
     enum { WORDS = sizeof(word) / sizeof(*word) };
     char **argv = ARENA_ARRAY(a, WORDS + 1, char *);
@@ -198,12 +239,16 @@ static char *whole_path(const char *path, struct error *err)
     return whole;
 }
 
+static bool write_list(const struct bundling *b, const char *name, const struct strbuf *list)
+{
+    return file_write(path_in(b->scratch, name).text, list->text, list->n, b->err) == PEAT_OK;
+}
+
 static bool pack_in(struct bundling *b, struct strbuf *out)
 {
     char *dir = whole_path(b->r->path, b->err);
-    bool ok = dir && write_about(b) == PEAT_OK &&
-              file_write(path_in(b->scratch, "files").text, b->files.text, b->files.n, b->err) ==
-                  PEAT_OK &&
+    bool ok = dir && list_files(b) && write_about(b) == PEAT_OK &&
+              write_list(b, "files", &b->files) && write_list(b, "thinned", &b->thinned) &&
               run_tar(b, dir, out) == PEAT_OK;
     free(dir);
     return ok;
@@ -226,24 +271,27 @@ static bool pack(struct bundling *b, struct strbuf *out)
     return ok;
 }
 
-peat_status bundle_make(const struct verification *v, enum packing packing, struct strbuf *out,
-                        struct error *err)
+peat_status bundle_make(const struct verification *v, bool curves, enum packing packing,
+                        struct strbuf *out, struct error *err)
 {
     struct error why = {0};
     struct bundling b = {.r = &v->dir,
                          .name = json_get_text(v->dir.plan, "experiment"),
                          .weights = !v->without_weights,
+                         .curves = curves || !v->without_weights,
                          .packing = packing,
                          .a = v->arena,
                          .err = &why};
     const struct remark *first = v->problems.item;
     strbuf_init(&b.files);
+    strbuf_init(&b.thinned);
     bool ok =
         !v->problems.n || error_fail(&why, PEAT_CORRUPT, "%s%s%s: `peat verify %s` has all of it",
                                      first->cell ? first->cell : "", first->cell ? ": " : "",
                                      first->text, v->dir.path);
-    ok = ok && list_files(&b) && pack(&b, out);
+    ok = ok && pack(&b, out);
     strbuf_release(&b.files);
+    strbuf_release(&b.thinned);
     return ok ? PEAT_OK : error_set(err, why.status, "%s", why.text);
 }
 

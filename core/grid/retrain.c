@@ -52,28 +52,41 @@ static const char *other_kernels(const struct value *was, const struct value *is
     return NULL;
 }
 
+/* Training lines of a curve. */
+struct losses {
+    struct strbuf text;
+    const struct strbuf *of; /* of another curve: only lines that it has too; NULL: all lines */
+};
+
 static bool add_line(void *ctx, int line, const struct value *v)
 {
+    struct losses *x = ctx;
+    struct strbuf text = STRBUF_NEW;
     (void)line;
     if (v && json_text_is(v, "split", "train"))
-        json_print(v, JSON_CANONICAL, ctx);
+        json_print(v, JSON_CANONICAL, &text);
+    if (text.n && (!x->of || memmem(x->of->text, x->of->n, text.text, text.n)))
+        strbuf_add_bytes(&x->text, text.text, text.n);
+    strbuf_release(&text);
     return true;
 }
 
 /* Compares only training losses: evaluations before the end may have had other lengths, which are
- * not part of a cell's identity. */
-static bool same_curve(const char *one, const char *two)
+ * not part of a cell's identity. Of a thinned curve the lines that it has are compared. */
+static bool same_curve(const struct cell_files *was, const struct cell_files *is, struct arena *a)
 {
-    struct strbuf a = STRBUF_NEW, b = STRBUF_NEW;
-    bool same = metrics_each(one, "\"train\"", add_line, &a, NULL) == PEAT_OK &&
-                metrics_each(two, "\"train\"", add_line, &b, NULL) == PEAT_OK && a.n == b.n &&
-                memcmp(a.text, b.text, a.n) == 0;
-    strbuf_release(&a);
-    strbuf_release(&b);
+    struct losses one = {STRBUF_NEW, NULL}, two = {STRBUF_NEW, NULL};
+    two.of = cell_thinned(was->dir, was->result, a) ? &one.text : NULL;
+    bool same = metrics_each(was->dir, "\"train\"", add_line, &one, NULL) == PEAT_OK &&
+                metrics_each(is->dir, "\"train\"", add_line, &two, NULL) == PEAT_OK &&
+                one.text.n == two.text.n && memcmp(one.text.text, two.text.text, one.text.n) == 0;
+    strbuf_release(&one.text);
+    strbuf_release(&two.text);
     return same;
 }
 
-static const char *difference(const struct cell_files *was, const struct cell_files *is)
+static const char *difference(const struct cell_files *was, const struct cell_files *is,
+                              struct arena *a)
 {
     static const char *const part[][2] = {{"state", "its end"},
                                           {"diverged", "its end"},
@@ -87,7 +100,7 @@ static const char *difference(const struct cell_files *was, const struct cell_fi
         if (!one || !two || !value_equal(one, two))
             return part[i][1];
     }
-    return same_curve(was->dir, is->dir) ? NULL : "its curve";
+    return same_curve(was, is, a) ? NULL : "its curve";
 }
 
 /* Another order of sums gives other bits, and nearly the same values. *most: the largest relative
@@ -128,7 +141,7 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
         x.text = arena_printf(a, "another arithmetic; %s", apart);
         return x;
     }
-    const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is);
+    const char *kernels = other_kernels(was->meta, is.meta, a), *what = difference(was, &is, a);
     if (by)
         kernels = arena_printf(a, "another program trained it (%s)", by);
     x.verdict = !what ? RETRAIN_SAME : kernels ? RETRAIN_NOT_COMPARABLE : RETRAIN_DIFFERS;

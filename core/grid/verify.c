@@ -184,8 +184,9 @@ static bool is_finished(const struct cell_files *c)
 
 static void check_cell(struct verification *v, int i, struct data_files *files)
 {
-    static const char *const of_cell[] = {"config.json", "meta.json",     "result.json", "end.json",
-                                          "stale.json",  "diagnose.json", NULL};
+    static const char *const of_cell[] = {"config.json",  "meta.json",  "result.json",
+                                          "end.json",     "stale.json", "diagnose.json",
+                                          "thinned.json", NULL};
     const struct cell_files *c = &v->dir.cell[i];
     if (v->packed && !c->planned)
         return;
@@ -203,6 +204,8 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
     check_result(v, c);
     verify_end(v, c);
     verify_curve(v, c);
+    if (cell_thinned(c->dir, c->result, v->arena))
+        leave_unchecked(v, "curve thinned: the training lines that the bundle left out");
     if (!v->without_weights && (sealed || !v->packed))
         check_checkpoint(v, c);
     if (c->meta && !cell_files_have_hash(c->config, c->meta, v->arena))

@@ -56,7 +56,7 @@ def _find(folder, name):
 
 
 def _whole(folder, result):
-    """Whether metrics.jsonl is the one that the result was sealed with."""
+    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
     seal = (result.get("files") or {}).get("metrics.jsonl")
     if not seal:
         return True
@@ -65,6 +65,9 @@ def _whole(folder, result):
             data = f.read()
     except OSError:
         return False
+    if len(data) != seal["bytes"]:
+        thinned = _json(os.path.join(folder, "thinned.json"), needed=False) or {}
+        seal = thinned if thinned.get("of") == seal["sha256"] else seal
     return len(data) == seal["bytes"] and hashlib.sha256(data).hexdigest() == seal["sha256"]
 
 

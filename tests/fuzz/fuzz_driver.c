@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_driver.c: every file of the folders named, and a hundred mutations of each, through a
- * fuzz target, without a fuzzer. The mutations are the same in every run.
+ * fuzz_driver.c: every file of the folders named, long yaml for the folder yaml, and a hundred
+ * mutations of each, through a fuzz target, without a fuzzer. The mutations are the same in every
+ * run.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "fuzz/fuzz.h"
 
-enum { MUTATIONS = 100, ROOM = 64, LARGEST = 1 << 16 };
+enum { MUTATIONS = 100, ROOM = 64, LARGEST = 1 << 16, LINES = 5000 };
 
 static uint64_t draw(uint64_t *state)
 {
@@ -60,12 +62,8 @@ static void run_one(const char *text, size_t n)
     free(exact);
 }
 
-static long run_file(const char *path)
+static long run_text(const char *text, size_t n)
 {
-    char *text = NULL;
-    size_t n = 0;
-    if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
-        return 0;
     run_one(text, n);
     long runs = 1;
     char *copy = malloc(n + ROOM);
@@ -75,7 +73,28 @@ static long run_file(const char *path)
         run_one(copy, mutate(copy, n, &state));
     }
     free(copy);
+    return runs;
+}
+
+static long run_file(const char *path)
+{
+    char *text = NULL;
+    size_t n = 0;
+    if (file_read(path, 0, &text, &n, NULL) != PEAT_OK)
+        return 0;
+    long runs = run_text(text, n);
     free(text);
+    return runs;
+}
+
+/* The yaml that is too long for a file of the corpus: lists within lists, and one map. */
+static long run_long_yaml(bool nested)
+{
+    struct strbuf text = STRBUF_NEW;
+    for (int i = 0; i < LINES; i++)
+        nested ? strbuf_add(&text, "[\n") : strbuf_addf(&text, "k%d: 1\n", i);
+    long runs = run_text(text.text, text.n);
+    strbuf_release(&text);
     return runs;
 }
 
@@ -96,6 +115,8 @@ int main(int argc, char **argv)
             free(path);
         }
         names_free(name, n);
+        if (path_ends_in(argv[i], "/yaml"))
+            runs += run_long_yaml(true) + run_long_yaml(false);
     }
     printf("%ld inputs\n", runs);
     return runs > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -90,6 +90,50 @@ START_TEST(weights_are_in_it_when_asked_for)
 }
 END_TEST
 
+/* Cells with 41 training lines and four evaluations: here/long, and unpacked far/x. */
+static void bundle_long_curves(void)
+{
+    shell_expect(0, "cd here && peat run x.yaml -o long -q train.steps=400 eval.every=100 seeds=1");
+    shell_expect(0, "peat bundle here/long -o x.tar.gz && tar -xzf x.tar.gz -C far");
+}
+
+START_TEST(curves_keep_evaluations_and_steps_even_in_their_logarithm)
+{
+    bundle_long_curves();
+    shell_expect(0, "seq 0 99 | awk '{ s = int(exp(log(400) * $1 / 99) + 0.5); "
+                    "print (s > 1 ? int((s + 9) / 10) * 10 : 1) }' | uniq > steps");
+    shell_says(0, "33 steps\n", "wc -l steps");
+    shell_expect(0, "for c in here/long/cells/*; do awk -F'[:,]' 'NR == FNR { kept[$1]; next } "
+                    "!/\"split\":\"train\"/ || $2 in kept' steps $c/metrics.jsonl | "
+                    "cmp - far/x/cells/${c##*/}/metrics.jsonl || exit 1; done");
+    shell_expect(0, "peat bundle far/x -o y.tar.gz && cmp x.tar.gz y.tar.gz");
+    shell_says(2, "was made without --curves", "peat bundle far/x --curves -o y.tar.gz");
+    shell_expect(0,
+                 "for o in --curves --weights; do peat bundle here/long $o -o y.tar.gz && "
+                 "tar -xzf y.tar.gz && for c in here/long/cells/*; do cmp $c/metrics.jsonl "
+                 "x/cells/${c##*/}/metrics.jsonl || exit 1; done; done; ! ls x/cells/*/thinned*");
+}
+END_TEST
+
+START_TEST(thinned_curve_is_read_and_verified_by_its_own_seal)
+{
+    bundle_long_curves();
+    shell_expect(0, "peat verify here/long | grep ^hash > was; peat verify far/x > said && "
+                    "grep -q 'curve thinned' said && grep ^hash said | cmp - was");
+    shell_expect(0, "peat results far/x -f csv --all-steps | grep -q ',train,'");
+    shell_says(0, "done", "peat status far/x");
+    shell_says(0, ": same\n", "peat verify far/x --retrain 1 --seed 1 task.path=here/one.txt");
+    shell_expect(0, "cp -r far/x other && set -- other/cells/* && "
+                    "sed -i '2s/\"value\":./\"value\":9/' $1/metrics.jsonl && "
+                    "cp $1/thinned.json $2/ && rm $3/thinned.json");
+    shell_says(1, ": metrics.jsonl is not the one that thinned.json was sealed with",
+               "peat verify other");
+    assert_printed(" 3 problems");
+    shell_expect(0, "cd here && peat run ../other && ! ls ../other/cells/*/thinned.json && "
+                    "peat verify ../other | grep ^hash | cmp - ../was");
+}
+END_TEST
+
 START_TEST(equal_directories_give_equal_bytes)
 {
     shell_expect(0, "peat bundle here/run -o one.tar.gz");
@@ -338,7 +382,9 @@ int main(void)
         TESTS(
             an_unpacked_bundle_makes_the_same_table_at_another_path, packed_by_xz_it_holds_the_same,
             every_cell_of_it_can_be_made_again_to_the_same_bits, it_is_read_without_the_data,
-            weights_are_in_it_when_asked_for, equal_directories_give_equal_bytes,
+            weights_are_in_it_when_asked_for,
+            curves_keep_evaluations_and_steps_even_in_their_logarithm,
+            thinned_curve_is_read_and_verified_by_its_own_seal, equal_directories_give_equal_bytes,
             paths_of_any_length_are_unpacked_as_they_were, its_members_are_files_of_known_names,
             a_plan_whose_names_lead_elsewhere_is_refused_by_every_verb,
             what_is_no_file_of_its_own_is_refused_and_not_followed,

@@ -72,6 +72,17 @@ START_TEST(cells_that_are_not_finished_have_their_state)
 }
 END_TEST
 
+START_TEST(curves_that_a_bundle_thinned_are_those_of_their_cells)
+{
+    shell_expect(0,
+                 "peat run e.yaml -q -o long --only none* train.steps=400 seeds=1 && "
+                 "peat bundle long -o x.tar.gz && tar xf x.tar.gz && set -- small/cells/none* && "
+                 "ls $1/thinned.json && sed -i '2s/\"value\":./\"value\":9/' $1/metrics.jsonl");
+    run_python("t = peat.cells('small')\n"
+               "assert sorted(t.status) == ['damaged', 'done'] + 4 * ['todo'], t.status\n");
+}
+END_TEST
+
 START_TEST(curves_and_weights_are_those_of_the_cell)
 {
     shell_expect(0, "peat export r learned.sum.1e-3.s0 -o w.safetensors");
@@ -137,6 +148,7 @@ int main(void)
     return run_list((struct tests){"python", open_run, shell_close, .seconds = 100,
                                    .needs = "PEAT PEAT_SOURCE python3-pandas"},
                     TESTS(values_are_those_of_the_csv, cells_that_are_not_finished_have_their_state,
+                          curves_that_a_bundle_thinned_are_those_of_their_cells,
                           curves_and_weights_are_those_of_the_cell,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
 }

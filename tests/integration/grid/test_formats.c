@@ -216,9 +216,9 @@ static void run_all(void)
                           "    rows: [{position.scheme: learned}, {position.scheme: none}]\n"
                           "    direction: less\n");
     shell_expect(0, "peat run e.yaml -o run -q");
-    shell_expect(0, "peat run e.yaml -o looks -q train.steps=1 'seeds={from: 2, at_most: 4, until: "
-                    "claims}'");
-    shell_expect(0, "peat bundle run -o b.tar.gz && tar xf b.tar.gz");
+    shell_expect(0, "peat run e.yaml -o looks -q train.steps=400 train.patience=0 "
+                    "'seeds={from: 2, at_most: 4, until: claims}'");
+    shell_expect(0, "peat bundle looks -o b.tar.gz && tar xf b.tar.gz");
 }
 
 /* ---- the tests ---- */
@@ -239,6 +239,7 @@ static const struct {
     {"looks.json", "looks/looks.json", &looks_record},
     {"state.json", "run/cells/*/ckpt/*/state.json", &state_record},
     {"bundle.json", "e/bundle.json", &bundle_record},
+    {"thinned.json", "e/cells/*/thinned.json", &thinned_record},
 };
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 

@@ -4,13 +4,15 @@
  *
  * result.json is written last. It has the hash of meta.json's content ("meta_hash"), and bytes and
  * SHA-256 of metrics.jsonl and of the final weights ("files"), so that a file that was cut, edited
- * or copied from another cell is noticed. Results of format 1 have neither.
+ * or copied from another cell is noticed. Results of format 1 have neither. thinned.json seals a
+ * thinned curve (cell/thin.h) instead: its own bytes and SHA-256, and the SHA-256 of the whole
+ * curve that it is of.
  */
 #pragma once
 
 #include "base/base.h"
 
-extern const struct record config_record, meta_record, result_record;
+extern const struct record config_record, meta_record, result_record, thinned_record;
 
 /* Puts "files" and "meta_hash" into the result of the cell in `dir`, which ended at `step`. False:
  * a file cannot be read. */
@@ -27,6 +29,14 @@ enum cell_look {
  * result.json was sealed with"; NULL: all are. meta: content of meta.json; NULL: it is missing. */
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
+
+/* What a result is sealed with of its whole curve; NULL: it has no seal. */
+const struct value *cell_curve_seal(const struct value *result);
+/* The content of thinned.json where the curve beside it is thinned; NULL: result.json seals it. */
+const struct value *cell_thinned(const char *dir, const struct value *result, struct arena *a);
+/* The content of thinned.json for this curve of the result. */
+struct value *cell_thinned_seal(const struct value *result, const struct strbuf *thin,
+                                struct arena *a);
 
 /* The measure of a result by metric (NULL: any), split and length (below 0: the shortest that there
  * is); NULL: none. */
