@@ -9,8 +9,7 @@ A row of docs/findings.csv is a number: the run, its row, the effect with half o
 and in one family of all claims, and what was claimed. `row` is one of
 
     NAME                       a claim of the run
-    A - B                      a difference of two rows, paired by seed; so are (A - B) - (C - D) and A - B or C - D with
-                               a mean over seeds on one side only
+    A - B                      a difference of two rows, paired by seed; (A - B) - (C - D) is one of two differences
     mean of A - B and C - D    of each seed the mean of these differences
     by text: A - B             over several runs; each run's mean over seeds is one value
     A                          the mean of a row over seeds, with a 95 % interval
@@ -31,6 +30,7 @@ more digits of the paper stands in docs/findings.md.
 """
 import collections
 import csv
+import functools
 import io
 import pathlib
 import re
@@ -68,6 +68,7 @@ def csv_files(source):
     return found
 
 
+@functools.lru_cache(maxsize=None)
 def reported(path):
     """Values by seed of each row, as PEAT names it: labels with dots, and @length where there are several."""
     with open(path) as file:
@@ -212,11 +213,6 @@ def places(text):
 def rounds(value, text):
     """The text is the value, rounded once."""
     return f"{value:+.{places(text)}f}".lstrip("+") == text.lstrip("+")
-
-
-def near(text, shorter):
-    """The shorter text may be what the other was before it was rounded, rounded."""
-    return abs(float(text) - float(shorter)) <= 0.501 * 10 ** -places(shorter)
 
 
 def table_faults(table, computed, pages):

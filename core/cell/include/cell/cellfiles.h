@@ -30,7 +30,7 @@ enum cell_look {
 const char *cell_files_fault(const char *dir, const struct value *result, const struct value *meta,
                              enum cell_look look, struct arena *a);
 
-/* What a result is sealed with of its whole curve; NULL: it has no seal. */
+/* The seal of the whole curve in a result; NULL: it has none. */
 const struct value *cell_curve_seal(const struct value *result);
 /* The content of thinned.json where the curve beside it is thinned; NULL: result.json seals it. */
 const struct value *cell_thinned(const char *dir, const struct value *result, struct arena *a);
