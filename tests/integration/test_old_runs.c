@@ -2,10 +2,10 @@
 /*
  * test_old_runs.c: run directories and archives that earlier versions wrote are read as they were.
  *
- * old_runs/ has, by the commit that made them, a run directory, an archive of it, and the table
- * that this version printed of it as csv. They are never made again: docs/formats.md. 145786c had
- * no column `label` and no archives: its column `cell`, which had another meaning, is left out, and
- * the archive is of tar. The directory of 6c1f1fa is without weights, its archive with.
+ * old_runs/ has, by the commit that made them, an archive of a run directory, and the table that
+ * this version printed of it as csv. They are never made again: docs/formats.md. 145786c had no
+ * column `label` and no archives: its column `cell`, which had another meaning, is left out, and
+ * the archive is of tar.
  */
 #include "support/shell.h"
 #include "support/support.h"
@@ -24,58 +24,37 @@ enum { RUNS = sizeof(runs) / sizeof(*runs) };
 static void open_runs(void)
 {
     shell_open();
-    shell_expect(0, "cp -r \"$PEAT_SOURCE\"/tests/integration/old_runs/* .");
-}
-
-/* The directory as it is, and as the archive unpacks. */
-static void for_each(int i, void (*check)(const char *dir, int i))
-{
-    check(runs[i].commit, i);
-    shell_expect(0, "mkdir unpacked && tar xf %s.%s -C unpacked", runs[i].commit, runs[i].archive);
-    struct strbuf dir;
-    strbuf_init(&dir);
-    strbuf_addf(&dir, "unpacked/%s", runs[i].name);
-    check(dir.text, i);
-    strbuf_release(&dir);
-}
-
-static void has_its_table(const char *dir, int i)
-{
-    shell_expect(0, "peat results %s --format csv --columns $(head -n 1 %s.csv) | diff %s.csv -",
-                 dir, runs[i].commit, runs[i].commit);
-}
-
-static void has_its_hash(const char *dir, int i)
-{
-    shell_says(0, runs[i].hash, "peat verify %s", dir);
-    assert_printed(" 0 problems");
-}
-
-static void is_read_by_all(const char *dir, int i)
-{
-    shell_says(0, " done", "peat status %s", dir);
-    shell_says(0, runs[i].page, "peat report %s -o page.html && cat page.html", dir);
-    shell_expect(0, "peat results %s && peat results %s --format json", dir, dir);
-    if (is_here("gnuplot"))
-        shell_expect(0, "peat plot %s --kind bars -o figure.svg", dir);
-    shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
+    for (int i = 0; i < RUNS; i++)
+        shell_expect(0,
+                     "old=$PEAT_SOURCE/tests/integration/old_runs/%s && cp $old.csv . && "
+                     "tar xf $old.%s && mv %s %s",
+                     runs[i].commit, runs[i].archive, runs[i].name, runs[i].commit);
 }
 
 START_TEST(old_run_has_the_table_that_its_version_printed)
 {
-    for_each(_i, has_its_table);
+    const char *dir = runs[_i].commit;
+    shell_expect(0, "peat results %s --format csv --columns $(head -n 1 %s.csv) | diff %s.csv -",
+                 dir, dir, dir);
 }
 END_TEST
 
 START_TEST(old_run_is_verified_and_has_its_hash)
 {
-    for_each(_i, has_its_hash);
+    shell_says(0, runs[_i].hash, "peat verify %s", runs[_i].commit);
+    assert_printed(" 0 problems");
 }
 END_TEST
 
 START_TEST(old_run_is_read_by_every_verb)
 {
-    for_each(_i, is_read_by_all);
+    const char *dir = runs[_i].commit;
+    shell_says(0, " done", "peat status %s", dir);
+    shell_says(0, runs[_i].page, "peat report %s -o page.html && cat page.html", dir);
+    shell_expect(0, "peat results %s && peat results %s --format json", dir, dir);
+    if (is_here("gnuplot"))
+        shell_expect(0, "peat plot %s --kind bars -o figure.svg", dir);
+    shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
 }
 END_TEST
 
