@@ -11,6 +11,7 @@
 #   python     source text: the modules of the Python library    (package libpython3.11-stdlib)
 #   gcide      an English dictionary of 40 million bytes         (package dict-gcide)
 #   german     the prose of the German manual pages, 7 MB        (package manpages-de)
+#   linux      documentation and C of the Linux kernel, 124 MB   (package linux-source-6.1)
 set -eu
 
 fail() {
@@ -18,7 +19,7 @@ fail() {
     exit 2
 }
 
-[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes, kjv, genesis, python, gcide or german, and the file to write"
+[ $# -eq 2 ] && [ -n "$2" ] || fail "two arguments are needed: fortunes, kjv, genesis, python, gcide, german or linux, and the file to write"
 
 # The version of a package that must be there.
 version_of() {
@@ -91,13 +92,25 @@ german() {
     done
 }
 
+# Its English documentation, and its C without drivers, architectures, sound, samples and tools; as fortunes, in steps of a
+# prime, since files of one folder are alike.
+linux() {
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    tar xf /usr/src/linux-source-6.1.tar.xz -C "$folder" --strip-components=1
+    (cd "$folder" && find . -type f \( -path './Documentation/*.rst' -o -path './Documentation/*.txt' -o -name '*.c' \) \
+        ! -path './Documentation/translations/*' ! -path './drivers/*' ! -path './arch/*' ! -path './sound/*' \
+        ! -path './samples/*' ! -path './tools/*' | sort | in_steps | xargs cat)
+}
+
 case $1 in
 fortunes) package=fortunes ;;
 kjv | genesis) package=bible-kjv ;;
 python) package=libpython3.11-stdlib ;;
 gcide) package=dict-gcide ;;
 german) package=manpages-de ;;
-*) fail "'$1' is not known; allowed: fortunes, kjv, genesis, python, gcide, german" ;;
+linux) package=linux-source-6.1 ;;
+*) fail "'$1' is not known; allowed: fortunes, kjv, genesis, python, gcide, german, linux" ;;
 esac
 LC_ALL=C
 export LC_ALL

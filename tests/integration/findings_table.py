@@ -19,7 +19,7 @@ Rows are named as PEAT names them, with @LENGTH where a run has several. `run` m
 difference is, of each seed, the mean over the runs; with ` and ` between them their rows are read as one table, in which
 RUN:ROW is a row of that run. Intervals are 90 % (Student's t), but for `A` and for what `peat diagnose` prints.
 
-A number "effect ± half width" of docs/findings.md, README.md or the text of a page of experiments/ must be such a row, rounded,
+A number "effect ± half width" of docs/findings.md, docs/questions.md, README.md or the text of a page of experiments/ must be such a row, rounded,
 of a run that its line names or else its section, on a page of experiments/ of a run of its folder or of one that is named. A
 verdict beside it in a table must be that of the row. In the paper each number names its row:
 
@@ -49,6 +49,7 @@ VERDICT = re.compile(r"(holds|fails|undecided)(†?)[^|±]*?(?:\|[^|±]*?)?([+-]
 MARKED = re.compile(r"\\(?:num|claim\{([^}]*)\})\{([+-]?[\d.]+) \\pm ([\d.]+)\}\s*\{([^}]*)\}")
 PLAIN = re.compile(r"\d[\d.,]*\d")
 FENCED = re.compile(r"\n```.*?\n```", re.S)
+QUESTIONS = 41
 NOT_EFFECTS = ("calibration", "learned-start")  # pages of means in nats and of rows at every rate, without a claim
 
 
@@ -280,6 +281,16 @@ def text_faults(where, text, rows, runs, folder=()):
                     yield f"{where}: no row {number} ± {half} that {verdict}{mark}: {line}"
 
 
+def question_faults(text, runs):
+    """docs/questions.md has a row for each question, with a number and its run or "not tested"."""
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| \d", line)]
+    if sorted(int(row[0]) for row in rows) != list(range(1, QUESTIONS + 1)):
+        yield f"questions: the rows are not 1 to {QUESTIONS}, each once"
+    for row in rows:
+        if row[4] != "not tested" and not (NUMBER.search(row[4]) and named(row[5], runs)):
+            yield f"questions: row {row[0]} has no number of a run, and does not say 'not tested'"
+
+
 def paper_faults(text, table, findings):
     said = set()
     for verdict, number, half, source in MARKED.findall(text):
@@ -309,9 +320,11 @@ def faults_of(source, runs, paper):
     table, pages, files = read_table(source / "docs/findings.csv"), pages_of(source), csv_files(source)
     rows = [Row(line) for line in table.values()]
     known = {name for row in rows for name in row.runs}
-    findings = (source / "docs/findings.md").read_text()
+    findings, questions = ((source / "docs" / name).read_text() for name in ("findings.md", "questions.md"))
     yield from table_faults(table, computed_table(table, source, runs), pages)
     yield from text_faults("findings", findings, rows, known)
+    yield from text_faults("questions", questions, rows, known)
+    yield from question_faults(questions, known)
     yield from text_faults("README", (source / "README.md").read_text(), rows, known)
     for page in pages:
         folder = {name for name, path in files.items() if path.parent == page.path.parent}

@@ -8,11 +8,13 @@
 static void open_experiments(void)
 {
     shell_open();
-    shell_expect(0,
-                 "for i in $(seq 3000); do echo \"line $i of a text, and $((i * i)) too\"; done "
-                 ">text.txt; cp -r \"$PEAT_SOURCE\"/experiments . && "
-                 "mkdir experiments/collisions/tables && "
-                 "experiments/collisions/plant.py experiments/collisions/tables 5 6 $(seq 30 39)");
+    shell_expect(
+        0, "for i in $(seq 3000); do echo \"line $i of a text, and $((i * i)) too\"; done "
+           ">text.txt; cp -r \"$PEAT_SOURCE\"/experiments . && "
+           "mkdir experiments/collisions/tables && "
+           "experiments/collisions/plant.py experiments/collisions/tables 5 6 $(seq 30 39) && "
+           "python3 experiments/why-apart/frames.py experiments/why-apart/frames 5 6 "
+           "$(seq 40 47)");
 }
 
 #define WITH_TEXT                                                                                  \

@@ -28,12 +28,15 @@ static void plant_errors(void)
                 "/^images,without positions/d\n" /* a claim left out */);
     shell_write("findings", "s/0.457 ± 0.009 bits/0.475 ± 0.009 bits/\n" /* no row */
                             "s/holds†: within 0.025, -0.014 /holds: within 0.025, -0.014 /\n");
+    shell_write("questions", "s/-0.0246 ± 0.0048/-0.0264 ± 0.0048/\n" /* no row */
+                             "/^| 31 /d\n"                            /* a question left out */
+                             "s/| `from-concat` /| /\n" /* a number without a run */);
     shell_write("paper", "s/holds}{+0.004 /fails}{+0.004 /\n" /* another verdict */
                          "s/0.0015 nats/0.0016 nats/\n"       /* a plain number */
                          "s/.claim{.*}{.*: a scalar gate is worse .*}//\n" /* a claim left out */);
     shell_expect(0, "mkdir -p planted/docs && ln -s \"$PEAT_SOURCE\"/experiments planted && "
                     "cp \"$PEAT_SOURCE\"/README.md planted && cd planted/docs && "
-                    "for f in findings.csv findings.md paper/paper.tex; do "
+                    "for f in findings.csv findings.md questions.md paper/paper.tex; do "
                     "n=$(basename ${f%%.*}); [ $f = findings.csv ] && n=table; "
                     "sed -f ../../$n \"$PEAT_SOURCE\"/docs/$f >$(basename $f) || exit 1; done");
 }
@@ -44,7 +47,7 @@ START_TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_
     plant_errors();
     shell_expect(1, "/usr/bin/python3 -B \"$PEAT_SOURCE\"/tests/integration/findings_table.py "
                     "planted runs planted/docs/paper.tex >found; code=$?; cat found; "
-                    "[ $(wc -l <found) = 22 ] || exit 9; exit $code");
+                    "[ $(wc -l <found) = 32 ] || exit 9; exit $code");
     assert_printed(
         "findings.csv: effect of 'splitting beats the sum of sinusoids' of sum-vs-concat");
     assert_printed(
@@ -55,6 +58,9 @@ START_TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_
         "findings.csv lacks the claim 'without positions the class is guessed' of images");
     assert_printed("findings: 0.475 ± 0.009 is no row of findings.csv");
     assert_printed("findings: no row -0.014 ± 0.006 that holds");
+    assert_printed("questions: -0.0264 ± 0.0048 is no row of findings.csv");
+    assert_printed("questions: the rows are not 1 to 41, each once");
+    assert_printed("questions: row 8 has no number of a run, and does not say 'not tested'");
     assert_printed("paper: fails +0.004 ± 0.006 is not what sum-vs-concat: concat and projection");
     assert_printed("paper: 0.0016 is neither marked with its row nor in docs/findings.md");
     assert_printed("paper: the claim 'a scalar gate is worse than adding' of sum-vs-concat is not");
