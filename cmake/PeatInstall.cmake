@@ -39,6 +39,11 @@ if(TARGET peat)
   endforeach()
 endif()
 
+# Where the program of the build tree finds the headers for `peat plugins build`.
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR} SYMBOLIC)
+endif()
+
 # The package of Python, and where the program of the build tree finds it.
 if(NOT IS_ABSOLUTE ${PEAT_PYTHON_DIR})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR})

@@ -76,13 +76,57 @@ static int edit_distance(const char *a, int na, const char *b, int nb)
     return row[na % 3][nb];
 }
 
+/* What other programs call a key, a verb or an option. */
+static const char *const called[][2] = {
+    {"learning_rate", "lr"},
+    {"batch_size", "batch"},
+    {"epochs", "steps"},
+    {"max_steps", "steps"},
+    {"iterations", "steps"},
+    {"max_iters", "steps"},
+    {"dim", "d_model"},
+    {"n_embd", "d_model"},
+    {"hidden_size", "d_model"},
+    {"embed_dim", "d_model"},
+    {"n_heads", "n_head"},
+    {"num_heads", "n_head"},
+    {"depth", "n_layer"},
+    {"num_layers", "n_layer"},
+    {"ffn_dim", "d_ff"},
+    {"block_size", "seq_len"},
+    {"context", "seq_len"},
+    {"max_length", "seq_len"},
+    {"train", "run"},
+    {"sweep", "run"},
+    {"fit", "run"},
+    {"list", "runs"},
+    {"ls", "runs"},
+    {"init", "new"},
+    {"eval", "results"},
+    {"table", "results"},
+    {"show", "results"},
+};
+
+/* A dotted name counts by its last part; a dotted word means names of its own section only. */
+static const char *called_elsewhere(const char *word, const char *const *name, int n)
+{
+    const char *dot = strrchr(word, '.');
+    size_t section = dot ? (size_t)(dot + 1 - word) : 0;
+    for (size_t i = 0; i < sizeof(called) / sizeof(*called); i++)
+        for (int k = 0; k < n && strcasecmp(word + section, called[i][0]) == 0; k++)
+            if (strcmp(key_name(name[k]), called[i][1]) == 0 &&
+                strncmp(name[k], word, section) == 0)
+                return name[k];
+    return NULL;
+}
+
 const char *nearest_name(const char *word, const char *const *name, int n)
 {
     size_t length = strlen(word);
-    if (length > NAME_MAX_LENGTH)
-        return NULL;
+    const char *found = called_elsewhere(word, name, n);
+    if (found || length > NAME_MAX_LENGTH)
+        return found;
     int nearest = length < 2 ? 0 : length < 6 ? 1 : (int)length / 3;
-    const char *found = NULL;
     for (int i = 0; i < n; i++) {
         size_t other = strlen(name[i]);
         if (other > NAME_MAX_LENGTH)

@@ -37,51 +37,6 @@ bool setting_is_below(const char *key, const char *prefix)
     return strncmp(key, prefix, n) == 0 && (key[n] == '\0' || key[n] == '.');
 }
 
-/* ---- messages ---- */
-
-/* The full key whose last part is the given word: "steps" means "train.steps". */
-static const char *key_ending_in(const char *word, int n, const char *const *known)
-{
-    for (int i = 0; i < n; i++) {
-        if (strcmp(key_name(known[i]), word) == 0)
-            return known[i];
-    }
-    return NULL;
-}
-
-/* The key that was meant; NULL: none is near enough. */
-static const char *nearest_key(const char *key, int n, const char *const *known)
-{
-    const char *near = nearest_name(key, known, n);
-    return near ? near : key_ending_in(key, n, known);
-}
-
-/* "unknown key 'x' in what; did you mean 'y'?" */
-static bool unknown_key(struct error *err, struct place at, const char *key, const char *what,
-                        int n, const char *const *known)
-{
-    const char *near = nearest_key(key, n, known);
-    if (near)
-        return mistake(err, at, "unknown key '%s' in %s; did you mean '%s'?", key, what, near);
-    struct strbuf list = STRBUF_NEW;
-    strbuf_join(&list, known, n < 24 ? n : 24);
-    mistake(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);
-    strbuf_release(&list);
-    return false;
-}
-
-bool known_keys_only(const struct value *map, const char *what, const char *const *known,
-                     struct error *err)
-{
-    if (map->kind != VALUE_MAP)
-        return mistake(err, map->at, "%s must be a map of keys and values such as {%s: ...}", what,
-                       known[0]);
-    for (int i = 0; i < map->n; i++)
-        if (names_find(known, map->key[i]) < 0)
-            return unknown_key(err, map->key_at[i], map->key[i], what, names_count(known), known);
-    return true;
-}
-
 /* ---- keys that exist ---- */
 
 static const struct section {
@@ -119,6 +74,65 @@ static int section_keys(const struct section *s, const char *name[KEYS_MAX])
         name[n++] = s->key[i];
     name[n] = NULL;
     return n;
+}
+
+/* The section that has the key; NULL: none. */
+static const char *section_of(const char *key)
+{
+    const char *name[KEYS_MAX];
+    for (int i = 0; i < SECTIONS; i++) {
+        section_keys(&sections[i], name);
+        if (names_find(name, key) >= 0)
+            return sections[i].name;
+    }
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+/* The full key whose last part is the given word: "steps" means "train.steps". */
+static const char *key_ending_in(const char *word, int n, const char *const *known)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(key_name(known[i]), word) == 0)
+            return known[i];
+    }
+    return NULL;
+}
+
+/* The key that was meant; NULL: none is near enough. */
+static const char *nearest_key(const char *key, int n, const char *const *known)
+{
+    const char *near = nearest_name(key, known, n);
+    return near ? near : key_ending_in(key, n, known);
+}
+
+/* "unknown key 'x' in what; did you mean 'y'?" */
+static bool unknown_key(struct error *err, struct place at, const char *key, const char *what,
+                        int n, const char *const *known)
+{
+    const char *near = nearest_key(key, n, known);
+    const char *section = near ? NULL : section_of(key);
+    if (near || section)
+        return mistake(err, at, "unknown key '%s' in %s; did you mean '%s%s%s'?", key, what,
+                       section ? section : "", section ? "." : "", section ? key : near);
+    struct strbuf list = STRBUF_NEW;
+    strbuf_join(&list, known, n < 24 ? n : 24);
+    mistake(err, at, "unknown key '%s' in %s; allowed: %s", key, what, list.text);
+    strbuf_release(&list);
+    return false;
+}
+
+bool known_keys_only(const struct value *map, const char *what, const char *const *known,
+                     struct error *err)
+{
+    if (map->kind != VALUE_MAP)
+        return mistake(err, map->at, "%s must be a map of keys and values such as {%s: ...}", what,
+                       known[0]);
+    for (int i = 0; i < map->n; i++)
+        if (names_find(known, map->key[i]) < 0)
+            return unknown_key(err, map->key_at[i], map->key[i], what, names_count(known), known);
+    return true;
 }
 
 static int all_keys(const char *name[KEYS_MAX], struct arena *a)
@@ -161,8 +175,14 @@ bool setting_check(const char *key, struct place at, int n_other, const char *co
     const char *near = nearest_key(key, n, name);
     if (near)
         return mistake(err, at, "unknown key '%s'; did you mean '%s'?", key, near);
-    return mistake(
-        err, at, "unknown key '%s'; settings start with task, model, position, train or eval", key);
+    const char *last = strrchr(key, '.');
+    const struct section *s = last ? find_section(key, (size_t)(last - key)) : NULL;
+    if (!s)
+        return mistake(err, at,
+                       "unknown key '%s'; settings start with task, model, position, train or eval",
+                       key);
+    section_keys(s, name);
+    return unknown_key(err, at, last + 1, s->name, names_count(name), name);
 }
 
 bool setting_takes_list(const char *key)

@@ -9,8 +9,9 @@ const char *const kind_words[3] = {"scheme", "combine", "task"};
 const struct cli_command cmd_plugins = {
     .name = "peat plugins",
     .summary = "list and explain schemes, combinations and tasks",
-    .verb = (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
-                                                &plugins_new, NULL},
+    .verb =
+        (const struct cli_command *const[]){&plugins_list, &plugins_info, &plugins_check,
+                                            &plugins_new, &plugins_build, &plugins_cflags, NULL},
 };
 
 static void put_words(struct json map, const char *key, const char *words)

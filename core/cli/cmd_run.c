@@ -168,6 +168,53 @@ static void print_table(const struct cli *cli, char *dir)
         cli_say("%s", err.text);
 }
 
+/* Whether the label of a cell, "rotary.sum.s0", has `part` between its points. */
+static bool label_has(const char *label, const char *part)
+{
+    size_t n = strlen(part);
+    for (const char *at = label; (at = strstr(at, part)); at++)
+        if ((at == label || at[-1] == '.') && (at[n] == '.' || !at[n]))
+            return true;
+    return false;
+}
+
+/* Why a label has no value: all its cells "diverged", or "were skipped"; NULL: it has one, or may
+ * get one. */
+static const char *no_value(const struct loaded_plan *l, const enum cell_state *state, int axis,
+                            const char *label)
+{
+    const struct value *skipped = l->plan.skipped;
+    int diverged = 0;
+    for (int i = 0; i < l->plan.n; i++) {
+        bool of_label = same_text(l->plan.cell[i].axis[axis], label);
+        if (of_label && state[i] != CELL_DIVERGED)
+            return NULL;
+        diverged += of_label;
+    }
+    for (int i = 0; !diverged && skipped && i < skipped->n; i++)
+        if (label_has(json_get_text(skipped->item[i], "label"), label))
+            return "were skipped";
+    return diverged ? "diverged" : NULL;
+}
+
+/* Names each label that has no value and will get none. Returns whether there is one. */
+static bool say_without_value(struct loaded_plan *l, const char *dir)
+{
+    const struct experiment *e = &l->experiment;
+    struct error damage = {0};
+    const enum cell_state *state = plan_states(dir, &l->plan, &l->arena, &damage);
+    bool any = false;
+    for (int a = 0; state && a < e->n_axis; a++)
+        for (int i = 0; i < e->axis[a].n && !e->chosen[a]; i++) {
+            const char *label = e->axis[a].value[i].label;
+            const char *why = no_value(l, state, a, label);
+            if (why)
+                cli_say("no value: all cells with %s %s %s", key_name(e->axis[a].key), label, why);
+            any = any || why;
+        }
+    return any;
+}
+
 static int print_chosen(const struct cli *cli, struct loaded_plan *l, const struct request *q,
                         const char *dir)
 {
@@ -211,7 +258,8 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     print_table(cli, dir);
     if (!q->runner.quiet)
         say_next(l, dir);
-    return exit_code(&end);
+    bool whole = !say_without_value(l, dir);
+    return whole ? exit_code(&end) : CLI_FAILED;
 }
 
 /* "2/8" */

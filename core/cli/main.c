@@ -67,10 +67,10 @@ static const struct cli_command program = {
     .n_option = 1,
     .verb =
         (const struct cli_command *const[]){
-            &cmd_bench,    &cmd_bundle,  &cmd_cell, &cmd_compare, &cmd_diagnose, &cmd_export,
-            &cmd_inspect,  &cmd_logs,    &cmd_new,  &cmd_plan,    &cmd_plot,     &cmd_plugins,
-            &cmd_report,   &cmd_results, &cmd_run,  &cmd_schema,  &cmd_status,   &cmd_tokenize,
-            &cmd_validate, &cmd_verify,  NULL},
+            &cmd_bench,    &cmd_bundle,   &cmd_cell,   &cmd_compare, &cmd_diagnose, &cmd_export,
+            &cmd_inspect,  &cmd_logs,     &cmd_new,    &cmd_plan,    &cmd_plot,     &cmd_plugins,
+            &cmd_report,   &cmd_results,  &cmd_run,    &cmd_runs,    &cmd_schema,   &cmd_status,
+            &cmd_tokenize, &cmd_validate, &cmd_verify, NULL},
 };
 
 int main(int argc, char **argv)

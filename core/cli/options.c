@@ -126,8 +126,12 @@ static int refuse_option(const struct cli_command *command, const char *written)
     while ((o = cli_option(command, n)))
         name[n++] = o->name;
     const char *near = nearest_name(written + strspn(written, "-"), name, n);
+    bool settings = !near && command->operands && strstr(command->operands, "key=value");
     return cli_mistake(command->name, "unknown option '%s' of '%s'%s%s%s", written, command->name,
-                       near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+                       near ? "; did you mean '--" : "", near ? near : "",
+                       near       ? "'?"
+                       : settings ? "; settings are written key=value, as in seeds=5"
+                                  : "");
 }
 
 /* ---- values ---- */

@@ -3,6 +3,7 @@
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
+#include "process/child.h"
 
 enum { NAME_MAX_LENGTH = 48 };
 
@@ -77,17 +78,26 @@ static bool make_folder(struct making *m, struct error *err)
     return whole;
 }
 
-/* Prints how to build the plugin; a program that runs in its build folder is not installed. */
+/* True where the shell calls this program when somebody types `peat`. */
+static bool is_in_path(const char *program, struct arena *a)
+{
+    const char *list = getenv("PATH");
+    for (const char *dir; list && (dir = list_next(a, &list, ':'));) {
+        char found[PATH_MAX];
+        if (realpath(path_in(dir, "peat").text, found))
+            return strcmp(found, program) == 0;
+    }
+    return false;
+}
+
 static void print_next(struct making *m)
 {
-    const char *lib = installed_dir(m->arena, PEAT_LIBDIR);
-    const char *pc = lib ? arena_printf(m->arena, "%s/pkgconfig", lib) : "";
-    bool found = file_exists(pc);
+    char program[PATH_MAX];
+    bool known = own_program(program, sizeof(program), NULL) == PEAT_OK;
+    bool named = known && !is_in_path(program, m->arena);
     cli_print("wrote %s/%s.c; edit it, then build and check it with\n"
-              "  cd %s && make check PKG_CONFIG_PATH=%s\n",
-              m->to, m->name, m->to, found ? pc : "PREFIX/lib/pkgconfig");
-    if (!found)
-        cli_print("where PREFIX is what cmake --install got as --prefix\n");
+              "  cd %s && make check%s%s\n",
+              m->to, m->name, m->to, named ? " PEAT=" : "", named ? program : "");
 }
 
 static void warn_of_name(const struct making *m, peat_kind kind)

@@ -9,9 +9,10 @@ struct loaded_plan;
 
 extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cmd_diagnose,
     cmd_export, cmd_inspect, cmd_logs, cmd_new, cmd_plan, cmd_plot, cmd_plugins, cmd_report,
-    cmd_results, cmd_run, cmd_schema, cmd_status, cmd_tokenize, cmd_validate, cmd_verify;
+    cmd_results, cmd_run, cmd_runs, cmd_schema, cmd_status, cmd_tokenize, cmd_validate, cmd_verify;
 
-extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new;
+extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
+    plugins_build, plugins_cflags;
 
 /* The parts of other verbs that `peat run` uses: the plan (of the chosen among its cells) and the
  * results of its directory. */

@@ -114,6 +114,8 @@ static void add_hint(struct strbuf *out, const peat_param *row, const struct val
         near = suggest_name(text, row->labels, names_count(row->labels));
     if (near)
         strbuf_addf(out, "; did you mean '%s'?", near);
+    else if (text && strchr(text, ',') && text[0] != '[')
+        strbuf_addf(out, "; a list is written [%s]", text);
     else if (row->type == PEAT_BOOL && is_old_boolean(text))
         strbuf_add(out, "; only true and false are booleans");
     else if (wants_text && v->kind == VALUE_TEXT)

@@ -291,6 +291,15 @@ static peat_status find(struct registry *r, peat_kind kind, const char *text, co
     if (request.has_kind && request.kind != kind)
         return error_set(err, PEAT_INVALID, "'%s' names a %s, but a %s is needed here", text,
                          kind_name(request.kind), kind_name(kind));
+    if (request.is_path && path_ends_in(request.name, ".py"))
+        return error_set(err, PEAT_INVALID,
+                         "'%s' is Python, and a plugin is C: 'peat plugins new' makes one to start "
+                         "from, and 'peat plugins check --reference' compares it with the Python",
+                         request.name);
+    if (request.is_path && (path_ends_in(request.name, ".c") || path_ends_in(request.name, ".cc")))
+        return error_set(err, PEAT_INVALID,
+                         "'%s' is source: build it with 'peat plugins build' and name the .so",
+                         request.name);
     if (request.is_path) {
         char *path = path_beside(beside, request.name);
         peat_status status = load_kind(r, path, kind, plugin, err);

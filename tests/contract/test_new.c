@@ -58,7 +58,7 @@ START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
     run_with(_i, "wavelet");
     shell_expect(0, "cd wavelet && printf '%%s\\n' '#include <math.h>' 'extern const double pi;' "
                     "'const double pi = M_PI;' >>wavelet.c && "
-                    "make PKG_CONFIG_PATH=\"$(dirname \"$(find ../prefix -name peat.pc)\")\"");
+                    "make PEAT=\"$PWD/../prefix/bin/peat\"");
 }
 END_TEST
 

@@ -29,6 +29,8 @@ static const struct {
     {"new", false, "new fresh"},
     {"plan", true, "plan experiment.yaml"},
     {"plot", false, "plot . --kind bars -o ../bars.svg"},
+    {"plugins build", false, "plugins build ../x.c"},
+    {"plugins cflags", false, "plugins cflags"},
     {"plugins check", true, "plugins check marked --only finite"},
     {"plugins info", true, "plugins info ./mark.so"},
     {"plugins list", true, "plugins list"},
@@ -36,6 +38,7 @@ static const struct {
     {"report", false, "report . -o ../page.html"},
     {"results", false, "results ."},
     {"run", true, "run . -q"},
+    {"runs", false, "runs"},
     {"schema", true, "schema -o ../schema.json"},
     {"status", false, "status ."},
     {"tokenize", false, "tokenize --help"},
@@ -64,7 +67,7 @@ static void open_run(void)
     shell_expect(0, "mkdir beside && ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC "
                     "-fvisibility=hidden -DON_LOAD=MARK -I\"$PEAT_SOURCE/include\" "
                     "\"$PEAT_SOURCE/tests/isolation/evil_scheme.c\" -o mark.so -lm && "
-                    "cp mark.so beside/marked.so");
+                    "cp mark.so beside/marked.so && echo 'int x;' >x.c");
     shell_write("e.yaml", "version: 1\nname: border\ndefaults:\n  task: {plugin: copy}\n"
                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
                           "  train: {steps: 3, batch: 2, seq_len: 16}\n"

@@ -74,6 +74,8 @@ static const struct {
      "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
     {"compare rotary learned twice",
      "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
+    {"train twice", "peat: unknown verb 'train' of 'peat'; did you mean 'run'?\n"},
+    {"run twice --seeds 5", "; settings are written key=value, as in seeds=5\n"},
     {"logs rotary.-.s0 twice",
      "peat: the run directory comes first: peat logs runs/twice rotary.-.s0\n"},
 };
@@ -93,6 +95,17 @@ START_TEST(a_folder_without_a_plan_gives_way_to_the_run)
 }
 END_TEST
 
+/* The best row is that of `peat results`. */
+START_TEST(runs_are_listed_with_their_state_and_best_row)
+{
+    shell_expect(0, "cp -r runs/twice runs/less && rm runs/less/cells/*/result.json");
+    shell_says(0, "twice  2/2    whole", "peat runs");
+    assert_printed("less   0/2    2 ");
+    shell_says(0, "\"state\": \"whole\"", "peat runs --json");
+    shell_says(0, "there are no run directories in 'runs'", "mkdir no && cd no && peat runs 2>&1");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -104,5 +117,6 @@ int main(void)
                        .loops = LOOPS({a_run_is_its_directory_its_name_or_its_file, WORDS},
                                       {a_name_that_is_nearly_right_is_told, TYPOS})},
         TESTS(a_file_beside_a_run_is_not_its_experiment,
-              a_folder_without_a_plan_gives_way_to_the_run));
+              a_folder_without_a_plan_gives_way_to_the_run,
+              runs_are_listed_with_their_state_and_best_row));
 }

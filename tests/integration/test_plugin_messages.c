@@ -103,6 +103,20 @@ START_TEST(a_plugin_that_hides_an_installed_one_is_named)
 }
 END_TEST
 
+START_TEST(a_file_of_c_is_built_with_the_headers_of_the_program)
+{
+    shell_expect(0, "cp \"$PEAT_SOURCE\"/plugins/template/scheme/my_scheme.c .");
+    shell_says(0, "wrote my_scheme.so; check it with: peat plugins check ./my_scheme.so\n",
+               "peat plugins build my_scheme.c");
+    shell_expect(0, "peat plugins info ./my_scheme.so && peat plugins cflags | grep -q '^-I/'");
+    shell_write("e.c", "int x = ;\n");
+    shell_says(1, "'x.so' was not built", "peat plugins build -o x.so e.c 2>&1");
+    shell_says(2, "there is no 'no.c'", "peat plugins build no.c");
+    shell_says(2, "'no' is not a file of C (.c) or C++ (.cc)", "peat plugins build no");
+    shell_says(1, "the compiler 'nocc' is not installed", "CC=nocc peat plugins build e.c");
+}
+END_TEST
+
 START_TEST(drawn_cases_know_the_files_of_a_task)
 {
     shell_says(0, "passed   cases", "peat plugins check text --thorough --seconds 1 --seed 1");
@@ -179,7 +193,9 @@ START_TEST(one_mistake_and_one_reason_are_said_once)
                 "seeds: 2\n");
     shell_expect(0, "peat plan e.yaml >out && test $(grep -c '^skipped: ' out) = 1");
     shell_says(0, "skipped: rotary.-.1e-3.s0, rotary.-.1e-4.s0, rotary.-.1e-5.s0: ", "cat out");
-    shell_expect(0, "peat run e.yaml -o run && peat status run >out");
+    shell_says(1, "peat: no value: all cells with scheme rotary were skipped\n",
+               "peat run e.yaml -o run");
+    shell_expect(0, "peat status run >out");
     shell_expect(0, "test $(grep -c 'skipped .*rotary' out) = 1");
     shell_says(0, " and 5 more", "cat out");
 }
@@ -207,6 +223,7 @@ int main(void)
                        .loops =
                            LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
         TESTS(a_plugin_that_hides_an_installed_one_is_named, drawn_cases_know_the_files_of_a_task,
+              a_file_of_c_is_built_with_the_headers_of_the_program,
               a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
               legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
               reference_pages_quote_what_a_plugin_says));

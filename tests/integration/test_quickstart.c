@@ -12,13 +12,16 @@
 static void open_copy(void)
 {
     shell_open();
-    shell_expect(
-        0, "mkdir -p copy/build/installed/bin bin home && cp \"$PEAT_SOURCE\"/quickstart copy && "
-           "printf '#!/bin/sh\\necho built $*; exit 3\\n' >copy/build/installed/bin/peat && "
-           "printf '#!/bin/sh\\nexit 0\\n' >bin/cmake && "
-           "printf '#!/bin/sh\\necho 1000\\n' >bin/id && "
-           "printf '#!/bin/sh\\necho \"ii \"\\n' >bin/dpkg-query && "
-           "chmod +x bin/* copy/build/installed/bin/peat");
+    shell_expect(0,
+                 "mkdir -p copy/build/installed/bin copy/build/installed/lib/pkgconfig bin home && "
+                 "printf 'prefix=x\npythondir=${prefix}/python\nName: peat\nDescription: x\n"
+                 "Version: 1\n' >copy/build/installed/lib/pkgconfig/peat.pc && cp "
+                 "\"$PEAT_SOURCE\"/quickstart copy && "
+                 "printf '#!/bin/sh\\necho built $*; exit 3\\n' >copy/build/installed/bin/peat && "
+                 "printf '#!/bin/sh\\nexit 0\\n' >bin/cmake && "
+                 "printf '#!/bin/sh\\necho 1000\\n' >bin/id && "
+                 "printf '#!/bin/sh\\necho \"ii \"\\n' >bin/dpkg-query && "
+                 "chmod +x bin/* copy/build/installed/bin/peat");
 }
 
 #define QUICKSTART "HOME=$PWD/home PATH=$PWD/bin:/usr/bin:/bin "
@@ -29,6 +32,17 @@ START_TEST(peat_is_linked_and_the_line_for_this_shell_is_said)
     assert_printed("/home/.local/bin/peat, a link to ");
     assert_printed("/home/.local/bin:$PATH\"\n");
     shell_says(3, "built again", "home/.local/bin/peat again");
+}
+END_TEST
+
+/* What a user's shell needs to find the headers is said, and python3 finds the package. */
+START_TEST(headers_and_the_package_of_python_are_found)
+{
+    shell_says(3, "for pkg-config: export PKG_CONFIG_PATH=", QUICKSTART "copy/quickstart");
+    shell_says(0, "copy/build/installed\n",
+               "PKG_CONFIG_PATH=home/.local/lib/pkgconfig pkg-config --variable=prefix peat");
+    if (shell_run("test -x /usr/bin/python3") == 0)
+        shell_says(0, "copy/build/installed/python", "cat $(find home -name peat.pth)");
 }
 END_TEST
 
@@ -51,7 +65,7 @@ END_TEST
 START_TEST(another_program_called_peat_stays)
 {
     shell_expect(0, "mkdir -p home/.local/bin && echo mine >home/.local/bin/peat");
-    shell_says(3, "is another program and stays", QUICKSTART "copy/quickstart");
+    shell_says(3, "/bin/peat is another file and stays", QUICKSTART "copy/quickstart");
     shell_expect(0, "grep -q mine home/.local/bin/peat");
 }
 END_TEST
@@ -104,6 +118,7 @@ int main(void)
                                    .seconds = 200,
                                    .needs = "PEAT_SOURCE PEAT"},
                     TESTS(peat_is_linked_and_the_line_for_this_shell_is_said, the_line_is_true,
+                          headers_and_the_package_of_python_are_found,
                           where_the_folder_is_on_the_path_no_line_is_needed,
                           another_program_called_peat_stays,
                           what_report_plot_and_bundle_start_is_installed,

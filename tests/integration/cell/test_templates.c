@@ -183,8 +183,8 @@ START_TEST(a_template_builds_and_installs_with_make)
     const char *kind = kinds[_i];
     shell_expect(0,
                  "export HOME=\"$PWD/home\"; "
-                 "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
-                 "make CFLAGS='-O2 -Werror' PKG_CONFIG_PATH=\"$pc\" install && make clean",
+                 "peat=$PWD/prefix/bin/peat; cd %s && "
+                 "CFLAGS='-O2 -Werror' make PEAT=\"$peat\" install && make clean",
                  kind);
     shell_says(0, "/home/.local/lib/peat/", "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s",
                kind);
@@ -195,8 +195,8 @@ START_TEST(a_template_can_be_renamed)
 {
     const char *kind = kinds[_i];
     shell_expect(0,
-                 "pc=$(dirname \"$(find \"$PWD/prefix\" -name peat.pc)\"); cd %s && "
-                 "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PKG_CONFIG_PATH=\"$pc\"",
+                 "peat=$PWD/prefix/bin/peat; cd %s && "
+                 "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PEAT=\"$peat\"",
                  kind, kind, kind);
     shell_says(0, "id       ramp\n", "prefix/bin/peat plugins info %s/ramp.so", kind);
 }

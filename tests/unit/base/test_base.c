@@ -102,6 +102,18 @@ START_TEST(nearest_name_suggests_what_was_meant)
 }
 END_TEST
 
+/* A dotted word means a key of its own section. */
+START_TEST(nearest_name_knows_the_words_of_other_programs)
+{
+    static const char *const key[] = {"model.d_ff", "model.d_model", "train.lr"};
+    ck_assert_str_eq(nearest_name("model.dim", key, 3), "model.d_model");
+    ck_assert_str_eq(nearest_name("train.learning_rate", key, 3), "train.lr");
+    ck_assert_str_eq(nearest_name("learning_rate", key, 3), "train.lr");
+    ck_assert_ptr_null(nearest_name("eval.learning_rate", key, 3));
+    ck_assert_str_eq(nearest_name("train", (const char *const[]){"plan", "run"}, 2), "run");
+}
+END_TEST
+
 /* A swap of neighbours is one step, and of equally near names the first is taken. */
 START_TEST(nearest_name_counts_swaps_once)
 {
@@ -270,14 +282,14 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"base"},
-                    TESTS(error_carries_status_and_text, error_may_be_absent,
-                          error_about_a_long_path_keeps_what_and_why,
-                          error_is_cut_between_characters, every_status_has_its_own_text,
-                          nearest_name_suggests_what_was_meant, nearest_name_counts_swaps_once,
-                          bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
-                          items_of_a_list_have_commas_between_them, columns_of_text, hash_is_sha256,
-                          file_hash_equals_the_hash_of_its_bytes, clock_runs_forward,
-                          no_time_is_below_zero_where_the_clock_ran_backwards,
-                          log_writes_whole_lines));
+    return run_list(
+        (struct tests){"base"},
+        TESTS(error_carries_status_and_text, error_may_be_absent,
+              error_about_a_long_path_keeps_what_and_why, error_is_cut_between_characters,
+              every_status_has_its_own_text, nearest_name_suggests_what_was_meant,
+              nearest_name_knows_the_words_of_other_programs, nearest_name_counts_swaps_once,
+              bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
+              items_of_a_list_have_commas_between_them, columns_of_text, hash_is_sha256,
+              file_hash_equals_the_hash_of_its_bytes, clock_runs_forward,
+              no_time_is_below_zero_where_the_clock_ran_backwards, log_writes_whole_lines));
 }
