@@ -856,18 +856,27 @@ class huang(Distances):
 class deberta(Scheme):
     terms = 2
 
+    def row(self, d):
+        clip = int(self.get("clip"))
+        if self.p.get("buckets") == "log":
+            middle, last = clip // 2, self.get("max_distance") - 1
+            far = d.abs().clamp(middle, last)
+            late = ((far / middle).log() / math.log(last / middle) * (middle - 1)).ceil()
+            d = torch.where(d.abs() <= middle, d, d.sign() * (middle + late))
+        return d.clamp(-clip, clip - 1) + clip
+
     def score(self, q, k, c):
-        p, clip, l = self.w("p"), int(self.get("clip")), c.layer
+        p, l, b = self.w("p"), c.layer, self.w("b_q", c.layer)
         if self.p["norm"]:
             p = F.layer_norm(p, p.shape[-1:], self.w("norm_weight"), self.w("norm_shift"), 1e-7)
         if self.p["projection"] == "own":
-            Q = torch.einsum("rd,hcd->hrc", p, self.w("w_q", l))
+            Q = torch.einsum("rd,hcd->hrc", p, self.w("w_q", l)) + (0 if b is None else b[:, None])
             K = torch.einsum("rd,hcd->hrc", p, self.w("w_k", l))
         else:
             Q, K = (self.model.projected(c.name, p[None], part)[0, c.begin:c.end] for part in (0, 1))
-        row = lambda d: d.clamp(-clip, clip - 1) + clip
-        ahead = pairs(lambda d: row(-d), c).long().expand(*q.shape[:2], -1, -1)
-        back = pairs(row, c).long().expand(*q.shape[:2], -1, -1)
+        ahead = pairs(lambda d: self.row(-d), c).long().expand(*q.shape[:2], -1, -1)
+        # Cells of deberta 1.0, which has no p2c, are of the paper's form.
+        back = ahead if self.p.get("p2c") == "released" else pairs(self.row, c).long().expand(*q.shape[:2], -1, -1)
         return (q @ K.transpose(1, 2)).gather(-1, ahead) + (k @ Q.transpose(1, 2)).transpose(2, 3).gather(2, back)
 
 
