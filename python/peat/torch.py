@@ -559,6 +559,11 @@ class rotary_scaled(Rotation):
         else:
             turns = self.get("original_length") * w / (2 * math.pi)
             keep = ((turns - p["beta_slow"]) / (p["beta_fast"] - p["beta_slow"])).clamp(0, 1)
+            if p["kind"] == "yarn" and p.get("ramp") == "index":
+                at = [n * math.log(self.get("original_length") / (p[b] * 2 * math.pi)) / math.log(p["base"])
+                      for b in ("beta_fast", "beta_slow")]
+                low, high = max(math.floor(at[0]), 0), min(math.ceil(at[1]), 2 * n - 1)
+                keep = 1 - ((count(n) - low) / (high - low or 0.001)).clamp(0, 1)
             w = w * (keep + (1 - keep) / s)
         return waves(side.pos, w)
 
