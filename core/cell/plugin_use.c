@@ -51,14 +51,20 @@ static bool check_label(const struct cell_reader *r, peat_kind kind, const struc
     return mistake(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
 }
 
-/* All parameters, except lists that were added later and are empty, so that old cells keep their
- * identity. */
+/* A parameter that was added later and is as it would be without it. */
+static bool is_left_out(const peat_param *row, const struct value *v)
+{
+    bool is_preset = row->type == PEAT_ENUM && !strcmp(v->text, row->labels[(int)row->preset]);
+    return row->flags & PEAT_LATER && (is_preset || (row->type != PEAT_ENUM && v->n == 0));
+}
+
+/* All parameters that belong to the identity: old cells keep theirs. */
 static struct value *settings_of(const peat_plugin *desc, const void *config, struct arena *a)
 {
     const struct value *all = params_value(desc->param, config, a);
     struct value *kept = value_map(a, all->at);
     for (int i = 0; i < all->n; i++)
-        if (!(desc->param[i].flags & PEAT_LATER) || all->item[i]->n > 0)
+        if (!is_left_out(&desc->param[i], all->item[i]))
             value_set(a, kept, all->key[i], all->at, all->item[i]);
     return kept;
 }

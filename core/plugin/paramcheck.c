@@ -54,8 +54,8 @@ static const char *flags_fault(const peat_param *row)
         return "a flag does not exist";
     if (row->flags & PEAT_PATH && !type->text)
         return "PEAT_PATH is for STRING and STRINGS";
-    if (row->flags & PEAT_LATER && !type->item)
-        return "PEAT_LATER is for lists";
+    if (row->flags & PEAT_LATER && !type->item && row->type != PEAT_ENUM)
+        return "PEAT_LATER is for lists and ENUM";
     if (!(row->flags & PEAT_AUTO))
         return NULL;
     if (row->flags & PEAT_REQUIRED)

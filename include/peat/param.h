@@ -44,8 +44,8 @@ typedef enum peat_param_flag {
     PEAT_PATH = 4,     /* names files: resolved against the experiment file, must exist, content
                           hashed into the cell's identity                                         */
     PEAT_OPEN_MIN = 8, /* the lower bound itself is not allowed                                   */
-    PEAT_LATER = 16    /* a list that was added after cells were trained with the plugin: a cell
-                        * where it is empty keeps the identity that it had without the list */
+    PEAT_LATER = 16    /* a list or ENUM added after cells were trained with the plugin: while empty
+                        * or preset, cells keep the identity that they had without it */
 } peat_param_flag;
 
 /*

@@ -16,9 +16,11 @@ static inline double relative_position(const peat_side *s, int64_t b, int64_t t)
     return s->pos[(s->pos_B == 1 ? 0 : b) * s->T + t];
 }
 
-/* sign (pos_row - pos_column), brought into [lo, hi], counted from lo. */
+/* sign (pos_row - pos_column), in buckets where `bucket` is given, brought into [lo, hi] and
+ * counted from lo. */
 static inline peat_node *relative_signed(const peat_call *c, const peat_side *row,
-                                         const peat_side *column, double sign, int64_t lo,
+                                         const peat_side *column, double sign,
+                                         double (*bucket)(const peat_call *, double), int64_t lo,
                                          int64_t hi)
 {
     int64_t B = row->pos_B > column->pos_B ? row->pos_B : column->pos_B;
@@ -27,6 +29,7 @@ static inline peat_node *relative_signed(const peat_call *c, const peat_side *ro
         for (int64_t i = 0; i < row->T; i++)
             for (int64_t j = 0; j < column->T; j++) {
                 double d = sign * (relative_position(row, b, i) - relative_position(column, b, j));
+                d = bucket ? bucket(c, d) : d;
                 *next++ = fmin(fmax(d, (double)lo), (double)hi) - (double)lo;
             }
     return peat_fill_index(c, 4, (int64_t[]){B, 1, row->T, column->T}, at);
@@ -36,14 +39,14 @@ static inline peat_node *relative_signed(const peat_call *c, const peat_side *ro
 static inline peat_node *relative_index(const peat_call *c, const peat_side *row,
                                         const peat_side *column, int64_t lo, int64_t hi)
 {
-    return relative_signed(c, row, column, 1, lo, hi);
+    return relative_signed(c, row, column, 1, NULL, lo, hi);
 }
 
 /* The same for pos_column - pos_row. */
 static inline peat_node *relative_index_back(const peat_call *c, const peat_side *row,
                                              const peat_side *column, int64_t lo, int64_t hi)
 {
-    return relative_signed(c, row, column, -1, lo, hi);
+    return relative_signed(c, row, column, -1, NULL, lo, hi);
 }
 
 /* The largest distance of a query from a key, rounded up. */

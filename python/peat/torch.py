@@ -559,6 +559,11 @@ class rotary_scaled(Rotation):
         else:
             turns = self.get("original_length") * w / (2 * math.pi)
             keep = ((turns - p["beta_slow"]) / (p["beta_fast"] - p["beta_slow"])).clamp(0, 1)
+            if p["kind"] == "yarn" and p.get("ramp") == "index":
+                at = [n * math.log(self.get("original_length") / (p[b] * 2 * math.pi)) / math.log(p["base"])
+                      for b in ("beta_fast", "beta_slow")]
+                low, high = max(math.floor(at[0]), 0), min(math.ceil(at[1]), 2 * n - 1)
+                keep = 1 - ((count(n) - low) / (high - low or 0.001)).clamp(0, 1)
             w = w * (keep + (1 - keep) / s)
         return waves(side.pos, w)
 
@@ -856,18 +861,27 @@ class huang(Distances):
 class deberta(Scheme):
     terms = 2
 
+    def row(self, d):
+        clip = int(self.get("clip"))
+        if self.p.get("buckets") == "log":
+            middle, last = clip // 2, self.get("max_distance") - 1
+            far = d.abs().clamp(middle, last)
+            late = ((far / middle).log() / math.log(last / middle) * (middle - 1)).ceil()
+            d = torch.where(d.abs() <= middle, d, d.sign() * (middle + late))
+        return d.clamp(-clip, clip - 1) + clip
+
     def score(self, q, k, c):
-        p, clip, l = self.w("p"), int(self.get("clip")), c.layer
+        p, l, b = self.w("p"), c.layer, self.w("b_q", c.layer)
         if self.p["norm"]:
             p = F.layer_norm(p, p.shape[-1:], self.w("norm_weight"), self.w("norm_shift"), 1e-7)
         if self.p["projection"] == "own":
-            Q = torch.einsum("rd,hcd->hrc", p, self.w("w_q", l))
+            Q = torch.einsum("rd,hcd->hrc", p, self.w("w_q", l)) + (0 if b is None else b[:, None])
             K = torch.einsum("rd,hcd->hrc", p, self.w("w_k", l))
         else:
             Q, K = (self.model.projected(c.name, p[None], part)[0, c.begin:c.end] for part in (0, 1))
-        row = lambda d: d.clamp(-clip, clip - 1) + clip
-        ahead = pairs(lambda d: row(-d), c).long().expand(*q.shape[:2], -1, -1)
-        back = pairs(row, c).long().expand(*q.shape[:2], -1, -1)
+        ahead = pairs(lambda d: self.row(-d), c).long().expand(*q.shape[:2], -1, -1)
+        # Cells of deberta 1.0, which has no p2c, are of the paper's form.
+        back = ahead if self.p.get("p2c") == "released" else pairs(self.row, c).long().expand(*q.shape[:2], -1, -1)
         return (q @ K.transpose(1, 2)).gather(-1, ahead) + (k @ Q.transpose(1, 2)).transpose(2, 3).gather(2, back)
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_formulas.c: `peat plugins check --reference` finds wrong formulas, and every scheme and
- * combination agrees with the reference.py beside its source.
+ * combination agrees with the reference.py beside its source, which has the numbers that the code
+ * of the scheme's authors computed.
  */
 #include "support/shell.h"
 #include "support/support.h"
@@ -161,6 +162,19 @@ START_TEST(a_plugin_that_does_not_agree_is_named)
 }
 END_TEST
 
+#define AUTHORS "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/contract/authors.py "
+
+START_TEST(formulas_have_the_numbers_of_their_authors_code)
+{
+    shell_says(0, "numbers of 26 schemes agree",
+               AUTHORS "\"$PEAT_SOURCE\"/plugins \"$PEAT_SOURCE\"/tests/contract/authors.json");
+    shell_says(1, "deberta: score_add at [0, 0, 2, 8] is ",
+               "sed 's/\"p2c\": \"released\"/\"p2c\": \"paper\"/' "
+               "\"$PEAT_SOURCE\"/tests/contract/authors.json >wrong.json && " AUTHORS
+               "\"$PEAT_SOURCE\"/plugins wrong.json");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -171,6 +185,6 @@ int main(void)
                                       {a_mistake_in_a_reference_is_one_line, MISTAKES},
                                       {a_new_folder_agrees_with_its_reference, 2})},
         TESTS(every_plugin_agrees_with_its_reference, a_plugin_that_does_not_agree_is_named,
-              what_is_missing_is_said, a_reference_that_does_not_end_is_ended,
-              pytorch_compares_gradients_too));
+              formulas_have_the_numbers_of_their_authors_code, what_is_missing_is_said,
+              a_reference_that_does_not_end_is_ended, pytorch_compares_gradients_too));
 }

@@ -57,7 +57,7 @@ START_TEST(all_cells_agree)
         {"every-scheme.yaml train.steps=3 model.dropout=0.1", 60},
         {"kinds.yaml", 180},
         {"combinations.yaml", 160},
-        {"variants.yaml", 280},
+        {"variants.yaml", 300},
         {"across.yaml", 10},
         {"patches.yaml", 60},
     };

@@ -14,7 +14,9 @@ START_TEST(scores_match_the_reference)
         0.9903167498621166,   -0.8889421435176058, 1.5115256444207006,  -1.576249110000687,
         -1.281964611132411,   0.23461333339629076, -0.8167911064847111, -0.7257380329656015};
     struct harness h;
-    scheme_open(&h, "deberta", "{\"clip\": 2, \"projection\": \"own\"}", 2, 2, 4, false);
+    scheme_open(&h, "deberta",
+                "{\"clip\": 2, \"projection\": \"own\", \"query_bias\": false, \"p2c\": \"paper\"}",
+                2, 2, 4, false);
     scheme_assert(content_scores(&h, 4, NULL), 32, expected, 1e-13);
     harness_close(&h);
 }
@@ -27,7 +29,8 @@ START_TEST(shared_projections_are_those_of_the_layer)
     struct modelcheck m;
     struct harness h;
     content_logits("deberta", "{\"clip\": 3}", PEAT_ENCODER, PATH_AUTO, shared);
-    content_model(&m, &h, "deberta", "{\"clip\": 3, \"projection\": \"own\"}", PEAT_ENCODER,
+    content_model(&m, &h, "deberta",
+                  "{\"clip\": 3, \"projection\": \"own\", \"query_bias\": false}", PEAT_ENCODER,
                   PATH_AUTO);
     for (int layer = 0; layer < 2; layer++)
         for (int which = 0; which < 2; which++) {
@@ -68,15 +71,29 @@ START_TEST(distances_are_told_apart_up_to_what_is_trained)
 }
 END_TEST
 
+START_TEST(buckets_that_no_distance_reaches_are_refused)
+{
+    scheme_refuses("deberta", "{\"clip\": 8, \"buckets\": \"log\", \"max_distance\": 5}", 2, 4, 9,
+                   false,
+                   "logarithmic buckets need clip = 8 to be 2 or more and max_distance = 5 to be "
+                   "more than clip / 2 + 1");
+}
+END_TEST
+
 START_TEST(a_model_learns_on_either_path)
 {
+    const char *paper = "{\"clip\": 3, \"p2c\": \"paper\"}";
+    const char *far = "{\"clip\": 3, \"buckets\": \"log\", \"max_distance\": 5}";
     const char *norm = "{\"clip\": 2, \"norm\": true}";
     const char *own = "{\"clip\": 3, \"projection\": \"own\", \"norm\": true}";
     content_gradients("deberta", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("deberta", norm, PEAT_ENCODER, PATH_COMPOSED);
     content_gradients("deberta", own, PEAT_DECODER, PATH_COMPOSED);
+    content_gradients("deberta", paper, PEAT_DECODER, PATH_COMPOSED);
+    content_gradients("deberta", far, PEAT_ENCODER, PATH_FUSED);
     content_paths_agree("deberta", norm, PEAT_DECODER);
     content_paths_agree("deberta", own, PEAT_ENCODER);
+    content_paths_agree("deberta", paper, PEAT_DECODER);
     content_no_future("deberta", NULL);
     content_documents_are_apart("deberta", NULL, PEAT_ENCODER);
 }
@@ -84,4 +101,5 @@ END_TEST
 
 PLUGIN_TESTS("deberta", scores_match_the_reference, shared_projections_are_those_of_the_layer,
              scores_are_scaled_for_three_terms, a_group_of_heads_projects_through_its_own,
-             distances_are_told_apart_up_to_what_is_trained, a_model_learns_on_either_path)
+             distances_are_told_apart_up_to_what_is_trained,
+             buckets_that_no_distance_reaches_are_refused, a_model_learns_on_either_path)

@@ -8,19 +8,26 @@
 
 #include "../rotation.h"
 
-enum { LINEAR, NTK, YARN };
+enum { LINEAR, NTK, YARN, LLAMA3 };
+enum { BY_TURNS, BY_INDEX };
 
 struct config {
-    int64_t kind, layout, original_length;
+    int64_t kind, ramp, layout, original_length;
     double factor, base, beta_fast, beta_slow;
 };
 
-static const char *const kinds[] = {"linear", "ntk", "yarn", NULL};
+static const char *const kinds[] = {"linear", "ntk", "yarn", "llama3", NULL};
+static const char *const ramps[] = {"turns", "index", NULL};
 
 static const peat_param rows[] = {
     {"kind", PEAT_ENUM, offsetof(struct config, kind), .preset = NTK, .labels = kinds,
      .doc = "which frequencies are lowered: all alike, the slower the more, or those that turn "
             "seldom"},
+    {"ramp", PEAT_ENUM, offsetof(struct config, ramp), .preset = BY_TURNS, .labels = ramps,
+     .doc =
+         "yarn: what the part that stays is linear in, the turns as in the paper or the index of "
+         "the pair as in published programs",
+     .flags = PEAT_LATER},
     {"factor", PEAT_REAL, offsetof(struct config, factor), .min = 1, .max = 1e6,
      .automatic = "sequence length / original_length, where that is above 1",
      .doc = "s: how many times longer sequences become; a given one acts in training too",
@@ -32,9 +39,9 @@ static const peat_param rows[] = {
     {"base", PEAT_REAL, offsetof(struct config, base), .preset = 1e4, .min = 1, .max = 1e12,
      .doc = "ratio of the longest wavelength to the shortest, unscaled", .flags = PEAT_OPEN_MIN},
     {"beta_fast", PEAT_REAL, offsetof(struct config, beta_fast), .preset = 32, .min = 0, .max = 1e6,
-     .unit = "turns", .doc = "yarn: pairs that turn more often in original_length stay"},
+     .unit = "turns", .doc = "yarn, llama3: pairs that turn more often in original_length stay"},
     {"beta_slow", PEAT_REAL, offsetof(struct config, beta_slow), .preset = 1, .min = 0, .max = 1e6,
-     .unit = "turns", .doc = "yarn: pairs that turn less often are lowered by s"},
+     .unit = "turns", .doc = "yarn, llama3: pairs that turn less often are lowered by s"},
     PEAT_PARAM_END,
 };
 
@@ -56,6 +63,8 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     if (k->beta_fast <= k->beta_slow)
         return peat_refuse(s, "beta_fast = %g must be above beta_slow = %g", k->beta_fast,
                            k->beta_slow);
+    if (k->kind == YARN && k->ramp == BY_INDEX && k->beta_slow == 0)
+        return peat_refuse(s, "ramp: index needs beta_slow above 0");
     r->length = (double)(k->original_length ? k->original_length : s->dims.T_train);
     peat_resolved(s, "original_length", r->length);
     *self = r;
@@ -70,9 +79,31 @@ static double factor(const peat_call *c)
     return given > 0 ? given : fmax(1, (double)c->q->T_total / length);
 }
 
-/* The frequency of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN: w (keep + (1 -
- * keep)/s), where keep rises from 0 to 1 between beta_slow and beta_fast turns of the unscaled w.
- */
+/* The index, in pairs, of the pair that turns so often in the original length. */
+static double index_of(const peat_call *c, double turns, int64_t n)
+{
+    const struct config *k = c->config;
+    double length = ((const struct scaled *)c->self)->length;
+    return (double)n * log(length / (turns * 2 * acos(-1))) / log(k->base);
+}
+
+/* What stays of the frequency w of pair i of n: 0 at beta_slow turns in the original length, 1 at
+ * beta_fast. By index it is linear between the whole indices around those pairs. */
+static double kept(const peat_call *c, double w, int64_t i, int64_t n)
+{
+    const struct config *k = c->config;
+    double turns = ((const struct scaled *)c->self)->length * w / (2 * acos(-1));
+    double keep = (turns - k->beta_slow) / (k->beta_fast - k->beta_slow);
+    if (k->kind == YARN && k->ramp == BY_INDEX) {
+        double low = fmax(floor(index_of(c, k->beta_fast, n)), 0);
+        double high = fmin(ceil(index_of(c, k->beta_slow, n)), (double)(2 * n - 1));
+        keep = 1 - ((double)i - low) / (high == low ? 1e-3 : high - low);
+    }
+    return fmin(fmax(keep, 0), 1);
+}
+
+/* The frequency of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN and
+ * Llama 3: w (keep + (1 - keep)/s). */
 static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
 {
     const struct config *k = c->config;
@@ -81,9 +112,7 @@ static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
         return w / s;
     if (k->kind == NTK)
         return i == 0 ? w : w * pow(s, -(double)i / (double)(n - 1));
-    double turns = ((const struct scaled *)c->self)->length * w / (2 * acos(-1));
-    double keep = (turns - k->beta_slow) / (k->beta_fast - k->beta_slow);
-    keep = fmin(fmax(keep, 0), 1);
+    double keep = kept(c, w, i, n);
     return w * (keep + (1 - keep) / s);
 }
 
@@ -158,7 +187,7 @@ static const peat_scheme scheme = {
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.1",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.2",
             "rotary with frequencies lowered for longer sequences", "MIT",
             "arXiv:2306.15595, arXiv:2309.00071")
-PEAT_ALSO_CALLED("yarn, ntk")
+PEAT_ALSO_CALLED("yarn, ntk, llama3")

@@ -92,6 +92,8 @@ START_TEST(impossible_settings_are_refused)
                    "model.n_head even");
     scheme_refuses("rotary_scaled", "{\"beta_fast\": 1, \"beta_slow\": 2}", 1, 8, 8, true,
                    "beta_fast = 1 must be above beta_slow = 2");
+    scheme_refuses("rotary_scaled", "{\"kind\": \"yarn\", \"ramp\": \"index\", \"beta_slow\": 0}",
+                   1, 8, 8, true, "ramp: index needs beta_slow above 0");
 }
 END_TEST
 

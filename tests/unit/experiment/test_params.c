@@ -570,7 +570,7 @@ START_TEST(faulty_flags_are_found)
     row.flags = PEAT_PATH;
     assert_faulty(row, "PEAT_PATH is for STRING and STRINGS");
     row.flags = PEAT_LATER;
-    assert_faulty(row, "PEAT_LATER is for lists");
+    assert_faulty(row, "PEAT_LATER is for lists and ENUM");
     row.flags = 64;
     assert_faulty(row, "a flag does not exist");
     row.flags = PEAT_AUTO;
