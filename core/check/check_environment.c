@@ -4,7 +4,7 @@
  * value, and a resumed run would lose it. */
 #include <elf.h>
 
-#include "checkelf.h"
+#include "plugin/elf_symbols.h"
 #include "property.h"
 
 static void compare_state(const struct checked *s, const char *when, struct check_outcome *o)

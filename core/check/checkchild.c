@@ -129,6 +129,7 @@ bool check_here(const struct check_request *q, const char *check, const char *re
                         .end = &report->cases};
     arena_init(&kept, "files of a check", 1 << 16);
     state_read(&unloaded);
+    registry.any_imports = true;
     bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
     if (found && (!given->n || checked_config(&s, NULL, &config, &why))) {
         run_check(&s, check_find(check), report);

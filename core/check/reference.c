@@ -7,7 +7,7 @@
  * and reference.py gives the same inputs to the functions of the file and compares.
  */
 
-#include "process/child.h"
+#include "process/python.h"
 #include "property.h"
 #include "recorder.h"
 
@@ -129,29 +129,32 @@ static void record_all(struct recording *r)
                          "refuses all small models");
 }
 
-/* The program's last line is its answer: "" when all calls agree. */
+/* The program's last line is its answer: what it compared, or the first difference. */
 static void compare(struct recording *r, const char *records)
 {
-    char *const argv[] = {"python3",
-                          "-c",
-                          (char *)(uintptr_t)reference_program,
-                          (char *)(uintptr_t)r->subject->reference,
-                          (char *)(uintptr_t)records,
-                          NULL};
-    struct child python = {.argv = argv};
+    char *word[] = {"-c", (char *)(uintptr_t)reference_program,
+                    (char *)(uintptr_t)r->subject->reference, (char *)(uintptr_t)records};
+    struct child python = {.argv =
+                               python_words(word, sizeof(word) / sizeof(*word), r->subject->arena)};
     struct error err = {0};
     struct strbuf out = STRBUF_NEW;
+    char name[SIGNAL_NAME];
     peat_status status = child_run(&python, &out, NULL, &err);
     char *said = strbuf_keep(&out, r->subject->arena);
     for (size_t n = strlen(said); n > 0 && said[n - 1] == '\n'; n--)
         said[n - 1] = '\0';
     const char *newline = strrchr(said, '\n'), *line = newline ? newline + 1 : said;
-    if (status == PEAT_NOTFOUND)
-        check_fail(r->o, "a reference needs python3, which is not installed");
-    else if (status != PEAT_OK)
+    if (status != PEAT_OK) {
+        python_start_error(&python, "a reference", &err);
         check_fail(r->o, "%s", err.text);
-    else if (python.code != 0)
-        check_fail(r->o, "%s", *line ? line : "python3 failed");
+    } else if (python.signal) {
+        check_fail(r->o, "%s was ended by %s", *python.argv, signal_name(python.signal, name));
+    } else if (python.code != 0) {
+        check_fail(r->o, "%s", *line ? line : "the interpreter failed and said nothing");
+    } else if (!strstr(line, " calls of hooks compared")) {
+        check_fail(r->o, "%s ended before it had compared all calls",
+                   path_name(r->subject->reference));
+    }
 }
 
 void trace_whole(const struct checked *s, struct check_outcome *o)

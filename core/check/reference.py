@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """FILE RECORDS: gives the inputs of recorded calls of hooks to the functions of a reference.
 
-The last line is the first difference, or the mistake in FILE; exit code 0 when all agree. The rules
-of references are in docs/formulas.md.
+The last line is the first difference, or the mistake in FILE; when all agree it is the number of calls
+that were compared, and the exit code 0. The rules of references are in docs/formulas.md.
 """
 import importlib.util
 import inspect
@@ -22,7 +22,8 @@ def give_up(text):
 try:
     import numpy as np
 except ImportError:
-    give_up("a reference needs NumPy for python3, which is not installed (Debian: python3-numpy)")
+    give_up(f"a reference needs NumPy, which {sys.executable} does not have (Debian: python3-numpy; "
+            "PEAT_PYTHON names another interpreter)")
 
 
 def load(path):
@@ -186,6 +187,7 @@ def compare_pass(trial):
         if wrong:
             return wrong
         made.append(results)
+        COMPARED[call.hook] = COMPARED.get(call.hook, 0) + 1
     grads = {k: array(x) for k, x in trial["grads"].items()}
     return compare_gradients(calls, made, grads, tensors) if USES_TORCH else None
 
@@ -197,12 +199,16 @@ def main():
         if wrong:
             settings = f", {head['settings']}" if head["settings"] else ""
             give_up(f"{wrong} ({head['case'].replace('reference ', '', 1)}{settings})")
+    if not COMPARED:
+        give_up(f"{os.path.basename(PATH)} compares nothing: it leaves out every hook that was called")
+    print(f"{sum(COMPARED.values())} calls of hooks compared: {', '.join(sorted(COMPARED))}", flush=True)
 
 
+COMPARED = {}  # calls, by hook
 PATH, RECORDS = sys.argv[1:3]
 sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(PATH))
-sys.path[:0] = [FOLDER, os.path.dirname(FOLDER)]
+sys.path = [FOLDER, *sys.path, os.path.dirname(FOLDER)]  # the folder above hides no module of Python
 try:
     REFERENCE = load(PATH)
     USES_TORCH = hasattr(REFERENCE, "torch")

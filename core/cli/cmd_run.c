@@ -149,6 +149,39 @@ static void say_changed(struct loaded_plan *l, const char *dir)
                 dir, n, plural(n), dir);
 }
 
+/* Whether the last plan has cells of this setting, which has the content of its plugins. */
+static bool was_planned(const struct value *last, const char *setting)
+{
+    const struct value *cell;
+    for (int i = 0; (cell = json_get_item(last, "cells", i)); i++)
+        if (json_text_is(cell, "setting", setting))
+            return true;
+    return false;
+}
+
+/* Names the plugins that are not of this installation, once for each content. */
+static void say_unchecked(struct loaded_plan *l, const char *dir)
+{
+    struct arena *a = &l->arena;
+    const char *lib = installed_dir(a, PEAT_LIBDIR), *path;
+    struct value *last = NULL, *said = value_list(a, NOWHERE);
+    const struct value *plugin;
+    plan_read(dir, &last, a, NULL);
+    for (int i = 0; lib && i < l->plan.n; i++) {
+        const struct plan_cell *c = &l->plan.cell[i];
+        if (was_planned(last, c->config.setting))
+            continue;
+        for (int k = 0; k < c->plugins->n; k++) {
+            plugin = c->plugins->item[k];
+            path = json_get_text(plugin, "path");
+            if (strncmp(path, lib, strlen(lib)) == 0 || value_holds_text(said, path))
+                continue;
+            value_append(a, said, value_text(a, NOWHERE, path));
+            cli_say("%s: no run checks a plugin: `peat plugins check %s` does", path, path);
+        }
+    }
+}
+
 static void say_next(const struct loaded_plan *l, const char *dir)
 {
     const char *name = l->experiment.name;
@@ -245,6 +278,7 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
         return CLI_USAGE;
     if (!q->runner.quiet && !by_slurm(q, settings)) {
         say_changed(l, dir);
+        say_unchecked(l, dir);
         say_start(l, q, dir);
     }
     if (!run_plan(l, dir, &q->runner, &end, cli->err))

@@ -9,7 +9,7 @@
  */
 
 #include "cli/verbs.h"
-#include "process/child.h"
+#include "process/python.h"
 
 static const char *const model_words[] = {"unigram", "bpe"};
 
@@ -62,38 +62,32 @@ static peat_status check_texts(const struct cli *cli, int64_t *bytes)
 
 /* ---- pieces and ids ---- */
 
-/* Isolated (-I), so that no module of the current folder is taken for one of Python's. The program
- * says on stderr why it fails; a stop ends it with its group. */
+/* The program says on stderr why it fails; a stop ends it with its group. */
 static peat_status run_program(const struct cli *cli, const char *made)
 {
-    enum { FIRST = 7 }; /* the first text */
+    enum { FIRST = 5 }; /* the first text */
     const struct request *q = cli->options;
     const char *python = installed_dir(cli->arena, PEAT_PYTHONDIR);
-    char *program = arena_printf(cli->arena, "%s/peat/tokenize.py", python ? python : "");
-    char *word[FIRST] = {"python3",
-                         "-I",
-                         program,
-                         arena_strdup(cli->arena, made),
-                         arena_printf(cli->arena, "%" PRId64, q->vocab),
-                         arena_strdup(cli->arena, model_words[q->model]),
-                         arena_printf(cli->arena, "%" PRId64, q->learn_mib)};
-    char **argv = ARENA_ARRAY(cli->arena, FIRST + cli->n_operand + 1, char *);
+    const char *const given[FIRST] = {
+        arena_printf(cli->arena, "%s/peat/tokenize.py", python ? python : ""), made,
+        arena_printf(cli->arena, "%" PRId64, q->vocab), model_words[q->model],
+        arena_printf(cli->arena, "%" PRId64, q->learn_mib)};
+    char **word = ARENA_ARRAY(cli->arena, FIRST + cli->n_operand, char *);
     for (int i = 0; i < FIRST + cli->n_operand; i++)
-        argv[i] = i < FIRST ? word[i] : cli->operand[i - FIRST];
-    if (!file_exists(program))
+        word[i] = i < FIRST ? arena_strdup(cli->arena, given[i]) : cli->operand[i - FIRST];
+    if (!file_exists(given[0]))
         return error_set(cli->err, PEAT_NOTFOUND,
                          "pieces of words need '%s', which is not there (Debian: apt-get install "
                          "python3-peat)",
-                         program);
-    struct child c = {.argv = argv, .own_group = true, .grace = 1};
-    peat_status status = child_start(&c, cli->err);
-    if (status == PEAT_NOTFOUND)
-        return error_set(cli->err, status, "pieces of words need python3, which is not installed");
-    if (status != PEAT_OK)
-        return status;
+                         given[0]);
+    struct child c = {.argv = python_words(word, FIRST + cli->n_operand, cli->arena),
+                      .own_group = true,
+                      .grace = 1};
+    if (child_start(&c, cli->err) != PEAT_OK)
+        return python_start_error(&c, "peat tokenize", cli->err);
     child_wait(&c);
     if (c.signal && !stops_waiting())
-        return error_set(cli->err, PEAT_FAILED, "python3 was ended by signal %d", c.signal);
+        return error_set(cli->err, PEAT_FAILED, "%s was ended by signal %d", *c.argv, c.signal);
     return c.code == 0 ? PEAT_OK : c.code == 2 ? PEAT_INVALID : PEAT_FAILED;
 }
 

@@ -53,7 +53,7 @@ const peat_param match_rows[] = {
 /* Keys that are read separately, without a row above. */
 const char *const run_keys[] = {"timeout",    "no_progress", "plan_timeout",
                                 "checkpoint", "slurm",       NULL};
-const char *const report_keys[] = {"baseline", "contrasts", "best_over", NULL};
+const char *const report_keys[] = {"baseline", "within", "contrasts", "best_over", NULL};
 const char *const match_keys[] = {"to", "adjust", NULL};
 
 /* ---- durations, as a user writes them ---- */
@@ -201,6 +201,22 @@ bool run_read(struct reading *r)
 
 /* ---- report ---- */
 
+/* An axis, or a list of axes. */
+static bool read_within(struct reading *r, const struct value *v)
+{
+    bool ok = true;
+    int axis;
+    if (!v || v->kind == VALUE_NULL)
+        return true;
+    r->e->report.within = value_list(r->a, v->at);
+    for (int i = 0; ok && i < value_count(v); i++) {
+        ok = comparison_axis(r, value_item(v, i), "within", &axis);
+        if (ok)
+            value_append(r->a, r->e->report.within, value_item(v, i));
+    }
+    return ok;
+}
+
 bool report_read(struct reading *r)
 {
     const struct value *report = value_get(r->root, "report");
@@ -214,6 +230,7 @@ bool report_read(struct reading *r)
     if (ok && baseline && baseline->kind != VALUE_NULL)
         ok = labels_resolve(r, baseline, "baseline", true, &s->baseline);
     return ok && best_over_refuse(r, s->baseline, "baseline") &&
+           read_within(r, value_get(report, "within")) &&
            contrasts_read(r, value_get(report, "contrasts"), &s->contrasts);
 }
 

@@ -14,6 +14,7 @@ static const struct field axis_fields[] = {
 static const struct field report_fields[] = {{"metric", FIELD_TEXT | FIELD_NULL},
                                              {"goal", FIELD_TEXT},
                                              {"baseline", FIELD_MAP | FIELD_NULL, FIELD_TEXT},
+                                             {"within", FIELD_LIST, FIELD_TEXT},
                                              {"at", FIELD_TEXT},
                                              {NULL}};
 #define CELL(key, flags)                                                                           \
@@ -124,6 +125,8 @@ static void fill_report(struct json m, const struct report_settings *r)
     json_put_text(m, "metric", r->metric);
     json_put_text(m, "goal", goal[r->goal]);
     json_put(m, "baseline", r->baseline);
+    if (r->within) /* the default is left out, so that earlier plans keep their hash */
+        json_put(m, "within", r->within);
     if (r->contrasts)
         json_put(m, "contrasts", r->contrasts);
     if (r->best_over.n_axis)

@@ -10,7 +10,7 @@ static void add_effect(struct html_page *p, const struct claim_verdict *v, int c
 {
     const struct effects *x = &v->effects;
     const struct difference *d = &v->shown->of;
-    bool fails = v->verdict == CLAIM_FAILS;
+    const char *opposite = v->verdict == CLAIM_FAILS ? "for the opposite " : "";
     html_wrap(p->out, "<p class=\"soft\">", claim_words(v, p->a), "");
     if (d->n) {
         html_textf(p->out, ": found %s %s%s",
@@ -20,11 +20,11 @@ static void add_effect(struct html_page *p, const struct claim_verdict *v, int c
             html_textf(p->out, " at %" PRId64 " %s", x->length, p->r->length_unit);
         strbuf_addf(p->out, " over %d seed%s", d->n, plural(d->n));
         if (v->claim.n_look)
-            strbuf_addf(p->out, "; p = %s, level %s at look %d of %d", number_p(p->a, v->p),
-                        number_p(p->a, v->level), v->look, v->claim.n_look);
+            strbuf_addf(p->out, "; %sp = %s, level %s at look %d of %d", opposite,
+                        number_p(p->a, claim_p(v)), number_p(p->a, claim_level(v)), v->look,
+                        v->claim.n_look);
         else if (isfinite(v->p_holm)) {
-            strbuf_addf(p->out, "; %sp = %s", fails ? "for the opposite " : "",
-                        number_p(p->a, fails ? v->against_holm : v->p_holm));
+            strbuf_addf(p->out, "; %sp = %s", opposite, number_p(p->a, claim_p(v)));
             if (claims > 1)
                 strbuf_addf(p->out, ", Holm over %d claims", claims);
         }
@@ -34,8 +34,11 @@ static void add_effect(struct html_page *p, const struct claim_verdict *v, int c
 
 static void say_claim(struct html_page *p, const struct claim_verdict *v, int claims)
 {
-    strbuf_addf(p->out, "<li class=\"%s\"><p class=\"claim\"><b class=\"badge\">%s</b> ",
-                claim_ends[v->verdict], claim_ends[v->verdict]);
+    const char *depends = claim_depends(v, p->a), *strata = claim_strata_text(v, p->a);
+    strbuf_addf(p->out, "<li class=\"%s\"><p class=\"claim\"><b class=\"badge\">%s",
+                claim_ends[depends ? CLAIM_UNDECIDED : v->verdict], claim_ends[v->verdict]);
+    html_textf(p->out, "%s%s", depends ? ", " : "", depends ? depends : "");
+    strbuf_add(p->out, "</b> ");
     if (v->run)
         html_wrap(p->out, "", v->run, ": ");
     html_wrap(p->out, "<b>", v->claim.name, "</b>");
@@ -43,6 +46,8 @@ static void say_claim(struct html_page *p, const struct claim_verdict *v, int cl
         html_wrap(p->out, ": ", v->claim.text, "");
     strbuf_add(p->out, "</p>\n");
     add_effect(p, v, claims);
+    if (strata)
+        html_wrap(p->out, "<p>", strata, "</p>\n");
     if (*v->why)
         html_wrap(p->out, "<p class=\"soft\">Why: ", v->why, ".</p>\n");
     strbuf_add(p->out, "</li>\n");

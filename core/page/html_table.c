@@ -76,13 +76,13 @@ void html_plain_table(struct html_page *p, const struct table *t, bool lines)
 static void add_notes(struct html_page *p, const struct table *t)
 {
     enum { SHOWN = 6 };
-    const int all = t->n_note + t->any_strong;
+    const int all = t->n_note + (t->strong != NULL);
     const bool folds = all > SHOWN + 2;
     if (all == 0)
         return;
     strbuf_add(p->out, "<ul class=\"notes\">\n");
-    if (t->any_strong)
-        strbuf_addf(p->out, "<li><b>bold</b>: %s</li>\n", TABLE_STRONG);
+    if (t->strong)
+        html_wrap(p->out, "<li><b>bold</b>: ", t->strong, "</li>\n");
     for (int i = 0; i < t->n_note; i++) {
         if (i == SHOWN && folds)
             strbuf_addf(p->out,

@@ -23,7 +23,7 @@ static const struct result_row *baseline_of(const struct html_page *p, const str
 
 static bool is_company(const struct result_row *row, const struct result_row *best, int length)
 {
-    return row->best[length] && row != best && row->task == best->task;
+    return row->best[length] && row != best && row->group == best->group;
 }
 
 /* The rows whose difference from the best one may be chance. */
@@ -66,7 +66,7 @@ static void say_of_the_baseline(struct html_page *p, const struct result_row *be
     int compared = 0, others = 0;
     for (int i = 0; i < p->r->n_row; i++) {
         const struct result_row *row = &p->r->row[i];
-        others += row != best && row->task == best->task;
+        others += row != best && row->group == best->group;
         compared += row != best && baseline_of(p, row) == best;
     }
     if (compared == others)
@@ -109,9 +109,11 @@ static void say_against_baseline(struct html_page *p, const struct result_row *b
 static void say_how_surely(struct html_page *p, const struct result_row *best, int length)
 {
     const bool one_seed = best->at[length].n < 2;
-    int company = 0;
-    for (int i = 0; i < p->r->n_row; i++)
+    int company = 0, others = 0;
+    for (int i = 0; i < p->r->n_row; i++) {
         company += is_company(&p->r->row[i], best, length);
+        others += &p->r->row[i] != best && p->r->row[i].group == best->group;
+    }
     strbuf_add(p->out, "<p>");
     if (one_seed)
         strbuf_add(p->out,
@@ -121,7 +123,7 @@ static void say_how_surely(struct html_page *p, const struct result_row *best, i
         strbuf_add(p->out, "Not separable from it: ");
         add_company(p, best, length);
         strbuf_add(p->out, ".");
-    } else if (!one_seed && p->r->n_row > 1) {
+    } else if (!one_seed && others) {
         strbuf_add(p->out, "Every other row is separable from it.");
     }
     strbuf_add(p->out, "</p>\n");
@@ -284,35 +286,41 @@ static void add_lengths(struct html_page *p)
         return;
     open_lines(p, *r->length_unit ? r->length_unit : "length");
     for (int l = 0; l < r->n_length; l++) {
-        const struct result_row *best = results_best(r, 0, l);
-        if (best)
-            add_line(p, best, l);
+        for (int group = 0; group < r->n_group; group++)
+            if (results_best(r, group, l))
+                add_line(p, results_best(r, group, l), l);
     }
     html_close_table(p->out);
 }
 
-/* The page's length, or the first at which the task was evaluated; -1: none. */
-static int length_of(const struct html_page *p, int task)
+/* The page's length, or the first at which the group was evaluated; -1: none. */
+static int length_of(const struct html_page *p, int group)
 {
-    if (results_best(p->r, task, p->length))
+    if (results_best(p->r, group, p->length))
         return p->length;
     for (int l = 0; l < p->r->n_length; l++)
-        if (results_best(p->r, task, l))
+        if (results_best(p->r, group, l))
             return l;
     return -1;
 }
 
-/* Values of different tasks are not compared, so each task has its best row. */
-static void add_tasks(struct html_page *p)
+/* Values of different tasks are not compared, nor sizes with each other, so each group has its best
+ * row. */
+static void add_groups(struct html_page *p)
 {
     const struct results *r = p->r;
-    strbuf_addf(p->out, "<p class=\"headline\">%d tasks, each with a best row of its own</p>\n",
-                r->n_task);
+    if (r->within_text)
+        html_wrap(p->out, "<p class=\"headline\">Each ", r->within_text,
+                  r->n_task > 1 ? " of each task has a best row of its own</p>\n"
+                                : " has a best row of its own</p>\n");
+    else
+        strbuf_addf(p->out, "<p class=\"headline\">%d tasks, each with a best row of its own</p>\n",
+                    r->n_task);
     open_lines(p, "length");
-    for (int task = 0; task < r->n_task; task++) {
-        int l = length_of(p, task);
+    for (int group = 0; group < r->n_group; group++) {
+        int l = length_of(p, group);
         if (l >= 0)
-            add_line(p, results_best(r, task, l), l);
+            add_line(p, results_best(r, group, l), l);
     }
     html_close_table(p->out);
 }
@@ -337,8 +345,8 @@ static void add_verdict(struct html_page *p)
     const struct result_row *best = p->length < 0 ? NULL : results_best(p->r, 0, p->length);
     if (p->length < 0)
         strbuf_add(p->out, "<p class=\"headline\">Nothing is finished yet.</p>\n");
-    else if (p->r->n_task > 1)
-        add_tasks(p);
+    else if (p->r->n_group > 1)
+        add_groups(p);
     else if (best)
         add_best(p, best, p->length);
     else

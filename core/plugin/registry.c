@@ -4,6 +4,8 @@
 
 #include <strings.h>
 
+#include "plugin/elf_symbols.h"
+
 static const peat_kind kinds[] = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -55,13 +57,28 @@ static peat_status load_noted(struct registry *r, const char *path, enum object_
     return status;
 }
 
+/* Before any of its code runs. A file that cannot be read is left to the loader. */
+static peat_status check_imports(const char *path, struct error *err)
+{
+    struct elf_image file;
+    if (file_read(path, 0, &file.bytes, &file.n, NULL) != PEAT_OK)
+        return PEAT_OK;
+    peat_status status = imports_check(&file, err);
+    free(file.bytes);
+    if (status != PEAT_OK)
+        error_prefix(err, "'%s'", path);
+    return status;
+}
+
 static peat_status load(struct registry *r, const char *path, const struct plugin **plugin,
                         struct error *err)
 {
     *plugin = loaded_from(r, path);
     if (*plugin)
         return PEAT_OK;
-    peat_status status = load_noted(r, path, OBJECT_HASHED, plugin, err);
+    peat_status status = r->any_imports ? PEAT_OK : check_imports(path, err);
+    if (status == PEAT_OK)
+        status = load_noted(r, path, OBJECT_HASHED, plugin, err);
     if (status == PEAT_OK)
         remember(r, *plugin);
     return status;

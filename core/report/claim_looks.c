@@ -53,6 +53,7 @@ static void judge_look(struct claim_verdict *v, int k, const struct levels *l, s
     const double alpha = v->claim.alpha;
     v->look = k + 1;
     v->level = l->p[k];
+    v->against_level = l->against[k];
     v->p_holm = v->p * alpha / l->p[k];
     v->against_holm = v->against * alpha / l->against[k];
     claim_interval(v, v->level);

@@ -255,6 +255,7 @@ peat_status claim_test_once(struct claim_verdict *c, const struct results *r, co
         c->about = c->shown = c->n_about ? changes : &no_effect;
     }
     test_effects(c);
+    claim_strata(c, r, a);
     return PEAT_OK;
 }
 
@@ -326,6 +327,17 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
     if (status == PEAT_OK && first != now && claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)
         h->first = (struct claim_verdicts){.version = first};
     return status;
+}
+
+double claim_p(const struct claim_verdict *v)
+{
+    bool fails = v->verdict == CLAIM_FAILS, once = v->claim.n_look == 0;
+    return fails ? (once ? v->against_holm : v->against) : once ? v->p_holm : v->p;
+}
+
+double claim_level(const struct claim_verdict *v)
+{
+    return v->verdict == CLAIM_FAILS ? v->against_level : v->level;
 }
 
 /* ---- words ---- */

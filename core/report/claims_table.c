@@ -44,21 +44,26 @@ static void add_claim(struct table *t, const struct claim_verdict *v, bool with_
     const char *at = x->length >= 0 ? arena_printf(a, "@%d", (int)x->length) : "";
     if (v->run)
         table_text(t, v->run);
+    const char *depends = claim_depends(v, a);
     const char *const text[] = {
         v->claim.name,
-        claim_ends[v->verdict],
+        arena_printf(a, "%s%s%s", claim_ends[v->verdict], depends ? ", " : "",
+                     depends ? depends : ""),
         claim_words(v, a),
         arena_printf(a, "%s%s%s", x->metric, at, claim_per(v, a)),
         number_interval(a, d->mean, v->ci_high - d->mean, true),
         with_text ? number_half(a, v->text_half) : NULL,
-        number_p(a, v->claim.n_look ? v->p : v->p_holm),
+        number_p(a, claim_p(v)),
         arena_printf(a, "%d", d->n),
     };
+    const bool strong = v->verdict == CLAIM_HOLDS && !depends;
     for (size_t k = 0; k < sizeof(text) / sizeof(*text); k++)
         if (text[k])
-            table_cell(t, (struct table_cell){text[k], "", k == 1 && v->verdict == CLAIM_HOLDS});
+            table_cell(t, (struct table_cell){text[k], "", k == 1 && strong});
+    if (strong)
+        t->strong = "the claim holds";
     if (v->claim.n_look) {
-        table_text(t, v->level > 0 ? number_p(a, v->level) : "-");
+        table_text(t, v->level > 0 ? number_p(a, claim_level(v)) : "-");
         table_text(t, arena_printf(a, "%d of %d", v->look, v->claim.n_look));
     }
 }
@@ -88,7 +93,22 @@ static void note_looks(struct table *t, const struct claim *c)
                   "interval, which holds at all looks together at 1 - 2 x the claim's share of "
                   "alpha");
     table_note(t, "holds: p (one-sided; for 'within' the larger of two) is below level; fails: p "
-                  "of the opposite claim is below its level");
+                  "of the opposite claim, which is then shown, is below its level");
+}
+
+static const char *name_of(const struct claim_verdict *c, struct arena *a)
+{
+    return c->run ? arena_printf(a, "%s, %s", c->run, c->claim.name) : c->claim.name;
+}
+
+static void note_strata(struct table *t, const struct claim_verdicts *v)
+{
+    for (int i = 0; i < v->n; i++) {
+        const char *text = claim_strata_text(&v->item[i], t->arena);
+        if (text)
+            table_note(t, "%s: %s", name_of(&v->item[i], t->arena), text);
+    }
+    t->n_inside = t->n_note;
 }
 
 static void note_claims(struct table *t, const struct claim_verdicts *v)
@@ -97,8 +117,7 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
     for (int i = 0; i < v->n; i++) {
         const struct claim_verdict *c = &v->item[i];
         same_level = same_level && c->claim.alpha == v->item[0].claim.alpha;
-        const char *name =
-            c->run ? arena_printf(t->arena, "%s, %s", c->run, c->claim.name) : c->claim.name;
+        const char *name = name_of(c, t->arena);
         if (*c->claim.text)
             table_note(t, "%s: %s", name, c->claim.text);
         if (*c->why)
@@ -117,7 +136,7 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
     else if (v->n)
         table_note(t, "effect: mean over seeds of A - B with its 1 - 2 alpha interval (Student t)");
     table_note(t, "holds: p_holm (one-sided; for 'within' the larger of two) is below alpha; "
-                  "fails: p_holm of the opposite claim is");
+                  "fails: p_holm of the opposite claim, which is then shown, is");
     table_note(t, "Holm over %d claim%s", v->n, plural(v->n));
     note_changes(t, v);
 }
@@ -175,6 +194,7 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
     }
     for (int i = 0; i < v->n; i++)
         add_claim(t, &v->item[i], with_text, a);
+    note_strata(t, v);
     if (with_text)
         table_note_text(t);
     note_claims(t, v);
@@ -233,6 +253,9 @@ static void put_claim(struct json m, const struct claim_verdict *v)
     json_put_text(m, "sampled", claim_samples[c->sampled]);
     json_put_number(m, "diff_text_half", v->text_half);
     json_put_number(m, "diff_text_df", e->of.text_df);
+    json_put_number(m, "p_verdict", claim_p(v));
+    json_put_text(m, "depends", claim_depends(v, m.a));
+    json_put_text(m, "strata", claim_strata_text(v, m.a));
 }
 
 static void put_written(struct json m, const struct claims_version *v)

@@ -237,16 +237,16 @@ static void compare_rows(struct results *r, int length, struct arena *a)
 
 /* ---- best ---- */
 
-const struct result_row *results_best(const struct results *r, int task, int length)
+const struct result_row *results_best(const struct results *r, int group, int length)
 {
     const struct result_row *best = NULL;
     int least = 1;
     for (int i = 0; i < r->n_row; i++)
-        if (r->row[i].task == task && r->row[i].at[length].n >= 2)
+        if (r->row[i].group == group && r->row[i].at[length].n >= 2)
             least = 2;
     for (int i = 0; i < r->n_row; i++) {
         const struct summary *s = &r->row[i].at[length];
-        if (s->n < least || r->row[i].task != task)
+        if (s->n < least || r->row[i].group != group)
             continue;
         double mean = s->mean, other = best ? best->at[length].mean : 0.0;
         if (!best || (r->goal_max ? mean > other : mean < other))
@@ -270,13 +270,13 @@ static bool is_separable(const struct results *r, const struct result_row *row,
     return n < 2 || fabs(stats_mean(of.d, n)) > stats_ci_half(of.d, n);
 }
 
-static void mark_best(struct results *r, int task, int length, struct arena *a)
+static void mark_best(struct results *r, int group, int length, struct arena *a)
 {
-    const struct result_row *best = results_best(r, task, length);
+    const struct result_row *best = results_best(r, group, length);
     for (int i = 0; best && i < r->n_row; i++) {
         struct result_row *row = &r->row[i];
         bool equal = row->at[length].n > 0 && row->at[length].mean == best->at[length].mean;
-        if (row->task == task)
+        if (row->group == group)
             row->best[length] = row == best || equal ||
                                 (best->at[length].n > 1 && !is_separable(r, row, best, length, a));
     }
@@ -289,12 +289,13 @@ peat_status results_compare(struct results *r, const struct results_options *o, 
     if (status != PEAT_OK)
         return status;
     double *x = ARENA_ARRAY(a, r->n_seed + r->n_row, double);
+    results_group(r, value_get_path(r->dir[0].plan, "report.within"), a);
     for (int l = 0; l < r->n_length; l++) {
         for (int i = 0; i < r->n_row; i++)
             summarise(&r->row[i], l, x, &r->row[i].at[l]);
         compare_rows(r, l, a);
-        for (int task = 0; task < r->n_task; task++)
-            mark_best(r, task, l, a);
+        for (int group = 0; group < r->n_group; group++)
+            mark_best(r, group, l, a);
     }
     return PEAT_OK;
 }

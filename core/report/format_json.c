@@ -151,10 +151,14 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     json_put_text(m, "length_unit", *r->length_unit ? r->length_unit : NULL);
     json_put_text(m, "baseline", r->baseline_text);
     json_put_text(m, "test", paired_test_words[r->test]);
-    struct json axes = json_put_list(m, "axes"), lengths = json_put_list(m, "lengths"),
+    struct json axes = json_put_list(m, "axes"), within = json_put_list(m, "within"),
+                lengths = json_put_list(m, "lengths"),
                 comparisons = json_put_list(m, "comparisons");
-    for (int i = 0; i < r->n_axis; i++)
+    for (int i = 0; i < r->n_axis; i++) {
         json_add_text(axes, r->axis[i]);
+        if (r->within[i])
+            json_add_text(within, r->axis[i]);
+    }
     for (int l = 0; l < r->n_length; l++) {
         json_add_int(lengths, r->length[l]);
         json_add_int(comparisons, r->comparisons[l]);

@@ -11,8 +11,8 @@ void format_text(const struct table *t, int width, bool bold, struct strbuf *out
                               .cell = t->cell};
     strbuf_addf(out, "%s\n\n", shown_text(t->arena, t->title));
     columns_add_blocks(&c, t->n_label, t->first_cost, (size_t)width, bold, out);
-    if (t->any_strong)
-        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", TABLE_STRONG);
+    if (t->strong)
+        strbuf_addf(out, "%s: %s\n", bold ? "bold" : "*", t->strong);
     for (int i = 0; i < t->n_note; i++)
         strbuf_addf(out, "%s\n", shown_text(t->arena, t->note[i]));
 }
@@ -52,10 +52,10 @@ void format_markdown(const struct table *t, struct strbuf *out)
     strbuf_add(out, "|\n");
     for (int i = 0; i < t->n_row; i++)
         add_markdown_row(t, i, out);
-    if (t->any_strong || t->n_note)
+    if (t->strong || t->n_note)
         strbuf_add(out, "\n");
-    if (t->any_strong)
-        strbuf_addf(out, "- bold: %s\n", TABLE_STRONG);
+    if (t->strong)
+        strbuf_addf(out, "- bold: %s\n", t->strong);
     for (int i = 0; i < t->n_note; i++) {
         const char *note = t->note[i];
         strbuf_add(out, note[0] == ' ' ? "  - " : "- ");
@@ -134,9 +134,9 @@ static void add_tex_row(const struct table *t, int row, struct strbuf *out)
 void format_tex(const struct table *t, struct strbuf *out)
 {
     strbuf_addf(out, "%% %s\n", shown_text(t->arena, t->title));
-    if (t->any_strong)
-        strbuf_addf(out, "%% bold: %s\n", TABLE_STRONG);
-    for (int i = 0; i < t->n_note; i++)
+    if (t->strong)
+        strbuf_addf(out, "%% bold: %s\n", t->strong);
+    for (int i = t->n_inside; i < t->n_note; i++)
         strbuf_addf(out, "%% %s\n", shown_text(t->arena, t->note[i]));
     strbuf_add(out, "\\begin{tabular}{");
     for (int k = 0; k < t->n_column; k++)
@@ -149,5 +149,10 @@ void format_tex(const struct table *t, struct strbuf *out)
     strbuf_add(out, " \\\\\n  \\midrule\n");
     for (int i = 0; i < t->n_row; i++)
         add_tex_row(t, i, out);
+    for (int i = 0; i < t->n_inside; i++) {
+        strbuf_addf(out, "  %s\\multicolumn{%d}{l}{", i ? "" : "\\midrule ", t->n_column);
+        add_tex(t, t->note[i], out);
+        strbuf_add(out, "} \\\\\n");
+    }
     strbuf_add(out, "  \\bottomrule\n\\end{tabular}\n");
 }

@@ -84,7 +84,10 @@ struct table_cell table_metric_cell(struct builder *b, const struct result_row *
 {
     const struct summary *s = &row->at[length];
     bool strong = row->best[length] && b->r->n_row > 1;
-    b->t->any_strong = b->t->any_strong || strong;
+    if (strong)
+        b->t->strong = arena_printf(
+            b->a, "best%s%s, and rows whose paired difference to it has a 95 %% CI that includes 0",
+            b->r->within_text ? " within each " : "", b->r->within_text ? b->r->within_text : "");
     return (struct table_cell){spread_text(b, s->mean, s->sd, s->ci_high - s->mean, s->n, false),
                                s->untrained && row->drifted ? "ud"
                                : s->untrained               ? "u"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """formulas.py PROGRAM FOLDER...: the plugin of each folder against the reference.py in it, in one process.
 
-`peat plugins check --reference` starts a python3 for each plugin. The python3 that it finds here keeps the calls that
-it is to compare, and PROGRAM, core/check/reference.py, compares them in a child that has NumPy already.
+`peat plugins check --reference` starts a python3 for each plugin. The one that PEAT_PYTHON names here keeps the calls
+that it is to compare, and PROGRAM, core/check/reference.py, compares them in a child that has NumPy already.
 """
 import os
 import pathlib
@@ -33,11 +33,10 @@ def compare(program, folder, kept):
 
 
 def main(program, folders):
-    keeper, kept = pathlib.Path("bin/python3").absolute(), pathlib.Path("kept.json").absolute()
-    keeper.parent.mkdir(exist_ok=True)
-    keeper.write_text(f'#!/bin/sh\nexec cp "$4" "{kept}"\n')
+    keeper, kept = pathlib.Path("keeper").absolute(), pathlib.Path("kept.json").absolute()
+    keeper.write_text(f'#!/bin/sh\ncp "$5" "{kept}" && echo "no calls of hooks compared"\n')
     keeper.chmod(0o755)
-    os.environ["PATH"] = f"{keeper.parent}:{os.environ['PATH']}"
+    os.environ["PEAT_PYTHON"] = str(keeper)
     named = [pathlib.Path(f).absolute() for f in folders if pathlib.Path(f).name not in WITHOUT]
     bad = [f.name for f in named if not (record(f, kept) and compare(program, f, kept))]
     print(f"{len(named) - len(bad)} of {len(named)} agree" + "".join(f"; not {name}" for name in bad))

@@ -87,7 +87,7 @@ END_TEST
 START_TEST(what_is_missing_is_said)
 {
     build("sound");
-    shell_write("right.py", "qkv = None\n");
+    shell_write("right.py", "def qkv(q, k):\n    return q, k\n");
     shell_says(2, "cannot read the reference 'nowhere.py'",
                CHECK "./planted.so --reference nowhere.py");
     shell_says(2, "check 'reference' needs a --reference FILE",
@@ -97,9 +97,48 @@ START_TEST(what_is_missing_is_said)
                "PATH=bin bin/peat plugins check ./planted.so --only reference --reference "
                "right.py");
     shell_write("bin/python3", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n");
-    shell_says(1, "a reference needs NumPy for python3, which is not installed",
-               "chmod +x bin/python3 && PATH=\"bin:$PATH\" peat plugins check ./planted.so --only "
-               "reference --reference right.py");
+    shell_says(1,
+               "a reference needs NumPy, which /usr/bin/python3 does not have (Debian: "
+               "python3-numpy; PEAT_PYTHON names another interpreter)",
+               "chmod +x bin/python3 && PEAT_PYTHON=bin/python3 peat plugins check ./planted.so "
+               "--only reference --reference right.py");
+    shell_says(1, "a reference needs 'nowhere/python3', which PEAT_PYTHON names and is not there",
+               "PEAT_PYTHON=nowhere/python3 peat plugins check ./planted.so --only reference "
+               "--reference right.py");
+}
+END_TEST
+
+/* Each ends with the exit code 0, or is killed. */
+START_TEST(a_reference_that_compares_nothing_fails)
+{
+    static const char *const reference[][2] = {
+        {"qkv = None\n", "nothing.py compares nothing: it leaves out every hook"},
+        {"import os\nos._exit(0)\n", "nothing.py ended before it had compared all calls"},
+        {"import os\ndef qkv(q, k):\n    os._exit(0)\n", "nothing.py ended before"},
+        {"import os\nif os.fork():\n    os._exit(0)\n", "nothing.py ended before"},
+        {"import os\nos.kill(os.getpid(), 9)\n", "python3 was ended by SIGKILL"},
+    };
+    build("sound");
+    for (size_t i = 0; i < sizeof(reference) / sizeof(*reference); i++) {
+        shell_write("nothing.py", reference[i][0]);
+        shell_says(1, reference[i][1],
+                   CHECK "./planted.so --only reference --reference nothing.py");
+    }
+}
+END_TEST
+
+START_TEST(no_module_of_the_current_folder_is_imported)
+{
+    build("sound");
+    shell_expect(0,
+                 "mkdir formula && cp \"$PEAT_SOURCE\"/tests/contract/planted/formula.py formula; "
+                 "for m in json numpy inspect traceback re types; do "
+                 "echo \"raise SystemExit('taken')\" >$m.py; done");
+    shell_says(0, "passed   reference",
+               CHECK "./planted.so --only reference --reference formula/formula.py");
+    shell_says(0, "passed   reference",
+               "PYTHONPATH=$PWD " CHECK "./planted.so --only reference --reference "
+               "formula/formula.py");
 }
 END_TEST
 
@@ -142,7 +181,7 @@ START_TEST(a_new_folder_agrees_with_its_reference)
 END_TEST
 
 #define AGREE                                                                                      \
-    "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/contract/formulas.py "                                \
+    "/usr/bin/python3 -I \"$PEAT_SOURCE\"/tests/contract/formulas.py "                             \
     "\"$PEAT_SOURCE\"/core/check/reference.py "
 
 START_TEST(every_plugin_agrees_with_its_reference)
@@ -186,5 +225,6 @@ int main(void)
                                       {a_new_folder_agrees_with_its_reference, 2})},
         TESTS(every_plugin_agrees_with_its_reference, a_plugin_that_does_not_agree_is_named,
               formulas_have_the_numbers_of_their_authors_code, what_is_missing_is_said,
+              a_reference_that_compares_nothing_fails, no_module_of_the_current_folder_is_imported,
               a_reference_that_does_not_end_is_ended, pytorch_compares_gradients_too));
 }

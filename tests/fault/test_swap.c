@@ -32,7 +32,7 @@ static void open_planted(void)
 START_TEST(cell_is_given_the_bytes_that_were_hashed)
 {
     shell_expect(0, "peat plan e.yaml -o run --write && cp other data.swap");
-    shell_expect(0, "SWAP=1 peat cell run 0 && test ! -e data.swap");
+    shell_expect(0, "touch swap.now && peat cell run 0 && test ! -e data.swap");
     shell_expect(0, "grep -h given run/cells/*/log.txt | tail -n 1");
     assert_printed("given 4 bytes, sum 260");
     shell_expect(0, "printf AAAA | sha256sum | cut -c 1-64 > hash && "
@@ -53,7 +53,7 @@ END_TEST
 /* Beyond what a plan keeps it reads again, and then other bytes are refused: unit.data_files. */
 START_TEST(plan_counts_with_the_bytes_that_were_hashed)
 {
-    shell_expect(0, "cp other data.swap; SWAP=1 peat plan e.yaml -o run --write");
+    shell_expect(0, "cp other data.swap; touch swap.now; peat plan e.yaml -o run --write");
     shell_expect(0, "test ! -e data.swap");
     shell_says(1, "the data or a plugin has changed", "peat cell run 0");
 }

@@ -213,7 +213,7 @@ def holm(p):
 
 
 def judged(run):
-    """(name, verdict, mean, half width, p, n) of each claim."""
+    """(name, verdict, mean, half width, p of the test that decided, n) of each claim."""
     shown, p, against = [], [], []
     for claim in run.claims:
         at = claim["metric"], claim.get("length")
@@ -231,7 +231,7 @@ def judged(run):
         half = stats.t.ppf(1 - claim["alpha"], len(d) - 1) * numpy.std(d, ddof=1) / len(d) ** 0.5
         if text:
             half = max(half, stats.t.ppf(1 - claim["alpha"], text[1]) * text[0])
-        yield claim["name"], verdict, numpy.mean(d), half, holds, len(d)
+        yield claim["name"], verdict, numpy.mean(d), half, fails if verdict == "fails" else holds, len(d)
 
 
 # ---- what was printed ----
@@ -266,7 +266,7 @@ def faults(name, run, block):
             yield f"{name}: '{claim}' is not printed whole: {dict(got)}"
             continue
         effect, _, width = got["effect"].partition(" ± ")
-        if got["verdict"].split()[0] != verdict:
+        if re.split("[, ]", got["verdict"])[0] != verdict:
             yield f"{name}: '{claim}' is {verdict}, and the page says {got['verdict']}"
         if not (rounds(mean, effect) and rounds(half, width) and rounds(p, got["p_holm"]) and int(got["n"]) == n):
             yield f"{name}: '{claim}' is {mean} ± {half}, p {p}, n {n}, and the page says {got}"

@@ -65,7 +65,8 @@ static void open_run(void)
 {
     shell_open();
     shell_expect(0, "mkdir beside && ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC "
-                    "-fvisibility=hidden -DON_LOAD=MARK -I\"$PEAT_SOURCE/include\" "
+                    "-fvisibility=hidden -DON_LOAD=MARK -DMARK_PATH=\"\\\"$PWD/mark\\\"\" "
+                    "-I\"$PEAT_SOURCE/include\" "
                     "\"$PEAT_SOURCE/tests/isolation/evil_scheme.c\" -o mark.so -lm && "
                     "cp mark.so beside/marked.so && echo 'int x;' >x.c");
     shell_write("e.yaml", "version: 1\nname: border\ndefaults:\n  task: {plugin: copy}\n"
@@ -81,7 +82,7 @@ static void open_run(void)
 /* In a fresh copy; true: the plugin's constructor has run. */
 static bool leaves_mark(const char *command, int which, int *code)
 {
-    *code = shell_run("export MARK=$PWD/mark PEAT_PLUGIN_PATH=$PWD/beside:$PEAT_PLUGIN_PATH; "
+    *code = shell_run("export PEAT_PLUGIN_PATH=$PWD/beside:$PEAT_PLUGIN_PATH; "
                       "rm -rf mark fresh %s && cp -r whole %s && cd %s && %s && peat %s",
                       copy[which].name, copy[which].name, copy[which].name, copy[which].change,
                       command);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_claims.c: contrasts and claims from the experiment file to the results, as a user has them.
  */
+#include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"
 
@@ -393,6 +394,127 @@ START_TEST(compare_takes_two_labels_of_an_axis)
 }
 END_TEST
 
+/* ---- two sizes that disagree ---- */
+
+#define ABOUT(a, b)                                                                                \
+    "\"factor\":\"position.scheme\",\"of\":[\"" a "\",\"" b "\"],\"over\":[],"                     \
+    "\"pool\":[\"size\"],\"text\":\"\",\"margin\":0,\"alpha\":0.05,\"test\":\"t\""
+
+/* sat - alibi is -0.063 at S and +0.010 at M; rotary - alibi is -0.2 at both. */
+static void make_sizes(struct run_maker *m, const char *within)
+{
+    static const double noise[] = {-0.012, 0.008, -0.003, 0.010, -0.003};
+    static char report[160];
+    run_maker_open(m, "sizes");
+    snprintf(report, sizeof(report), "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null%s}",
+             within);
+    m->report = report;
+    m->second = "size";
+    m->axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"size\",\"labels\":[]}]";
+    for (int seed = 0; seed < 5; seed++)
+        for (int large = 0; large < 2; large++) {
+            const char *size = large ? "M" : "S";
+            double of = 3.0 - large + 0.05 * seed, e = noise[seed];
+            m->d_model = large ? 64 : 32;
+            m->q[Q_PARAMS] = large ? 48000 : 12000;
+            run_maker_done(m, "alibi", size, seed, of, of);
+            run_maker_done(m, "sat", size, seed, of + (large ? 0.010 - 1.2 * e : -0.063 + e), of);
+            run_maker_done(m, "rotary", size, seed, of - 0.2 + e * (large ? 0.9 : 1), of);
+        }
+    run_maker_claim(m,
+                    "[{\"name\":\"saturating helps\",\"direction\":\"less\"," ABOUT(
+                        "sat", "alibi") "},{\"name\":\"so does "
+                                        "turning\",\"direction\":\"less\"," ABOUT(
+                                            "rotary", "alibi") "},{"
+                                                               "\"name"
+                                                               "\":"
+                                                               "\"turni"
+                                                               "ng "
+                                                               "hurts\""
+                                                               ",\"dire"
+                                                               "ction\""
+                                                               ":"
+                                                               "\"great"
+                                                               "er\""
+                                                               "," ABOUT("rot"
+                                                                         "ar"
+                                                                         "y",
+                                                                         "ali"
+                                                                         "bi") "}]",
+                    0);
+    run_maker_finish(m);
+    shell_expect(0, "rm -rf runs && mkdir runs && cp -r %s runs/sizes", m->dir);
+    run_maker_close(m);
+}
+
+START_TEST(a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format)
+{
+    static const char line[] = "saturating helps: S -0.063, M +0.010: depends on size, p = ";
+    struct run_maker m;
+    make_sizes(&m, "");
+    shell_says(0, "\nsaturating helps  holds, depends on size   scheme: sat - alibi < 0",
+               "peat results runs/sizes --part claims");
+    assert_printed(line);
+    assert_printed("\nso does turning   holds                 *");
+    assert_printed("\n*: the claim holds\n");
+    assert_printed("\nturning hurts     fails ");
+    ck_assert(!shell_printed("1.000"));
+    shell_says(0, "saturating helps & holds, depends on size & ",
+               "peat results runs/sizes --part claims -f tex");
+    assert_printed(
+        "  \\midrule \\multicolumn{7}{l}{saturating helps: S -0.063, M +0.010: depends ");
+    assert_printed("so does turning & \\textbf{holds} & ");
+    shell_says(0, "| saturating helps | holds, depends on size |",
+               "peat results runs/sizes --part claims -f md");
+    assert_printed("- saturating helps: S");
+    shell_says(0, ",depends on size,\"S -0.063, M +0.010: depends on size, p = ",
+               "peat results runs/sizes --part claims -f csv");
+    shell_says(0, "\"depends\": \"depends on size\"", "peat results runs/sizes -f json");
+    assert_printed("\"strata\": \"S -0.063, M +0.010: depends on size, p = ");
+    assert_printed("\"verdict\": \"holds\"");
+    shell_says(0,
+               "<li class=\"undecided\"><p class=\"claim\"><b class=\"badge\">holds, depends on "
+               "size</b> <b>saturating helps</b>",
+               "peat report runs/sizes -o x.html && cat x.html");
+    assert_printed("<p>S -0.063, M +0.010: depends on size, p = ");
+    assert_printed("<li class=\"holds\"><p class=\"claim\"><b class=\"badge\">holds</b> <b>so ");
+}
+END_TEST
+
+START_TEST(stars_and_headlines_compare_rows_within_a_size)
+{
+    struct run_maker m;
+    make_sizes(&m, "");
+    shell_expect(0, "peat results runs/sizes --part results >said");
+    shell_says(0, "*: best within each size, and rows whose paired", "cat said");
+    shell_expect(0, "grep -q '^rotary  S .*\\*' said && grep -q '^rotary  M .*\\*' said");
+    shell_expect(1, "grep -E '^sat +[SM] +[0-9.]+ . [0-9.]+\\*' said");
+    shell_says(0, "\"within\": [\"size\"]", "peat results runs/sizes -f json");
+    shell_says(0, "<p class=\"headline\">Each size has a best row of its own</p>",
+               "peat report runs/sizes -o x.html && cat x.html");
+    make_sizes(&m, ",\"within\":[]");
+    shell_expect(0, "peat results runs/sizes --part results >said");
+    shell_says(0, "*: best, and rows whose paired", "cat said");
+    shell_expect(1, "grep '^rotary  S .*\\*' said");
+    shell_says(0, " has the lowest bpb at 128 tokens</p>",
+               "peat report runs/sizes -o x.html && cat x.html");
+}
+END_TEST
+
+START_TEST(within_names_axes_of_the_experiment)
+{
+    write_experiment("0.5");
+    shell_expect(0,
+                 "sed -i 's/^  metric: loss/  metric: loss\\n  within: position.scheme/' x.yaml");
+    shell_says(0, "*: best within each scheme, and rows", "peat run x.yaml");
+    shell_expect(0, "grep 'within.*position.scheme' runs/x/plan.json && "
+                    "grep 'within: .position.scheme' runs/x/resolved.yaml");
+    shell_expect(0, "sed -i 's/within: .*/within: [width]/' x.yaml");
+    shell_says(2, "peat: x.yaml:14:12: within names 'width', which is not an axis",
+               "peat validate x.yaml");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -413,5 +535,7 @@ int main(void)
               claims_about_interactions_and_trends_go_from_the_file_to_every_format,
               a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend,
               the_page_has_claims_first_and_contrasts_with_their_figure,
+              a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format,
+              stars_and_headlines_compare_rows_within_a_size, within_names_axes_of_the_experiment,
               a_forest_plot_is_of_contrasts, compare_takes_two_labels_of_an_axis));
 }

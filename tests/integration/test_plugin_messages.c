@@ -148,8 +148,8 @@ END_TEST
 START_TEST(a_crash_names_its_hook_in_runs_and_diagnoses)
 {
     static const char later[] =
-        "getenv(\"RASH\") ? *(peat_node *volatile *)0 : peat_rows(c, c->q, c->d, row)";
-    shell_write("lib.h", "#include <stdlib.h>\n");
+        "access(\"rash\", F_OK) == 0 ? *(peat_node *volatile *)0 : peat_rows(c, c->q, c->d, row)";
+    shell_write("lib.h", "#include <unistd.h>\n");
     shell_write("rash.c", source);
     shell_expect(0,
                  "cc -shared -fPIC -O1 -include lib.h -DIN_ENCODE=1 -D'CRIME=(%s)'"
@@ -157,12 +157,34 @@ START_TEST(a_crash_names_its_hook_in_runs_and_diagnoses)
                  later);
     shell_write("e.yaml", experiment);
     shell_expect(0, "peat run e.yaml -o run");
-    shell_run("RASH=1 peat run e.yaml -o again");
+    shell_run("touch rash && peat run e.yaml -o again");
     assert_printed("encode");
     static const char *const looks[] = {"diagnose run 0", "diagnose run '*'", "inspect run 0"};
     for (int i = 0; i < 3; i++)
-        shell_says(2, "'rash' (", "RASH=1 peat %s", looks[i]);
+        shell_says(2, "'rash' (", "peat %s", looks[i]);
     assert_printed("in its encode");
+}
+END_TEST
+
+START_TEST(a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does)
+{
+    build_rash("IN_ENCODE", "peat_rows(c, c->q, c->d, row)");
+    shell_write("e.yaml", experiment);
+    shell_says(0, "rash.so: no run checks a plugin: `peat plugins check ",
+               "peat run e.yaml -o run 2>&1");
+    shell_expect(0, "peat run e.yaml -o run seeds=2 >out 2>&1");
+    shell_expect(1, "grep 'checks a plugin' out");
+    shell_expect(0, "cc -shared -fPIC -O1 -include stdlib.h -DIN_ENCODE=1 "
+                    "-D'CRIME=(rand() ? peat_rows(c, c->q, c->d, row) : 0)' "
+                    "-I\"$PEAT_SOURCE\"/include rash.c -o rash.so");
+    shell_says(2, "it imports 'rand', which draws from the process: draw with peat_random",
+               "peat run e.yaml -o other");
+    assert_printed("e.yaml:");
+    shell_says(2, "it imports 'rand'", "peat run run");
+    shell_expect(0, "mkdir mine && cp rash.so mine && sed -i 's:./rash.so:rash:' e.yaml");
+    shell_says(2, "it imports 'rand'", "PEAT_PLUGIN_PATH=mine peat plan e.yaml");
+    shell_says(1, "failed   abi                     it imports 'rand'",
+               "peat plugins check ./rash.so --only abi");
 }
 END_TEST
 
@@ -225,6 +247,7 @@ int main(void)
         TESTS(a_plugin_that_hides_an_installed_one_is_named, drawn_cases_know_the_files_of_a_task,
               a_file_of_c_is_built_with_the_headers_of_the_program,
               a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
+              a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does,
               legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
               reference_pages_quote_what_a_plugin_says));
 }

@@ -9,7 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef MARK_PATH
+#define MARK_PATH "mark"
+#endif
 
 enum crime {
     NOTHING,
@@ -34,7 +39,7 @@ enum crime {
     ROUNDING,
     HANDLER,
     PRINT,
-    MARK, /* a file, which the environment names */
+    MARK, /* makes the folder MARK_PATH */
     /* The rest is about results and left to each kind. */
     NOT_A_NUMBER,
     SHAPE,
@@ -124,12 +129,9 @@ static inline void commit(int64_t crime)
         printf("a plugin prints\n");
         fflush(stdout);
         break;
-    case MARK: {
-        FILE *mark = getenv("MARK") ? fopen(getenv("MARK"), "w") : NULL;
-        if (mark)
-            fclose(mark);
+    case MARK:
+        mkdir(MARK_PATH, 0700);
         break;
-    }
     default:
         break;
     }

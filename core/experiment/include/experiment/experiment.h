@@ -75,6 +75,8 @@ struct report_settings {
     struct place metric_at;
     int64_t goal;            /* 0: as the metric defines it, 1 min, 2 max                      */
     struct value *baseline;  /* map: axis key -> label; NULL: no baseline                      */
+    struct value *within;    /* list of axes whose labels are not ranked with each other; NULL:
+                              * those of sizes */
     struct value *contrasts; /* list of normal forms, see contrast.h; NULL: no contrasts      */
     struct best_over best_over;
     int64_t at; /* 0 final                                                        */

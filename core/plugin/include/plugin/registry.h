@@ -25,6 +25,7 @@ struct registry {
     int n, room;
     const struct plugin **item; /* plugins loaded so far */
     struct place at;            /* place of the present request, for the trail */
+    bool any_imports;           /* loads a plugin that imports_check refuses: to be checked */
     int n_skip;                 /* files that registry_load_all skips */
     const char *const *skip;
 };
@@ -36,7 +37,8 @@ const char *kind_name(peat_kind kind); /* "scheme", "combine", "task" */
 /* Loads the plugin of this kind called `name`: "rotary", "scheme/rotary", or a path (it ends in
  * .so, or has a '/' not preceded by a kind), relative to the file of `at`. Unknown names: an error
  * placed at `at` with the nearest name, or the directories searched. A plugin with another ABI or
- * kind, or that breaks the contract, is refused with the reason. Loaded twice, it is the same
+ * kind, that breaks the contract, or with imports that elf_symbols.h refuses, is refused with the
+ * reason. Loaded twice, it is the same
  * pointer. */
 peat_status registry_find(struct registry *r, peat_kind kind, const char *name, struct place at,
                           const struct plugin **plugin, struct error *err);

@@ -28,8 +28,10 @@ struct claim_verdict {
      * correction. */
     int n_about;
     const struct effect *about;
-    const struct effect *shown; /* the one of these effects with the largest p; never NULL */
-    const char *no_change;      /* why n_about is 0 */
+    const struct effect *shown;   /* the one of these effects with the largest p; never NULL */
+    const char *no_change;        /* why n_about is 0 */
+    const struct effects *strata; /* the contrast with a line for each stratum over which the claim
+                                   * is pooled; NULL: it is not pooled, or is about a change */
     enum paired_test test;
     double p, p_holm;             /* p values for the claim */
     double against, against_holm; /* p values for its opposite */
@@ -45,7 +47,7 @@ struct claim_verdict {
      * with alpha, and the interval is the repeated confidence interval of that level (Jennison and
      * Turnbull 1989, J. R. Stat. Soc. B 51, 305). */
     int look;
-    double level;
+    double level, against_level; /* against_level: of the p of the opposite */
 };
 
 /* One version of the claims (grid/claimfile.h) judged by the present results. */
@@ -97,6 +99,25 @@ void claims_settle(struct claim_verdicts *v, struct arena *a);
 /* "learned.sum (3), ...": the rows whose cells several of the claims compare, with the number of
  * those claims; rows of two runs count as one where they share a cell. NULL: no such row. */
 const char *claims_shared(const struct claim_verdicts *v, struct arena *a);
+
+/* The p of the test that decided the claim, adjusted unless it has looks, and for those the level
+ * of that test: of the opposite where the claim fails, otherwise of the claim. */
+double claim_p(const struct claim_verdict *v);
+double claim_level(const struct claim_verdict *v);
+
+/* ---- claim_strata.c ---- */
+
+/* Sets v->strata. */
+void claim_strata(struct claim_verdict *v, const struct results *r, struct arena *a);
+/* True where a pooled claim has strata whose effects have both signs; of an equivalence, one of
+ * them outside of the margin. */
+bool claim_both_signs(const struct claim_verdict *v);
+/* "depends on size" where an interaction is shown (p below STATS_LEVEL, not adjusted), otherwise
+ * "both signs" where the strata have both; NULL: neither. Such a verdict is never shown as plain.
+ */
+const char *claim_depends(const struct claim_verdict *v, struct arena *a);
+/* "S -0.063, M +0.010: depends on size, p = 0.001"; NULL where claim_depends is. */
+const char *claim_strata_text(const struct claim_verdict *v, struct arena *a);
 
 /* Sets the 1 - 2 alpha interval of the effect that is shown, and text_half. Where the claim samples
  * seeds and text, the interval is the wider one of those over seeds and over both. */

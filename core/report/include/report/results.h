@@ -108,8 +108,10 @@ static inline double statistic_of(const struct difference *d, const struct stati
 
 struct result_row {
     const char *axis[EXPERIMENT_MAX_AXES];
-    int task; /* Rows with the same number may be compared: they have equal settings of the task,
-               * metrics and unit and, where the task leaves it to the model, objective */
+    int task;  /* Rows with the same number may be compared: they have equal settings of the task,
+                * metrics and unit and, where the task leaves it to the model, objective */
+    int group; /* Rows with the same number are ranked with each other: of one task and of the same
+                * labels on the axes that results.within names */
     int n_cell;
     struct result_cell **cell; /* the cells, by seed */
     const char *chosen; /* the value that best_over chose, "lr=0.003"; "-": none yet; NULL: nothing
@@ -124,7 +126,7 @@ struct result_row {
     int baseline;                   /* index of the row that is its baseline (its own: it is the
                                      * baseline); -1: no baseline */
     double q[QUANTITIES];           /* base/quantity.h; NaN: no value */
-    bool best[RESULTS_MAX_LENGTHS]; /* best of its task, or not distinguishable from the best */
+    bool best[RESULTS_MAX_LENGTHS]; /* best of its group, or not distinguishable from the best */
 };
 
 /* One cell that is in two directories with different bits. */
@@ -151,9 +153,11 @@ struct results {
     const char **note; /* how values were chosen, and doubts */
     int n_axis;
     const char *axis[EXPERIMENT_MAX_AXES];
+    bool within[EXPERIMENT_MAX_AXES]; /* axes whose labels are not ranked with each other */
+    const char *within_text;          /* "size"; NULL: there are none */
     int n_length;
     int64_t length[RESULTS_MAX_LENGTHS];
-    int n_row, n_task;
+    int n_row, n_task, n_group;
     struct result_row *row;
     int n_seed;
     int64_t *seed;
@@ -214,10 +218,13 @@ peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err
 /* comparison.c: sets baseline, at and best of every row. */
 peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
                             struct error *err);
-/* The row with the best mean among the rows of one task; values of different tasks are not
- * compared. A row of one seed is not the best where another row has more seeds. NULL: no row has a
- * value. */
-const struct result_row *results_best(const struct results *r, int task, int length);
+/* within.c: sets within and the group of every row. within: report.within, a list of axes; NULL:
+ * the axes of sizes, on which every two rows that differ on nothing else have different numbers of
+ * parameters by their width, depth or feed-forward width, unless no two rows were left to rank. */
+void results_group(struct results *r, const struct value *within, struct arena *a);
+/* The row with the best mean among the rows of one group. A row of one seed is not the best where
+ * another row has more seeds. NULL: no row has a value. */
+const struct result_row *results_best(const struct results *r, int group, int length);
 /* The summary of n values, without a difference. */
 struct summary summary_of(const double *x, int n);
 struct difference difference_of(const double *d, int n, enum paired_test test);

@@ -34,8 +34,9 @@ struct table {
     struct table_column *column;
     int n_row, n_cell, cell_room;
     struct table_cell *cell; /* [n_row, n_column] */
-    bool any_strong;
+    const char *strong;      /* what strong cells mean; NULL: there are none */
     int n_note, note_room;
+    int n_inside; /* the first notes belong into the table itself: LaTeX has rows of them */
     const char **note;
 };
 
@@ -87,5 +88,3 @@ void json_put_pairs(struct json map, const struct pairs *p);
 void json_put_difference(struct json map, const struct difference *d);
 /* Only the entries of rows, one a line. */
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
-/* What strong cells mean. */
-#define TABLE_STRONG "best, and rows whose paired difference to it has a 95 % CI that includes 0"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* checkelf.c: sections and symbols of an ELF file. */
-#include "checkelf.h"
+/* elf_symbols.c: sections and symbols of an ELF file. */
+#include "plugin/elf_symbols.h"
 
 #include <elf.h>
 

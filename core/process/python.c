@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* python.c: the interpreter, and what to say where it does not start. */
+#include "process/python.h"
+
+static const char *named(void)
+{
+    const char *name = getenv("PEAT_PYTHON");
+    return name && *name ? name : NULL;
+}
+
+char **python_words(char *const *word, int n, struct arena *a)
+{
+    enum { FIRST = 2 };
+    char **argv = ARENA_ARRAY(a, FIRST + n + 1, char *);
+    argv[0] = arena_strdup(a, named() ? named() : "python3");
+    argv[1] = arena_strdup(a, "-I");
+    for (int i = 0; i < n; i++)
+        argv[FIRST + i] = word[i];
+    return argv;
+}
+
+peat_status python_start_error(const struct child *c, const char *what, struct error *err)
+{
+    if (err && err->status == PEAT_NOTFOUND && named())
+        return error_set(err, PEAT_NOTFOUND,
+                         "%s needs '%s', which PEAT_PYTHON names and is not there", what,
+                         c->argv[0]);
+    if (err && err->status == PEAT_NOTFOUND)
+        return error_set(err, PEAT_NOTFOUND,
+                         "%s needs python3, which is not installed (Debian: python3; PEAT_PYTHON "
+                         "names another interpreter)",
+                         what);
+    return err ? err->status : PEAT_FAILED;
+}
