@@ -23,42 +23,62 @@ static const unsigned char *map(int fd, size_t bytes)
     return room;
 }
 
-/* The errors of file_open, and PEAT_NOMEM: too little address space (`ulimit -v`). */
+/* The errors of file_open, and PEAT_NOMEM: too little address space (`ulimit -v`). Pages that
+ * another program has already changed through a mapping are written out first: only then does the
+ * next change through it set the file's times. */
 static peat_status map_file(struct data_file *m, const char *path, struct error *err)
 {
     int fd;
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
     if (status != PEAT_OK)
         return status;
-    *m = (struct data_file){.mapped = true};
+    *m = (struct data_file){.path = path, .mapped = true, .fd = fd};
+    (void)!fdatasync(fd);
     if (fstat(fd, &m->was) == 0) {
         m->bytes = (size_t)m->was.st_size;
         m->byte = map(fd, m->bytes);
     }
-    int reason = errno;
-    close(fd);
     if (m->byte)
         return PEAT_OK;
+    int reason = errno;
+    close(fd);
     return error_set(err, reason == ENOMEM ? PEAT_NOMEM : PEAT_IO,
                      "cannot map the %ju bytes of '%s' into memory: %s", (uintmax_t)m->was.st_size,
                      path, strerror(reason));
 }
 
-/* PEAT_INVALID: the file at `path` is the mapped one, and its size or time of last change differs.
- * Takes about a microsecond. */
-static peat_status check_mapped(const struct data_file *m, const char *path, struct error *err)
+static peat_status was_written(const struct data_file *m, struct error *err)
 {
-    struct stat now;
-    const struct stat *was = &m->was;
-    if (stat(path, &now) != 0 || now.st_dev != was->st_dev || now.st_ino != was->st_ino)
-        return PEAT_OK;
-    if (now.st_size == was->st_size && now.st_mtim.tv_sec == was->st_mtim.tv_sec &&
-        now.st_mtim.tv_nsec == was->st_mtim.tv_nsec)
-        return PEAT_OK;
     return error_set(err, PEAT_INVALID,
                      "'%s' was written while it was being read: a file of this size is mapped into "
                      "memory and must stay as it is; run again when nothing writes it any more",
-                     path);
+                     m->path);
+}
+
+static bool same_time(struct timespec x, struct timespec y)
+{
+    return x.tv_sec == y.tv_sec && x.tv_nsec == y.tv_nsec;
+}
+
+static peat_status check_bytes(const struct data_file *m, struct error *err)
+{
+    char hex[HASH_HEX];
+    peat_status status = hash_descriptor(m->fd, m->path, hex, err);
+    return status != PEAT_OK || strcmp(hex, m->hex) == 0 ? status : was_written(m, err);
+}
+
+/* PEAT_INVALID: the mapped file's size or time of last writing differs, or its bytes do. Takes
+ * about a microsecond, unless only its time of last change differs: it was renamed or removed, or
+ * somebody set the time of last writing back. */
+static peat_status check_mapped(struct data_file *m, struct error *err)
+{
+    struct stat now;
+    if (fstat(m->fd, &now) != 0 || same_time(now.st_ctim, m->was.st_ctim))
+        return PEAT_OK;
+    if (now.st_size != m->was.st_size || !same_time(now.st_mtim, m->was.st_mtim))
+        return was_written(m, err);
+    m->was = now;
+    return check_bytes(m, err);
 }
 
 /* ---- the table ---- */
@@ -165,21 +185,26 @@ static peat_status read_small(struct data_files *f, const char *path, struct are
     return status;
 }
 
-/* The mapping is kept whatever keep_most says, because it costs addresses and not memory. It is
- * opened before the file is hashed, so that writing in between is noticed. */
+/* The mapping is kept whatever keep_most says, because it costs addresses and not memory. */
 static peat_status map_large(struct data_files *f, const char *path, const unsigned char **byte,
                              size_t *bytes, struct error *err)
 {
-    char hex[HASH_HEX];
     struct data_file m, *d;
-    struct error why = {0};
-    bool ok = map_file(&m, path, &why) == PEAT_OK && refuse_holes(&m, path, &why) == PEAT_OK &&
-              hash_file(path, hex, &why) == PEAT_OK && check_mapped(&m, path, &why) == PEAT_OK &&
-              settle(f, path, hex, &d, &why) == PEAT_OK;
-    if (!ok)
-        return error_copy(err, &why);
+    peat_status status = map_file(&m, path, err);
+    if (status != PEAT_OK)
+        return status;
+    status = refuse_holes(&m, path, err);
+    if (status == PEAT_OK)
+        status = hash_descriptor(m.fd, path, m.hex, err);
+    if (status == PEAT_OK)
+        status = check_mapped(&m, err);
+    if (status == PEAT_OK)
+        status = settle(f, path, m.hex, &d, err);
+    if (status != PEAT_OK) {
+        close(m.fd);
+        return status;
+    }
     m.path = d->path;
-    memcpy(m.hex, hex, HASH_HEX);
     *d = m;
     *byte = d->byte;
     *bytes = d->bytes;
@@ -198,13 +223,27 @@ peat_status data_read(struct data_files *f, const char *path, struct arena *a,
     return PEAT_OK;
 }
 
-peat_status data_check(const struct data_files *f, struct error *err)
+static peat_status each_mapped(const struct data_files *f, struct error *err, bool bytes)
 {
     peat_status status = PEAT_OK;
-    for (int i = 0; status == PEAT_OK && i < f->n; i++)
-        if (f->item[i].mapped)
-            status = check_mapped(&f->item[i], f->item[i].path, err);
+    for (int i = 0; status == PEAT_OK && i < f->n; i++) {
+        struct data_file *m = &f->item[i];
+        if (m->mapped)
+            status = check_mapped(m, err);
+        if (m->mapped && bytes && status == PEAT_OK)
+            status = check_bytes(m, err);
+    }
     return status;
+}
+
+peat_status data_check(const struct data_files *f, struct error *err)
+{
+    return each_mapped(f, err, false);
+}
+
+peat_status data_check_bytes(const struct data_files *f, struct error *err)
+{
+    return each_mapped(f, err, true);
 }
 
 /* Hashes the file without keeping its bytes. */

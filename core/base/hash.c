@@ -45,19 +45,21 @@ struct telling {
 static void tell(struct telling *t)
 {
     const double often = 0.5, seldom = 10, gib = (double)(1 << 30);
+    const off_t large = 64 << 20; /* a smaller file takes no time, whatever the clock says */
     double now = clock_seconds();
-    if (now < t->next)
+    if (now < t->next || t->size < large)
         return;
     bool terminal = isatty(STDERR_FILENO);
     fputs(terminal && t->line ? "\r" : "", stderr);
-    shown_print(stderr, "peat: hashing '%s': %.1f of %.1f GiB%s", t->path, (double)t->done / gib,
-                (double)t->size / gib, terminal ? "" : "\n");
+    shown_print(stderr, "peat: hashing '%s': %.1f of %.1f GiB", t->path, (double)t->done / gib,
+                (double)t->size / gib);
+    fputs(terminal ? "" : "\n", stderr);
     fflush(stderr);
     t->line = terminal;
     t->next = now + (terminal ? often : seldom);
 }
 
-static bool hash_descriptor(int fd, const char *path, struct sha256_ctx *state)
+static bool add_file(int fd, const char *path, struct sha256_ctx *state)
 {
     const double patience = 3;
     unsigned char buffer[1 << 14];
@@ -78,19 +80,23 @@ static bool hash_descriptor(int fd, const char *path, struct sha256_ctx *state)
     }
 }
 
+peat_status hash_descriptor(int fd, const char *path, char hex[HASH_HEX], struct error *err)
+{
+    struct sha256_ctx state;
+    sha256_init(&state);
+    if ((lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE) || !add_file(fd, path, &state))
+        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(errno));
+    end(&state, hex);
+    return PEAT_OK;
+}
+
 peat_status hash_file(const char *path, char hex[HASH_HEX], struct error *err)
 {
     int fd;
     peat_status status = file_open(path, O_RDONLY, FILE_ANYONES, &fd, err);
     if (status != PEAT_OK)
         return status;
-    struct sha256_ctx state;
-    sha256_init(&state);
-    bool whole = hash_descriptor(fd, path, &state);
-    int reason = errno;
+    status = hash_descriptor(fd, path, hex, err);
     close(fd);
-    if (!whole)
-        return error_set(err, PEAT_IO, "cannot read '%s': %s", path, strerror(reason));
-    end(&state, hex);
-    return PEAT_OK;
+    return status;
 }

@@ -143,27 +143,55 @@ void wrap_add(struct strbuf *out, const char *text, size_t width)
 
 /* ---- printing ---- */
 
-static void print(FILE *out, const char *before, const char *keep, const char *after,
-                  const char *fmt, va_list args) __attribute__((format(printf, 5, 0)));
-
-static void print(FILE *out, const char *before, const char *keep, const char *after,
-                  const char *fmt, va_list args)
+/* A control character that the text lacks; 0: it has every one. */
+static char absent_from(const char *text)
 {
-    struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
+    char c = 1;
+    while (c < ' ' && strchr(text, c))
+        c++;
+    return c < ' ' ? c : 0;
+}
+
+/* Adds the text with the line ends of the format, and those of its arguments written out: in a
+ * second run another character stands for the format's. */
+static void add_formatted(struct strbuf *out, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void add_formatted(struct strbuf *out, const char *fmt, va_list args)
+{
+    struct strbuf text = STRBUF_NEW, marked = STRBUF_NEW;
+    va_list again;
+    va_copy(again, args);
     strbuf_addv(&text, fmt, args);
-    strbuf_add(&shown, before);
-    shown_add(&shown, text.text, keep);
-    strbuf_add(&shown, after);
+    const char mark = absent_from(text.text), keep[] = {'\t', mark, 0};
+    strbuf_add(&marked, fmt);
+    for (char *at = marked.text; mark && (at = strchr(at, '\n'));)
+        *at = mark;
     strbuf_clear(&text);
-    wrap_add(&text, shown.text, terminal_columns(out));
-    fwrite(text.text, 1, text.n, out);
+    strbuf_addv(&text, marked.text, again);
+    va_end(again);
+    size_t start = out->n;
+    shown_add(out, text.text, keep);
+    for (char *at = out->text + start; mark && (at = strchr(at, mark));)
+        *at = '\n';
+    strbuf_release(&marked);
     strbuf_release(&text);
-    strbuf_release(&shown);
+}
+
+static void print_wrapped(FILE *out, const char *text)
+{
+    struct strbuf wrapped = STRBUF_NEW;
+    wrap_add(&wrapped, text, terminal_columns(out));
+    fwrite(wrapped.text, 1, wrapped.n, out);
+    strbuf_release(&wrapped);
 }
 
 void shown_vprint(FILE *out, const char *fmt, va_list args)
 {
-    print(out, "", "\n\t", "", fmt, args);
+    struct strbuf text = STRBUF_NEW;
+    add_formatted(&text, fmt, args);
+    print_wrapped(out, text.text);
+    strbuf_release(&text);
 }
 
 void shown_print(FILE *out, const char *fmt, ...)
@@ -174,10 +202,25 @@ void shown_print(FILE *out, const char *fmt, ...)
     va_end(args);
 }
 
+void shown_print_lines(FILE *out, const char *text)
+{
+    struct strbuf shown = STRBUF_NEW;
+    shown_add(&shown, text, "\n\t");
+    print_wrapped(out, shown.text);
+    strbuf_release(&shown);
+}
+
 void line_print(FILE *out, const char *before, const char *fmt, va_list args)
 {
-    print(out, before, "\t", "\n", fmt, args);
+    struct strbuf text = STRBUF_NEW, shown = STRBUF_NEW;
+    strbuf_addv(&text, fmt, args);
+    strbuf_add(&shown, before);
+    shown_add(&shown, text.text, "\t");
+    strbuf_add(&shown, "\n");
+    print_wrapped(out, shown.text);
     fflush(out);
+    strbuf_release(&text);
+    strbuf_release(&shown);
 }
 
 void log_line(const struct log *log, const char *fmt, ...)

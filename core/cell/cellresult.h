@@ -34,6 +34,7 @@ struct cell {
     int n_tested, tested_room;
     struct test_stretches *tested; /* losses of the test part, by length */
     double last_loss;
+    bool trained;              /* steps were taken in this process */
     const struct value *trunk; /* trunk of config.json; NULL: the cell has none */
     int64_t measured_until;    /* a step, and processor seconds: see step_seconds */
     double measured_from;

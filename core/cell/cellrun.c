@@ -386,6 +386,7 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
     if (!ok)
         return false;
     guard_start(&c->guard); /* records the files just opened as expected */
+    c->trained = !finished;
     ok = trainer_run(&c->trainer, end, err) == PEAT_OK &&
          (*end != RUN_DONE || !finished ||
           (trainer_evaluate(&c->trainer, err) == PEAT_OK &&
@@ -468,12 +469,22 @@ static bool measure_times(struct cell *c, struct error *err)
     return ok && json_write_file(c->dir, MEASURED_FILE, v.v, err) == PEAT_OK;
 }
 
+/* Steps with other data than those of the cell's hash are lost: nothing goes on from them. */
+static bool check_data(struct cell *c, struct error *err)
+{
+    if (data_check_bytes(c->config.files, err) == PEAT_OK)
+        return true;
+    if (c->trained)
+        dir_remove(path_in(c->dir, "ckpt").text, NULL);
+    return false;
+}
+
 static bool finish(struct cell *c, struct error *err)
 {
     struct value *result;
     bool ok = write_meta(c, err) == PEAT_OK &&
               metrics_publish(&c->metrics, c->dir, err) == PEAT_OK &&
-              cell_result(c, &result, err) &&
+              cell_result(c, &result, err) && check_data(c, err) &&
               json_write_file(c->dir, "result.json", result, err) == PEAT_OK;
     if (ok && c->trunk)
         trunk_release(run_dir(c), c->trunk, c->arena);

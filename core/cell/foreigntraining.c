@@ -4,6 +4,8 @@
 
 #include "train/generation.h"
 
+enum { BY_BYTES = 1000 };
+
 static bool refuse(struct error *err, const char *path, const char *why)
 {
     return error_fail(err, PEAT_INVALID, "'%s' %s", path, why);
@@ -22,12 +24,44 @@ static bool read_facts(const char *path, const struct value *metadata, const cha
     return *facts;
 }
 
+/* The curve has the steps that metrics.jsonl has of PEAT's own training: the first, each tenth and
+ * the last, whose loss is last_loss; of numbers, or of null where the training diverged. */
+static bool check_curve(const char *path, const struct foreign_training *f, const struct trainer *t,
+                        struct error *err)
+{
+    double last = 0, loss = 0;
+    for (int i = 0; i < f->curve->n; i++) {
+        const struct value *one = f->curve->item[i];
+        bool whole = one->kind == VALUE_LIST && one->n == 4 && one->item[0]->kind == VALUE_INT;
+        for (int k = 1; whole && k < one->n; k++)
+            whole = one->item[k]->kind == VALUE_INT || one->item[k]->kind == VALUE_REAL ||
+                    (one->item[k]->kind == VALUE_NULL && t->diverged.step);
+        if (!whole)
+            return error_fail(err, PEAT_INVALID,
+                              "'%s': entry %d of the curve is not [step, loss, rate, norm of the "
+                              "gradient]",
+                              path, i + 1);
+        if (one->item[0]->real <= last)
+            return error_fail(err, PEAT_INVALID, "'%s': the steps of the curve do not rise", path);
+        last = one->item[0]->real;
+        loss = value_number(one->item[1]);
+    }
+    if (last != (double)t->step)
+        return error_fail(err, PEAT_INVALID,
+                          "'%s': the curve ends at step %g, and the training at step %" PRId64,
+                          path, last, t->step);
+    if (loss != f->last_loss && isfinite(loss))
+        return refuse(err, path, "has another last_loss than its curve");
+    return true;
+}
+
 static bool apply_facts(const char *path, const struct value *facts, struct trainer *t,
                         struct foreign_training *f, struct error *err)
 {
     f->by = json_get_text(facts, "by");
     f->curve = value_get(facts, "curve");
     f->last_loss = json_get_number(facts, "last_loss");
+    const struct value *diverged = value_get(facts, "diverged");
     t->step = t->adamw.t = t->model->weights.step = json_get_int(facts, "steps", 0);
     t->first_loss = json_get_number(facts, "first_loss");
     t->train_seconds = json_get_number(facts, "seconds");
@@ -40,11 +74,15 @@ static bool apply_facts(const char *path, const struct value *facts, struct trai
         !isfinite(t->first_loss) || !(t->train_seconds >= 0) || !(t->median_step_ms >= 0) ||
         t->step < 1)
         return refuse(err, path, "has a peat_trained that lacks an entry");
-    if (t->step != (t->diverged.step ? t->diverged.step : t->train->steps))
+    if (strlen(f->by) > BY_BYTES)
+        return error_fail(err, PEAT_INVALID, "'%s': 'by' has more than %d bytes", path, BY_BYTES);
+    if (diverged && (diverged->kind != VALUE_INT || t->diverged.step != t->step))
+        return refuse(err, path, "does not end at the step at which it diverged");
+    if (t->step > t->train->steps || (!diverged && t->step != t->train->steps))
         return error_fail(err, PEAT_INVALID,
                           "'%s' has %" PRId64 " steps, and the cell has %" PRId64, path, t->step,
                           t->train->steps);
-    return true;
+    return check_curve(path, f, t, err);
 }
 
 /* Reads the second moments, which show the rows that were never trained. */
@@ -60,6 +98,10 @@ static bool fill_moments(const char *path, struct trainer *t, const struct named
         if (!has || !tensor_same_shape(&has->tensor, &to[i].tensor))
             return error_fail(err, PEAT_CORRUPT, "%s: tensor '%s' is missing or of another shape",
                               path, to[i].name);
+        for (int64_t k = 0; k < tensor_count(&has->tensor); k++)
+            if (!(tensor_get(&has->tensor, k) >= 0))
+                return error_fail(err, PEAT_INVALID, "'%s': '%s' has a number below 0, or none",
+                                  path, to[i].name);
         tensor_copy(&to[i].tensor, &has->tensor);
     }
     return true;

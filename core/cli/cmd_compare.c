@@ -155,7 +155,7 @@ static int compare(const struct cli *cli)
     }
     if (q->json)
         print_json_lengths(&c, lengths);
-    cli_print("%s", cli->out->text);
+    shown_print_lines(stdout, cli->out->text);
     if (!paired)
         cli_say("there is no seed at which both %s are finished and paired",
                 c.labels ? "labels" : "rows");

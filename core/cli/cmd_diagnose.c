@@ -50,7 +50,7 @@ static int diagnose_open_cell(const struct cli *cli, struct cell_diagnosis *d)
         return CLI_FAILED;
     if (!q->json) {
         diagnosis_page(v, cli_width(NULL, 72, 120), cli->out);
-        cli_print("%s", cli->out->text);
+        shown_print_lines(stdout, cli->out->text);
     } else {
         print_json(v);
     }

@@ -21,7 +21,8 @@ static void print_script(const struct run_slurm *s, const char *name,
 {
     struct strbuf text = STRBUF_NEW;
     script(&s->array, &text);
-    cli_print("==> %s/slurm/%s <==\n%s", s->array.dir, name, text.text);
+    cli_print("==> %s/slurm/%s <==\n", s->array.dir, name);
+    shown_print_lines(stdout, text.text);
     strbuf_release(&text);
 }
 

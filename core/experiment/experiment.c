@@ -228,8 +228,8 @@ static void mend(struct reading *r, struct mends *mends)
     r->n_word = kept;
 }
 
-peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                            char *const *word, struct mends *mends, struct error *err)
+static peat_status load(struct experiment *e, struct arena *arena, const char *path, int n_word,
+                        char *const *word, struct mends *mends, bool alone, struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path), .n_word = n_word};
     struct error own = {0};
@@ -244,6 +244,19 @@ peat_status experiment_load(struct experiment *e, struct arena *arena, const cha
     if (ok && mends)
         mend(&r, mends);
     for (size_t i = 0; ok && i < sizeof(steps) / sizeof(*steps); i++)
-        ok = steps[i](&r);
+        ok =
+            (alone && (steps[i] == plugin_names_read || steps[i] == known_plugins)) || steps[i](&r);
     return ok ? PEAT_OK : r.err->status;
+}
+
+peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
+                            char *const *word, struct mends *mends, struct error *err)
+{
+    return load(e, arena, path, n_word, word, mends, false, err);
+}
+
+peat_status experiment_load_alone(struct experiment *e, struct arena *arena, const char *path,
+                                  int n_word, char *const *word, struct error *err)
+{
+    return load(e, arena, path, n_word, word, NULL, true, err);
 }

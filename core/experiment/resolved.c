@@ -211,7 +211,7 @@ static struct value *claims_of(const struct resolving *r)
     static const char *const compared[] = {"factor", "of", "over", "pool", "where", NULL};
     static const char *const keys[] = {"name",   "text",   "rows",      "interaction", "trend",
                                        "metric", "length", "direction", "margin",      "alpha",
-                                       "test",   "expect", "weight",    NULL};
+                                       "test",   "expect", "weight",    "sampled",     NULL};
     struct json list = json_list(r->a);
     for (int i = 0; i < r->e->claims->n; i++) {
         const struct value *claim = r->e->claims->item[i];

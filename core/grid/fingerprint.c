@@ -101,6 +101,15 @@ static void add_cell(struct print *p, const struct cell_files *c)
         add_file(p, in_cell(c, "metrics.jsonl", a), arena_printf(a, "%s/metrics.jsonl", c->dir));
 }
 
+/* A state that keeps the cell out of all means: without a line, the table could change under one
+ * hash. No other state has one, so that hashes stay as they were. */
+static void add_state(struct print *p, const struct cell_files *c)
+{
+    if (c->state == CELL_STALE || c->state == CELL_DECIDED || cell_has_failed(c->state))
+        add_json(p, in_cell(c, "state", p->a),
+                 value_text(p->a, NOWHERE, cell_state_name(c->state)));
+}
+
 /* Hashes the list of lines in the format of sha256sum. */
 static const char *hash_lines(struct print *p)
 {
@@ -128,6 +137,8 @@ const char *fingerprint_of(const struct rundir *r, struct arena *a)
         whole = !c->planned || c->state != CELL_DAMAGED;
         if (whole && c->planned && c->result && c->config)
             add_cell(&p, c);
+        if (whole && c->planned)
+            add_state(&p, c);
     }
     return whole ? hash_lines(&p) : NULL;
 }

@@ -266,6 +266,71 @@ static void check_twice(struct verification *v)
                 verify_add(&v->problems, v->dir.cell[i].label, "plan.json has it twice");
 }
 
+/* ---- what is in no mean ---- */
+
+static const char *reason_of(const struct cell_files *c, struct arena *a)
+{
+    struct value *stale = NULL;
+    if (c->state == CELL_STALE)
+        record_read(c->dir, &stale_record, a, &stale, NULL);
+    return json_text_or(c->state == CELL_DIVERGED ? value_get(c->result, "diverged")
+                        : stale                   ? stale
+                                                  : c->end,
+                        c->state == CELL_DIVERGED ? "what" : "reason", "no reason is recorded");
+}
+
+static void list_left_out(struct verification *v)
+{
+    struct arena *a = v->arena;
+    const char *open[CELL_STATES] = {0};
+    const struct value *skipped;
+    for (int i = 0; i < v->dir.n; i++) {
+        const struct cell_files *c = &v->dir.cell[i];
+        if (!c->planned || c->state == CELL_DONE || c->state == CELL_DAMAGED)
+            continue;
+        if (c->state == CELL_STALE || c->state == CELL_DIVERGED || cell_has_failed(c->state))
+            verify_add(&v->notes, c->label, "%s, in no mean: %s", cell_state_name(c->state),
+                       reason_of(c, a));
+        else
+            open[c->state] = arena_item(a, open[c->state], "%s", c->label);
+    }
+    for (int k = 0; k < CELL_STATES; k++)
+        if (open[k])
+            verify_add(&v->notes, NULL, "%s, in no mean: %s", cell_state_name((enum cell_state)k),
+                       open[k]);
+    for (int i = 0; (skipped = json_get_item(v->dir.plan, "skipped", i)); i++)
+        verify_add(&v->notes, json_get_text(skipped, "label"), "skipped, in no mean: %s",
+                   json_text_or(skipped, "reason", ""));
+}
+
+/* ---- cells that are alike ---- */
+
+struct twin {
+    const char *hash;
+    const struct cell_files *cell;
+};
+
+/* Cells of different seeds begin with different weights and see different batches. */
+static void list_twins(struct verification *v, struct remarks *to, const char *key,
+                       const char *what)
+{
+    int n = 0;
+    struct twin *twin = ARENA_ARRAY(v->arena, v->dir.n + 1, struct twin);
+    for (int i = 0; i < v->dir.n; i++)
+        if (v->dir.cell[i].planned && v->dir.cell[i].state == CELL_DONE)
+            twin[n++] =
+                (struct twin){json_text_or(v->dir.cell[i].result, key, ""), &v->dir.cell[i]};
+    if (n)
+        qsort(twin, (size_t)n, sizeof(*twin), compare_texts);
+    for (int i = 1; i < n; i++) {
+        const struct cell_files *x = twin[i - 1].cell, *y = twin[i].cell;
+        if (*twin[i].hash && strcmp(twin[i - 1].hash, twin[i].hash) == 0 &&
+            json_get_int(x->config, "seed", 0) != json_get_int(y->config, "seed", 0))
+            verify_add(to, y->label, "its seed is another than that of %s, and it has the same %s",
+                       x->label, what);
+    }
+}
+
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
@@ -280,10 +345,14 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     check_twice(v);
     check_claims(v, path);
     check_sources(v);
+    verify_plan(v);
     check_drawings(v, path);
     check_trunks(v, path);
     for (int i = 0; i < v->dir.n; i++)
         check_cell(v, i, &files);
+    list_twins(v, &v->problems, "weights_hash", "weights");
+    list_twins(v, &v->notes, "batch_hash", "batches");
+    list_left_out(v);
     verify_add(&v->unchecked, NULL,
                "values that only result.json has: times, memory, ratios, hashes of batches and "
                "weights, and whether more of a metric is better");

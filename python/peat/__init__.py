@@ -13,27 +13,32 @@ modules of their own.
 import hashlib
 import json
 import os
-import struct
+import re
+
+from . import safetensors
+from .safetensors import Refused
 
 __all__ = ["cells", "results", "curve", "weights", "Refused"]
-
-
-class Refused(Exception):
-    """A directory or a file that cannot be read; its text says why."""
 
 
 # ---- files of a run directory ----
 
 def _json(path, needed=True):
+    """A map, of a regular file: nothing that is in a run directory may hang or fill the memory."""
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise Refused(f"'{path}' is not a file")
         with open(path, encoding="utf-8") as f:
-            return json.load(f)
+            found = safetensors.parse(f.read())
     except FileNotFoundError:
         if needed:
             raise Refused(f"'{path}' does not exist") from None
         return None
     except ValueError as e:
         raise Refused(f"'{path}' is not JSON: {e}") from None
+    if not isinstance(found, dict):
+        raise Refused(f"'{path}' is not a map")
+    return found
 
 
 def _plan(folder):
@@ -41,7 +46,11 @@ def _plan(folder):
         raise Refused(f"there is no directory '{folder}'")
     if not os.path.exists(os.path.join(folder, "plan.json")):
         raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
-    return _json(os.path.join(folder, "plan.json"))
+    plan = _json(os.path.join(folder, "plan.json"))
+    for planned in plan["cells"]:
+        if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
+            raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+    return plan
 
 
 def _find(folder, name):
@@ -74,7 +83,8 @@ def _whole(folder, result):
 def _state(folder, planned, result):
     if result:
         damaged = result.get("hash") != planned["hash"] or not _whole(folder, result)
-        return "damaged" if damaged else result["state"]
+        stale = not damaged and os.path.lexists(os.path.join(folder, "stale.json"))
+        return "damaged" if damaged else "stale" if stale else result["state"]
     end = _json(os.path.join(folder, "end.json"), needed=False)
     if end:
         return end["state"] if end["state"] in ("failed", "crashed", "timeout", "oom") else "partial"
@@ -154,11 +164,11 @@ def curve(folder, cell=None):
     path = os.path.join(_find(folder, cell) if cell else folder, "metrics.jsonl")
     rows = []
     try:
-        with open(path, encoding="utf-8") as f:
+        with open(path, "rb") as f:
             for number, line in enumerate(f, 1):
-                if not line.endswith("\n"):
+                if not line.endswith(b"\n"):
                     break  # a process is writing it
-                rows.append(json.loads(line))
+                rows.append(safetensors.parse(line))
     except FileNotFoundError:
         raise Refused(f"'{path}' does not exist: the cell has not begun") from None
     except ValueError as e:
@@ -177,19 +187,12 @@ def weights(path, cell=None):
     if cell or os.path.isdir(path):
         path = _newest(_find(path, cell) if cell else path)
     import numpy
-    with open(path, "rb") as f:
-        data = f.read()
-    try:
-        n = struct.unpack("<Q", data[:8])[0]
-        header = json.loads(data[8:8 + n])
-        header.pop("__metadata__", None)
-        out = {}
-        for name, entry in header.items():
-            begin, end = (8 + n + x for x in entry["data_offsets"])
-            out[name] = numpy.frombuffer(data[begin:end], _DTYPES[entry["dtype"]]).reshape(entry["shape"]).copy()
-        return out
-    except (struct.error, KeyError, TypeError, ValueError, AttributeError) as e:
-        raise Refused(f"'{path}' is not a safetensors file of PEAT: {e!r}") from None
+    out = {}
+    for name, (word, shape, part) in safetensors.read(path)[0].items():
+        if word not in _DTYPES:
+            raise Refused(f"'{path}': tensor '{name}' has dtype '{word}'; {', '.join(_DTYPES)} can be read")
+        out[name] = numpy.frombuffer(part, _DTYPES[word]).reshape(shape).copy()
+    return out
 
 
 def _newest(folder):

@@ -13,9 +13,8 @@ import sys
 
 import numpy
 
-
-class Refused(Exception):
-    """A file that cannot be converted; its text says why."""
+from . import safetensors
+from .safetensors import Refused
 
 
 def write(path, name, array):
@@ -34,17 +33,16 @@ def write(path, name, array):
 
 def read_start(path):
     """The texts of the tokens (None: a token has none) and their table."""
-    with open(path, "rb") as f:
-        header = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
-        data = f.read()
-    tokens, table = header.get("__metadata__", {}).get("peat_tokens"), header.get("token.weight")
+    tensors, meta = safetensors.read(path)
+    tokens, table = meta.get("peat_tokens"), tensors.get("token.weight")
     if not table:
         raise Refused(f"'{path}' has no token.weight")
     if not tokens:
         raise Refused(f"'{path}' has no texts of tokens: either the task has none, or it is not of "
                       "`peat export --start`")
-    array = numpy.frombuffer(data[slice(*table["data_offsets"])], "<f4").reshape(table["shape"])
-    return json.loads(tokens), array.copy()
+    if table[0] != "F32":
+        raise Refused(f"'{path}': token.weight has dtype '{table[0]}', and `peat export` writes F32")
+    return safetensors.parse(tokens), numpy.frombuffer(table[2], "<f4").reshape(table[1]).copy()
 
 
 def words(path):

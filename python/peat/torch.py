@@ -23,11 +23,10 @@ import time
 import torch
 import torch.nn.functional as F
 
+from peat import safetensors
+from peat.safetensors import Refused
+
 F64 = torch.float64
-
-
-class Refused(Exception):
-    """A cell or a file that cannot be used; its text says why."""
 
 
 # ---- files ----
@@ -37,22 +36,13 @@ DTYPES = {"F32": torch.float32, "F64": F64, "I32": torch.int32}
 
 def read_tensors(path):
     """The tensors of a safetensors file by name, and its metadata."""
-    with open(path, "rb") as f:
-        data = f.read()
-    try:
-        n = struct.unpack("<Q", data[:8])[0]
-        header = json.loads(data[8:8 + n])
-        meta = header.pop("__metadata__", {})
-        tensors = {}
-        for name, entry in header.items():
-            begin, end = entry["data_offsets"]
-            part = bytearray(data[8 + n + begin:8 + n + end])
-            dtype = DTYPES[entry["dtype"]]
-            flat = torch.frombuffer(part, dtype=dtype) if part else torch.empty(0, dtype=dtype)
-            tensors[name] = flat.reshape(entry["shape"])
-    except (struct.error, KeyError, TypeError, ValueError, AttributeError) as e:
-        raise Refused(f"'{path}' is not a safetensors file of PEAT: {e}") from None
-    return tensors, meta
+    tensors, found = {}, safetensors.read(path)
+    for name, (word, shape, part) in found[0].items():
+        if word not in DTYPES:
+            raise Refused(f"'{path}': tensor '{name}' has dtype '{word}'; {', '.join(DTYPES)} can be read")
+        flat = torch.frombuffer(bytearray(part), dtype=DTYPES[word]) if part else torch.empty(0, dtype=DTYPES[word])
+        tensors[name] = flat.reshape(shape)
+    return tensors, found[1]
 
 
 def write_tensors(path, tensors, meta):
@@ -1727,8 +1717,12 @@ class Training:
         os.replace(path + ".tmp", path)
 
     def restore(self, path):
-        state = torch.load(path, map_location=self.device)
-        if state["config"]["hash"] != self.config["hash"]:
+        try:
+            state = torch.load(path, map_location=self.device, weights_only=True)  # a pickle could run anything
+            theirs = state["config"]["hash"]
+        except Exception as e:
+            raise Refused(f"'{path}' is not a whole checkpoint of peat.torch ({type(e).__name__})") from None
+        if theirs != self.config["hash"]:
             raise Refused(f"'{path}' is the checkpoint of another cell")
         self.model.load_state_dict(state["model"])
         self.adamw.load_state_dict(state["adamw"])

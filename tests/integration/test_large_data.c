@@ -34,15 +34,62 @@ START_TEST(file_that_does_not_fit_into_memory_trains)
 END_TEST
 #endif
 
-/* The cell trains until the file is written; its checkpoints are of the steps before. */
+/* Large enough to be mapped. */
+static void shrink(void)
+{
+    shell_expect(0, "truncate -s 80M large.bin");
+}
+
+/* Runs `steps` steps, and the command as soon as there is a loss. */
+#define MEANWHILE                                                                                  \
+    "rm -rf run; peat run x.yaml -o run train.steps=%s eval.every=1000000 >said 2>&1 & "           \
+    "while ! grep -qs loss run/cells/*/metrics.jsonl && kill -0 $!; do sleep 0.1; done; %s; "      \
+    "wait $!; status=$?; cat said; exit $status"
+
+/* The cell trains until the file is written, wherever it is by then and whatever its times say; its
+ * checkpoints are of the steps before. */
 START_TEST(write_into_mapped_data_ends_the_cell_with_its_name)
 {
-    shell_run("peat run x.yaml -o run train.steps=1000000 eval.every=1000000 >said 2>&1 & "
-              "while ! grep -qs loss run/cells/*/metrics.jsonl && kill -0 $!; do sleep 0.1; done; "
-              "printf x | dd of=large.bin conv=notrunc 2>/dev/null; wait $!; status=$?; cat said; "
-              "exit $status");
-    assert_printed("large.bin' was written while it was being read");
-    assert_printed("1 cell: 1 failed");
+#define WRITE(file) "printf x | dd of=" file " conv=notrunc 2>/dev/null"
+    static const char *const way[] = {
+        WRITE("large.bin"),
+        "mv large.bin moved.bin; " WRITE("moved.bin") "; mv moved.bin large.bin",
+        "touch -r large.bin times; " WRITE("large.bin") "; touch -r times large.bin",
+    };
+    shrink();
+    for (size_t i = 0; i < sizeof(way) / sizeof(*way); i++) {
+        shell_expect(0, "printf '\\000' | dd of=large.bin conv=notrunc 2>/dev/null");
+        shell_run(MEANWHILE, "1000000", way[i]);
+        assert_printed("large.bin' was written while it was being read");
+        assert_printed("1 cell: 1 failed");
+    }
+}
+END_TEST
+
+/* A page that was changed before can be changed again without a new time. */
+START_TEST(write_through_an_earlier_mapping_is_found_at_the_end)
+{
+    shrink();
+    shell_write("map.py", "import mmap, os, subprocess, sys, time\n"
+                          "m = mmap.mmap(os.open('large.bin', os.O_RDWR), 0)\n"
+                          "m[100] = 1\n"
+                          "run = subprocess.Popen(sys.argv[1:])\n"
+                          "while subprocess.call('grep -qs loss run/cells/*/metrics.jsonl', "
+                          "shell=True):\n"
+                          "    time.sleep(0.1)\n"
+                          "m[100] = 7\n"
+                          "sys.exit(run.wait())\n");
+    shell_says(1, "large.bin' was written while it was being read",
+               "python3 map.py peat run x.yaml -o run train.steps=8000 2>&1");
+    shell_expect(0, "[ ! -e run/cells/*/result.json ] && [ ! -e run/cells/*/ckpt/step-00008000 ]");
+}
+END_TEST
+
+START_TEST(mapped_data_may_be_moved_and_removed)
+{
+    shrink();
+    shell_run(MEANWHILE, "2000", "mv large.bin moved.bin; chmod 600 moved.bin; rm moved.bin");
+    assert_printed("1 cell: 1 done");
 }
 END_TEST
 
@@ -54,5 +101,7 @@ int main(void)
 #if !defined(PEAT_SANITIZED)
                         file_that_does_not_fit_into_memory_trains,
 #endif
-                        write_into_mapped_data_ends_the_cell_with_its_name));
+                        write_into_mapped_data_ends_the_cell_with_its_name,
+                        write_through_an_earlier_mapping_is_found_at_the_end,
+                        mapped_data_may_be_moved_and_removed));
 }

@@ -172,14 +172,30 @@ static char *in_folder(peat_setup *s, const char *folder, const char *name)
     return path;
 }
 
-/* The line of piece `id` from `at` on: "id, tab, bytes, tab, text". NULL: it is not that. */
+/* "\x0A" is the byte 10. */
+static int64_t unescape(const char *at, char *text, int64_t room)
+{
+    int64_t n = 0;
+    for (; *at && *at != '\n' && n + 1 < room; n++) {
+        unsigned byte;
+        bool escaped = at[0] == '\\' && sscanf(at, "\\x%2x", &byte) == 1;
+        text[n] = escaped ? (char)byte : *at;
+        at += escaped ? 4 : 1;
+    }
+    text[n] = '\0';
+    return n;
+}
+
+/* The line of piece `id` from `at` on: "id, tab, bytes, tab, text", whose text has so many bytes.
+ * NULL: it is not that. */
 static const char *read_piece(struct tokens *t, int64_t id, const char *at)
 {
-    char *end;
+    char *end, text[UINT8_MAX + 2];
     if (strtoll(at, &end, 10) != id || *end != '\t')
         return NULL;
     long long bytes = strtoll(end + 1, &end, 10);
-    if (bytes < 0 || bytes > UINT8_MAX || *end != '\t')
+    if (bytes < 0 || bytes > UINT8_MAX || *end != '\t' ||
+        unescape(end + 1, text, sizeof(text)) != bytes)
         return NULL;
     t->size[id] = (unsigned char)bytes;
     t->text[id] = end + 1;
@@ -247,20 +263,6 @@ static peat_status use_folders(peat_setup *s, struct tokens *t, const peat_strin
     }
     *file = (peat_strings){path->n, item};
     return status;
-}
-
-/* "\x0A" is the byte 10. */
-static int64_t unescape(const char *at, char *text, int64_t room)
-{
-    int64_t n = 0;
-    for (; *at && *at != '\n' && n + 1 < room; n++) {
-        unsigned byte;
-        bool escaped = at[0] == '\\' && sscanf(at, "\\x%2x", &byte) == 1;
-        text[n] = escaped ? (char)byte : *at;
-        at += escaped ? 4 : 1;
-    }
-    text[n] = '\0';
-    return n;
 }
 
 /* A byte that is not a character by itself has no text. */

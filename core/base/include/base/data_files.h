@@ -10,7 +10,8 @@
  * A large file is mapped instead of read, and may be larger than memory: it is read page by page,
  * when a page is used, and the system may take pages back at any time. When another program writes
  * into it, the pages change; data_check notices it. A file that is replaced by rename, or removed,
- * stays as it was. Mappings last until the process ends.
+ * stays as it was. Mappings last until the process ends, and each keeps a descriptor of its file,
+ * by which changes are noticed wherever the file is moved.
  */
 #pragma once
 
@@ -30,6 +31,7 @@ struct data_files {
         const unsigned char *byte; /* [bytes], followed by a 0; NULL: not kept */
         size_t bytes;
         bool mapped;
+        int fd;          /* of a mapped file */
         struct stat was; /* state of the file when it was mapped */
     } * item;
 };
@@ -55,3 +57,6 @@ peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err);
 /* PEAT_INVALID: a mapped file was written to. For loops that use the bytes. */
 peat_status data_check(const struct data_files *f, struct error *err);
+/* The same, with the bytes hashed again: a program that writes through a mapping may change no time
+ * (on tmpfs). For the end, before anything is said about the bytes. */
+peat_status data_check_bytes(const struct data_files *f, struct error *err);

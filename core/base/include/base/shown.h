@@ -29,9 +29,13 @@ size_t terminal_columns(FILE *out);
  * stays whole. */
 void wrap_add(struct strbuf *out, const char *text, size_t width);
 
-/* Prints text with its line ends and tabs; other characters as above. Wrapped on a terminal. */
+/* Prints the line ends of the format; those of its arguments, which may come from a file, are
+ * written out, so that no argument makes a line of its own. Tabs stay. Wrapped on a terminal. */
 void shown_print(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void shown_vprint(FILE *out, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Prints a text of several lines, made by functions of this header or of a table. */
+void shown_print_lines(FILE *out, const char *text);
 
 /* Prints `before`, the text (keeping tabs) and a newline in one write, so that lines of several
  * processes stay whole. */

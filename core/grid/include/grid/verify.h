@@ -68,3 +68,9 @@ void verify_curve(struct verification *v, const struct cell_files *c);
 void verify_end(struct verification *v, const struct cell_files *c);
 /* Compares result.json with `state`, that of the checkpoint with which the cell ended. */
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state);
+
+/* ---- verify_plan.c: the plan, derived from the experiment's files once more ---- */
+
+/* Compares the name, the seeds, the report, the claims, the cells and their settings in plan.json
+ * and config.json with experiment.yaml and resolved.yaml. Plugins are never loaded. */
+void verify_plan(struct verification *v);
