@@ -84,6 +84,26 @@ static peat_status write_meta(struct cell *c, struct error *err)
     return status == PEAT_OK ? json_write_file(c->dir, "meta.json", c->meta, err) : status;
 }
 
+/* A cell is started once: when the first of its steps was taken, in this folder, in the one that its
+ * checkpoint was copied from, or by a cell of its trunk. */
+static void started_by(struct cell *c, const struct value *earlier)
+{
+    const char *then = json_get_text(earlier, "started_utc");
+    if (then && strcmp(then, json_get_text(c->meta, "started_utc")) < 0)
+        json_put_text((struct json){c->arena, c->meta}, "started_utc", arena_strdup(c->arena, then));
+}
+
+/* The meta.json of this start, with the time of the first one. */
+static bool make_meta(struct cell *c, struct error *err)
+{
+    struct value *last = NULL;
+    record_read(c->dir, &meta_record, c->arena, &last, NULL);
+    bool ok = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
+    if (ok)
+        started_by(c, last);
+    return ok;
+}
+
 /* ---- changes that plugins leave behind ---- */
 
 static void look_after(void *ctx, const char *hook)
@@ -205,6 +225,7 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
         json_put(v, "drift", c->drift);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
+    json_put(v, "started_utc", value_get(c->meta, "started_utc"));
     put_trained_by(v, c->meta);
     return v.v;
 }
@@ -280,6 +301,7 @@ static peat_status accept_state(void *ctx, const struct value *stored, const cha
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
     c->last_loss = json_get_number(stored, "last_loss");
     put_trained_by((struct json){c->arena, c->meta}, stored);
+    started_by(c, stored);
     return PEAT_OK;
 }
 
@@ -487,7 +509,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
               (c->config.train.precision != PRECISION_BF16 ||
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
-              cell_meta(&c->config, &c->team, c->arena, &c->meta, err) &&
+              make_meta(c, err) &&
               (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
     if (c->options->measure) {
         *end = CELLRUN_DONE;
