@@ -33,6 +33,10 @@ struct cell {
     struct measure *measure; /* values of the last evaluation */
     int n_tested, tested_room;
     struct test_stretches *tested; /* losses of the test part, by length */
+    /* Of a finished cell that is evaluated again: */
+    int n_first, first_room;
+    struct measure *first;              /* the first values of the test part, by length */
+    const struct value *last_stretches; /* of its last result; NULL: unknown */
     double last_loss;
     const struct value *trunk; /* trunk of config.json; NULL: the cell has none */
     int64_t measured_until;    /* a step, and processor seconds: see step_seconds */

@@ -50,7 +50,7 @@ END_TEST
 START_TEST(results_end_with_contrasts_and_claims_in_every_format)
 {
     write_experiment("0.5");
-    shell_says(0, "before the first result", "peat run x.yaml");
+    shell_says(0, "before the first step", "peat run x.yaml");
     assert_printed("left out, being the same model for every combine: none.-");
     assert_printed("first: said before");
     shell_prints(0, "| claim | verdict | says | metric | effect | p\\_holm | n |",
@@ -73,12 +73,12 @@ START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml seeds=[0]");
     write_experiment("0.25");
-    shell_says(0, "CHANGED AFTER THE FIRST RESULT", "peat run x.yaml");
+    shell_says(0, "CHANGED AFTER THE FIRST STEP", "peat run x.yaml");
     assert_printed("< -0.25");
-    assert_printed("The claims as they were before the first result");
+    assert_printed("The claims as they were before the first step");
     assert_printed("< -0.5");
     write_experiment("0.5");
-    shell_says(0, "before the first result; changed after it, and changed back", "peat run x.yaml");
+    shell_says(0, "before the first step; changed after it, and changed back", "peat run x.yaml");
     shell_prints(0, "3", "grep -c sha256 runs/x/claims.json");
 }
 END_TEST
@@ -112,7 +112,7 @@ START_TEST(claims_written_after_the_cells_of_another_directory_are_not_called_be
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml name=old claims=null -q && sleep 1");
-    shell_says(0, "before the first result", "peat run x.yaml name=new seeds=[0] -q");
+    shell_says(0, "before the first step", "peat run x.yaml name=new seeds=[0] -q");
     shell_says(0, "WRITTEN AFTER 3 OF THE CELLS WERE STARTED",
                "peat results runs/new runs/old --part claims");
     shell_prints(

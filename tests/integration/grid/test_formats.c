@@ -7,6 +7,7 @@
 #include "cell/cellmetrics.h"
 #include "experiment/plan.h"
 #include "grid/bundle.h"
+#include "grid/claimfile.h"
 #include "grid/lookfile.h"
 #include "grid/rundir.h"
 #include "support/shell.h"
@@ -235,7 +236,7 @@ static const struct {
     {"result.json", "run/cells/*/result.json", &result_record},
     {"end.json", NULL, &end_record},
     {"stale.json", NULL, &stale_record},
-    {"claims.json", "run/claims.json", NULL},
+    {"claims.json", "run/claims.json", &claims_record},
     {"looks.json", "looks/looks.json", &looks_record},
     {"state.json", "run/cells/*/ckpt/*/state.json", &state_record},
     {"bundle.json", "e/bundle.json", &bundle_record},
