@@ -278,6 +278,11 @@ START_TEST(csv_has_the_columns_of_the_document)
                       "the column '%s' is not in docs/formats.md", name);
     /* Only where another program trained a cell: integration.torch. */
     ck_assert_msg(find(&s, "", "trained_by"), "'trained_by' is not in docs/formats.md");
+    /* Only where something changed after the first step. */
+    shell_says(0, ",registration,",
+               "peat run e.yaml -o run -q seeds=2 && "
+               "peat results run --format csv | head -n 1");
+    ck_assert_msg(find(&s, "", "registration"), "'registration' is not in docs/formats.md");
     nothing_else(&s);
 }
 END_TEST
