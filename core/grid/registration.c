@@ -18,15 +18,15 @@ struct changes {
     struct change *item;
 };
 
-/* Long values end in "...". */
+/* Long values end in "...", hashes sooner than maps and lists. */
 static const char *value_words(const struct value *v, struct arena *a)
 {
-    enum { LONGEST = 60, KEPT = 20 };
+    enum { TEXT_MOST = 40, MOST = 120, KEPT = 20 };
     if (!v)
         return NULL;
     bool plain = v->kind == VALUE_TEXT && *v->text;
     const char *text = plain ? v->text : json_to_text(v, JSON_LINE, a);
-    bool is_long = strlen(text) > LONGEST;
+    bool is_long = strlen(text) > (plain ? TEXT_MOST : MOST);
     return shown_text(a, is_long ? arena_printf(a, "%.*s...", KEPT, text) : text);
 }
 

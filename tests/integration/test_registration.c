@@ -60,7 +60,7 @@ static const struct {
      "", "", "label none.-.low its own settings -> those that none.-.high had"},
     {"length", "s/lengths: 6/lengths: 3/", "", "", ": eval.lengths [6] -> [3]"},
     {"chosen seeds", "s/seeds: 4/seeds: [0, 2, 3]/", "", "", ": seeds 4 -> [0, 2, 3]"},
-    {"seeds of the command line", "", "", "seeds=[0,1]", ": seeds 4 -> [0, 1]"},
+    {"seeds of the command line", "", "", "seeds=[0,1]", ": seeds 4 -> 2"},
     {"more seeds", "s/seeds: 4/seeds: 5/", "", "", ": seeds 4 -> 5"},
     {"override",
      "s/^seeds/overrides: [{when: {position.scheme: none, arm: low}, set: {train.lr: "
