@@ -296,6 +296,19 @@ static bool went_and_came(const struct claims_kept *kept, int from)
     return other;
 }
 
+/* As peat 1.0 counted: cells that are in the table, those of two directories once. */
+static int count_begun(const struct results *r, const char *written_utc)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_cell; i++) {
+        const struct result_cell *c = &r->cell[i];
+        const char *started = json_get_text(c->meta, "started_utc");
+        n += result_is_reported(c) && result_counts(c) && started &&
+             strcmp(started, written_utc) < 0;
+    }
+    return n;
+}
+
 peat_status claims_history(struct claim_history *h, const struct results *r, struct arena *a,
                            struct error *err)
 {
@@ -308,7 +321,7 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
                                 *first = &kept->version[found.at];
     bool same = strcmp(first->hash, now->hash) == 0;
     h->late = found.late;
-    h->begun = found.begun;
+    h->begun = first->registered ? found.begun : count_begun(r, first->written_utc);
     h->back = same && went_and_came(kept, found.at);
     h->replanned = same && !h->back && first->registered && first != now;
     now = same ? first : now;
