@@ -46,6 +46,19 @@ static const struct field plugin_fields[] = {{"kind", FIELD_TEXT},
                                              {NULL}};
 static const struct field data_fields[] = {
     {"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {"run", FIELD_TEXT}, {NULL}};
+/* A value that is not finite is null. */
+static const struct field measure_fields[] = {
+    {"metric", FIELD_TEXT | FIELD_NEEDED},
+    {"split", FIELD_TEXT | FIELD_NEEDED},
+    {"length", FIELD_INT | FIELD_NEEDED},
+    {"step", FIELD_INT},
+    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL | FIELD_NEEDED},
+    {"untrained", FIELD_BOOL},
+    {"again", FIELD_TEXT},
+    {NULL},
+};
+static const struct field tests_fields[] = {
+    {"weights", FIELD_TEXT}, {"values", FIELD_LIST, FIELD_MAP, measure_fields}, {NULL}};
 static const struct field meta_fields[] = {
     {"plugins", FIELD_LIST, FIELD_MAP, plugin_fields},
     {"data", FIELD_LIST, FIELD_MAP, data_fields},
@@ -64,20 +77,11 @@ static const struct field meta_fields[] = {
     {"threads", FIELD_INT},
     {"started_utc", FIELD_TEXT},
     {"trained_by", FIELD_TEXT},
+    {"tests", FIELD_MAP, 0, tests_fields},
     {NULL},
 };
 const struct record meta_record = {"meta.json", "format", 1, true, meta_fields};
 
-/* A value that is not finite is null. */
-static const struct field measure_fields[] = {
-    {"metric", FIELD_TEXT | FIELD_NEEDED},
-    {"split", FIELD_TEXT | FIELD_NEEDED},
-    {"length", FIELD_INT | FIELD_NEEDED},
-    {"step", FIELD_INT},
-    {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL | FIELD_NEEDED},
-    {"untrained", FIELD_BOOL},
-    {NULL},
-};
 static const struct field stretch_fields[] = {
     {"length", FIELD_INT | FIELD_NEEDED},
     {"nll", FIELD_LIST | FIELD_NEEDED, FIELD_NUMBER | FIELD_NULL},

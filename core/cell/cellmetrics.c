@@ -13,12 +13,12 @@ static const struct field line_fields[] = {
     {"split", FIELD_TEXT, MEMBER(struct measure, split)},
     {"length", FIELD_INT | FIELD_NULL, MEMBER(struct measure, length)},
     {"value", FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL, MEMBER(struct measure, value)},
+    {"again", FIELD_TEXT, MEMBER(struct measure, again)},
     {"lr", FIELD_NUMBER | FIELD_NULL}, /* these two only of training steps */
     {"grad_norm", FIELD_NUMBER | FIELD_NULL},
     {"diverged", FIELD_BOOL},
     {NULL},
 };
-enum { MEASURE_FIELDS = 5 };
 const struct record line_record = {"metrics.jsonl", NULL, 1, true, line_fields};
 
 const struct value *metrics_line(struct arena *a, const char *line, size_t n)
@@ -133,7 +133,7 @@ static void write_line(struct cell_metrics *m, const struct measure *x, const do
 void metrics_step(struct cell_metrics *m, int64_t step, int64_t length, double loss, double lr,
                   double grad_norm)
 {
-    write_line(m, &(struct measure){"loss", "train", length, step, loss},
+    write_line(m, &(struct measure){"loss", "train", length, step, loss, NULL},
                (double[]){lr, grad_norm});
 }
 

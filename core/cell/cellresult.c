@@ -114,6 +114,8 @@ static void add_measure(struct json list, const struct cell *c, const struct mea
     json_put_bool(v, "untrained",
                   c->untrained &&
                       eval_T(&c->assembly.task.plan, m->length) > c->assembly.model.config.T_train);
+    if (m->again)
+        json_put_text(v, "again", m->again);
 }
 
 static void put_measures(struct json result, const struct cell *c)
@@ -121,11 +123,20 @@ static void put_measures(struct json result, const struct cell *c)
     struct json list = json_put_list(result, "measures");
     for (int i = 0; i < c->n_measure; i++)
         add_measure(list, c, &c->measure[i]);
-    const struct measure loss = {"loss", "train", c->config.train.seq_len, c->trainer.step,
-                                 c->last_loss};
+    const struct measure loss = {"loss",          "train",      c->config.train.seq_len,
+                                 c->trainer.step, c->last_loss, NULL};
     add_measure(list, c, &loss);
 }
 
+static const struct value *stretches_at(const struct value *list, int64_t length)
+{
+    for (int i = 0; list && i < list->n; i++)
+        if (json_get_int(list->item[i], "length", -1) == length)
+            return list->item[i];
+    return NULL;
+}
+
+/* Of a value that was left by a later evaluation the stretches are left, too. */
 static void put_stretches(struct json result, const struct cell *c)
 {
     struct json list = json_put_list(result, "test_stretches");
@@ -140,6 +151,10 @@ static void put_stretches(struct json result, const struct cell *c)
             json_add_int(targets, s->targets[k]);
         }
     }
+    for (int i = 0; i < c->n_measure; i++)
+        if (c->measure[i].again && !stretches_at(list.v, c->measure[i].length) &&
+            stretches_at(c->last_stretches, c->measure[i].length))
+            json_add(list, stretches_at(c->last_stretches, c->measure[i].length));
 }
 
 static void put_metrics(struct json result, const struct cell *c)
@@ -212,7 +227,7 @@ bool cell_result(struct cell *c, struct value **result, struct error *err)
         json_put_bool(r, "stopped", t->patience.stopped);
     put_measures(r, c);
     json_put(r, "eval_tokens", value_get_path(c->config_json, "eval.tokens"));
-    if (c->n_tested)
+    if (c->n_tested || c->last_stretches)
         put_stretches(r, c);
     put_metrics(r, c);
     json_put_text(r, "length_unit", c->assembly.task.plan.length_unit);

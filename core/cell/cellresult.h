@@ -33,6 +33,10 @@ struct cell {
     struct measure *measure; /* values of the last evaluation */
     int n_tested, tested_room;
     struct test_stretches *tested; /* losses of the test part, by length */
+    /* Of a finished cell that is evaluated again: */
+    int n_first, first_room;
+    struct measure *first;              /* the first values of the test part, by length */
+    const struct value *last_stretches; /* of its last result; NULL: unknown */
     double last_loss;
     bool trained;              /* steps were taken in this process */
     const struct value *trunk; /* trunk of config.json; NULL: the cell has none */

@@ -84,6 +84,29 @@ static peat_status write_meta(struct cell *c, struct error *err)
     return status == PEAT_OK ? json_write_file(c->dir, "meta.json", c->meta, err) : status;
 }
 
+/* A cell is started once: when the first of its steps was taken, in this folder, in the one that
+ * its checkpoint was copied from, or by a cell of its trunk. */
+static void started_by(struct cell *c, const struct value *earlier)
+{
+    const char *then = json_get_text(earlier, "started_utc");
+    if (then && strcmp(then, json_get_text(c->meta, "started_utc")) < 0)
+        json_put_text((struct json){c->arena, c->meta}, "started_utc",
+                      arena_strdup(c->arena, then));
+}
+
+/* The meta.json of this start, with the time of the first one. */
+static bool make_meta(struct cell *c, struct error *err)
+{
+    struct value *last = NULL;
+    record_read(c->dir, &meta_record, c->arena, &last, NULL);
+    bool ok = cell_meta(&c->config, &c->team, c->arena, &c->meta, err);
+    if (ok)
+        started_by(c, last);
+    if (ok && value_get(last, "tests"))
+        json_put((struct json){c->arena, c->meta}, "tests", value_get(last, "tests"));
+    return ok;
+}
+
 /* ---- changes that plugins leave behind ---- */
 
 static void look_after(void *ctx, const char *hook)
@@ -161,9 +184,89 @@ static bool keep_line(void *ctx, int line, const struct value *v)
     return true;
 }
 
-static void on_measure(void *ctx, const struct measure *m)
+/* ---- the test part, which is opened once ---- */
+
+static struct measure *first_of(const struct cell *c, const char *metric, int64_t length)
+{
+    for (int i = 0; i < c->n_first; i++)
+        if (c->first[i].length == length && strcmp(c->first[i].metric, metric) == 0)
+            return &c->first[i];
+    return NULL;
+}
+
+/* Keeps a value of the test part, the first one of its metric and length. */
+static bool keep_first(void *ctx, int line, const struct value *v)
+{
+    (void)line;
+    struct cell *c = ctx;
+    struct measure m;
+    fields_get(v, line_record.field, &m);
+    if (!v || !m.metric || !same_text(m.split, "test") || first_of(c, m.metric, m.length))
+        return true;
+    m.metric = arena_strdup(c->arena, m.metric);
+    m.split = "test";
+    m.again = m.again ? arena_strdup(c->arena, m.again) : NULL;
+    *ARENA_APPEND(c->arena, c->first, c->n_first, c->first_room) = m;
+    return true;
+}
+
+static bool is_evaluated(const struct cell *c, int64_t length)
+{
+    const peat_task_plan *plan = &c->assembly.task.plan;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        if (plan->eval[i] == length)
+            return true;
+    return false;
+}
+
+/* Reads what earlier evaluations of these final weights measured on the test part. Values at
+ * lengths that are not evaluated now are kept in meta.json. */
+static void read_first(struct cell *c)
+{
+    char weights[HASH_HEX];
+    struct value *last = NULL;
+    const struct value *v, *tests = value_get(c->meta, "tests");
+    weights_hash(&c->trainer.model->weights, NULL, weights);
+    bool same = json_text_is(tests, "weights", weights);
+    for (int i = 0; same && (v = json_get_item(tests, "values", i)); i++)
+        keep_first(c, 0, v);
+    metrics_each(c->dir, "\"test\"", keep_first, c, NULL);
+    record_read(c->dir, &result_record, c->arena, &last, NULL);
+    c->last_stretches = value_get(last, "test_stretches");
+    struct json kept = json_map(c->arena), list = json_put_list(kept, "values");
+    json_put_text(kept, "weights", weights);
+    for (int i = 0; i < c->n_first; i++)
+        if (!is_evaluated(c, c->first[i].length))
+            fields_put(json_add_map(list), line_record.field, MEASURE_FIELDS, &c->first[i]);
+    if (list.v->n)
+        json_put((struct json){c->arena, c->meta}, "tests", kept.v);
+}
+
+/* The first value stands, whatever a later evaluation finds; a later one that finds another is
+ * counted by its eval.tokens. */
+static struct measure opened_once(const struct cell *c, const struct measure *m)
+{
+    const struct measure *first = first_of(c, m->metric, m->length);
+    if (strcmp(m->split, "test") != 0 || !first)
+        return *m;
+    struct measure kept = *first;
+    const struct value *asked = value_get_path(c->config_json, "eval.tokens");
+    const char *tokens = json_text_is(value_get(c->config_json, "eval"), "tokens", "all")
+                             ? "all"
+                             : json_to_text(asked, JSON_LINE, c->arena);
+    const char *listed = kept.again, *one;
+    bool same = kept.value == m->value || (isnan(kept.value) && isnan(m->value));
+    while (!same && (one = list_next(c->arena, &listed, ',')))
+        same = strcmp(one, tokens) == 0;
+    if (!same)
+        kept.again = list_add(c->arena, kept.again, ",", tokens);
+    return kept;
+}
+
+static void on_measure(void *ctx, const struct measure *measured)
 {
     struct cell *c = ctx;
+    const struct measure kept = opened_once(c, measured), *m = &kept;
     keep_measure(c, m);
     metrics_measure(&c->metrics, m);
     char tag[128];
@@ -171,9 +274,13 @@ static void on_measure(void *ctx, const struct measure *m)
     tensorboard_add(c->tensorboard, m->step, tag, m->value);
 }
 
+/* Those of a value that is not kept are not kept either. */
 static void on_stretches(void *ctx, const struct test_stretches *s)
 {
     struct cell *c = ctx;
+    for (int i = 0; i < c->n_measure; i++)
+        if (c->measure[i].again && c->measure[i].length == s->length)
+            return;
     *ARENA_APPEND(c->arena, c->tested, c->n_tested, c->tested_room) = *s;
 }
 
@@ -205,6 +312,7 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
         json_put(v, "drift", c->drift);
     if (c->untrained)
         json_put(v, "untrained", c->untrained);
+    json_put(v, "started_utc", value_get(c->meta, "started_utc"));
     put_trained_by(v, c->meta);
     return v.v;
 }
@@ -280,6 +388,7 @@ static peat_status accept_state(void *ctx, const struct value *stored, const cha
     c->untrained = copy_counts(c->arena, value_get(stored, "untrained"));
     c->last_loss = json_get_number(stored, "last_loss");
     put_trained_by((struct json){c->arena, c->meta}, stored);
+    started_by(c, stored);
     return PEAT_OK;
 }
 
@@ -385,6 +494,8 @@ static bool train(struct cell *c, enum run_end *end, struct error *err)
               look(c, err) == PEAT_OK;
     if (!ok)
         return false;
+    if (finished)
+        read_first(c);
     guard_start(&c->guard); /* records the files just opened as expected */
     c->trained = !finished;
     ok = trainer_run(&c->trainer, end, err) == PEAT_OK &&
@@ -498,7 +609,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
               (c->config.train.precision != PRECISION_BF16 ||
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
-              cell_meta(&c->config, &c->team, c->arena, &c->meta, err) &&
+              make_meta(c, err) &&
               (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
     if (c->options->measure) {
         *end = CELLRUN_DONE;

@@ -151,11 +151,16 @@ static int compare(const struct cli *cli)
         if (q->length >= 0 && l != only)
             continue;
         bool any = q->json ? add_json(cli, &c, l, json_add_map(lengths)) : add_text(cli, &c, l);
+        if (q->json && r.registration.changed)
+            registration_put((struct json){cli->arena, lengths.v->item[lengths.v->n - 1]},
+                             &r.registration);
         paired = paired || any;
     }
     if (q->json)
         print_json_lengths(&c, lengths);
     shown_print_lines(stdout, cli->out->text);
+    for (int i = 0; !q->json && r.registration.changed && i < r.registration.n; i++)
+        cli_print("%s\n", r.registration.line[i]);
     if (!paired)
         cli_say("there is no seed at which both %s are finished and paired",
                 c.labels ? "labels" : "rows");

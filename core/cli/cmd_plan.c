@@ -7,7 +7,7 @@
 #include "report/numbers.h"
 
 struct request {
-    bool json, write, ids, injection, measure;
+    bool json, write, ids, injection, measure, registers;
     const char *dir;
     const char *pilot;  /* a run directory; NULL: not given */
     const bool *chosen; /* by cells: whether to print it; NULL: all */
@@ -247,6 +247,18 @@ static void print_parts(const struct cli *cli, struct loaded_plan *l, const stru
     plan_claims(l, q->pilot, NULL, cli->err);
 }
 
+/* Everything in the hash decides a number; the name and the time are not in it. */
+static void print_registration(const struct plan *p, struct arena *a)
+{
+    const struct experiment *e = p->experiment;
+    int claims = e->claims ? e->claims->n : 0;
+    char hex[HASH_HEX], utc[32];
+    json_hash(plan_registration(p, a), hex);
+    clock_utc(utc, sizeof(utc));
+    cli_print("%s: %d claim%s, %d cell%s, %d seed%s, SHA-256 %s, %s\n", e->name, claims,
+              plural(claims), p->n, plural(p->n), e->n_seed, plural(e->n_seed), hex, utc);
+}
+
 static void plan_and_print(const struct cli *cli, struct loaded_plan *l, const struct request *q)
 {
     struct error damage = {0};
@@ -271,6 +283,8 @@ static int plan_experiment(const struct cli *cli)
 {
     const struct request *q = cli->options;
     const struct cli_clash one[] = {
+        {"json write ids injection measure pilot", q->registers,
+         "option '--register' prints one line alone"},
         {"json injection measure pilot", q->ids, "option '--ids' prints names alone"},
         {"injection", q->json, "option '--injection' is for the table: --json has it"},
     };
@@ -279,7 +293,10 @@ static int plan_experiment(const struct cli *cli)
     struct loaded_plan l;
     if (!loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err))
         return CLI_USAGE;
-    plan_and_print(cli, &l, q);
+    if (q->registers)
+        print_registration(&l.plan, &l.arena);
+    else
+        plan_and_print(cli, &l, q);
     loaded_plan_close(&l);
     return CLI_DONE;
 }
@@ -288,6 +305,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "json", json, "the whole plan as JSON"),
     CLI_TEXT('o', "output", "DIR", dir, "the run directory (default: runs/<name>)"),
     CLI_FLAG(0, "write", write, "make the run directory, ready for 'peat cell'"),
+    CLI_FLAG(0, "register", registers, "one line that registers the plan, to be published"),
     CLI_FLAG(0, "ids", ids, "only the cells' names, one a line"),
     CLI_FLAG(0, "injection", injection, "what acts where in each cell"),
     CLI_FLAG(

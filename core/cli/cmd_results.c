@@ -99,7 +99,7 @@ static void add_comparisons(const struct printing *p)
     if (q->part == CONTRASTS && effects_count(p->r) == 0)
         error_set(p->err, PEAT_INVALID,
                   "option '--part contrasts': the experiment has no report.contrasts");
-    else if (q->part == CLAIMS && p->r->claims.n == 0)
+    else if (q->part == CLAIMS && !p->r->claims.claims)
         error_set(p->err, PEAT_INVALID, "option '--part claims': the experiment has no claims");
     if (p->err->status == PEAT_OK && shows(q, CONTRASTS))
         add_contrasts(p);

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "cli/verbs.h"
+#include "grid/claimfile.h"
 #include "grid/progress.h"
 #include "grid/trunks.h"
 #include "process/child.h"
@@ -20,6 +21,7 @@ struct status {
     int planned, unplanned;
     int kept;                    /* number of states in trunks */
     const struct value *skipped; /* in plan.json; NULL: none */
+    struct registration registration;
     struct arena *arena;
 };
 
@@ -28,6 +30,9 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
     peat_status status = rundir_read(dir, &s->dir, s->arena, err);
     if (status != PEAT_OK)
         return status;
+    struct claims_kept claims;
+    status = claims_kept_read(dir, &claims, s->arena, err);
+    registration_add(&s->registration, "", &claims, 1, &s->dir, s->arena);
     s->skipped = value_get(s->dir.plan, "skipped");
     s->n[CELL_SKIPPED] = s->skipped ? s->skipped->n : 0;
     s->planned += s->n[CELL_SKIPPED];
@@ -38,7 +43,7 @@ static peat_status read_status(struct status *s, const char *dir, struct error *
         s->unplanned += !c->planned;
         s->n[c->state] += c->planned;
     }
-    return PEAT_OK;
+    return status;
 }
 
 /* ---- text ---- */
@@ -52,6 +57,8 @@ static void print_counts(const struct status *s)
                 arena_item(s->arena, counts, "%d %s", s->n[i], cell_state_name((enum cell_state)i));
     cli_print("%s: %d cell%s: %s\n", json_text_or(s->dir.plan, "experiment", s->dir.path),
               s->planned, plural(s->planned), counts);
+    for (int i = 0; i < s->registration.n; i++)
+        cli_print("%s\n", s->registration.line[i]);
     if (s->unplanned)
         cli_print("cells of earlier plans: %d\n", s->unplanned);
     if (s->kept)
@@ -185,6 +192,7 @@ static void print_object(const struct status *s)
     json_put_int(v, "cells", s->planned);
     json_put_int(v, "unplanned", s->unplanned);
     json_put_int(v, "trunk_states", s->kept);
+    registration_put(v, &s->registration);
     struct json counts = json_put_map(v, "counts");
     for (int i = 0; i < CELL_STATES; i++)
         json_put_int(counts, cell_state_name((enum cell_state)i), s->n[i]);

@@ -10,6 +10,7 @@ enum { THREADS_MAX = 1024, CELLS_MAX = 1000000 };
 
 struct request {
     bool json;
+    const char *registered; /* a line of `peat plan --register`; NULL: not given */
     struct retraining again;
 };
 
@@ -164,6 +165,7 @@ static int verify(const struct cli *cli)
                            cli->operand[1]);
     if (find_moved(cli, &q->again.moved, cli->err) != PEAT_OK ||
         verify_dir(cli->operand[0], &v, cli->arena, cli->err) != PEAT_OK ||
+        (q->registered && verify_registered(&v, q->registered, cli->err) != PEAT_OK) ||
         !retrain(&v, &q->again, cli->err))
         return CLI_USAGE;
     if (q->again.interrupted)
@@ -180,6 +182,8 @@ static int verify(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_FLAG(0, "json", json, "one object instead of text"),
+    CLI_TEXT(0, "registered", "LINE", registered,
+             "whether it was registered by this line of `peat plan --register`"),
     CLI_WHOLE(0, "retrain", "N", 1, CELLS_MAX, again.count,
               "train N finished cells once more, elsewhere, and compare the bits"),
     CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, again.seed,

@@ -217,6 +217,7 @@ static void add_rest(struct json cell, const struct plan_cell *c)
 {
     json_put(cell, "plugins", c->plugins);
     json_put(cell, "resolved", c->config.resolved);
+    json_put(cell, "identity", c->config.identity);
     json_put_text(cell, "first_tokens", c->first_tokens);
     json_put_int(cell, "acting", c->config.acting);
     json_put_int(cell, "idle", c->config.idle);
@@ -257,6 +258,7 @@ static peat_status make(void *ctx, struct trail *trail, struct strbuf *out, stru
 static bool read_config(const struct value *row, struct cell_config *c)
 {
     c->resolved = value_get(row, "resolved");
+    c->identity = value_get(row, "identity");
     c->seed = json_get_int(row, "seed", 0);
     const struct value *train = value_get(c->resolved, "train");
     const struct value *model = value_get(c->resolved, "model");

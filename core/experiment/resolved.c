@@ -239,21 +239,6 @@ static struct value *report_of(const struct resolving *r, const struct value *wr
     return m.v;
 }
 
-/* Kind, id and SHA-256 of the plugins of all cells, each once. */
-static struct value *plugins_of(const struct plan *p, struct arena *a)
-{
-    static const char *const keys[] = {"kind", "id", "sha256", NULL};
-    struct json list = json_list(a);
-    const struct value *plugin;
-    for (int i = 0; i < p->n; i++)
-        for (int k = 0; p->cell[i].plugins && k < p->cell[i].plugins->n; k++) {
-            plugin = json_part(a, p->cell[i].plugins->item[k], keys).v;
-            if (!value_holds(list.v, plugin))
-                json_add(list, plugin);
-        }
-    return list.v;
-}
-
 static struct value *made_with(const struct resolving *r)
 {
     const struct experiment *e = r->e;
@@ -271,7 +256,7 @@ static struct value *made_with(const struct resolving *r)
         json_add(words, word);
     for (int i = 0; i < e->n_word; i++)
         json_add_text(words, e->word[i]);
-    json_put(m, "plugins", plugins_of(r->p, r->a));
+    json_put(m, "plugins", plan_plugins(r->p, r->a));
     free(file);
     return m.v;
 }
@@ -331,7 +316,7 @@ const char *resolved_change(const struct plan *p, struct arena *a)
     if (peat && strcmp(peat, engine_version()) != 0)
         return arena_printf(a, "this experiment was made with peat %s, and this is %s", peat,
                             engine_version());
-    const struct value *changed = plugins_changed(plugins_of(p, a), value_get(made, "plugins"));
+    const struct value *changed = plugins_changed(plan_plugins(p, a), value_get(made, "plugins"));
     return changed ? arena_printf(a, "%s '%s' is not the file that this experiment was made with",
                                   json_get_text(changed, "kind"), json_get_text(changed, "id"))
                    : NULL;

@@ -2,8 +2,6 @@
 /* claimfile.c: claims.json of a run directory. */
 #include "grid/claimfile.h"
 
-#define FORMAT 1
-
 static const char file_name[] = "claims.json";
 
 static peat_status damaged(const char *dir, const char *why, struct error *err)
@@ -11,18 +9,51 @@ static peat_status damaged(const char *dir, const char *why, struct error *err)
     return error_set(err, PEAT_CORRUPT, "'%s/%s' is damaged: %s", dir, file_name, why);
 }
 
-static peat_status read_version(const char *dir, const struct value *v, struct claims_version *out,
-                                struct error *err)
+/* ---- reading ---- */
+
+static const struct field begun_fields[] = {
+    {"cells", FIELD_INT, MEMBER(struct begun, cells)},
+    {"steps", FIELD_INT, MEMBER(struct begun, steps)},
+    {"evaluations", FIELD_INT, MEMBER(struct begun, evaluations)},
+    {"trunk_states", FIELD_INT, MEMBER(struct begun, states)},
+    {NULL},
+};
+enum { BEGUN_FIELDS = 4 };
+static const struct field version_fields[] = {
+    {"sha256", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct claims_version, hash)},
+    {"written_utc", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct claims_version, written_utc)},
+    {"results", FIELD_INT | FIELD_NEEDED, MEMBER(struct claims_version, by_then.results)},
+    {"claims", FIELD_LIST | FIELD_NEEDED},
+    {"registered", FIELD_TEXT, MEMBER(struct claims_version, registered)},
+    {"by_then", FIELD_MAP, 0, begun_fields},
+    {"plan", FIELD_MAP},
+    {"plugins", FIELD_MAP, FIELD_TEXT},
+    {NULL},
+};
+static const struct field fields[] = {{"versions", FIELD_LIST, FIELD_MAP, version_fields}, {NULL}};
+const struct record claims_record = {file_name, "format", 1, false, fields};
+
+/* {claims, plan, plugins}, whose hash is registered. */
+static const struct value *bound(const struct value *v, struct arena *a)
 {
-    char hex[HASH_HEX];
-    *out = (struct claims_version){json_get_text(v, "sha256"), json_get_text(v, "written_utc"),
-                                   (int)json_get_int(v, "results", -1), value_get(v, "claims")};
-    if (!out->hash || !out->written_utc || out->results < 0 || !out->claims ||
-        out->claims->kind != VALUE_LIST)
-        return damaged(dir, "a version of the claims is incomplete", err);
+    static const char *const keys[] = {"claims", "plan", "plugins", NULL};
+    return json_part(a, v, keys).v;
+}
+
+static peat_status read_version(const char *dir, const struct value *v, struct claims_version *out,
+                                struct arena *a, struct error *err)
+{
+    char hex[HASH_HEX], all[HASH_HEX];
+    *out = (struct claims_version){.v = v, .claims = value_get(v, "claims")};
+    fields_get(v, version_fields, out);
+    fields_get(value_get(v, "by_then"), begun_fields, &out->by_then);
     json_hash(out->claims, hex);
-    return strcmp(hex, out->hash) == 0 ? PEAT_OK
-                                       : damaged(dir, "the claims do not match their hash", err);
+    json_hash(bound(v, a), all);
+    if (strcmp(hex, out->hash) != 0)
+        return damaged(dir, "the claims do not match their hash", err);
+    return !out->registered || strcmp(all, out->registered) == 0
+               ? PEAT_OK
+               : damaged(dir, "the plan does not match its hash", err);
 }
 
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
@@ -31,7 +62,7 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
     struct value *v = NULL;
     struct error why = {0};
     *kept = (struct claims_kept){0};
-    peat_status status = json_read_file(dir, file_name, a, &v, &why);
+    peat_status status = record_read(dir, &claims_record, a, &v, &why);
     if (status == PEAT_NOTFOUND)
         return PEAT_OK;
     if (status != PEAT_OK)
@@ -39,56 +70,77 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
     kept->n = json_get_count(v, "versions");
     kept->version = ARENA_ARRAY(a, kept->n, struct claims_version);
     for (int i = 0; status == PEAT_OK && i < kept->n; i++)
-        status = read_version(dir, json_get_item(v, "versions", i), &kept->version[i], err);
+        status = read_version(dir, json_get_item(v, "versions", i), &kept->version[i], a, err);
+    for (int i = 0; status == PEAT_OK && i < kept->n; i++)
+        kept->claims = kept->claims || kept->version[i].claims->n;
     return status;
 }
 
-static int count_results(const char *dir, struct arena *a)
+/* ---- which version counts ---- */
+
+const char *claims_first(const struct claims_version *v)
 {
-    const struct file_path cells = path_in(dir, "cells");
-    char **name;
-    int n, results = 0;
-    dir_list(cells.text, &name, &n, NULL);
-    for (int i = 0; i < n; i++)
-        results += dir_has(cells.text, arena_printf(a, "%s/result.json", name[i]));
-    names_free(name, n);
-    return results;
+    return v->registered ? "step" : "result";
 }
 
-static void put_version(struct json versions, const struct claims_version *v)
+static int count_older(const char *written_utc, int n, const struct rundir *r)
 {
-    struct json m = json_add_map(versions);
-    json_put_text(m, "sha256", v->hash);
-    json_put_text(m, "written_utc", v->written_utc);
-    json_put_int(m, "results", v->results);
-    json_put(m, "claims", v->claims);
+    int older = 0;
+    for (int d = 0; d < n; d++)
+        for (int i = 0; i < r[d].n; i++) {
+            const char *started = json_get_text(r[d].cell[i].meta, "started_utc");
+            older += r[d].cell[i].planned && started && strcmp(started, written_utc) < 0;
+        }
+    return older;
 }
 
-static peat_status write_versions(const char *dir, const struct claims_kept *kept,
-                                  const struct claims_version *last, struct arena *a,
-                                  struct error *err)
+struct registered claims_registered_at(const struct claims_kept *kept, int i, int n,
+                                       const struct rundir *r)
 {
-    struct json m = json_map(a);
-    json_put_int(m, "format", FORMAT);
-    struct json versions = json_put_list(m, "versions");
-    for (int i = 0; i < kept->n; i++)
-        put_version(versions, &kept->version[i]);
-    put_version(versions, last);
-    return json_write_file(dir, file_name, m.v, err);
+    const struct claims_version *v = &kept->version[i];
+    const struct begun *b = &v->by_then;
+    return (struct registered){.at = i,
+                               .late = b->cells || b->steps || b->states || b->results,
+                               .begun = count_older(v->written_utc, n, r)};
 }
 
-peat_status claims_keep(const char *dir, const struct experiment *e, struct arena *a,
-                        struct error *err)
+struct registered claims_registered(const struct claims_kept *kept, int n, const struct rundir *r)
+{
+    struct registered found = {.at = -1};
+    for (int i = kept->n - 1; i >= 0; i--) {
+        found = claims_registered_at(kept, i, n, r);
+        if (!found.late && !found.begun)
+            break;
+    }
+    return found;
+}
+
+/* ---- writing ---- */
+
+peat_status claims_keep(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     struct claims_kept kept;
-    char hex[HASH_HEX], utc[32];
-    const struct value *claims = e->claims ? e->claims : value_list(a, NOWHERE);
+    char claims[HASH_HEX], all[HASH_HEX], utc[32];
+    struct value *now = plan_registration(p, a);
     peat_status status = claims_kept_read(dir, &kept, a, err);
-    json_hash(claims, hex);
-    bool first = kept.n == 0, same = !first && strcmp(kept.version[kept.n - 1].hash, hex) == 0;
-    if (status != PEAT_OK || same || (first && claims->n == 0))
+    json_hash(value_get(now, "claims"), claims);
+    json_hash(now, all);
+    if (status != PEAT_OK || (kept.n && same_text(kept.version[kept.n - 1].registered, all)))
         return status;
+    const struct begun begun = begun_count(dir, a);
+    struct json m = json_map(a), version = json_map(a);
     clock_utc(utc, sizeof(utc));
-    const struct claims_version last = {hex, utc, count_results(dir, a), claims};
-    return write_versions(dir, &kept, &last, a, err);
+    json_put_text(version, "sha256", claims);
+    json_put_text(version, "registered", all);
+    json_put_text(version, "written_utc", utc);
+    json_put_int(version, "results", begun.results);
+    fields_put(json_put_map(version, "by_then"), begun_fields, BEGUN_FIELDS, &begun);
+    for (int i = 0; i < now->n; i++)
+        json_put(version, now->key[i], now->item[i]);
+    json_put_int(m, "format", claims_record.format);
+    struct json versions = json_put_list(m, "versions");
+    for (int i = 0; i < kept.n; i++)
+        json_add(versions, kept.version[i].v);
+    json_add(versions, version.v);
+    return json_write_file(dir, file_name, m.v, err);
 }

@@ -59,14 +59,18 @@ static struct value *meta_part(const struct value *meta, struct arena *a)
     return part.v;
 }
 
-/* The claims and whether they were made before the results, without times. */
+/* The claims and the plan, and whether they were made before the first step, without times. */
 static struct value *claims_part(const struct claims_kept *kept, struct arena *a)
 {
     struct json list = json_list(a);
     for (int i = 0; i < kept->n; i++) {
         struct json version = json_add_map(list);
+        const struct begun *b = &kept->version[i].by_then;
+        const struct value *plan = value_get(kept->version[i].v, "plan");
         json_put(version, "claims", kept->version[i].claims);
-        json_put_bool(version, "in_advance", kept->version[i].results == 0);
+        if (plan)
+            json_put(version, "plan", plan);
+        json_put_bool(version, "in_advance", b->results + b->steps + b->states == 0);
     }
     return list.v;
 }

@@ -268,7 +268,7 @@ static bool write_cell(const char *dir, const struct plan *p, const struct plan_
 peat_status rundir_write(const char *dir, const struct plan *p, struct arena *a, struct error *err)
 {
     bool ok = rundir_check(dir, p, a, err) == PEAT_OK && dir_make(dir, err) == PEAT_OK &&
-              write_plan(dir, p, a, err) && claims_keep(dir, p->experiment, a, err) == PEAT_OK;
+              write_plan(dir, p, a, err) && claims_keep(dir, p, a, err) == PEAT_OK;
     for (int i = 0; ok && i < p->n; i++)
         ok = write_cell(dir, p, &p->cell[i], a, err);
     return ok ? PEAT_OK : err->status;

@@ -222,16 +222,51 @@ static void check_claims(struct verification *v, const char *path)
 {
     static const char *const of_run[] = {"plan.json",    "claims.json", "bundle.json",
                                          "schemes.json", "looks.json",  NULL};
-    struct claims_kept kept;
+    struct claims_kept *kept = &v->claims;
+    struct registration said = {.n = 0};
     struct error why = {0};
     const char *planned = json_get_text(v->dir.plan, "claims_sha256");
-    if (claims_kept_read(path, &kept, v->arena, &why) != PEAT_OK)
+    if (claims_kept_read(path, kept, v->arena, &why) != PEAT_OK)
         verify_add(&v->problems, NULL, "%s", why.text);
-    else if (planned && kept.n == 0)
+    else if (planned && !kept->claims)
         verify_add(&v->problems, NULL, "claims.json is missing, and the experiment has claims");
-    else if (planned && strcmp(kept.version[kept.n - 1].hash, planned) != 0)
+    else if (planned && strcmp(kept->version[kept->n - 1].hash, planned) != 0)
         verify_add(&v->problems, NULL, "claims.json does not end with the claims of plan.json");
+    registration_add(&said, "", kept, 1, &v->dir, v->arena);
+    for (int i = 0; i < said.n; i++)
+        verify_add(&v->notes, NULL, "%s", said.line[i]);
     check_sealed(v, NULL, path, of_run);
+}
+
+/* The SHA-256 in a line; NULL: there is none. */
+static const char *hash_in(const char *line, struct arena *a)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (const char *at = line; *(at += strcspn(at, digits)); at += strspn(at, digits))
+        if (strspn(at, digits) == HASH_HEX - 1)
+            return arena_printf(a, "%.*s", HASH_HEX - 1, at);
+    return NULL;
+}
+
+peat_status verify_registered(struct verification *v, const char *line, struct error *err)
+{
+    const struct registered found = claims_registered(&v->claims, 1, &v->dir);
+    const char *asked = hash_in(line, v->arena);
+    const char *has = found.at < 0 ? NULL : v->claims.version[found.at].registered;
+    if (!asked)
+        return error_set(err, PEAT_INVALID,
+                         "option '--registered' needs the line that `peat plan --register` "
+                         "printed: '%s' has no SHA-256",
+                         line);
+    if (!has)
+        verify_add(&v->problems, NULL, "no plan was registered, so it is not that of the line");
+    else if (strcmp(has, asked) != 0)
+        verify_add(&v->problems, NULL,
+                   "the registration of the line is SHA-256 %.12s, and that of the run is %.12s",
+                   asked, has);
+    else
+        verify_add(&v->notes, NULL, "the registration is that of the line");
+    return PEAT_OK;
 }
 
 static void check_drawings(struct verification *v, const char *path)

@@ -40,7 +40,10 @@ static void add_header(struct html_page *p)
                 plural(r->n_row), r->n_seed, plural(r->n_seed), results_count_reported(r));
     for (int i = 0; i < r->n_axis; i++)
         html_textf(p->out, "%s%s", i ? ", " : "; axes: ", r->axis[i]);
-    strbuf_add(p->out, "</p>\n</header>\n");
+    strbuf_add(p->out, "</p>\n");
+    for (int i = 0; i < r->registration.n; i++)
+        html_wrap(p->out, "<p class=\"soft\">", r->registration.line[i], "</p>\n");
+    strbuf_add(p->out, "</header>\n");
 }
 
 /* The parts after the answers. */
@@ -59,7 +62,7 @@ peat_status html_report(const struct results *r, const struct html_options *o, s
     add_head(&p);
     add_header(&p);
     /* Claims, made before the run, come first; then the best row is one more finding. */
-    bool asked = r->claims.n > 0;
+    bool asked = r->claims.claims;
     (asked ? html_claims : html_verdict)(&p);
     html_contrasts(&p);
     if (asked)

@@ -71,15 +71,18 @@ void html_claims(struct html_page *p)
 {
     const struct claim_history *h = p->o->claims;
     html_section(p->out, "claims", "Claims");
+    const struct claims_version *first = h->first.version ? h->first.version : h->now.version;
     if (h->first.version || h->late)
-        strbuf_addf(p->out,
-                    "<p class=\"headline\">The claims were %s after the first result.</p>\n",
-                    h->first.version ? "changed" : "written");
+        strbuf_addf(p->out, "<p class=\"headline\">The claims were %s after the first %s.</p>\n",
+                    h->first.version ? "changed" : "written", claims_first(first));
     else if (h->begun)
         strbuf_addf(p->out,
                     "<p class=\"headline\">The claims were written after %d of the cells "
                     "were started.</p>\n",
                     h->begun);
+    else if (h->replanned)
+        strbuf_add(p->out,
+                   "<p class=\"headline\">The plan was changed after the first step.</p>\n");
     strbuf_add(p->out, "<ul class=\"claims\">\n");
     for (int i = 0; i < h->now.n; i++)
         say_claim(p, &h->now.item[i], h->now.n);

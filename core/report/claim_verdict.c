@@ -288,16 +288,16 @@ static peat_status claims_judge(struct claim_verdicts *v, const struct results *
     return status;
 }
 
-/* The last claims that were written before any result, or else the first ones. */
-static const struct claims_version *first_claims(const struct claims_kept *kept)
+/* Whether a version between these two had other claims than both, which are equal. */
+static bool went_and_came(const struct claims_kept *kept, int from)
 {
-    int first = kept->n - 1;
-    while (first > 0 && kept->version[first].results != 0)
-        first--;
-    return &kept->version[first];
+    bool other = false;
+    for (int i = from + 1; i < kept->n; i++)
+        other = other || strcmp(kept->version[i].hash, kept->version[from].hash) != 0;
+    return other;
 }
 
-/* Cells of other directories may be older than the claims. */
+/* As peat 1.0 counted: cells that are in the table, those of two directories once. */
 static int count_begun(const struct results *r, const char *written_utc)
 {
     int n = 0;
@@ -314,14 +314,18 @@ peat_status claims_history(struct claim_history *h, const struct results *r, str
                            struct error *err)
 {
     const struct claims_kept *kept = &r->claims;
-    *h = (struct claim_history){.late = false};
-    if (kept->n == 0)
+    *h = (struct claim_history){.registration = &r->registration};
+    if (!kept->claims)
         return PEAT_OK;
-    const struct claims_version *now = &kept->version[kept->n - 1], *first = first_claims(kept);
-    h->late = first->results > 0;
-    h->begun = count_begun(r, first->written_utc);
-    h->back = first != now && strcmp(first->hash, now->hash) == 0;
-    now = h->back ? first : now;
+    const struct registered found = claims_registered(kept, r->n_dir, r->dir);
+    const struct claims_version *now = &kept->version[kept->n - 1],
+                                *first = &kept->version[found.at];
+    bool same = strcmp(first->hash, now->hash) == 0;
+    h->late = found.late;
+    h->begun = first->registered ? found.begun : count_begun(r, first->written_utc);
+    h->back = same && went_and_came(kept, found.at);
+    h->replanned = same && !h->back && first->registered && first != now;
+    now = same ? first : now;
     peat_status status = claims_judge(&h->now, r, now, a, err);
     /* Claims about axes that the rows no longer have are listed without a verdict. */
     if (status == PEAT_OK && first != now && claims_judge(&h->first, r, first, a, NULL) != PEAT_OK)

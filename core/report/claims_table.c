@@ -6,13 +6,26 @@
 
 /* ---- the table ---- */
 
-/* "before the first result", or why it is later. */
-static const char *state_of(const struct claim_history *h)
+/* "before the first step", or why it is later. */
+static const char *state_of(const struct claim_history *h, struct arena *a)
 {
-    return h->first.version ? "changed after the first result"
-           : h->late        ? "written after the first result"
+    const struct claims_version *first = h->first.version ? h->first.version : h->now.version;
+    const char *of = claims_first(first);
+    return h->first.version ? arena_printf(a, "changed after the first %s", of)
+           : h->late        ? arena_printf(a, "written after the first %s", of)
            : h->begun       ? "written after some of the cells were started"
-                            : "before the first result";
+           : h->replanned   ? "before the first step; the plan changed after it"
+                            : arena_printf(a, "before the first %s", of);
+}
+
+/* As a title has it: "Claims, CHANGED AFTER THE FIRST STEP (<when>, with 3 results)". */
+static const char *title_late(const struct claim_history *h, const char *when, struct arena *a)
+{
+    const struct claims_version *first = h->first.version ? h->first.version : h->now.version;
+    return arena_printf(a, "Claims, %s AFTER THE FIRST %s (%s, with %" PRId64 " results)",
+                        h->first.version ? "CHANGED" : "WRITTEN",
+                        first->registered ? "STEP" : "RESULT", when,
+                        h->now.version->by_then.results);
 }
 
 static const char *title_of(const struct claim_history *h, bool earlier, struct arena *a)
@@ -22,17 +35,16 @@ static const char *title_of(const struct claim_history *h, bool earlier, struct 
         return arena_printf(a, "Claims of %d run%s, one family", h->n_run, plural(h->n_run));
     const char *when = arena_printf(a, "written %s, SHA-256 %.12s", v->written_utc, v->hash);
     if (earlier)
-        return arena_printf(a, "The claims as they were before the first result (%s)", when);
-    if (h->first.version)
-        return arena_printf(a, "Claims, CHANGED AFTER THE FIRST RESULT (%s, with %d results)", when,
-                            v->results);
-    if (h->late)
-        return arena_printf(a, "Claims, WRITTEN AFTER THE FIRST RESULT (%s, with %d results)", when,
-                            v->results);
+        return arena_printf(a, "The claims as they were before the first %s (%s)", claims_first(v),
+                            when);
+    if (h->first.version || h->late)
+        return title_late(h, when, a);
     if (h->begun)
         return arena_printf(a, "Claims, WRITTEN AFTER %d OF THE CELLS WERE STARTED (%s)", h->begun,
                             when);
-    return arena_printf(a, "Claims (%s, before the first result%s)", when,
+    if (h->replanned)
+        return arena_printf(a, "Claims, THE PLAN CHANGED AFTER THE FIRST STEP (%s)", when);
+    return arena_printf(a, "Claims (%s, before the first %s%s)", when, claims_first(v),
                         h->back ? "; changed after it, and changed back" : "");
 }
 
@@ -147,7 +159,9 @@ static void note_runs(struct table *t, const struct claim_history *h)
         const struct claim_history *of = &h->of[i];
         const struct claims_version *v = of->now.version;
         table_note(t, "%s: %d claim%s, written %s, SHA-256 %.12s, %s", h->run[i], of->now.n,
-                   plural(of->now.n), v->written_utc, v->hash, state_of(of));
+                   plural(of->now.n), v->written_utc, v->hash, state_of(of, t->arena));
+        if (of->registration->changed)
+            table_note_registration(t, of->registration);
     }
 }
 
@@ -207,6 +221,8 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
     note_runs(t, h);
     if (h->n_run)
         return;
+    if (v->version->registered || h->registration->changed)
+        table_note_registration(t, h->registration);
     if (v->n == 0 && v->version->claims->n > 0)
         table_note(t, "not judged: they are about axes that the rows no longer have");
     else if (v->n == 0)
@@ -267,7 +283,7 @@ static void put_written(struct json m, const struct claims_version *v)
 static void put_version(struct json m, const struct claim_verdicts *v)
 {
     put_written(m, v->version);
-    json_put_int(m, "results_by_then", v->version->results);
+    json_put_int(m, "results_by_then", v->version->by_then.results);
     struct json list = json_put_list(m, "claims");
     for (int i = 0; i < v->n; i++)
         put_claim(json_add_map(list), &v->item[i]);
@@ -280,7 +296,7 @@ static void put_family(const struct claim_history *h, struct json map)
     for (int i = 0; i < h->n_run; i++) {
         struct json m = json_add_map(runs);
         json_put_text(m, "run", h->run[i]);
-        json_put_text(m, "state", state_of(&h->of[i]));
+        json_put_text(m, "state", state_of(&h->of[i], m.a));
         put_written(m, h->of[i].now.version);
     }
     for (int i = 0; i < h->now.n; i++)
@@ -295,19 +311,21 @@ void claims_json(const struct claim_history *h, struct json map)
     }
     json_put_bool(map, "changed_after_first_result", h->first.version != NULL);
     json_put_bool(map, "written_after_first_result", h->late);
+    json_put_bool(map, "plan_changed_after_first_step", h->replanned);
     put_version(json_put_map(map, "now"), &h->now);
     if (h->first.version)
         put_version(json_put_map(map, "before_first_result"), &h->first);
 }
 
-static void add_lines(const struct claim_verdicts *v, const char *state, bool head, struct arena *a,
-                      struct strbuf *out)
+static void add_lines(const struct claim_verdicts *v, const char *state,
+                      const struct registration *g, bool head, struct arena *a, struct strbuf *out)
 {
     for (int i = 0; v->version && i < v->n; i++) {
         struct json m = json_map(a);
         json_put_text(m, "state", state);
         put_written(m, v->version);
         put_claim(m, &v->item[i]);
+        json_put_text(m, "registration", registration_text(g, a));
         csv_line(m.v, head && i == 0, out);
     }
 }
@@ -318,9 +336,11 @@ void claims_csv(const struct claim_history *h, struct arena *a, struct strbuf *o
     for (int i = 0; i < h->n_run; i++) {
         struct claim_verdicts its = h->of[i].now;
         its.item = h->now.item + at;
-        add_lines(&its, state_of(&h->of[i]), at == 0, a, out);
+        add_lines(&its, state_of(&h->of[i], a), h->of[i].registration, at == 0, a, out);
         at += its.n;
     }
-    add_lines(&h->now, state_of(h), true, a, out);
-    add_lines(&h->first, "before the first result", h->now.n == 0, a, out);
+    if (h->n_run)
+        return;
+    add_lines(&h->now, state_of(h, a), h->registration, true, a, out);
+    add_lines(&h->first, "before the first step", h->registration, h->now.n == 0, a, out);
 }

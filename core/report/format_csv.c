@@ -24,6 +24,7 @@ enum origin {
     PLUGIN,   /* a text of each plugin */
     DATA,
     DRIFT,
+    REGISTRATION,
     ROLE,
     MEASURE, /* a value of the measure; from here on the field differs between lines of a cell */
     GOAL,
@@ -142,6 +143,8 @@ static const char *field_of(const struct csv *csv, const struct column *k)
         return joined(csv, "data", NULL, key);
     case DRIFT:
         return cell_drift(c->result, csv->passing);
+    case REGISTRATION:
+        return registration_text(&csv->r->registration, csv->passing);
     case ROLE:
         return c->role;
     case MEASURE:
@@ -243,7 +246,8 @@ static void name_apart(struct csv *csv)
 
 static void list_columns(struct csv *csv)
 {
-    static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META};
+    static const struct column role = {"best_over", ROLE}, trained_by = {"trained_by", META},
+                               registration = {"registration", REGISTRATION};
     ADD_COLUMNS(csv, before_axes);
     add_axes(csv);
     ADD_COLUMNS(csv, after_axes);
@@ -257,6 +261,8 @@ static void list_columns(struct csv *csv)
         add_columns(csv, &trained_by, 1);
     if (csv->r->best_over)
         add_columns(csv, &role, 1);
+    if (csv->r->registration.changed)
+        add_columns(csv, &registration, 1);
     add_quantities(csv, true);
     csv->name = ARENA_ARRAY(csv->kept, csv->n_column, const char *);
     csv->field = ARENA_ARRAY(csv->kept, csv->n_column, const char *);

@@ -180,6 +180,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     if (r->best_over)
         json_put(m, "best_over", r->best_over);
     put_comparisons(m, r);
+    registration_put(m, &r->registration);
     json_print(m.v, JSON_INDENTED, out);
 }
 

@@ -517,6 +517,21 @@ static void count_states(struct result_row *row)
 
 /* ---- reading everything ---- */
 
+/* The claims of the first directory are judged by the cells of all. */
+static bool read_registrations(struct reader *x)
+{
+    for (int d = 0; d < x->n_dir; d++) {
+        struct claims_kept kept;
+        const char *head = x->n_dir > 1 ? arena_printf(x->a, "%s: ", x->dir[d]) : "";
+        if (claims_kept_read(x->dir[d], &kept, x->a, x->err) != PEAT_OK)
+            return false;
+        registration_add(&x->r->registration, head, &kept, d ? 1 : x->n_dir, x->run + d, x->a);
+        if (d == 0 && !x->options->every_value)
+            x->r->claims = kept;
+    }
+    return true;
+}
+
 static bool read_report(struct reader *x)
 {
     struct results *r = x->r;
@@ -529,10 +544,9 @@ static bool read_report(struct reader *x)
     for (int i = 0; i < r->n_axis; i++)
         r->axis[i] = axis_key(plan, i);
     r->baseline = baseline && baseline->kind == VALUE_MAP ? baseline : NULL;
-    if (x->options->every_value)
-        return true;
-    r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
-    return claims_kept_read(x->dir[0], &r->claims, x->a, x->err) == PEAT_OK;
+    if (!x->options->every_value)
+        r->contrasts = contrasts && contrasts->kind == VALUE_LIST ? contrasts : NULL;
+    return read_registrations(x);
 }
 
 static bool read_results(struct reader *x)

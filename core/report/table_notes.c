@@ -280,6 +280,12 @@ static void note_trained_by(struct builder *b)
                    n, all, by, several ? ", ..." : "");
 }
 
+void table_note_registration(struct table *t, const struct registration *g)
+{
+    for (int i = 0; i < g->n; i++)
+        table_note(t, "%s", g->line[i]);
+}
+
 void table_notes(struct builder *b)
 {
     struct kinds kinds;
@@ -308,5 +314,7 @@ void table_notes(struct builder *b)
     note_matched(b);
     note_not_finite(b);
     note_damage(b);
+    if (b->r->registration.changed)
+        table_note_registration(b->t, &b->r->registration);
     note_injection(b);
 }

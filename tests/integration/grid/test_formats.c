@@ -7,6 +7,7 @@
 #include "cell/cellmetrics.h"
 #include "experiment/plan.h"
 #include "grid/bundle.h"
+#include "grid/claimfile.h"
 #include "grid/lookfile.h"
 #include "grid/rundir.h"
 #include "support/shell.h"
@@ -235,7 +236,7 @@ static const struct {
     {"result.json", "run/cells/*/result.json", &result_record},
     {"end.json", NULL, &end_record},
     {"stale.json", NULL, &stale_record},
-    {"claims.json", "run/claims.json", NULL},
+    {"claims.json", "run/claims.json", &claims_record},
     {"looks.json", "looks/looks.json", &looks_record},
     {"state.json", "run/cells/*/ckpt/*/state.json", &state_record},
     {"bundle.json", "e/bundle.json", &bundle_record},
@@ -277,6 +278,11 @@ START_TEST(csv_has_the_columns_of_the_document)
                       "the column '%s' is not in docs/formats.md", name);
     /* Only where another program trained a cell: integration.torch. */
     ck_assert_msg(find(&s, "", "trained_by"), "'trained_by' is not in docs/formats.md");
+    /* Only where something changed after the first step. */
+    shell_says(0, ",registration,",
+               "peat run e.yaml -o run -q seeds=2 && "
+               "peat results run --format csv | head -n 1");
+    ck_assert_msg(find(&s, "", "registration"), "'registration' is not in docs/formats.md");
     nothing_else(&s);
 }
 END_TEST

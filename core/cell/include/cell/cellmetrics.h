@@ -10,8 +10,9 @@
 
 #include "train/trainer.h"
 
-/* The fields of a line. */
+/* The fields of a line; the first ones are those of struct measure. */
 extern const struct record line_record;
+enum { MEASURE_FIELDS = 6 };
 
 struct cell_metrics {
     int fd;

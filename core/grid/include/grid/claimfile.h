@@ -1,30 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * claimfile.h: claims.json of a run directory: the claims, and when they were made.
+ * claimfile.h: claims.json of a run directory: what was registered, and when.
  *
- * It is written at the first start, before any cell is trained. Claims that change later do not
- * replace earlier ones: they are added, with the number of results at that time.
+ * A version of it has the claims and all that they are about (plan_registration), the time, and
+ * what the directory had computed by then. The first one is written before any cell is trained.
+ * What changes later does not replace earlier versions: it is added. Versions of peat 1.0 have the
+ * claims, the time and the number of results.
  */
 #pragma once
 
-#include "experiment/experiment.h"
+#include "experiment/plan.h"
+#include "grid/rundir.h"
 
-/* One state of the claims. */
+extern const struct record claims_record;
+
+/* What a directory has computed, by its results, curves, checkpoints and trunks. */
+struct begun {
+    int64_t cells; /* that were started */
+    int64_t steps, evaluations, results;
+    int64_t states; /* that cells share (trunks) */
+};
+struct begun begun_count(const char *dir, struct arena *a);
+
 struct claims_version {
-    const char *hash; /* SHA-256 of their canonical JSON */
+    const struct value *v; /* as the file has it */
+    const char *hash;      /* SHA-256 of the claims' canonical JSON */
     const char *written_utc;
-    int results;                /* finished cells in the directory at that time */
     const struct value *claims; /* list of normal forms (experiment/claim.h) */
+    const char *registered;     /* SHA-256 of {claims, plan, plugins}; NULL: words of claims only */
+    struct begun by_then;
 };
 
 struct claims_kept {
-    int n; /* 0: the experiment never had claims */
+    int n;       /* 0: nothing was registered */
+    bool claims; /* some version has claims */
     struct claims_version *version;
 };
 
-/* Adds the experiment's claims to the file unless they are its last version. */
-peat_status claims_keep(const char *dir, const struct experiment *e, struct arena *a,
-                        struct error *err);
-/* PEAT_CORRUPT: the file is damaged, or claims do not match their hash. */
+/* Adds the plan and its claims to the file unless they are its last version. */
+peat_status claims_keep(const char *dir, const struct plan *p, struct arena *a, struct error *err);
+/* PEAT_CORRUPT: the file is damaged, or a version does not match its hash. */
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
                              struct error *err);
+
+/* "step", or "result", which is all that versions of peat 1.0 counted. */
+const char *claims_first(const struct claims_version *v);
+
+/* Which version counts: the last one that was written before any step of a cell. */
+struct registered {
+    int at;    /* 0 also where every version is late; -1: no version */
+    bool late; /* it was written after a step */
+    int begun; /* planned cells whose first start is older than it */
+};
+/* r: the directory of the file and others whose cells its claims are judged by. */
+struct registered claims_registered(const struct claims_kept *kept, int n, const struct rundir *r);
+/* The same of one version. */
+struct registered claims_registered_at(const struct claims_kept *kept, int i, int n,
+                                       const struct rundir *r);
+
+/*
+ * registration.c: the same in words: "registered: claims and plan, 2026-01-31T12:00:00Z, SHA-256
+ * 1a2b3c4d5e6f, before the first step"; and for each later version when it was written, after how
+ * much, and what changed: "changed ..., after 120 steps, 12 evaluations and 3 results: seeds 6 ->
+ * [0, 2, 3, 5]".
+ */
+struct registration {
+    int n, room;
+    const char **line;
+    bool changed; /* written or changed after a step, so that every table has to say it; versions of
+                   * peat 1.0 keep the tables that it printed */
+};
+/* Adds the lines of one directory, each after `head`. */
+void registration_add(struct registration *g, const char *head, const struct claims_kept *kept,
+                      int n, const struct rundir *r, struct arena *a);
+/* All lines in one, for a field; NULL: there are none. */
+const char *registration_text(const struct registration *g, struct arena *a);
+/* The lines as a list under "registration". */
+void registration_put(struct json map, const struct registration *g);

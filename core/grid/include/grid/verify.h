@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "grid/rundir.h"
+#include "grid/claimfile.h"
 
 struct remark {
     const char *cell; /* the cell's label; NULL: about the whole directory */
@@ -29,6 +29,7 @@ struct verification {
     bool without_weights;     /* the directory was unpacked from a bundle without weights */
     bool packed;              /* checked for a bundle: see verify_packed */
     struct remarks problems, notes, unchecked;
+    struct claims_kept claims;
     struct arena *arena;
 };
 
@@ -42,6 +43,9 @@ peat_status verify_packed(const char *path, bool weights, struct verification *v
 void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds a problem unless the registration is that of a line of `peat plan --register`. PEAT_INVALID:
+ * the line has no SHA-256. */
+peat_status verify_registered(struct verification *v, const char *line, struct error *err);
 /* A line for a paper: the experiment, its hash (fingerprint_of), the cells, and the versions of the
  * engine and of each plugin that made them. */
 const char *verify_quote(const struct verification *v, const char *hash);

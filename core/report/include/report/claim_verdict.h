@@ -61,13 +61,15 @@ struct claim_verdicts {
 peat_status claim_test(struct claim_verdict *c, const struct results *r, const struct value *v,
                        struct arena *a, struct error *err);
 
-/* The claims as they are now and, if they changed after it, as they were before the first result.
+/* The claims as they are now and, if they changed after it, as they were before the first step.
  * `first` has v->version NULL when they did not change. v->n is 0 when there are no claims. */
 struct claim_history {
     struct claim_verdicts now, first;
-    bool late; /* results existed when the first claims were written */
-    int begun; /* number of finished cells that were started before the claims were written */
-    bool back; /* the claims were changed after the first result, and changed back */
+    bool late;      /* steps had been taken when the first claims were written */
+    int begun;      /* number of planned cells that were started before the claims were written */
+    bool back;      /* the claims were changed after the first step, and changed back */
+    bool replanned; /* the claims are the same, and what they are about was changed */
+    const struct registration *registration; /* NULL: a family, whose runs have theirs */
     /* One family over several runs: the verdicts within each run, and the runs' names. `now` has
      * the present claims of all runs, adjusted together, and no version. */
     int n_run;

@@ -171,14 +171,15 @@ struct results {
     struct result_metric known[RESULTS_MAX_METRICS];
     int comparisons[RESULTS_MAX_LENGTHS]; /* number of comparisons in the Holm family */
     int n_dropped;
-    const char **dropped;          /* grid points that are the same model as a row */
-    int n_skipped;                 /* number of cells that the plan refused        */
-    const struct value *baseline;  /* the plan's: axis -> label; NULL: no baseline */
-    const struct value *contrasts; /* contrasts of the report, in their normal form; NULL: none
-                                    * given */
-    struct claims_kept claims;     /* claims of the first directory */
-    const char *baseline_text;     /* "scheme=none", from the plan or the options; NULL: no
-                                    * baseline */
+    const char **dropped;             /* grid points that are the same model as a row */
+    int n_skipped;                    /* number of cells that the plan refused        */
+    const struct value *baseline;     /* the plan's: axis -> label; NULL: no baseline */
+    const struct value *contrasts;    /* contrasts of the report, in their normal form; NULL: none
+                                       * given */
+    struct claims_kept claims;        /* claims of the first directory */
+    struct registration registration; /* of all directories */
+    const char *baseline_text;        /* "scheme=none", from the plan or the options; NULL: no
+                                       * baseline */
 };
 
 /* PEAT_NOTFOUND, PEAT_IO, ...: not a run directory; PEAT_INVALID: directories that do not make one

@@ -57,6 +57,8 @@ void table_note(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_note_refused(struct table *t, const struct pairs *p);
 /* Adds notes on cells that two directories have with different bits. */
 void table_note_rivals(struct table *t, const struct results *r);
+/* Adds what was registered, and what changed later. */
+void table_note_registration(struct table *t, const struct registration *g);
 
 /* Row numbers in the order of the table. */
 peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,

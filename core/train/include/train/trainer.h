@@ -57,6 +57,8 @@ struct measure {
                                  * "report" */
     int64_t length, step;
     double value;
+    const char *again; /* of the test part: eval.tokens of later evaluations, which had other values
+                        * and left this one; NULL: there were none */
 };
 
 /* The loss of the test part at one length, in stretches of consecutive sequences. A length with
