@@ -2,11 +2,12 @@
 /*
  * op_mlp.c: two linear maps with an activation between them, a block of rows at a time.
  *
- * With u = x w1' + b1 and h = f(u), forward keeps only u. Backward computes h again and the
+ * With u = x w1' + b1 and h = f(u), or h = f(g) v with u = [g v] where f is a gate, forward keeps
+ * only u. Backward computes h again and the
  * gradient of u for a block of rows, while it is in the caches. Rows are cut into strips; each sums
  * the gradients of the weights over its blocks in order, and strips are added in order.
  *
- * Where products round, forward keeps h and f'(u) as bf16 instead, in as much memory, and backward
+ * Where products round, forward keeps h and its slopes by u as bf16 instead, and backward
  * computes neither again. x and the weights are rounded once for both passes, the gradient of y
  * once a block, and h and the gradient of u right after they are computed, in the nearest cache.
  */
@@ -30,11 +31,11 @@ struct weight_sum {
 struct mlp {
     const peat_node *n;
     int64_t size;               /* bytes of a number                        */
-    int64_t rows, D, F, E;      /* rows of x; widths of x, u and y          */
+    int64_t rows, D, U, F, E;   /* rows of x; widths of x, u, h and y       */
     int64_t strip, block;       /* rows of a strip, and of a block          */
     int64_t chunk;              /* rows of h that are computed at a time    */
-    char *u;                    /* [rows, F] u, or NULL: in scratch         */
-    bf16 *h16, *slope16;        /* the same where products round: h and f'(u) */
+    char *u;                    /* [rows, U] u, or NULL: in scratch         */
+    bf16 *h16, *slope16;        /* the same where products round: h and its slopes */
     char *dx;                   /* [rows, D]; NULL: not needed              */
     bool fresh;                 /* dx is not cleared yet                    */
     bool rounds;                /* operands of products are bf16            */
@@ -44,8 +45,8 @@ struct mlp {
     int64_t thread_bytes;
 };
 
-/* A block of rows, and the thread's memory for it: [block, F], or where products round a chunk of h
- * and of f'(u), and the gradient of y [block, E]. */
+/* A block of rows, and the thread's memory for it: h [block, F] and the gradient of u [block, U],
+ * or where products round a chunk of h and of its slopes, and the gradient of y [block, E]. */
 struct row_block {
     const struct mlp *m;
     int64_t row, rows, strip;
@@ -58,14 +59,19 @@ struct row_block {
 /* Number of elements that are rounded at a time, at least a row. */
 enum { CHUNK = 2048 };
 
+static bool is_bias_of(const peat_node *b, const struct tensor *w)
+{
+    return !b || (b->value.rank == 1 && b->value.dim[0] == w->dim[0]);
+}
+
 static void infer(peat_node *n)
 {
     const struct tensor *x = &n->src[SRC_X]->value, *w1 = &n->src[SRC_W1]->value;
-    const struct tensor *b1 = &n->src[SRC_B1]->value, *w2 = &n->src[SRC_W2]->value;
-    const struct tensor *b2 = &n->src[SRC_B2]->value;
-    bool ok = x->rank >= 1 && w1->rank == 2 && w2->rank == 2 && b1->rank == 1 && b2->rank == 1;
-    ok = ok && w1->dim[1] == x->dim[x->rank - 1] && b1->dim[0] == w1->dim[0] &&
-         w2->dim[1] == w1->dim[0] && b2->dim[0] == w2->dim[0];
+    const struct tensor *w2 = &n->src[SRC_W2]->value;
+    const int64_t gates = mlp_is_gated(*(const enum mlp_activation *)n->arg) ? 2 : 1;
+    bool ok = x->rank >= 1 && w1->rank == 2 && w2->rank == 2;
+    ok = ok && w1->dim[1] == x->dim[x->rank - 1] && gates * w2->dim[1] == w1->dim[0] &&
+         is_bias_of(n->src[SRC_B1], w1) && is_bias_of(n->src[SRC_B2], w2);
     if (ok)
         n->value = shape_with(x, x->rank - 1, w2->dim[0]);
     else
@@ -87,8 +93,9 @@ static void find_kept(struct mlp *m, void *saved)
 static struct mlp mlp_of(const peat_node *n)
 {
     struct mlp m = {.n = n, .size = (int64_t)dtype_bytes(n->value.dtype)};
-    m.F = n->src[SRC_W1]->value.dim[0];
+    m.U = n->src[SRC_W1]->value.dim[0];
     m.D = n->src[SRC_W1]->value.dim[1];
+    m.F = n->src[SRC_W2]->value.dim[1];
     m.E = n->src[SRC_W2]->value.dim[0];
     m.rows = 1;
     for (int i = 0; i < n->value.rank - 1; i++)
@@ -102,13 +109,21 @@ static struct mlp mlp_of(const peat_node *n)
     return m;
 }
 
+/* Bytes that forward keeps: u, or h and its slopes as bf16. */
+static size_t kept_bytes(const struct mlp *m)
+{
+    return (size_t)m->rows *
+           (size_t)(m->rounds ? (m->F + m->U) * (int64_t)sizeof(bf16) : m->U * m->size);
+}
+
 static bool make_scratch(struct mlp *m)
 {
     const struct team *team = m->n->g->team;
     const int64_t threads = team && team->threads > 1 ? team->threads : 1;
-    const int64_t chunks = m->rounds ? 2 : 1, narrow = m->rounds ? (int64_t)sizeof(bf16) : 0;
-    m->thread_bytes = (chunks * m->chunk + m->block) * m->F * m->size;
-    m->thread_bytes += m->block * (2 * m->F + m->E) * narrow;
+    const int64_t narrow = m->rounds ? (int64_t)sizeof(bf16) : 0;
+    const int64_t chunk = m->chunk * (m->F + (m->rounds ? m->U : 0));
+    m->thread_bytes = (chunk + m->block * m->U) * m->size;
+    m->thread_bytes += m->block * (m->F + m->U + m->E) * narrow;
     m->scratch = graph_scratch(m->n->g, (size_t)(threads * m->thread_bytes));
     return m->scratch;
 }
@@ -119,10 +134,10 @@ static struct row_block block_at(const struct mlp *m, int64_t row, int64_t end)
     b.h = m->scratch + parallel_thread() * m->thread_bytes;
     b.du = b.h + m->chunk * m->F * m->size;
     if (m->rounds) {
-        b.slope = b.du + m->block * m->F * m->size;
-        b.h16 = (bf16 *)(void *)(b.slope + m->chunk * m->F * m->size);
+        b.slope = b.du + m->block * m->U * m->size;
+        b.h16 = (bf16 *)(void *)(b.slope + m->chunk * m->U * m->size);
         b.du16 = b.h16 + m->block * m->F;
-        b.dy16 = b.du16 + m->block * m->F;
+        b.dy16 = b.du16 + m->block * m->U;
     }
     return b;
 }
@@ -165,11 +180,11 @@ static struct stack weight_of(const struct mlp *m, int w)
 
 /* to = beta to + x y + bias; NULL: no bias */
 static void multiply(const struct mlp *m, struct stack to, struct stack x, struct stack y,
-                     const struct tensor *bias, double beta)
+                     const peat_node *bias, double beta)
 {
     struct gemm p = stack_product(m->n->value.dtype, to, x, y, beta);
     p.rounds = true;
-    p.bias = bias ? bias->data : NULL;
+    p.bias = bias ? bias->value.data : NULL;
     gemm_one(m->n->g->team, &p);
 }
 
@@ -184,7 +199,7 @@ static int64_t chunk_at(const struct row_block *b, int64_t i)
     return b->rows - i < b->m->chunk ? b->rows - i : b->m->chunk;
 }
 
-/* h = f(u) as bf16, and f'(u) where it is kept */
+/* h as bf16, and its slopes where they are kept */
 static struct stack activate_rounded(const struct row_block *b, const char *u)
 {
     const struct mlp *m = b->m;
@@ -192,30 +207,34 @@ static struct stack activate_rounded(const struct row_block *b, const char *u)
     const bool keeps = m->h16;
     bf16 *h16 = keeps ? m->h16 + b->row * m->F : b->h16;
     for (int64_t i = 0; i < b->rows; i += chunk_at(b, i)) {
-        const int64_t at = i * m->F, count = chunk_at(b, i) * m->F;
+        const int64_t n = chunk_at(b, i);
+        const char *from = rows_at(m, u, i, m->U);
         if (keeps) {
-            rows->slopes(activation_of(m), rows_at(m, u, i, m->F), b->h, b->slope, count);
-            bf16_round(m->slope16 + b->row * m->F + at, (const float *)(void *)b->slope, count);
+            rows->slopes(activation_of(m), from, b->h, b->slope, n, m->F);
+            bf16_round(m->slope16 + (b->row + i) * m->U, (const float *)(void *)b->slope, n * m->U);
         } else {
-            rows->activate(activation_of(m), rows_at(m, u, i, m->F), b->h, NULL, count);
+            rows->activate(activation_of(m), from, b->h, NULL, n, m->F);
         }
-        bf16_round(h16 + at, (const float *)(void *)b->h, count);
+        bf16_round(h16 + i * m->F, (const float *)(void *)b->h, n * m->F);
     }
     return dense(NULL, h16, b->rows, m->F);
 }
 
-/* u = x w1' + b1, h = f(u) */
+/* u = x w1' + b1, and h */
 static struct stack hidden_rows(const struct row_block *b)
 {
     const struct mlp *m = b->m;
-    const struct tensor *bias = &m->n->src[SRC_B1]->value;
-    char *u = m->u ? rows_at(m, m->u, b->row, m->F) : b->du;
-    multiply(m, dense(u, NULL, b->rows, m->F), x_of(b), stack_flip(weight_of(m, SRC_W1)),
+    const peat_node *bias = m->n->src[SRC_B1];
+    const struct mlp_rows *rows = mlp_rows_of(m->n->value.dtype);
+    char *u = m->u ? rows_at(m, m->u, b->row, m->U) : b->du;
+    multiply(m, dense(u, NULL, b->rows, m->U), x_of(b), stack_flip(weight_of(m, SRC_W1)),
              m->rounds ? bias : NULL, 0.0);
     if (m->rounds)
         return activate_rounded(b, u);
-    mlp_rows_of(m->n->value.dtype)
-        ->activate_biased(activation_of(m), u, bias->data, b->h, b->rows, m->F);
+    if (bias)
+        rows->activate_biased(activation_of(m), u, bias->value.data, b->h, b->rows, m->F);
+    else
+        rows->activate(activation_of(m), u, b->h, NULL, b->rows, m->F);
     return dense(b->h, NULL, b->rows, m->F);
 }
 
@@ -225,8 +244,7 @@ static void forward_block(void *ctx, int64_t begin, int64_t end)
     const struct mlp *m = ctx;
     const struct row_block b = block_at(m, begin, end);
     const struct stack y = dense(rows_at(m, m->n->value.data, begin, m->E), NULL, b.rows, m->E);
-    multiply(m, y, hidden_rows(&b), stack_flip(weight_of(m, SRC_W2)), &m->n->src[SRC_B2]->value,
-             0.0);
+    multiply(m, y, hidden_rows(&b), stack_flip(weight_of(m, SRC_W2)), m->n->src[SRC_B2], 0.0);
 }
 
 static void forward(peat_node *n)
@@ -234,7 +252,7 @@ static void forward(peat_node *n)
     struct graph *g = n->g;
     struct mlp m = mlp_of(n);
     if (n->needs_grad) {
-        n->saved = graph_scratch(g, (size_t)(m.rows * m.F * m.size));
+        n->saved = graph_scratch(g, kept_bytes(&m));
         if (!n->saved)
             return;
         find_kept(&m, n->saved);
@@ -286,18 +304,21 @@ static void fetch(const bf16 *x, int64_t n)
     fetch_bytes(x, n * (int64_t)sizeof(*x), false);
 }
 
-/* du *= f'(u), and b1's gradient while it is in the cache */
+/* The gradient of h becomes that of u, and b1's while it is in the cache. */
 static void differentiate_rounded(const struct row_block *b)
 {
     const struct mlp *m = b->m;
     for (int64_t i = 0, rows; i < b->rows; i += rows) {
         rows = chunk_at(b, i);
-        const int64_t at = (b->row + i) * m->F, count = rows * m->F;
-        char *du = rows_at(m, b->du, i, m->F);
-        fetch(m->h16 + at, count);
-        fetch(m->slope16 + at + count, chunk_at(b, i + rows) * m->F);
+        const int64_t at = (b->row + i) * m->U, count = rows * m->U;
+        char *du = rows_at(m, b->du, i, m->U);
+        fetch(m->h16 + (b->row + i) * m->F, rows * m->F);
+        fetch(m->slope16 + at + count, chunk_at(b, i + rows) * m->U);
+        for (int64_t r = 0; m->U > m->F && r < rows; r++)
+            memcpy(rows_at(m, du, r, m->U) + m->F * m->size, rows_at(m, du, r, m->U),
+                   (size_t)(m->F * m->size));
         bf16_scale((float *)(void *)du, m->slope16 + at, count);
-        bf16_round(b->du16 + i * m->F, (const float *)(void *)du, count);
+        bf16_round(b->du16 + i * m->U, (const float *)(void *)du, count);
         add_bias_grad(b, SRC_B1, i, rows, du);
     }
 }
@@ -311,7 +332,7 @@ static struct stack dy_of(const struct row_block *b)
     return dense(dy, b->dy16, b->rows, m->E);
 }
 
-/* Returns h = f(u); du *= f'(u), and b1's gradient. */
+/* Returns h. The gradient of h, in the first columns of du, becomes that of u; and b1's. */
 static struct stack differentiate(const struct row_block *b)
 {
     const struct mlp *m = b->m;
@@ -320,17 +341,20 @@ static struct stack differentiate(const struct row_block *b)
         return dense(NULL, m->h16 + b->row * m->F, b->rows, m->F);
     }
     mlp_rows_of(m->n->value.dtype)
-        ->activate(activation_of(m), rows_at(m, m->u, b->row, m->F), b->h, b->du, b->rows * m->F);
+        ->activate(activation_of(m), rows_at(m, m->u, b->row, m->U), b->h, b->du, b->rows, m->F);
     add_bias_grad(b, SRC_B1, 0, b->rows, b->du);
     return dense(b->h, NULL, b->rows, m->F);
 }
 
-/* h = f(u):  du = (dy w2) f'(u), dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and h */
+/* dh = dy w2, du = dh by the slopes of h, dx += du w1; dw1, db1 from du and x; dw2, db2 from dy and
+ * h */
 static void backward_block(const struct row_block *b)
 {
     const struct mlp *m = b->m;
-    const struct stack du = dense(b->du, b->du16, b->rows, m->F), dy = dy_of(b);
-    multiply(m, dense(b->du, NULL, b->rows, m->F), dy, weight_of(m, SRC_W2), NULL, 0.0);
+    const struct stack du = dense(b->du, b->du16, b->rows, m->U), dy = dy_of(b);
+    struct stack dh = dense(b->du, NULL, b->rows, m->F);
+    dh.ld = m->U;
+    multiply(m, dh, dy, weight_of(m, SRC_W2), NULL, 0.0);
     const struct stack h = differentiate(b);
     if (m->dx)
         multiply(m, dense(rows_at(m, m->dx, b->row, m->D), NULL, b->rows, m->D), du,
@@ -356,7 +380,7 @@ static void begin_sum(struct mlp *m, int i, int64_t strips)
 {
     peat_node *w = m->n->src[i];
     struct weight_sum *s = &m->sum[i];
-    if (!w->needs_grad)
+    if (!w || !w->needs_grad)
         return;
     s->own = node_grad_whole(w, &s->fresh).data;
     s->count = tensor_count(&w->value);
@@ -392,13 +416,13 @@ static void backward(peat_node *n)
             add_sums(&m, &m.sum[i], strips);
     }
     arena_rewind(g->arena, mark);
-    graph_done_with(g, n->saved, (size_t)(m.rows * m.F * m.size));
+    graph_done_with(g, n->saved, kept_bytes(&m));
 }
 
 static int64_t flops(const peat_node *n)
 {
     struct mlp m = mlp_of(n);
-    return 2 * m.rows * m.F * (m.D + m.E);
+    return 2 * m.rows * (m.D * m.U + m.F * m.E);
 }
 
 peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
@@ -409,10 +433,10 @@ peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, pe
     peat_node *src[] = {x, w1, b1, w2, b2};
     for (int i = 0; i < N_SRC; i++)
         src[i] = src[i] ? op_contiguous(pg, src[i]) : NULL;
-    peat_node *n = graph_op(g, &op, N_SRC, src, 0, &f, sizeof(f));
+    peat_node *n = graph_op(g, &op, N_SRC, src, 1 << SRC_B1 | 1 << SRC_B2, &f, sizeof(f));
     if (n && n->needs_grad) {
         struct mlp m = mlp_of(n);
-        g->value_bytes += m.rows * m.F * m.size; /* the values that forward keeps */
+        g->value_bytes += (int64_t)kept_bytes(&m);
     }
     return n;
 }

@@ -2,10 +2,12 @@
 /* cell.c: from a tree of settings to a typed cell with its hash. */
 #include "cell/cell.h"
 
+#include "cell/block_name.h"
 #include "cell/setting.h"
 #include "cell/trunk.h"
 #include "cellreader.h"
 #include "identity.h"
+#include "model/block.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "train/trainer.h"
@@ -101,6 +103,10 @@ static bool check_mixer(const struct cell_reader *r, const struct model_config *
         {m->attention_path || m->attention_scale || m->attention_scale_value > 0, "attention",
          arena_printf(r->a, "'attention' in model is for mixer: attention, and mixer is %s",
                       mixer)},
+        {m->qk_norm, "qk_norm",
+         arena_printf(r->a, "'qk_norm' in model is for mixer: attention, and mixer is %s", mixer)},
+        {!conv && !m->bias, "bias",
+         "mixer: rnn needs bias: true: a bias spreads the memories of its forget gates"},
         {conv && m->arch == PEAT_ENCODER && m->conv_width % 2 == 0, "conv_width",
          arena_printf(r->a,
                       "'conv_width' must be odd in an encoder (as many places before as after), "
@@ -122,20 +128,33 @@ static bool check_model(const struct cell_reader *r, struct model_config *m, con
     return check_heads(r, m, v) && check_head(r, m, v) && check_mixer(r, m, v);
 }
 
-static bool read_model(const struct cell_reader *r, struct model_config *m, const struct value *v)
+/* What the name of the block and an automatic d_ff came to: "norm: rms, ..., d_ff: 344". */
+static const char *filled_in(const struct value *v, const struct model_config *m, struct arena *a)
+{
+    const char *text = block_name_text(v, a);
+    if (m->d_ff == 0 && block_width(m) != 4 * m->d_model)
+        text = arena_item(a, text ? text : "", "d_ff: %" PRId64, block_width(m));
+    return text;
+}
+
+static bool read_model(const struct cell_reader *r, struct cell_config *c,
+                       const struct value *given)
 {
     static const char *const reserved[] = {"attention", "embedding", "start", NULL};
+    const struct value *v = block_name_filled(given, r->a);
+    struct model_config *m = &c->model;
     if (!(params_fill(model_rows, m, v, "model", reserved, r->a, r->err) == PEAT_OK &&
           read_attention(r, m, value_get(v, "attention")) &&
           point_refused(r, check_model(r, m, v))))
         return false;
-    if (m->d_ff == 0)
-        m->d_ff = 4 * m->d_model;
+    c->filled_in = filled_in(given, m, r->a);
+    m->block = 0;
+    m->d_ff = block_width(m);
     m->embed_scale = token_table(m->d_model, m->embed_scale).factor;
     return true;
 }
 
-/* The section's settings, without CELL_LATER ones that equal those of `none`, a zero config. */
+/* The section's settings, without CELL_LATER ones that equal those of `none`, their defaults. */
 static struct value *rows_value(const peat_param *row, const void *config, const void *none,
                                 struct arena *a)
 {
@@ -151,7 +170,7 @@ static struct value *rows_value(const peat_param *row, const void *config, const
 
 static struct value *model_value(const struct cell_config *c, bool identity, struct arena *a)
 {
-    const struct model_config *m = &c->model, none = {0};
+    const struct model_config *m = &c->model, none = {.norm_eps = NORM_EPS, .bias = true};
     const struct json model = {a, rows_value(model_rows, m, &none, a)};
     const struct json attention = {a, params_value(attention_rows, m, a)};
     if (m->attention_scale_value > 0)
@@ -441,7 +460,7 @@ static bool read_sections(const struct cell_reader *r, struct cell_config *c,
                           const struct value *tree, bool *dropped)
 {
     const struct value *model = value_get(tree, "model");
-    return read_model(r, &c->model, model) && starts_read(r, c, model) &&
+    return read_model(r, c, model) && starts_read(r, c, model) &&
            read_train(r, &c->train, value_get(tree, "train")) &&
            read_eval(r, &c->eval, value_get(tree, "eval")) &&
            point_refused(r, check_patience(r, c, tree) && check_halves(r, c, tree)) &&

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cell_rows.c: the keys of the sections model, train and eval with their bounds and meaning. */
+#include "cell/block_name.h"
 #include "cell/cell.h"
+#include "nn/norm.h"
 #include "plugin/params.h"
 
 #define MODEL(type, field, ...) PARAM_ROW(type, struct model_config, field, #field, __VA_ARGS__)
@@ -15,13 +17,20 @@ static const char *const cls_labels[] = {"first", "own", "none", NULL};
 static const char *const mixer_labels[] = {"attention", "conv", "rnn", NULL};
 static const char *const norm_labels[] = {"layer", "rms", NULL};
 static const char *const place_labels[] = {"before", "after", NULL};
-static const char *const activation_labels[] = {"gelu", "gelu_tanh", "relu", NULL};
+static const char *const activation_labels[] = {"gelu",   "gelu_tanh", "relu",
+                                                "swiglu", "geglu",     NULL};
+static const char *const qk_labels[] = {"none", "rms", "layer", NULL};
 static const char *const path_labels[] = {"auto", "fused", "composed", NULL};
 static const char *const scale_labels[] = {"auto", "sqrt", "none", NULL};
 static const char *const schedule_labels[] = {"cosine", "linear", "constant", "wsd", NULL};
 static const char *const precision_labels[] = {"fp32", "bf16", NULL};
 
 const peat_param model_rows[] = {
+    MODEL(PEAT_ENUM, block,
+          "a name for settings of blocks, of which any may be given beside it. gpt2: norm: layer, "
+          "norm_eps: 1e-5, activation: gelu, bias: true, the defaults; llama: norm: rms, "
+          "norm_eps: 1e-6, activation: swiglu, bias: false",
+          .labels = block_names, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, arch,
           "decoder: a token sees itself and those before it; encoder: every token sees all; "
           "seq2seq: an encoder, and a decoder that attends to it",
@@ -54,13 +63,28 @@ const peat_param model_rows[] = {
     MODEL(PEAT_INT, n_head, "attention heads; d_model is a multiple of their number", .preset = 4,
           WITHIN(1, 1024)),
     MODEL(PEAT_INT, d_ff, "width of the feed-forward layer", WITHIN(1, 1048576),
-          .automatic = "4 d_model", .flags = PEAT_AUTO),
+          .automatic = "4 d_model; swiglu, geglu: 8/3 d_model, up to a multiple of 8",
+          .flags = PEAT_AUTO),
+    MODEL(
+        PEAT_BOOL, bias,
+        "biases in attention, mixers, feed-forward layers and norms; those of patches and streams "
+        "at the input are always there",
+        .preset = true, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, norm, "normalisation of each part of a block", .labels = norm_labels),
+    MODEL(PEAT_REAL, norm_eps, "all norms: added to the variance, or to the mean of squares",
+          .preset = NORM_EPS, WITHIN(0, 1), .flags = PEAT_OPEN_MIN | CELL_LATER),
+    MODEL(
+        PEAT_ENUM, qk_norm,
+        "mixer: attention: normalisation of the queries and keys of each head, before schemes act "
+        "on them",
+        .labels = qk_labels, .flags = CELL_LATER),
     MODEL(PEAT_ENUM, norm_place,
           "place of the norms: before each part of a block and the head, or after each part is "
           "added (Vaswani et al. 2017)",
           .labels = place_labels, .flags = CELL_LATER),
-    MODEL(PEAT_ENUM, activation, "activation of the feed-forward layer; gelu is the erf form",
+    MODEL(PEAT_ENUM, activation,
+          "activation of the feed-forward layer; gelu is the erf form, swiglu and geglu gate a "
+          "second product by silu or gelu of the first",
           .labels = activation_labels),
     MODEL(PEAT_REAL, dropout, "share of activations that training sets to 0", WITHIN(0, 0.99)),
     MODEL(PEAT_BOOL, tie_embeddings, "use the token table for the output too"),

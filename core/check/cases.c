@@ -10,7 +10,7 @@ enum { ARCHS = sizeof(arch_words) / sizeof(arch_words[0]) };
 
 /* In the order of enum case_flag. */
 static const char *const flag_words[] = {"training",  "f32",     "moved",      "padded",
-                                         "packed",    "guarded", "rms",        "some-heads",
+                                         "packed",    "guarded", "llama",      "some-heads",
                                          "some-dims", "wider",   "fractional", "across-only"};
 enum { FLAGS = sizeof(flag_words) / sizeof(flag_words[0]) };
 

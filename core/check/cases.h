@@ -18,7 +18,7 @@ enum case_flag {
     CASE_PADDED = 1 << 3,  /* as case_padding says */
     CASE_PACKED = 1 << 4,  /* a second document begins at `place` */
     CASE_GUARDED = 1 << 5, /* each block of memory has a guard zone, which must not change */
-    CASE_RMS = 1 << 6,     /* RMS norms                                                         */
+    CASE_LLAMA = 1 << 6,   /* RMS norms, a gate by silu, no biases                              */
     CASE_HEADS = 1 << 7,   /* the scheme acts on all heads but the first                        */
     CASE_DIMS = 1 << 8,    /* the scheme acts on the second half of each head's dimensions      */
     CASE_WIDER = 1 << 9,   /* a companion before the scheme makes q and k twice as wide         */

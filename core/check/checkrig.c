@@ -230,13 +230,17 @@ static void disturb(struct weights *w)
 static void build(struct rig *r)
 {
     const struct rig_plan *plan = &r->plan;
+    const bool llama = plan->flags & CASE_LLAMA;
     const struct model_config config = {
         .arch = plan->arch,
         .d_model = plan->D,
         .n_layer = plan->layers,
         .n_head = plan->heads,
-        .norm = plan->flags & CASE_RMS ? NORM_RMS : NORM_LAYER,
+        .norm = llama ? NORM_RMS : NORM_LAYER,
+        .activation = llama ? ACTIVATION_SWIGLU : ACTIVATION_GELU,
         .d_ff = 16,
+        .norm_eps = NORM_EPS,
+        .bias = !llama,
         .vocab = RIG_V,
         .source_T = RIG_T,
         .T_train = RIG_T,

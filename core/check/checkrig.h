@@ -49,7 +49,7 @@ struct rig_plan {
     int64_t layers;       /* 0: 2  */
     int64_t trained_step; /* the last step of training, in evaluation */
     double stride;        /* from one position to the next; 0: 1 */
-    unsigned flags;       /* enum case_flag, from CASE_RMS on */
+    unsigned flags;       /* enum case_flag, from CASE_LLAMA on */
     int64_t undeclared_T; /* see struct positional */
     const void *second;   /* config of a second use of the scheme, on the first head; the first use
                            * then has the other heads. NULL: no second use */

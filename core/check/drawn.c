@@ -173,7 +173,7 @@ static void draw_more(struct draws *d, const struct checked *s, struct check_cas
     c->layers = draw_from(d, 6, layers);
     double late = (double)draw(d, 12001) / 1000;
     c->step = late < 6 ? 0 : (int64_t)pow(10, late - 6);
-    c->flags |= draw(d, 3) ? 0 : CASE_RMS;
+    c->flags |= draw(d, 3) ? 0 : CASE_LLAMA;
     c->flags |= scheme && scheme_acts_on(scheme, ACTS_ON_HEADS) ? flags[draw(d, 5)] : 0;
     int64_t kind = draw(d, 16);
     if (kind == 0 && !c->property->longest)

@@ -65,11 +65,11 @@ const struct property properties[] = {
     {"finite", finite_holds, ARCH_BOTH,
      "f32 rows=2 length=1; f32 rows=2 length=2; f32 rows=2; f32 rows=2 length=64 step=1000; f32 "
      "rows=1 length=300 step=1000000; f32 rows=1 stride=819; f32 training step=1000000; f32 "
-     "layers=4 rms; f32 heads=1; f32 heads=9 width=4",
+     "layers=4 llama; f32 heads=1; f32 heads=9 width=4",
      .may = CASE_TRAINING},
     {"gradients", gradients_hold, ARCH_BOTH,
      "training rows=2; training rows=2 length=1; training rows=2 streams=3; training rows=2 "
-     "layers=4 step=1000000 rms; training rows=2 heads=3 width=6; rows=1 length=80 step=1000; "
+     "layers=4 step=1000000 llama; training rows=2 heads=3 width=6; rows=1 length=80 step=1000; "
      "rows=1 stride=819 step=1000000",
      .may = CASE_TRAINING, .longest = GRADIENT_T, .most_rows = GRADIENT_ROWS,
      .narrowest = GRADIENT_D},

@@ -135,7 +135,8 @@ static void put_projections(struct json in, const peat_call *c)
         for (int64_t k = 0; k < rows * D; k++)
             matrix[k] = tensor_get(&call->attention->qkv_w->value, first * D + k);
         for (int64_t r = 0; r < rows; r++)
-            bias[r] = tensor_get(&call->attention->qkv_b->value, first + r);
+            bias[r] = call->attention->qkv_b ? tensor_get(&call->attention->qkv_b->value, first + r)
+                                             : 0.0;
         json_put(in, name[i][0], reals(in.a, 2, (int64_t[]){rows, D}, matrix));
         json_put(in, name[i][1], reals(in.a, 1, &rows, bias));
     }

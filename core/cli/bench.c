@@ -2,6 +2,8 @@
 /* bench.c: builds the model that is timed, and times single matrix products. */
 #include "cli/bench.h"
 
+#include "cell/block_name.h"
+#include "cell/cell.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"
 
@@ -97,25 +99,32 @@ static bool set_up_positional(struct bench_model *b, const char *name, struct ar
     return found;
 }
 
-static struct model_config model_config_of(const struct bench_sizes *s)
+static bool read_block(struct model_config *m, const char *block, struct arena *arena,
+                       struct error *err)
 {
-    return (struct model_config){
-        .arch = PEAT_DECODER,
-        .d_model = s->d,
-        .n_layer = s->layers,
-        .n_head = s->heads,
-        .d_ff = 4 * s->d,
-        .embed_scale = 1.0,
-        .vocab = s->V,
-        .T_train = s->T,
-        .T_max = s->T,
-    };
+    const struct json given = json_map(arena);
+    json_put_text(given, "block", block);
+    return params_fill(model_rows, m, block_name_filled(given.v, arena), "the model", NULL, arena,
+                       err) == PEAT_OK;
+}
+
+static void set_sizes(struct model_config *m, const struct bench_sizes *s)
+{
+    m->d_model = s->d;
+    m->n_layer = s->layers;
+    m->n_head = s->heads;
+    m->embed_scale = 1.0;
+    m->vocab = s->V;
+    m->T_train = m->T_max = s->T;
 }
 
 bool bench_model_open(struct bench_model *b, const struct bench_sizes *s, struct team *team,
                       struct arena *arena, struct error *err)
 {
-    const struct model_config config = model_config_of(s);
+    struct model_config config = {0};
+    if (!read_block(&config, s->block, arena, err))
+        return false;
+    set_sizes(&config, s);
     parallel_start();
     return gemm_start(team, s->gemm, err) == PEAT_OK &&
            (!s->bf16 || gemm_start_bf16(team, err) == PEAT_OK) &&

@@ -9,7 +9,7 @@
 
 struct bench_sizes {
     int64_t d, heads, layers, T, B, V, threads, steps, warmup;
-    const char *scheme, *gemm;
+    const char *scheme, *gemm, *block;
     bool bf16;
 };
 
@@ -17,7 +17,7 @@ struct bench_sizes {
 #define BENCH_SIZES                                                                                \
     {                                                                                              \
         .d = 128, .heads = 4, .layers = 4, .T = 128, .B = 16, .V = 256, .threads = 1, .steps = 20, \
-        .warmup = 3, .scheme = "learned", .gemm = "auto"                                           \
+        .warmup = 3, .scheme = "learned", .gemm = "auto", .block = "gpt2"                          \
     }
 
 /* A model with one scheme and the combination `sum`. */

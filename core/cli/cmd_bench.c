@@ -88,10 +88,21 @@ static bool time_steps(struct bench *b)
 
 /* ---- report ---- */
 
-static double step_flops(const struct bench_sizes *s)
+/* The numbers of the matrices of one block. */
+static double block_matrices(const struct weights *w)
 {
+    double n = 0;
+    for (int i = 0; i < w->n; i++)
+        if (strncmp(w->item[i]->name, "block.0.", 8) == 0 && w->item[i]->value.rank == 2)
+            n += (double)tensor_count(&w->item[i]->value);
+    return n;
+}
+
+static double step_flops(const struct bench *b)
+{
+    const struct bench_sizes *s = &b->s;
     double d = (double)s->d, layers = (double)s->layers;
-    double matrices = layers * 12.0 * d * d + (double)s->V * d;
+    double matrices = layers * block_matrices(&b->of.model.weights) + (double)s->V * d;
     return (double)(s->B * s->T) * (6.0 * matrices + 12.0 * layers * d * (double)s->T);
 }
 
@@ -115,7 +126,8 @@ static struct json report(struct bench *b)
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
         json_put_int(map, size[i].key, size[i].x);
     double rss = peak_rss_mib(), sgemm = bench_sgemm(s, &b->team, &b->scratch);
-    double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(s) / median / 1e6;
+    double median = stats_median(b->ms, (int)s->steps), gflops = step_flops(b) / median / 1e6;
+    json_put_text(map, "block", s->block);
     json_put_text(map, "scheme", s->scheme);
     bench_put_provider(map, &b->team);
     json_put_text(map, "precision", s->bf16 ? "bf16" : "fp32");
@@ -196,6 +208,7 @@ static const struct cli_option options[] = {
     CLI_WHOLE(0, "threads", "N", 1, FEW, size.threads, "threads (default 1)"),
     CLI_WHOLE(0, "steps", "N", 1, MANY, size.steps, "timed steps (default 20)"),
     CLI_WHOLE(0, "warmup", "N", 0, MANY, size.warmup, "untimed steps before those (default 3)"),
+    CLI_TEXT(0, "block", "NAME", size.block, "block of the model, as model.block (default gpt2)"),
     CLI_TEXT(0, "scheme", "SCHEME", size.scheme, "positional scheme (default learned)"),
     CLI_TEXT(0, "gemm", "PROVIDER", size.gemm,
              "provider of matrix products, as run.gemm (default auto)"),

@@ -132,15 +132,16 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
 /* "start: learned.sum.s0 and 3 rows more: token.weight from vectors.npy; ..." */
 static void print_notes(const struct plan *p, struct arena *a)
 {
-    enum { MATCHED, FROZEN, STARTED, FIRST, PART, NOTES };
-    static const char *const what[] = {"matched", "parameters", "start", "training data begin with",
-                                       "reported"};
+    enum { FILLED, MATCHED, FROZEN, STARTED, FIRST, PART, NOTES };
+    static const char *const what[] = {
+        "model", "matched", "parameters", "start", "training data begin with", "reported"};
     int rows = p->n / p->experiment->n_seed;
     const char **said[NOTES];
     for (int k = 0; k < NOTES; k++)
         said[k] = ARENA_ARRAY(a, rows, const char *);
     for (int i = 0; i < rows; i++) {
         const struct plan_cell *c = &p->cell[i];
+        said[FILLED][i] = c->config.filled_in;
         said[MATCHED][i] = c->matched;
         said[STARTED][i] = c->started;
         said[FIRST][i] = c->first_tokens ? shown_text(a, c->first_tokens) : NULL;

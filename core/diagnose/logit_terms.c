@@ -109,6 +109,8 @@ static void add_group(struct logit_work *w, const struct trace *t, const struct 
 static const char *find_bend(const struct logit_work *w, int64_t layer, const struct group_parts *g,
                              int n)
 {
+    if (w->s->model->config.qk_norm)
+        return "model.qk_norm makes queries and keys that are not linear in the streams";
     for (int i = 0; i < n; i++)
         if (g[i].error > PARTS_ROUNDING)
             return arena_printf(&w->s->arena,

@@ -94,22 +94,23 @@ bool parts_find(struct subject *s, const peat_batch *b, struct parts *input, str
     return true;
 }
 
-/* Norms the parts in place: y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, and + b for the
- * constant part; an RMS norm has neither mean nor b. */
+/* Norms the parts in place: y_p = (x_p - mean x_p) / sqrt(var x + eps) * w, and + b, if there is
+ * one, for the constant part; an RMS norm has neither mean nor b. */
 static void norm_rows(const struct norm_weights *n, struct parts *p)
 {
     const double *w = n->w->value.data, *b = n->b ? n->b->value.data : NULL;
+    const bool centre = n->kind == NORM_LAYER;
     for (int64_t row = 0; row < p->rows; row++) {
         const double *whole = p->whole + row * p->D;
         double mean = 0.0, square = 0.0;
-        for (int64_t j = 0; b && j < p->D; j++)
+        for (int64_t j = 0; centre && j < p->D; j++)
             mean += whole[j] / (double)p->D;
         for (int64_t j = 0; j < p->D; j++)
             square += (whole[j] - mean) * (whole[j] - mean) / (double)p->D;
-        double rate = 1.0 / sqrt(square + NORM_EPS);
+        double rate = 1.0 / sqrt(square + n->eps);
         for (int i = 0; i < PARTS; i++) {
             double *x = p->x[i] ? p->x[i] + row * p->D : NULL, own = 0.0;
-            for (int64_t j = 0; x && b && j < p->D; j++)
+            for (int64_t j = 0; x && centre && j < p->D; j++)
                 own += x[j] / (double)p->D;
             for (int64_t j = 0; x && j < p->D; j++)
                 x[j] = (x[j] - own) * rate * w[j] + (i == PART_CONSTANT && b ? b[j] : 0.0);
@@ -267,9 +268,10 @@ static void product(const struct subject *s, const double *x, const struct weigh
     row_products(s->team, x, rows, w->value.data, out, in, 1.0, y, out);
 }
 
+/* b NULL: none */
 static void add_rows(double *x, const struct weight *b, int64_t rows)
 {
-    int64_t n = tensor_count(&b->value);
+    int64_t n = b ? tensor_count(&b->value) : 0;
     for (int64_t row = 0; row < rows; row++)
         for (int64_t j = 0; j < n; j++)
             x[row * n + j] += ((const double *)b->value.data)[j];
@@ -319,45 +321,50 @@ static void add_attention(struct trace *t, const struct block *block, struct par
     }
 }
 
-/* act(u) / u */
+/* act(u) / u, act that of a gate's first product */
 static double slope(int64_t activation, double u)
 {
     if (activation == ACTIVATION_RELU)
         return u > 0.0 ? 1.0 : 0.0;
-    if (activation == ACTIVATION_GELU)
+    if (activation == ACTIVATION_SWIGLU)
+        return 1.0 / (1.0 + exp(-u));
+    if (activation == ACTIVATION_GELU || activation == ACTIVATION_GEGLU)
         return 0.5 * (1.0 + erf(u * sqrt(0.5)));
     return 0.5 * (1.0 + tanh(sqrt(2.0 / acos(-1.0)) * (u + 0.044715 * u * u * u)));
 }
 
-/* The hidden units u [rows, F] of all parts, each times the slope at their sum. */
-static void activate(double *const *u, int64_t n, int64_t activation)
+/* From u [rows, U] the hidden units [rows, F] of all parts, in place: each times the slope at their
+ * sum, or of a gate, U = 2F, the second product times act of the whole first. */
+static void activate(double *const *u, int64_t rows, int64_t U, int64_t F, int64_t activation)
 {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < rows * F; i++) {
+        const int64_t at = i / F * U + i % F;
         double sum = 0.0;
         for (int p = 0; p < PARTS; p++)
-            sum += u[p] ? u[p][i] : 0.0;
-        double by = slope(activation, sum);
+            sum += u[p] ? u[p][at] : 0.0;
+        const double by = slope(activation, sum) * (U > F ? sum : 1.0);
         for (int p = 0; p < PARTS; p++)
             if (u[p])
-                u[p][i] *= by;
+                u[p][i] = u[p][at + U - F] * by;
     }
 }
 
 static void add_mlp(struct trace *t, const struct block *block, struct parts *x)
 {
     struct subject *s = t->subject;
-    int64_t F = block->up_w->value.dim[0], size = x->rows * x->D;
+    const int64_t U = block->up_w->value.dim[0], F = block->down_w->value.dim[1];
+    const int64_t size = x->rows * x->D;
     const struct parts in = normed(&block->norm2, x, &s->work);
     double *u[PARTS] = {NULL}, *y = ARENA_ARRAY(&s->work, size, double);
     for (int p = 0; p < PARTS; p++) {
         if (!x->x[p])
             continue;
-        u[p] = ARENA_ARRAY(&s->work, x->rows * F, double);
+        u[p] = ARENA_ARRAY(&s->work, x->rows * U, double);
         product(s, in.x[p], block->up_w, u[p], x->rows);
         if (p == PART_CONSTANT)
             add_rows(u[p], block->up_b, x->rows);
     }
-    activate(u, x->rows * F, s->model->config.activation);
+    activate(u, x->rows, U, F, s->model->config.activation);
     for (int p = 0; p < PARTS; p++) {
         if (!x->x[p])
             continue;

@@ -219,6 +219,7 @@ static void add_rest(struct json cell, const struct plan_cell *c)
     json_put(cell, "resolved", c->config.resolved);
     json_put(cell, "identity", c->config.identity);
     json_put_text(cell, "first_tokens", c->first_tokens);
+    json_put_text(cell, "filled_in", c->config.filled_in);
     json_put_int(cell, "acting", c->config.acting);
     json_put_int(cell, "idle", c->config.idle);
 }
@@ -271,6 +272,7 @@ static bool read_config(const struct value *row, struct cell_config *c)
     c->eval.every = json_get_int(value_get(c->resolved, "eval"), "every", 0);
     double test = json_get_number(value_get(c->resolved, "eval"), "test");
     c->eval.test = test > 0 ? test : 0; /* NaN: the member is missing */
+    c->filled_in = json_get_text(row, "filled_in");
     c->acting = (unsigned)json_get_int(row, "acting", 0);
     c->idle = (unsigned)json_get_int(row, "idle", 0);
     snprintf(c->hash, sizeof(c->hash), "%s", json_text_or(row, "hash", ""));

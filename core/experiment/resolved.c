@@ -281,6 +281,21 @@ static struct value *resolve_key(const struct resolving *r, const char *key, str
     return written;
 }
 
+/* Comments, because a key that is written down would win over another block on the command line. */
+static void add_filled_in(struct strbuf *out, const struct plan *p, struct arena *a)
+{
+    const int rows = p->n / p->experiment->n_seed;
+    const char **text = ARENA_ARRAY(a, rows, const char *);
+    for (int i = 0; i < rows; i++)
+        text[i] = p->cell[i].config.filled_in;
+    for (int i = 0; i < rows; i++) {
+        const int times = times_said(text, rows, i);
+        if (times)
+            strbuf_addf(out, "# model of %s: %s\n",
+                        name_and_more(a, p->cell[i].label, "row", times), text[i]);
+    }
+}
+
 void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
 {
     static const char *const keys[] = {"version", "name",      "description", "defaults",
@@ -302,6 +317,7 @@ void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
                "# What was run, with the words of the command line and absolute paths. Written "
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
+    add_filled_in(out, p, a);
     add_block(out, m.v, 0, a);
 }
 

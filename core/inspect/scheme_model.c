@@ -95,6 +95,8 @@ static bool build(struct scheme_model *m)
                                         .n_layer = 1,
                                         .n_head = q->heads,
                                         .d_ff = q->d,
+                                        .norm_eps = NORM_EPS,
+                                        .bias = true,
                                         .vocab = vocab,
                                         .T_train = places(m),
                                         .T_max = places(m)};

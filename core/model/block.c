@@ -17,35 +17,40 @@ void affine_declare(struct weights *w, const char *name, int64_t out, int64_t in
 {
     *weight = matrix_declare(w, arena_printf(w->arena, "%s.weight", name), out, in,
                              gain / sqrt((double)in));
-    *bias = weights_add(w, arena_printf(w->arena, "%s.bias", name), 1, &out, shift, 0);
+    if (bias)
+        *bias = weights_add(w, arena_printf(w->arena, "%s.bias", name), 1, &out, shift, 0);
 }
 
-struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind)
+struct norm_options block_norm_options(const struct model_config *c)
 {
-    struct norm_weights n = {0};
-    char full[64];
-    snprintf(full, sizeof(full), "%s.weight", name);
-    n.w = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_CONSTANT, .a = 1.0}, 0);
-    if (kind == NORM_RMS)
-        return n;
-    snprintf(full, sizeof(full), "%s.bias", name);
-    n.b = weights_add(w, full, 1, &D, (peat_init){.kind = PEAT_INIT_ZERO}, 0);
-    return n;
+    return (struct norm_options){(enum norm_kind)c->norm, c->bias, c->norm_eps};
 }
 
-peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x)
+static enum mlp_activation mlp_activation(const struct model_config *c)
 {
-    peat_node *w = weight_node(g, n->w);
-    if (!n->b)
-        return op_rmsnorm(&g->base, x, w, NORM_EPS);
-    return op_layernorm(&g->base, x, w, weight_node(g, n->b), NORM_EPS);
+    static const enum mlp_activation of[] = {[ACTIVATION_GELU] = MLP_GELU,
+                                             [ACTIVATION_GELU_TANH] = MLP_GELU_TANH,
+                                             [ACTIVATION_RELU] = MLP_RELU,
+                                             [ACTIVATION_SWIGLU] = MLP_SWIGLU,
+                                             [ACTIVATION_GEGLU] = MLP_GEGLU};
+    return of[c->activation];
+}
+
+int64_t block_width(const struct model_config *c)
+{
+    if (c->d_ff > 0)
+        return c->d_ff;
+    /* Three matrices then have about as many numbers as two with 4 d_model: Touvron et al. 2023
+     * (arXiv:2302.13971), section 2.2. */
+    return mlp_is_gated(mlp_activation(c)) ? (c->d_model + 2) / 3 * 8 : 4 * c->d_model;
 }
 
 /* State for declaring the weights of one layer. */
 struct place_of_layer {
     struct weights *w;
     const struct block_stack *stack;
-    int64_t layer, norm;
+    const struct model_config *config;
+    int64_t layer;
 };
 
 /* "<prefix>block.<layer>.<part>" */
@@ -59,7 +64,7 @@ static void linear_declare(const struct place_of_layer *p, const char *part, int
                            int64_t in, double gain, struct weight **weight, struct weight **bias)
 {
     affine_declare(p->w, part_name(p, part), out, in, gain, (peat_init){.kind = PEAT_INIT_ZERO},
-                   weight, bias);
+                   weight, p->config->bias ? bias : NULL);
 }
 
 static void conv_declare(const struct place_of_layer *p, int64_t width, double residual,
@@ -83,7 +88,24 @@ static void rnn_declare(const struct place_of_layer *p, int64_t T, double residu
 
 static struct norm_weights layer_norm_declare(const struct place_of_layer *p, const char *part)
 {
-    return norm_declare(p->w, part_name(p, part), p->stack->D, p->norm);
+    const struct norm_options o = block_norm_options(p->config);
+    return norm_declare(p->w, part_name(p, part), p->stack->D, &o);
+}
+
+/* part: "attention" or "cross" */
+static void attention_declare(const struct place_of_layer *p, const char *part, double residual,
+                              struct attention_weights *a)
+{
+    const int64_t D = p->stack->D, C = D / p->config->n_head;
+    struct norm_options o = block_norm_options(p->config);
+    struct arena *names = p->w->arena;
+    linear_declare(p, arena_printf(names, "%s.qkv", part), 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
+    linear_declare(p, arena_printf(names, "%s.out", part), D, D, residual, &a->out_w, &a->out_b);
+    if (p->config->qk_norm == QK_NORM_NONE)
+        return;
+    o.kind = p->config->qk_norm == QK_NORM_RMS ? NORM_RMS : NORM_LAYER;
+    a->q_norm = norm_declare(p->w, part_name(p, arena_printf(names, "%s.q_norm", part)), C, &o);
+    a->k_norm = norm_declare(p->w, part_name(p, arena_printf(names, "%s.k_norm", part)), C, &o);
 }
 
 void block_declare(struct block *b, struct weights *w, const struct model_config *c,
@@ -92,25 +114,23 @@ void block_declare(struct block *b, struct weights *w, const struct model_config
     /* Outputs to the residual stream have smaller weights, so that its variance stays near 1 at any
      * depth: Radford et al. 2019, section 2.3. */
     double residual = 1.0 / sqrt((stack->crosses ? 3.0 : 2.0) * (double)stack->n_layer);
-    int64_t F = c->d_ff > 0 ? c->d_ff : 4 * c->d_model, D = stack->D;
-    const struct place_of_layer p = {w, stack, layer, c->norm};
-    struct attention_weights *a = &b->attention, *x = &b->cross;
+    const enum mlp_activation f = mlp_activation(c);
+    const int64_t F = block_width(c), U = mlp_is_gated(f) ? 2 * F : F, D = stack->D;
+    const struct place_of_layer p = {w, stack, c, layer};
     b->norm1 = layer_norm_declare(&p, "norm1");
     if (c->mixer == MIXER_CONV) {
         conv_declare(&p, c->conv_width, residual, &b->mixer);
     } else if (c->mixer == MIXER_RNN) {
         rnn_declare(&p, c->T_train, residual, &b->mixer);
     } else {
-        linear_declare(&p, "attention.qkv", 3 * D, D, 1.0, &a->qkv_w, &a->qkv_b);
-        linear_declare(&p, "attention.out", D, D, residual, &a->out_w, &a->out_b);
+        attention_declare(&p, "attention", residual, &b->attention);
     }
     if (stack->crosses) {
         b->norm_cross = layer_norm_declare(&p, "norm_cross");
-        linear_declare(&p, "cross.qkv", 3 * D, D, 1.0, &x->qkv_w, &x->qkv_b);
-        linear_declare(&p, "cross.out", D, D, residual, &x->out_w, &x->out_b);
+        attention_declare(&p, "cross", residual, &b->cross);
     }
     b->norm2 = layer_norm_declare(&p, "norm2");
-    linear_declare(&p, "mlp.up", F, D, 1.0, &b->up_w, &b->up_b);
+    linear_declare(&p, "mlp.up", U, D, 1.0, &b->up_w, &b->up_b);
     linear_declare(&p, "mlp.down", D, F, residual, &b->down_w, &b->down_b);
 }
 
@@ -174,14 +194,12 @@ static void run_carry(struct pass *pass, int64_t layer, peat_node *x)
     }
 }
 
-static peat_node *mlp(struct pass *pass, const struct block *b, int64_t activation, peat_node *x)
+static peat_node *mlp(struct pass *pass, const struct block *b, const struct model_config *c,
+                      peat_node *x)
 {
     struct graph *g = pass->g;
-    enum mlp_activation f = activation == ACTIVATION_RELU        ? MLP_RELU
-                            : activation == ACTIVATION_GELU_TANH ? MLP_GELU_TANH
-                                                                 : MLP_GELU;
     return op_mlp(&g->base, x, weight_node(g, b->up_w), weight_node(g, b->up_b),
-                  weight_node(g, b->down_w), weight_node(g, b->down_b), f);
+                  weight_node(g, b->down_w), weight_node(g, b->down_b), mlp_activation(c));
 }
 
 struct attention_options block_attention_options(const struct model_config *c)
@@ -235,5 +253,5 @@ peat_node *block_forward(struct pass *pass, const struct block *b, const struct 
     }
     y = part_input(g, c, &b->norm2, x);
     run_carry(pass, layer, y);
-    return part_added(pass, c, &b->norm2, x, mlp(pass, b, c->activation, y), "mlp", layer);
+    return part_added(pass, c, &b->norm2, x, mlp(pass, b, c, y), "mlp", layer);
 }

@@ -12,9 +12,10 @@ static void declare_stack(struct model *m, struct block **block, struct norm_wei
     *block = ARENA_ARRAY(m->arena, stack->n_layer, struct block);
     for (int64_t l = 0; l < stack->n_layer; l++)
         block_declare(&(*block)[l], &m->weights, c, stack, l);
+    const struct norm_options o = block_norm_options(c);
     if (c->norm_place == NORM_BEFORE)
         *norm = norm_declare(&m->weights, arena_printf(m->arena, "%snorm", stack->prefix), stack->D,
-                             c->norm);
+                             &o);
 }
 
 static peat_status declare(struct model *m, struct error *err)

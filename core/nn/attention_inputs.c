@@ -95,9 +95,8 @@ static peat_node *project_one(struct pass *pass, const struct attention_weights 
     int64_t D = pass->dims.D;
     if (kept && kept->data)
         return graph_constant(g, kept->dtype, kept->rank, kept->dim, kept->data);
-    peat_node *weight = op_slice(&g->base, weight_node(g, w->qkv_w), 0, which * D, (which + 1) * D);
-    peat_node *bias = op_slice(&g->base, weight_node(g, w->qkv_b), 0, which * D, (which + 1) * D);
-    peat_node *made = op_linear(&g->base, x, weight, bias);
+    peat_node *made = op_linear(&g->base, x, weight_rows(g, w->qkv_w, which * D, (which + 1) * D),
+                                weight_rows(g, w->qkv_b, which * D, (which + 1) * D));
     if (!kept || !made)
         return made;
     *kept = tensor_new(pass->stored->arena, made->value.dtype, made->value.rank, made->value.dim);
@@ -107,7 +106,7 @@ static peat_node *project_one(struct pass *pass, const struct attention_weights 
     return made;
 }
 
-/* One product when all three inputs are the same, three otherwise. */
+/* One product when all three inputs are the same, three otherwise; then the norms. */
 static peat_qkv project(struct pass *pass, const struct attention_weights *w, int64_t layer,
                         peat_node *in[3])
 {
@@ -121,6 +120,10 @@ static peat_qkv project(struct pass *pass, const struct attention_weights *w, in
     } else {
         for (int i = 0; i < 3; i++)
             out[i] = heads_view(pass, project_one(pass, w, layer, in[i], i), 1, 0);
+    }
+    if (w->q_norm.w) {
+        out[0] = norm_forward(g, &w->q_norm, out[0]);
+        out[1] = norm_forward(g, &w->k_norm, out[1]);
     }
     return (peat_qkv){sizeof(peat_qkv), out[0], out[1], out[2]};
 }

@@ -42,8 +42,8 @@ static peat_node *service_project(const peat_call *c, peat_node *x, int32_t whic
         return graph_fail(g, "project is for attention hooks that declare PEAT_NEED_PROJECT");
     int64_t D = c->dims.D, C = call->pass->dims.C;
     int64_t begin = which * D + call->head_begin * C, end = begin + c->H * C;
-    peat_node *w = op_slice(&g->base, weight_node(g, call->attention->qkv_w), 0, begin, end);
-    peat_node *b = op_slice(&g->base, weight_node(g, call->attention->qkv_b), 0, begin, end);
+    peat_node *w = weight_rows(g, call->attention->qkv_w, begin, end);
+    peat_node *b = weight_rows(g, call->attention->qkv_b, begin, end);
     /* x [1|B,n,D] -> [1|B,n,H*C] -> [1|B,H,n,C] */
     peat_node *y = op_linear(&g->base, x, w, b);
     y = op_reshape(&g->base, y, 4, (int64_t[]){node_dim(x, 0), node_dim(x, 1), c->H, C});

@@ -4,6 +4,8 @@
 
 #include <fnmatch.h>
 
+#include "autograd/ops.h"
+
 /* Tensors start on a 64-byte boundary in F32 too. */
 enum { WEIGHT_ALIGN = 16 };
 
@@ -287,7 +289,12 @@ void weights_begin(struct weights *w)
 
 peat_node *weight_node(struct graph *g, struct weight *w)
 {
-    if (!w->node)
+    if (w && !w->node)
         w->node = graph_leaf(g, &w->value, w->frozen ? NULL : &w->grad, w->name);
-    return w->node;
+    return w ? w->node : NULL;
+}
+
+peat_node *weight_rows(struct graph *g, struct weight *w, int64_t begin, int64_t end)
+{
+    return w ? op_slice(&g->base, weight_node(g, w), 0, begin, end) : NULL;
 }

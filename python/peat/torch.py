@@ -1170,11 +1170,11 @@ class Model(torch.nn.Module):
 
     # ---- parts
 
-    def norm(self, x, name):
-        w = self.weight(name + ".weight")
-        if self.options["norm"] == "rms":
-            return x / ((x * x).mean(-1, keepdim=True) + 1e-5).sqrt() * w
-        return F.layer_norm(x, x.shape[-1:], w, self.weight(name + ".bias"), 1e-5)
+    def norm(self, x, name, kind=None):
+        w, eps = self.weight(name + ".weight"), self.options["norm_eps"]
+        if (kind or self.options["norm"]) == "rms":
+            return x / ((x * x).mean(-1, keepdim=True) + eps).sqrt() * w
+        return F.layer_norm(x, x.shape[-1:], w, self.weight(name + ".bias"), eps)
 
     def linear(self, x, name):
         return F.linear(x, self.weight(name + ".weight"), self.weight(name + ".bias"))
@@ -1191,7 +1191,8 @@ class Model(torch.nn.Module):
     def projected(self, name, x, part):
         """Queries (part 0), keys or values of x [B, T, D]: [B, H, T, C]"""
         rows = slice(part * self.D, (part + 1) * self.D)
-        y = F.linear(x, self.weight(name + ".qkv.weight")[rows], self.weight(name + ".qkv.bias")[rows])
+        b = self.weight(name + ".qkv.bias")
+        y = F.linear(x, self.weight(name + ".qkv.weight")[rows], None if b is None else b[rows])
         return y.reshape(*y.shape[:2], self.H, self.C).transpose(1, 2)
 
     def scale(self, schemes):
@@ -1216,6 +1217,9 @@ class Model(torch.nn.Module):
         """inputs of queries, keys, values; mask [B, Tq, Tk] of what is seen, with the front."""
         front = self.front
         q, k, v = (self.projected(name, x, part) for part, x in enumerate(inputs))
+        kind = self.options["qk_norm"]
+        if kind != "none":
+            q, k = self.norm(q, name + ".q_norm", kind), self.norm(k, name + ".k_norm", kind)
         out = []
         for begin, end, acting in self.groups(schemes):
             c = Call(q=q_side, k=k_side, x_q=inputs[0][:, front:], x_k=inputs[1][:, front:], layer=layer, name=name,
@@ -1451,7 +1455,7 @@ class Model(torch.nn.Module):
                     if s.has("carry") and any(s.acts(k) for k in range(l + 1, stack.layers)):
                         s.carry(y[:, self.front:], l)
                 return self.linear(act(self.linear(y, b + "mlp.up")), b + "mlp.down")
-            act = {"gelu": F.gelu, "relu": F.relu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh")}[m["activation"]]
+            act = ACTIVATIONS[m["activation"]]
             x = part(x, b + "norm2", "mlp", l, mlp)
         return x if after else self.norm(x, stack.at + "norm")
 
@@ -1487,6 +1491,17 @@ class Model(torch.nn.Module):
         return x @ head.T, pooled @ self.weight("head.class.weight").T
 
 
+def gated(f):
+    def act(y):
+        g, v = y.chunk(2, -1)
+        return f(g) * v
+    return act
+
+
+ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh"),
+               "swiglu": gated(F.silu), "geglu": gated(F.gelu)}
+
+
 def added(a, b):
     return b if a is None else a if b is None else a + b
 
@@ -1502,7 +1517,8 @@ def sorted_streams(tensors):
 
 DEFAULTS = {"arch": "decoder", "input": "tokens", "head": "tokens", "pool": "cls", "cls_position": "first",
             "mixer": "attention", "encoder_layers": "auto", "norm": "layer", "norm_place": "before",
-            "activation": "gelu", "dropout": 0.0, "tie_embeddings": False, "window": 0, "freeze": [],
+            "norm_eps": 1e-5, "qk_norm": "none", "activation": "gelu", "dropout": 0.0, "tie_embeddings": False,
+            "window": 0, "freeze": [],
             "attention": {"path": "auto", "scale": "auto"}}
 
 

@@ -33,9 +33,18 @@ pad = torch.tensor([[False] * T, [False] * (T - 1) + [True]])
 source_pad = torch.tensor([[False] * S, [False] * (S - 1) + [True]])
 
 
+BLOCKS = {  # norm, norm_eps, activation, bias, qk_norm
+    'gpt2': ('layer', 1e-5, 'gelu', True, None),
+    'llama': ('rms', 1e-6, 'swiglu', False, None),
+    'qwen3': ('rms', 1e-6, 'swiglu', False, 'rms'),
+    'gated': ('layer', 1e-5, 'geglu', False, 'layer'),
+}
+
+
 class Model:
-    def __init__(self, scheme, across, mixer):
+    def __init__(self, scheme, across, mixer, block):
         self.scheme, self.across, self.mixer, self.W = scheme, across, mixer, {}
+        self.norm_kind, self.eps, self.act, self.biases, self.qk_norm = BLOCKS[block]
 
     def w(self, name, *shape):
         if name not in self.W:
@@ -47,11 +56,16 @@ class Model:
         assert self.W[name].shape == torch.Size(shape)
         return self.W[name]
 
-    def norm(self, x, name):
-        return F.layer_norm(x, (D,), self.w(name + '.weight', D), self.w(name + '.bias', D), 1e-5)
+    def norm(self, x, name, kind=None):
+        n, rms = x.shape[-1], (kind or self.norm_kind) == 'rms'
+        w, b = self.w(name + '.weight', n), None if rms or not self.biases else self.w(name + '.bias', n)
+        if rms:
+            return x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt() * w
+        return F.layer_norm(x, (n,), w, b, self.eps)
 
-    def linear(self, x, name, out):
-        return F.linear(x, self.w(name + '.weight', out, x.shape[-1]), self.w(name + '.bias', out))
+    def linear(self, x, name, out, bias=None):
+        b = self.w(name + '.bias', out) if self.biases or bias else None
+        return F.linear(x, self.w(name + '.weight', out, x.shape[-1]), b)
 
     # ---- schemes: `at` is the prefix of the stack, T_max its longest sequence
 
@@ -107,10 +121,11 @@ class Model:
         """acts(q, k) -> q, k, score, bias; hidden [B, Tq, Tk]: what is not seen"""
         def heads(y):
             return y.reshape(B, -1, H, C).transpose(1, 2)
-        w, b = self.w(name + '.qkv.weight', 3 * D, D), self.w(name + '.qkv.bias', 3 * D)
-        q = heads(F.linear(x, w[:D], b[:D]))
-        k = heads(F.linear(memory, w[D:2 * D], b[D:2 * D]))
-        v = heads(F.linear(memory, w[2 * D:], b[2 * D:]))
+        w = self.w(name + '.qkv.weight', 3 * D, D).split(D)
+        b = self.w(name + '.qkv.bias', 3 * D).split(D) if self.biases else (None,) * 3
+        q, k, v = (heads(F.linear(y, w[i], b[i])) for i, y in enumerate((x, memory, memory)))
+        if self.qk_norm:
+            q, k = self.norm(q, name + '.q_norm', self.qk_norm), self.norm(k, name + '.k_norm', self.qk_norm)
         q, k, score, bias = acts(q, k)
         terms = 1 if self.scheme == 'tupe' and 'cross' not in name else 0
         logits = (q @ k.transpose(-2, -1) + score) / math.sqrt((1 + terms) * C) + bias
@@ -170,7 +185,12 @@ class Model:
             memory, unseen, across = crossing
             y = self.norm(x, name + 'norm_cross')
             x = x + self.attend(name + 'cross', y, memory, unseen, across)
-        y = F.gelu(self.linear(self.norm(x, name + 'norm2'), name + 'mlp.up', FF))
+        y = self.norm(x, name + 'norm2')
+        if self.act == 'gelu':
+            y = F.gelu(self.linear(y, name + 'mlp.up', FF))
+        else:
+            g, v = self.linear(y, name + 'mlp.up', 2 * FF).chunk(2, -1)
+            y = (F.silu if self.act == 'swiglu' else F.gelu)(g) * v
         return x + self.linear(y, name + 'mlp.down', D)
 
     # ---- models
@@ -213,7 +233,7 @@ class Model:
     def vit(self):
         """Class token outside the order, with nothing in the place of streams."""
         pos = torch.arange(T)
-        x = s * (self.linear(patch, 'patch', D)) + self.stream('', pos, T)
+        x = s * (self.linear(patch, 'patch', D, True)) + self.stream('', pos, T)
         x = torch.cat([s * self.w('class.token', 1, D).expand(B, 1, D), x], 1)
         hidden = torch.zeros(B, T + 1, T + 1, dtype=torch.bool)
         for l in range(L):
@@ -239,14 +259,45 @@ class Model:
         return F.cross_entropy(logits.reshape(-1, V), target.reshape(-1))
 
 
-def fixture(arch, scheme, across, mixer='attention'):
-    model = Model(scheme, across, mixer)
+    def llama(self):
+        """As LLaMA's users write it: a matrix for each of q, k, v, gate and up, and the halves of a head turned
+        together, for which the rows of q and k change places."""
+        halves = torch.cat([torch.arange(D).reshape(H, C)[:, i::2] for i in (0, 1)], 1).flatten()
+        angle = torch.outer(torch.arange(T), 1e4 ** (-2 * torch.arange(C // 2) / C)).repeat(1, 2)
+
+        def turned(x):
+            return x * angle.cos() + torch.cat([-x[..., C // 2:], x[..., :C // 2]], -1) * angle.sin()
+
+        def rms(x, name):
+            return self.w(name + '.weight', D) * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+        x = s * self.w('token.weight', V, D)[token]
+        for l in range(L):
+            n = f'block.{l}.'
+            q, k, v = self.w(n + 'attention.qkv.weight', 3 * D, D).chunk(3)
+            gate, up = self.w(n + 'mlp.up.weight', 2 * FF, D).chunk(2)
+            y = rms(x, n + 'norm1')
+            q, k, v = ((y @ w.T).reshape(B, T, H, C).transpose(1, 2) for w in (q[halves], k[halves], v))
+            score = turned(q) @ turned(k).transpose(2, 3) / C ** 0.5 + torch.full((T, T), -math.inf).triu(1)
+            o = (score.softmax(-1) @ v).transpose(1, 2).reshape(B, T, D)
+            x = x + o @ self.w(n + 'attention.out.weight', D, D).T
+            y = rms(x, n + 'norm2')
+            x = x + (F.silu(y @ gate.T) * (y @ up.T)) @ self.w(n + 'mlp.down.weight', D, FF).T
+        self.logits = rms(x, 'norm') @ self.w('head.weight', V, D).T
+        return F.cross_entropy(self.logits.reshape(-1, V), target.reshape(-1))
+
+
+def fixture(arch, scheme, across, mixer='attention', block='gpt2'):
+    model = Model(scheme, across, mixer, block)
     loss = getattr(model, arch)()
     loss.backward()
     gradient = {name: float((w.grad.flatten() * torch.cos(torch.arange(w.numel()) * 1.0)).sum())
                 for name, w in sorted(model.W.items())}
+    more = {} if block == 'gpt2' else {'block': block}
+    if hasattr(model, 'logits'):
+        more['logits'] = model.logits.flatten().tolist()
     return {'arch': arch, 'mixer': mixer, 'scheme': scheme, 'across': across, 'loss': float(loss),
-            'gradient': gradient}
+            'gradient': gradient, **more}
 
 
 cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'bert', 'vit', 'seq2seq')
@@ -254,4 +305,8 @@ cases = [fixture(a, x, False) for a in ('decoder', 'encoder', 'bert', 'vit', 'se
 cases += [fixture('seq2seq', x, True) for x in ('rotary', 'alibi')]
 cases += [fixture(a, x, False, m) for a in ('decoder', 'encoder') for m in ('conv', 'rnn')
           for x in ('learned', 'sinusoidal')]
+cases += [fixture(a, x, x == 'rotary', 'attention', b) for b in ('qwen3', 'gated')
+          for a in ('decoder', 'encoder', 'vit', 'seq2seq') for x in ('learned', 'rotary')]
+cases += [fixture(a, 'learned', False, 'conv', 'llama') for a in ('decoder', 'encoder')]
+cases += [fixture('llama', 'rotary', False, 'attention', 'llama')]
 print('[\n' + ',\n'.join(json.dumps(c) for c in cases) + '\n]')

@@ -203,6 +203,33 @@ START_TEST(a_width_is_part_of_a_convolution_alone)
 }
 END_TEST
 
+/* A name makes the cell that its settings make, and a key beside it wins. */
+START_TEST(a_block_is_a_name_for_its_settings)
+{
+    static const char *const same[][2] = {
+        {"model.block=llama", "model.norm=rms model.norm_eps=1e-6 model.activation=swiglu "
+                              "model.bias=false model.d_ff=88"},
+        {"model.block=gpt2", ""},
+        {"model.block=llama model.activation=geglu model.bias=true",
+         "model.norm=rms model.norm_eps=1e-6 model.activation=geglu"},
+    };
+    write_grid("{plugin: order}", 32, "  model: {d_model: 32, n_head: 2}\n");
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        shell_expect(0,
+                     "for w in '%s' '%s'; do peat plan arch.yaml --json $w | "
+                     "grep '\"hash\"' > \"h$w\"; done; test -s 'h%s' && cmp 'h%s' 'h%s'",
+                     same[i][0], same[i][1], same[i][0], same[i][0], same[i][1]);
+    shell_says(0, "norm: rms, norm_eps: 1e-6, activation: swiglu, bias: false, d_ff: 88",
+               "peat plan arch.yaml model.block=llama");
+    shell_says(0, ": d_ff: 88", "peat plan arch.yaml model.activation=geglu");
+    shell_expect(0, "peat run arch.yaml -o blocks model.block=llama model.qk_norm=layer "
+                    "model.n_layer=1 train.steps=2 -t 1");
+    shell_expect(0, "grep -q '^# model of .*: norm: rms, norm_eps: 1e-6' blocks/resolved.yaml && "
+                    "peat run blocks | grep -v done && "
+                    "peat diagnose blocks 0 | grep 'model.qk_norm makes queries and keys'");
+}
+END_TEST
+
 /* ---- streams of a task's own ---- */
 
 /* What the task marks beside the tokens is learned, with positions and without. */
@@ -237,8 +264,9 @@ START_TEST(keys_at_their_default_are_not_written)
                "matrix:\n"
                "  position.scheme: [none]\n");
     shell_expect(0, "peat run arch.yaml -o run -t 1");
-    shell_expect(1,
-                 "grep -E 'cls_position|\"head\"|pool|mixer|conv_width' run/cells/*/config.json");
+    shell_expect(
+        1, "grep -E 'cls_position|\"head\"|pool|mixer|conv_width|block|bias|norm_eps|qk_norm' "
+           "run/cells/*/config.json");
 }
 END_TEST
 
@@ -272,6 +300,10 @@ static const struct refusal {
      "'window' in model is for mixer: attention, and mixer is conv (conv_width limits that)"},
     {"{plugin: copy}", "{mixer: rnn, attention: {path: composed}}",
      "'attention' in model is for mixer: attention, and mixer is rnn"},
+    {"{plugin: copy}", "{mixer: conv, qk_norm: rms}",
+     "arch.yaml:7:33: 'qk_norm' in model is for mixer: attention, and mixer is conv"},
+    {"{plugin: copy}", "{mixer: rnn, block: llama}", "arch.yaml:7:30: mixer: rnn needs bias: true"},
+    {"{plugin: copy}", "{block: lama}", "did you mean 'llama'?"},
     {"{plugin: order}", "{arch: encoder, mixer: conv, conv_width: 4}",
      "arch.yaml:7:51: 'conv_width' must be odd in an encoder"},
     {"{plugin: order}", "{arch: encoder, mixer: conv, head: class}",
@@ -365,7 +397,8 @@ int main(void)
                                       {what_does_not_fit_is_refused_by_plan, REFUSALS})},
         TESTS(both_heads_are_learned_and_measured, two_sequences_learn_to_copy,
               pairs_serve_two_sequences, mixers_give_the_same_bits_at_any_thread_count,
-              a_width_is_part_of_a_convolution_alone, a_task_adds_a_stream_of_its_own,
+              a_width_is_part_of_a_convolution_alone, a_block_is_a_name_for_its_settings,
+              a_task_adds_a_stream_of_its_own,
               a_model_without_attention_is_diagnosed_but_for_its_heads,
               a_scheme_that_says_nothing_across_is_refused_there,
               images_serve_patches_with_every_place_of_a_class_token,

@@ -14,6 +14,7 @@ static const struct architecture {
     bool across;
 } architectures[] = {
     {"decoder", "order", "arch: decoder", "16", false},
+    {"llama", "copy", "arch: decoder, block: llama, qk_norm: rms", "16", false},
     {"encoder", "order", "arch: encoder", "16", false},
     {"ViT", "{plugin: images, side: 4, pool: 2}", "arch: encoder, input: patches, head: class",
      "17", false},
@@ -154,7 +155,9 @@ static void write_page(void)
               "Which scheme serves which model unchanged, and why it is refused where it does not. "
               "`across`: in the\ncross-attention of `seq2seq`, where `where.across` asks for it; "
               "unasked, and where it says `nothing`, a scheme does nothing "
-              "there. `conv` is an encoder and\n`rnn` a decoder of another mixer than attention.\n"
+              "there. `llama` is a decoder\nof `block: llama` with `qk_norm: rms`, which answers "
+              "token by token, `conv` an encoder and `rnn` a decoder of another\nmixer than "
+              "attention.\n"
               "[decoder](decoder.md), [encoder](encoder.md), [ViT](vit.md), "
               "[seq2seq](seq2seq.md), [conv](conv.md) and [rnn](rnn.md)\nsay what each is.\n\n"
               "Made by the test `integration.matrix`, which trains each cell: do not edit.\n\n"

@@ -20,6 +20,8 @@ void modelcheck_init(struct modelcheck *m, peat_arch arch)
         .n_layer = 2,
         .n_head = 2,
         .d_ff = 12,
+        .norm_eps = NORM_EPS,
+        .bias = true,
         .vocab = 7,
         .T_train = 5,
         .T_max = 5,

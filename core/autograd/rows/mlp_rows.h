@@ -13,11 +13,13 @@ struct strip_sums {
 };
 
 struct mlp_rows {
-    /* h = f(u); d *= f'(u) unless it is NULL. NaN passes. */
-    void (*activate)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
-    /* h = f(u), d = f'(u) */
-    void (*slopes)(enum mlp_activation f, const void *u, void *h, void *d, int64_t n);
-    /* u [rows, n] += bias [n], h = f(u) */
+    /* From u [rows, n], or of a gate [rows, 2n], h [rows, n]. d is NULL or as wide as u: in its
+     * first n columns the gradient of h, which becomes that of u. NaN passes. */
+    void (*activate)(enum mlp_activation f, const void *u, void *h, void *d, int64_t rows,
+                     int64_t n);
+    /* The same; d: the slopes of h by u */
+    void (*slopes)(enum mlp_activation f, const void *u, void *h, void *d, int64_t rows, int64_t n);
+    /* u += bias, then h */
     void (*activate_biased)(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,
                             int64_t n);
     /* sum [n] += the rows of x [rows, n], in order */

@@ -164,6 +164,13 @@ VEC_INLINE real softplus_one(real x)
 }
 
 /* The value and the derivative, which share their exponential. */
+VEC_INLINE real silu_both_one(real x, real *slope)
+{
+    const real s = sigmoid_one(x), y = x * s;
+    *slope = s + y * (1 - s);
+    return y;
+}
+
 VEC_INLINE real gelu_both_one(real x, real *slope)
 {
     const real gauss = exp_one((real)-0.5 * (x * x)), cdf = normal_cdf(x, gauss);
@@ -192,6 +199,7 @@ VEC_INLINE real gelu_tanh_both_one(real x, real *slope)
         name##_both_one(x, &slope);                                                                \
         return slope;                                                                              \
     }
+EITHER_OF(silu)
 EITHER_OF(gelu)
 EITHER_OF(gelu_tanh)
 
@@ -248,6 +256,8 @@ MAP(log_sigmoid)
 GRAD(log_sigmoid, log_sigmoid_slope)
 MAP(softplus)
 GRAD(softplus, sigmoid_one)
+MAP(silu)
+BOTH(silu)
 MAP(gelu)
 GRAD(gelu, gelu_slope)
 BOTH(gelu)
@@ -299,6 +309,8 @@ const struct vec_rows AT_LEVEL(vec_rows) = {
     .log_sigmoid_grad = log_sigmoid_grad,
     .softplus = softplus_row,
     .softplus_grad = softplus_grad,
+    .silu = silu_row,
+    .silu_both = silu_both,
     .gelu = gelu_row,
     .gelu_grad = gelu_grad,
     .gelu_both = gelu_both,

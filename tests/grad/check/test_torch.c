@@ -65,6 +65,19 @@ static void choose_mixer(struct model_config *c, const char *name)
     c->conv_width = c->mixer == MIXER_CONV ? TAPS : 0;
 }
 
+/* As BLOCKS in architectures.py. */
+static void choose_block(struct model_config *c, const char *name)
+{
+    const bool llama = strcmp(name, "llama") == 0, qwen3 = strcmp(name, "qwen3") == 0;
+    if (strcmp(name, "gpt2") == 0)
+        return;
+    c->bias = false;
+    c->norm = llama || qwen3 ? NORM_RMS : NORM_LAYER;
+    c->norm_eps = llama || qwen3 ? 1e-6 : NORM_EPS;
+    c->activation = llama || qwen3 ? ACTIVATION_SWIGLU : ACTIVATION_GEGLU;
+    c->qk_norm = llama ? QK_NORM_NONE : qwen3 ? QK_NORM_RMS : QK_NORM_LAYER;
+}
+
 static void choose(struct modelcheck *m, const char *arch, const char *mixer)
 {
     fill_inputs(m);
@@ -130,7 +143,7 @@ static void assert_near(double x, double expected, const char *arch, const char 
 static void compare(const struct value *fixture)
 {
     const char *arch = json_get_text(fixture, "arch"), *scheme = json_get_text(fixture, "scheme");
-    const struct value *gradient = value_get(fixture, "gradient");
+    const struct value *gradient = value_get(fixture, "gradient"), *logit;
     const peat_dims dims = {.D = D, .H = H, .d = D, .L = 2, .V = V, .T_train = T, .T_max = T + 1};
     struct modelcheck m;
     struct harness h;
@@ -140,6 +153,7 @@ static void compare(const struct value *fixture)
     part->part.config = h.config;
     part->where.across = value_get(fixture, "across")->boolean ? ACROSS_TOO : ACROSS_NOT;
     choose(&m, arch, json_get_text(fixture, "mixer"));
+    choose_block(&m.config, json_text_or(fixture, "block", "gpt2"));
     modelcheck_build(&m);
     fill_weights(&m.model.weights);
     assert_near(modelcheck_loss(&m, true), json_get_number(fixture, "loss"), arch, scheme, "loss");
@@ -150,6 +164,11 @@ static void compare(const struct value *fixture)
         ck_assert_msg(g, "%s, %s: PyTorch has no '%s'", arch, scheme, w->name);
         assert_near(along_a_wave(&w->grad), g->real, arch, scheme, w->name);
     }
+    double logits[B * T * V];
+    if (value_get(fixture, "logits"))
+        modelcheck_logits(&m, logits);
+    for (int i = 0; (logit = json_get_item(fixture, "logits", i)); i++)
+        assert_near(logits[i], logit->real, arch, scheme, "a logit");
     harness_close(&h);
     modelcheck_release(&m);
 }
@@ -159,7 +178,7 @@ START_TEST(loss_and_gradients_are_those_of_pytorch)
     struct arena a;
     arena_init(&a, "fixtures", 1 << 16);
     const struct value *all = golden_read("architectures.json", &a);
-    ck_assert_int_eq(all->n, 40);
+    ck_assert_int_eq(all->n, 59);
     for (int i = 0; i < all->n; i++)
         compare(all->item[i]);
     arena_release(&a);

@@ -13,7 +13,8 @@ static const struct shape {
     bool reuse;
 } shapes[] = {{1, 3, 5, 2, MLP_GELU},           {70, 16, 64, 16, MLP_GELU},
               {600, 33, 130, 20, MLP_RELU},     {1300, 64, 256, 64, MLP_GELU, true},
-              {40, 32, 2100, 8, MLP_GELU_TANH}, {2100, 24, 7, 96, MLP_GELU_TANH, true}};
+              {40, 32, 2100, 8, MLP_GELU_TANH}, {2100, 24, 7, 96, MLP_GELU_TANH, true},
+              {1300, 40, 172, 64, MLP_SWIGLU},  {70, 16, 2100, 16, MLP_GEGLU, true}};
 enum { N_SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
 struct outcome {
@@ -39,9 +40,10 @@ static void run(const struct shape *s, bool mlp, peat_dtype dtype, const struct 
     arena_init(&result->arena, "test", 1 << 20);
     graph_init(&g, &result->arena, team, dtype);
     g.reuse = s->reuse;
-    const int64_t x[] = {s->rows, s->D}, w1[] = {s->F, s->D}, w2[] = {s->E, s->F}, flat = -1;
+    const int64_t U = mlp && mlp_is_gated(s->f) ? 2 * s->F : s->F;
+    const int64_t x[] = {s->rows, s->D}, w1[] = {U, s->D}, w2[] = {s->E, s->F}, flat = -1;
     peat_node *n[N_RESULT] = {leaf(&g, 2, x, 1.0, "x"), leaf(&g, 2, w1, 0.125, "w1"),
-                              leaf(&g, 1, &s->F, 1.0, "b1"), leaf(&g, 2, w2, 0.125, "w2"),
+                              leaf(&g, 1, &U, 1.0, "b1"), leaf(&g, 2, w2, 0.125, "w2"),
                               leaf(&g, 1, &s->E, 1.0, "b2")};
     peat_graph *p = &g.base;
     peat_node *out =

@@ -316,16 +316,18 @@ START_TEST(what_is_added_to_scores_is_scaled_as_they_are)
 END_TEST
 
 /* The parts of every layer of a model with everything: layer norms with beta, biases, segments,
- * positions, a turn and a bias. */
+ * positions, a turn and a bias; and of one without biases. */
 START_TEST(terms_add_up_to_the_logits_in_every_layer)
 {
-    static const int64_t activation[] = {ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU};
-    for (int k = 0; k < 3; k++) {
+    static const int64_t activation[] = {ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU,
+                                         ACTIVATION_SWIGLU, ACTIVATION_GEGLU};
+    for (int k = 0; k < 5; k++) {
         exam_init(k % 2 ? PEAT_DECODER : PEAT_ENCODER);
         e.m.config.norm = NORM_LAYER;
         e.m.config.n_layer = 3;
         e.m.config.n_segment = 2;
         e.m.config.activation = activation[k];
+        e.m.config.bias = k != 4;
         modelcheck_scheme(&e.m, "table", &table);
         modelcheck_scheme(&e.m, "turn", &turn);
         modelcheck_scheme(&e.m, "slope", &slope);

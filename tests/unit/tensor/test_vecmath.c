@@ -28,6 +28,11 @@ static double exact_cdf(double x)
     return 0.5 * erfc(-x / sqrt(2.0));
 }
 
+static double exact_silu(double x)
+{
+    return x / (1.0 + exp(-x));
+}
+
 static double exact_gelu(double x)
 {
     return x * exact_cdf(x);
@@ -63,6 +68,7 @@ static const struct {
     {"log_sigmoid", ROWS(log_sigmoid), exact_log_sigmoid},
     {"softplus", ROWS(softplus), exact_softplus},
     {"erf", ROWS(erf), erf},
+    {"silu", ROWS(silu), exact_silu},
     {"gelu", ROWS(gelu), exact_gelu},
     {"gelu_tanh", ROWS(gelu_tanh), exact_gelu_tanh},
 };
@@ -263,12 +269,13 @@ static void run_all(const struct vec_rows *rows, const float *x, float *y, int n
         grad_in(rows, k / 2)(y, x, x, n, k % 2 != 0);
     rows->gelu_both(y, y + n, x, n);
     rows->gelu_tanh_both(y + 2 * n, y + 3 * n, x, n);
-    y[4 * n] = (float)rows->exp_sum(y + 4 * n + 1, x, 2.0, n);
+    rows->silu_both(y + 4 * n, y + 5 * n, x, n);
+    y[6 * n] = (float)rows->exp_sum(y + 6 * n + 1, x, 2.0, n);
 }
 
 START_TEST(every_level_gives_the_same_bits)
 {
-    enum { ALL = 22 * ROW };
+    enum { ALL = 25 * ROW };
     float x[ROW], base[ALL], y[ALL];
     for (int n = 1; n <= ROW; n++) {
         fill_with_everything(x, n);

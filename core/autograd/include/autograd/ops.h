@@ -9,11 +9,17 @@
 peat_node *op_linear(peat_graph *g, peat_node *x, peat_node *w, peat_node *b);
 
 /* The feed-forward part of a block: y = f(x w1' + b1) w2' + b2 with x [..., D], w1 [F, D], b1 [F],
- * w2 [E, F], b2 [E] -> [..., E]. Equal to linear, activation, linear, but only x w1' + b1 is kept
- * for the backward pass: f of it and all gradients of width F are computed for one block of rows at
- * a time.
+ * w2 [E, F], b2 [E] -> [..., E]; a bias may be NULL. The last two are gates, with w1 [2F, D] and
+ * b1 [2F]: of x w1' + b1 = [g v] they make f(g) v, with silu(g) = g / (1 + exp(-g)) and gelu(g)
+ * (Shazeer 2020, arXiv:2002.05202). Equal to linear, activation, linear, but only x w1' + b1 is
+ * kept for the backward pass: f of it and all gradients of its width are computed for one block of
+ * rows at a time.
  */
-enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU };
+enum mlp_activation { MLP_GELU, MLP_GELU_TANH, MLP_RELU, MLP_SWIGLU, MLP_GEGLU };
+static inline bool mlp_is_gated(enum mlp_activation f)
+{
+    return f >= MLP_SWIGLU;
+}
 peat_node *op_mlp(peat_graph *g, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
                   peat_node *b2, enum mlp_activation f);
 

@@ -29,7 +29,8 @@ struct weight_start;
 
 struct cell_config {
     struct plugin_use task;
-    struct model_config model;  /* without sizes that the task sets */
+    struct model_config model; /* without sizes that the task sets */
+    const char *filled_in;     /* what model.block and d_ff: auto came to, as text; NULL: nothing */
     const struct value *freeze; /* model.freeze as written; NULL: not given */
     int n_start;
     struct weight_start *start; /* cell/start.h: in order; later ones override earlier ones */
@@ -73,8 +74,8 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
                              bool *combine_dropped, struct error *err);
 
 /* A flag of these rows, beside those of enum peat_param_flag: the key was added after cells had
- * been trained. While its field is 0 it is left out of a cell's configuration, so that old cells
- * keep their hash. */
+ * been trained. While it has its default it is left out of a cell's configuration, so that old
+ * cells keep their hash. */
 enum { CELL_LATER = 1 << 16 };
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 

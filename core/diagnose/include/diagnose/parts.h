@@ -10,9 +10,9 @@
  * linear in its streams, and `error` says whether it is.
  *
  * Through a block the parts go as through a linear map, with the scale 1 / sqrt(var + eps) of each
- * token, the attention weights and the slope act(u) / u of each hidden unit held as they are for x.
- * The constant part collects every bias and every norm's beta. After the first attention this is an
- * attribution: the numbers held fixed depend on all parts.
+ * token, the attention weights and the slope act(u) / u of each hidden unit, or the gate in front
+ * of it, held as they are for x. The constant part collects every bias and every norm's beta. After
+ * the first attention this is an attribution: the numbers held fixed depend on all parts.
  */
 #pragma once
 

@@ -6,30 +6,26 @@
 #include "nn/attention.h"
 #include "nn/mixer.h"
 
-#define NORM_EPS 1e-5 /* added to the variance */
-
-struct norm_weights {
-    struct weight *w, *b; /* b NULL for RMS norm */
-};
-
 struct block {
     struct norm_weights norm1, norm2;
     struct attention_weights attention; /* qkv_w is NULL where a mixer replaces attention */
     struct mixer_weights mixer;
     struct norm_weights norm_cross; /* norm of a block that attends to another sequence */
     struct attention_weights cross; /* qkv_w is NULL where the block attends to no other sequence */
-    struct weight *up_w, *up_b, *down_w, *down_b;
+    struct weight *up_w, *up_b, *down_w, *down_b; /* without biases up_b and down_b are NULL */
 };
 
 /* Declares a matrix of N(0, std). */
 struct weight *matrix_declare(struct weights *w, const char *name, int64_t rows, int64_t columns,
                               double std);
-/* Declares "<name>.weight" [out, in] from N(0, gain / sqrt(in)) and "<name>.bias" [out]. */
+/* Declares "<name>.weight" [out, in] from N(0, gain / sqrt(in)) and "<name>.bias" [out]; bias NULL:
+ * none. */
 void affine_declare(struct weights *w, const char *name, int64_t out, int64_t in, double gain,
                     peat_init shift, struct weight **weight, struct weight **bias);
-/* Declares "<name>.weight" and, for layer norm, "<name>.bias". */
-struct norm_weights norm_declare(struct weights *w, const char *name, int64_t D, int64_t kind);
-peat_node *norm_forward(struct graph *g, const struct norm_weights *n, peat_node *x);
+/* How the model's norms are made. */
+struct norm_options block_norm_options(const struct model_config *c);
+/* The width of the feed-forward layer, the default included. */
+int64_t block_width(const struct model_config *c);
 
 /* The configuration of a stack of blocks to declare. */
 struct block_stack {

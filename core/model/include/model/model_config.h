@@ -6,9 +6,15 @@
 #include <peat/param.h>
 #include <peat/task.h>
 
-enum norm_kind { NORM_LAYER, NORM_RMS };
 enum norm_place { NORM_BEFORE, NORM_AFTER };
-enum activation { ACTIVATION_GELU, ACTIVATION_GELU_TANH, ACTIVATION_RELU };
+enum activation {
+    ACTIVATION_GELU,
+    ACTIVATION_GELU_TANH,
+    ACTIVATION_RELU,
+    ACTIVATION_SWIGLU,
+    ACTIVATION_GEGLU
+};
+enum qk_norm { QK_NORM_NONE, QK_NORM_RMS, QK_NORM_LAYER };
 
 /* Classes are predicted from a class token or from the mean of all places. The class token is at
  * position 0, before the rest; or it has no position, and each positional stream has a trained row
@@ -17,6 +23,7 @@ enum pooling { POOL_CLS, POOL_MEAN };
 enum cls_position { CLS_FIRST, CLS_OWN, CLS_NONE };
 
 struct model_config {
+    int64_t block;              /* its name, while settings are read; 0 in a cell */
     int64_t arch;               /* peat_arch */
     int64_t input;              /* peat_input */
     int64_t head;               /* peat_head */
@@ -25,9 +32,12 @@ struct model_config {
     int64_t conv_width;         /* number of places that a place reads; 0 where mixer is not conv */
     int64_t d_model, n_layer, n_head;
     int64_t encoder_layers; /* seq2seq; 0: n_layer */
-    int64_t d_ff;           /* 0: 4 * d_model */
-    int64_t norm;           /* enum norm_kind */
+    int64_t d_ff;           /* 0: 4 d_model; of a gate 8/3 d_model, up to a multiple of 8 */
+    int64_t norm;           /* enum norm_kind of nn/norm.h */
     int64_t norm_place;     /* enum norm_place */
+    double norm_eps;        /* of all norms, those of queries and keys included */
+    int64_t qk_norm;        /* enum qk_norm */
+    bool bias;              /* attention, mixers, feed-forward layers and norms have biases */
     int64_t activation;
     double dropout;
     bool tie_embeddings;

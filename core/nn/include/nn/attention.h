@@ -8,13 +8,17 @@
 #pragma once
 
 #include "autograd/ops.h"
+#include "nn/norm.h"
 #include "nn/pass.h"
 
 struct attention_weights {
-    struct weight *qkv_w; /* [3D, D]: Q, K, V stacked */
-    struct weight *qkv_b; /* [3D]    */
-    struct weight *out_w; /* [D, D]  */
-    struct weight *out_b; /* [D]     */
+    struct weight *qkv_w; /* [3D, D]: Q, K, V stacked    */
+    struct weight *qkv_b; /* [3D]; NULL: no bias         */
+    struct weight *out_w; /* [D, D]                      */
+    struct weight *out_b; /* [D]; NULL: no bias          */
+    /* Norms [C] of the queries and keys of each head, before any hook sees them: the order of Qwen
+     * 3 (Yang et al. 2025, arXiv:2505.09388). w NULL: none. */
+    struct norm_weights q_norm, k_norm;
 };
 
 enum attention_path { PATH_AUTO, PATH_FUSED, PATH_COMPOSED };

@@ -28,7 +28,7 @@ enum mixer { MIXER_ATTENTION, MIXER_CONV, MIXER_RNN };
 
 struct mixer_weights {
     struct weight *in_w, *in_b;         /* conv [3D, D]: q, k, v; rnn [2D, D]: z, o; and a bias
-                                         * of the same length */
+                                         * of the same length, NULL in a model without biases */
     struct weight *forget_w, *forget_b; /* rnn [D, D], [D]; conv NULL                            */
     struct weight *taps;                /* conv [K, D]; rnn NULL                                 */
     struct weight *out_w, *out_b;       /* [D, D], [D]                                           */

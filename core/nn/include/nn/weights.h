@@ -73,5 +73,7 @@ void weights_hash(const struct weights *w, bool (*keep)(const char *name), char 
 void weights_shape_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
 /* Forgets the nodes of the previous graph: call once before each forward pass. */
 void weights_begin(struct weights *w);
-/* The tensor as a leaf of g; the same node each time within one pass. */
+/* The tensor as a leaf of g; the same node each time within one pass. NULL for NULL. */
 peat_node *weight_node(struct graph *g, struct weight *w);
+/* Its rows [begin, end), a view; NULL for NULL. */
+peat_node *weight_rows(struct graph *g, struct weight *w, int64_t begin, int64_t end);

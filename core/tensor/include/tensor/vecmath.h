@@ -30,6 +30,9 @@ struct vec_rows {
     /* 1 / (1 + exp(-x)), its logarithm, and log(1 + exp(x)) */
     vec_map *sigmoid, *log_sigmoid, *softplus;
     vec_grad *log_sigmoid_grad, *softplus_grad;
+    /* x / (1 + exp(-x)) */
+    vec_map *silu;
+    vec_both *silu_both;
     /* x Phi(x), Phi the normal distribution function; and, for gelu_tanh, x/2 (1 + tanh(u)) with
      * u = sqrt(2/pi) (x + 0.044715 x^3) */
     vec_map *gelu, *gelu_tanh;
