@@ -92,6 +92,8 @@ class Call:
         self.grads = {k: array(x) for k, x in record.get("grads", {}).items()}
         self.leaves = {k: tensor(plain(x), k in self.grads) for k, x in record["in"].items()
                        if k != "random"}
+        if "x_q" in self.leaves and record["in"].get("x_k") == record["in"]["x_q"]:
+            self.leaves["x_k"] = self.leaves["x_q"]  # one node
         self.tensors = {k: tensors[full] for k, full in record["tensors"].items()}
         self.names = {k.replace(".", "_"): v for k, v in self.tensors.items()}
         random = Draws((k, [plain(x) for x in v]) for k, v in record["in"]["random"].items())
@@ -117,18 +119,6 @@ class Call:
         if len(made) != len(self.out):
             raise ValueError(f"{self.hook} returns {len(made)} arrays, not {len(self.out)}")
         return made
-
-
-def seen(call):
-    """Where a result for a query and a key is used: those for hidden keys are not."""
-    given = call.given
-    if call.hook in ("logits", "weights"):
-        return as_array(given["mask"]) > 0
-    if call.hook not in ("bias", "score_add") or given["across"]:
-        return True
-    document, pad = as_array(given["document"]), as_array(given["pad"])
-    same = (document[:, :, None] == document[:, None, :]) & (pad[:, None, :] == 0)
-    return same[:, None] & (np.tri(given["T"], dtype=bool) | (not given["causal"]))
 
 
 def fit(ours, theirs, stretches):
@@ -158,6 +148,11 @@ NAMES = {"qkv": ["q", "k", "v"], "hidden": ["xq", "xk", "xv"],
          "carry": [f"state[{i}]" for i in range(8)]}
 
 
+def used(call, i):
+    """Where something uses a result: elsewhere, for hidden keys, its weight in the loss is 0."""
+    return call.w[i] != 0 if call.hook in ("bias", "score_add", "logits", "weights") and call.w else True
+
+
 def compare_call(call):
     """The first difference, and what the formula made. Before the first layer the state is that of `prepare`."""
     made = call.run()
@@ -167,18 +162,24 @@ def compare_call(call):
             if wrong:
                 return wrong, made
     names = NAMES.get(call.hook, [""])
-    for name, ours, theirs in zip(names, call.out, made):
+    for i, (name, ours, theirs) in enumerate(zip(names, call.out, made)):
         what = f"{call.hook}: {name}" if name else call.hook
-        wrong = first_difference(what, ours, as_array(theirs), seen=seen(call),
+        wrong = first_difference(what, ours, as_array(theirs), seen=used(call, i),
                                  stretches=call.hook in STRETCHED)
         if wrong:
             return wrong, made
     return None, made
 
 
+def fitted(y, w):
+    """y in the shape of its weights; on an axis of 1 all its numbers are equal."""
+    more = [i for i in range(w.ndim) if w.shape[i] == 1 < y.shape[i]]
+    return torch.broadcast_to(y.mean(more, keepdim=True) if more else y, w.shape)
+
+
 def compare_gradients(calls, made, grads, tensors):
     """Of the sum of w out over all calls, by the inputs of each and by the trained tensors."""
-    loss = sum((torch.from_numpy(w) * torch.broadcast_to(y, w.shape)).sum()
+    loss = sum((torch.from_numpy(w) * fitted(y, w)).sum()
                for call, results in zip(calls, made) for w, y in zip(call.w, results))
     if not isinstance(loss, torch.Tensor) or not loss.requires_grad:
         return None

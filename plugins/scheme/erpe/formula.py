@@ -3,5 +3,5 @@
 from formulas import rows
 
 
-def weights(W, mask, pos, pos_k, max_len, causal, w):
-    return W + w[:, rows(pos, pos_k, max_len - 1, causal)[:, 0]].transpose(0, 1) * mask
+def weights(W, pos, pos_k, max_len, causal, w):
+    return W + w[:, rows(pos, pos_k, max_len - 1, causal)[:, 0]].transpose(0, 1)

@@ -8,7 +8,7 @@ from formulas import count, distance
 
 def qkv(q, k, C, theta):
     at, A = count(q.shape[-1], q), int(theta * C)
-    return math.sqrt(C / A) * ((at < A) | (at >= C)) * q, k
+    return math.sqrt(C / A) * q * ((at < A) | (at >= C)), k
 
 
 def logits(S, q, k, pos, pos_k, C, alpha, theta, bias=None):
