@@ -94,8 +94,10 @@ def since(start, x):
 
 def grid(pos, columns):
     """Row and column of each place, as the task gives them, or of a grid that is read line by line."""
+    if pos.dim() == 3:
+        return pos
     row = (pos / columns).floor()
-    return pos if pos.dim() == 3 else torch.stack([row, pos - columns * row])
+    return torch.stack([row, pos - columns * row])
 
 
 def slopes(H, like):
