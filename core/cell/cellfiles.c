@@ -46,6 +46,7 @@ static const struct field plugin_fields[] = {{"kind", FIELD_TEXT},
                                              {NULL}};
 static const struct field data_fields[] = {
     {"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {"run", FIELD_TEXT}, {NULL}};
+static const struct field formula_fields[] = {{"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {NULL}};
 static const struct field meta_fields[] = {
     {"plugins", FIELD_LIST, FIELD_MAP, plugin_fields},
     {"data", FIELD_LIST, FIELD_MAP, data_fields},
@@ -64,6 +65,7 @@ static const struct field meta_fields[] = {
     {"threads", FIELD_INT},
     {"started_utc", FIELD_TEXT},
     {"trained_by", FIELD_TEXT},
+    {"formulas", FIELD_LIST, FIELD_MAP, formula_fields},
     {NULL},
 };
 const struct record meta_record = {"meta.json", "format", 1, true, meta_fields};

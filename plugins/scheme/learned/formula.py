@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Gehring et al. 2017: a trained vector for each position."""
-import torch
 
 
 def encode(pos, table, scale, max_len, beyond, T_total):

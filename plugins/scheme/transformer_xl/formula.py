@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Dai et al. 2019, section 3.3: terms (b) to (d) of the score, (a) being the host's."""
 import torch
-import torch.nn.functional as F
 
 from formulas import count, distance, looked_up, sinusoids
 

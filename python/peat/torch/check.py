@@ -23,13 +23,13 @@ def apart(ours, theirs):
     return float((ours - theirs).abs().max() / max(1.0, float(theirs.abs().max())))
 
 
-def differences(path):
+def differences(path: str, program: str = "peat") -> dict:
     """What this module makes of the first batch of an exported file, against what PEAT did: {what: difference}."""
     tensors, config, resolved, meta = read_cell(path)
     kept = part_of(tensors, "batch.")
     if not kept:
         raise Refused(f"'{path}' has no batch: `peat export DIR CELL --batch -o FILE` writes one")
-    model = Model({n: t.double() for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved)
+    model = Model({n: t.double() for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved, program)
     found = {}
 
     def compare(name, batch):
@@ -61,7 +61,7 @@ def run_steps(options):
     peat = Peat(options.peat, options.path[0])
     tensors, meta = peat.export("--start")
     theirs, _ = peat.export("--steps", str(options.steps))
-    x = Training(tensors, meta, dtype=F64)
+    x = Training(tensors, meta, dtype=F64, program=options.peat)
     feed = Feed(x.config, peat=peat)
     seen = [x.step(feed.batch(t + 1)) for t in range(options.steps)]
     found = {"loss": apart(torch.tensor([a for a, _ in seen], dtype=F64), theirs["steps.loss"]),

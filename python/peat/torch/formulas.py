@@ -45,6 +45,11 @@ def find(kind: str, plugin: str, program: str) -> str:
                   "of its hooks (docs/formulas.md)")
 
 
+def sha256(path: str) -> str:
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
 @functools.lru_cache(None)
 def load(path: str) -> Formula:
     return Formula(path)
@@ -68,10 +73,10 @@ class Formula:
             sys.dont_write_bytecode = wrote
             beside = {n for n, m in list(sys.modules.items()) if n not in known
                       and os.path.dirname(getattr(m, "__file__", None) or "") in own}
+            files = [path, *(sys.modules[name].__file__ for name in beside)]
             for name in beside:  # another folder may have a file of this name
                 del sys.modules[name]
-        with open(path, "rb") as f:
-            self.sha256 = hashlib.sha256(f.read()).hexdigest()
+        self.files = {os.path.abspath(f): sha256(f) for f in files}  # with what it imports from beside it
         self.names: dict[str, dict[str, inspect.Parameter]] = {
             hook: dict(inspect.signature(f).parameters) for hook, f in vars(self.module).items() if inspect.isfunction(f)}
 

@@ -80,6 +80,11 @@ class Model(torch.nn.Module):
             return d_model
         return p["d_pos"] if p["d_pos"] != "auto" else int(self.resolved[p["plugin"] + ".d_pos"])
 
+    def formula_files(self) -> dict:
+        """{path: SHA-256} of the files that the model computes with beside this package."""
+        parts = [p for stack in self.stacks.values() for p in (*stack.schemes, stack.combine) if p]
+        return {path: hash for p in parts for path, hash in p.formula.files.items()}
+
     def causal(self, stack):
         return self.stacks[stack].causal if stack in self.stacks else self.arch != "encoder" and not stack
 

@@ -50,7 +50,8 @@ def rate(train, t):
 class Training:
     """A cell's training from its start. `rank` of `world` processes has its share of the rows of each batch."""
 
-    def __init__(self, tensors, meta, device="cpu", dtype=torch.float32, rank=0, world=1):
+    def __init__(self, tensors, meta, device="cpu", dtype=torch.float32, rank=0, world=1,
+                 program="peat"):
         self.config, how = json.loads(meta["peat_config"]), json.loads(meta.get("peat_training", "null"))
         if how is None or meta["peat_step"] != "0":
             raise Refused("the weights are not those of a start: `peat export --start` writes them")
@@ -58,7 +59,7 @@ class Training:
         if self.train.get("patience"):
             raise Refused("train.patience stops by evaluations, which PEAT does alone")
         self.model = Model({n: t.to(device, dtype, copy=True) for n, t in tensors.items()}, self.config,
-                           json.loads(meta["peat_resolved"])).train()
+                           json.loads(meta["peat_resolved"]), program).train()
         self.named, self.bounds = {}, []
         groups = {True: [], False: []}
         for name, w in self.model.named_parameters():
@@ -160,9 +161,10 @@ class Training:
         words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
         words += [f"{self.world} processes"] if self.world > 1 else []
         times = sorted(self.times[3:] or self.times)
+        formulas = [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
         facts = {"by": ", ".join(words), "steps": self.done, "seconds": sum(self.times) / 1e3,
                  "median_step_ms": times[len(times) // 2], "first_loss": self.first_loss,
-                 "last_loss": self.last_loss, "curve": self.curve}
+                 "last_loss": self.last_loss, "curve": self.curve, "formulas": formulas}
         if self.diverged:
             facts.update(diverged=self.done, what=self.diverged)
         write_tensors(path, kept, {"peat_hash": self.config["hash"], "peat_trained": json.dumps(facts)})
