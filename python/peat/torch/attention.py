@@ -39,6 +39,13 @@ class Group:
             return new
         return torch.cat([whole[..., :f, :], torch.cat([whole[..., f:, :f], new], -1)], -2)
 
+    def behind(self, x, q, k):
+        """A term of pairs, 0 for what is in front."""
+        if x is None or not self.front:
+            return None if x is None else x.to(q.dtype)
+        x = x.expand(*x.shape[:2], q.shape[2] - self.front, k.shape[2] - self.front)
+        return F.pad(x.to(q.dtype), (self.front, 0, self.front, 0))
+
     def projection(self, part, kind):
         """W_q, b_q and so on of these heads, for the formulas that name them."""
         m = self.model
@@ -113,8 +120,7 @@ class Group:
             bias = added(bias, self.bias(part, **seen))
             if part.has("score_add"):
                 score = added(score, self.run(part, "score_add", **seen))
-        behind = lambda x: None if x is None else F.pad(x.to(q.dtype), (self.front, 0, self.front, 0))
-        bias, score, scale = behind(bias), behind(score), self.scale(q.shape[-1])
+        bias, score, scale = self.behind(bias, q, k), self.behind(score, q, k), self.scale(q.shape[-1])
         needed = any(part.has(h) for part in self.parts for h in ("logits", "softmax", "weights", "carry")) or any(
             part.asks("context", "W") for part in self.parts)
         W = None

@@ -27,6 +27,11 @@ class Stack:
         self.schemes = [Part(model, at, "scheme", f"position.{i}", p) for i, p in enumerate(position["scheme"])]
         p = position.get("combine")
         self.combine = Part(model, at, "combine", "combine", p) if p else None
+        if p:  # tensors that are called after streams come in the order of these
+            n = sum(s.has("encode") for s in self.schemes)
+            streams = ["token", *(f"position.{i + 1}" if i else "position" for i in range(n)), *model.more]
+            known = self.combine.shared
+            self.combine.shared = {**{s: known[s] for s in streams if s in known}, **known}
 
     def merge(self, x, side, pos):
         """The combination of streams [B or 1, T, d]; the first is that of tokens."""
