@@ -13,4 +13,14 @@ function(peat_add_plugin name kind)
     PREFIX "" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind})
   install(TARGETS ${kind}-${name} LIBRARY DESTINATION ${PEAT_PLUGIN_DIR}/${kind})
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${kind}/${name}/formula.py)
+    peat_add_formula(${kind} ${kind}/${name}/formula.py ${name}.py)
+  endif()
+endfunction()
+
+# peat_add_formula(KIND FILE NAME): a file of Python beside the plugins of a kind, under this name.
+function(peat_add_formula kind file name)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${file}
+    ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind}/${name} SYMBOLIC)
+  install(FILES ${file} DESTINATION ${PEAT_PLUGIN_DIR}/${kind} RENAME ${name})
 endfunction()

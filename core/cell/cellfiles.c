@@ -59,6 +59,7 @@ static const struct field measure_fields[] = {
 };
 static const struct field tests_fields[] = {
     {"weights", FIELD_TEXT}, {"values", FIELD_LIST, FIELD_MAP, measure_fields}, {NULL}};
+static const struct field formula_fields[] = {{"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {NULL}};
 static const struct field meta_fields[] = {
     {"plugins", FIELD_LIST, FIELD_MAP, plugin_fields},
     {"data", FIELD_LIST, FIELD_MAP, data_fields},
@@ -78,6 +79,7 @@ static const struct field meta_fields[] = {
     {"started_utc", FIELD_TEXT},
     {"trained_by", FIELD_TEXT},
     {"tests", FIELD_MAP, 0, tests_fields},
+    {"formulas", FIELD_LIST, FIELD_MAP, formula_fields},
     {NULL},
 };
 const struct record meta_record = {"meta.json", "format", 1, true, meta_fields};

@@ -60,8 +60,9 @@ struct value *untrained_rows(const struct trainer *t, struct arena *a);
  * ("opt.v.<name>"), with "peat_trained" in its metadata (docs/checkpoint.md, "Trained elsewhere").
  */
 struct foreign_training {
-    const char *by;            /* the program, "PyTorch 2.1.0, cuda" */
-    const struct value *curve; /* [[step, loss, rate, norm of the gradient], ...] */
+    const char *by;               /* the program, "PyTorch 2.1.0, cuda" */
+    const struct value *formulas; /* [{path, sha256}] of plugins' formulas; NULL: not said */
+    const struct value *curve;    /* [[step, loss, rate, norm of the gradient], ...] */
     double last_loss;
 };
 

@@ -295,6 +295,8 @@ static void put_trained_by(struct json map, const struct value *from)
     const char *by = json_get_text(from, "trained_by");
     if (by)
         json_put_text(map, "trained_by", by);
+    if (value_get(from, "formulas"))
+        json_put(map, "formulas", value_get(from, "formulas"));
 }
 
 /* The identity of the present state with the seal of its curve; NULL: an error. hash: of the cell,
@@ -514,6 +516,8 @@ static bool take_training(struct cell *c, enum run_end *end, struct error *err)
     if (!foreign_training_read(c->options->trained, c->config.hash, &c->trainer, c->arena, &f, err))
         return false;
     json_put_text(meta, "trained_by", f.by);
+    if (f.formulas)
+        json_put(meta, "formulas", f.formulas);
     c->last_loss = f.last_loss;
     *end = c->trainer.diverged.step ? RUN_DIVERGED : RUN_DONE;
     if (write_meta(c, err) != PEAT_OK ||

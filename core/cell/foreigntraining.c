@@ -60,6 +60,7 @@ static bool apply_facts(const char *path, const struct value *facts, struct trai
 {
     f->by = json_get_text(facts, "by");
     f->curve = value_get(facts, "curve");
+    f->formulas = value_get(facts, "formulas");
     f->last_loss = json_get_number(facts, "last_loss");
     const struct value *diverged = value_get(facts, "diverged");
     t->step = t->adamw.t = t->model->weights.step = json_get_int(facts, "steps", 0);

@@ -204,6 +204,34 @@ static peat_node *const *cut_state(struct recorder *r, peat_node *const *state)
     return r->state;
 }
 
+/* Whether the query at i of row b sees the key at j. */
+static bool sees(const peat_call *c, int64_t b, int64_t i, int64_t j)
+{
+    const peat_side *q = c->q, *k = c->k;
+    if (call_of(c)->pass->span.source)
+        return true;
+    return !(k->pad && k->pad[b * k->T + j]) &&
+           !(q->document && q->document[b * q->T + i] != k->document[b * k->T + j]) &&
+           !(c->dims.causal && j > i);
+}
+
+static void keep_seen(const peat_call *c, struct recorded_call *made)
+{
+    int64_t Tq = c->q->T, Tk = c->k->T, n = c->B * Tq * Tk;
+    bool *seen = ARENA_ARRAY(recorder_of(c)->arena, n, bool);
+    for (int64_t i = 0; i < n; i++)
+        seen[i] = sees(c, i / Tk / Tq, i / Tk % Tq, i % Tk);
+    made->seen = seen;
+    memcpy(made->n_pair, (int64_t[]){c->B, Tq, Tk}, sizeof(made->n_pair));
+}
+
+/* Results of these hooks have a number for each query and key. */
+static bool is_of_pairs(enum hook_id hook)
+{
+    return hook == HOOK_BIAS || hook == HOOK_SCORE_ADD || hook == HOOK_LOGITS ||
+           hook == HOOK_WEIGHTS;
+}
+
 static struct json begin(const peat_call *c, enum hook_id hook)
 {
     struct recorder *r = recorder_of(c);
@@ -223,6 +251,8 @@ static struct json begin(const peat_call *c, enum hook_id hook)
     bool one = c->x_q == c->x_k;
     own->x_q = cut(r, "x_q", c->x_q);
     own->x_k = one ? own->x_q : cut(r, "x_k", c->x_k);
+    if (is_of_pairs(hook))
+        keep_seen(c, made);
     if (one && c->x_k)
         json_put(in, "x_k", value_get(in.v, "x_q"));
     if (c->mask)
@@ -492,15 +522,32 @@ void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
 
 /* ---- gradients ---- */
 
-/* rig_sum of x, whose weights are put into `list`. */
-static peat_node *listed_sum(struct recorder *r, struct graph *g, peat_node *x, uint64_t stream,
-                             struct json list)
+/* Sets the weights w [1|B, H, 1|Tq, 1|Tk] of results that no pair uses to 0. */
+static void hide_unseen(const struct recorded_call *made, struct tensor *w, struct arena *a)
 {
-    struct tensor w = x->value;
+    const int64_t *n = made->n_pair, *dim = w->dim, places = dim[2] * dim[3];
+    bool *used = ARENA_ARRAY(a, dim[0] * places, bool);
+    memset(used, 0, (size_t)(dim[0] * places));
+    for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        int64_t b = i / n[2] / n[1] % dim[0], q = i / n[2] % n[1] % dim[2], k = i % n[2] % dim[3];
+        used[b * places + q * dim[3] + k] |= made->seen[i];
+    }
+    for (int64_t i = 0; i < tensor_count(w); i++)
+        if (!used[i / places / dim[1] * places + i % places])
+            tensor_set(w, i, 0);
+}
+
+/* rig_sum of x, whose weights are put into `list`. */
+static peat_node *listed_sum(struct recorder *r, struct graph *g, const struct recorded_call *made,
+                             peat_node *x, uint64_t stream, struct json list)
+{
+    struct tensor w = tensor_new(r->arena, x->value.dtype, x->value.rank, x->value.dim);
     peat_node *weights, *sum = rig_sum(g, x, stream, &weights);
     if (!sum)
         return NULL;
     w.data = weights->value.data;
+    if (made->seen)
+        hide_unseen(made, &w, r->arena);
     json_add(list, numbers_of(r->arena, &w));
     return sum;
 }
@@ -512,7 +559,8 @@ static peat_node *loss_of(struct recorder *r, struct graph *g)
         struct json w = json_put_list(r->made[i].map, "w");
         for (int k = 0; k < r->made[i].n_out; k++) {
             uint64_t stream = rng_substream(rng_stream(1, "check", "reference"), (uint64_t)i * 8);
-            peat_node *one = listed_sum(r, g, r->made[i].out[k], stream + (uint64_t)k, w);
+            peat_node *one =
+                listed_sum(r, g, &r->made[i], r->made[i].out[k], stream + (uint64_t)k, w);
             loss = loss ? peat_add(&g->base, loss, one) : one;
         }
     }

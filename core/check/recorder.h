@@ -31,6 +31,8 @@ struct recorder {
  * gradients. */
 struct recorded_call {
     struct json map;
+    const bool *seen;  /* of n_pair: the pairs whose result is used; NULL: all results are */
+    int64_t n_pair[3]; /* B, Tq, Tk */
     int n_in, n_out;
     const char *name[RECORDED_NODES];
     peat_node *in[RECORDED_NODES], *out[RECORDED_NODES];
@@ -38,7 +40,7 @@ struct recorded_call {
 
 void recorder_init(struct recorder *r, const struct checked *s, struct arena *a);
 /* Ends the recording of a pass of the rig; the rig is still open, and g is the graph of the pass.
- * Adds up loss = sum of w out over all results of all calls, whose weights w it puts into each
- * call's map, and adds the gradients to the JSON of the calls; then all tensors of the plugin with
- * their gradients. */
+ * Adds up loss = sum of w out over all results of all calls, whose weights w, 0 where nothing uses
+ * a result, it puts into each call's map, and adds the gradients to the JSON of the calls; then all
+ * tensors of the plugin with their gradients. */
 void recorder_end(struct recorder *r, struct rig *rig, struct graph *g);

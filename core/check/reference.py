@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""FILE RECORDS: gives the inputs of recorded calls of hooks to the functions of a reference.
+"""FILE RECORDS: gives the inputs of recorded calls of hooks to the functions of a formula.
 
 The last line is the first difference, or the mistake in FILE; when all agree it is the number of calls
-that were compared, and the exit code 0. The rules of references are in docs/formulas.md.
+that were compared, and the exit code 0. The rules of formulas are in docs/formulas.md.
 """
 import importlib.util
 import inspect
@@ -22,12 +22,16 @@ def give_up(text):
 try:
     import numpy as np
 except ImportError:
-    give_up(f"a reference needs NumPy, which {sys.executable} does not have (Debian: python3-numpy; "
+    give_up(f"a formula needs NumPy, which {sys.executable} does not have (Debian: python3-numpy; "
             "PEAT_PYTHON names another interpreter)")
+try:
+    import torch
+except ImportError:
+    torch = None
 
 
 def load(path):
-    spec = importlib.util.spec_from_file_location("reference", path)
+    spec = importlib.util.spec_from_file_location("formula", path)
     if spec is None:
         give_up(f"{path} is not the name of a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -36,7 +40,7 @@ def load(path):
 
 
 def place_of(error):
-    """FILE:LINE: of a mistake in the reference."""
+    """FILE:LINE: of a mistake in the formula."""
     name = os.path.basename(PATH)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)
              if os.path.abspath(f.filename) == os.path.abspath(PATH)]
@@ -57,15 +61,26 @@ def plain(x):
 
 
 def tensor(x, wants_gradient):
-    """The array as the reference computes with it."""
+    """The array as the formula computes with it."""
     if not USES_TORCH or not isinstance(x, np.ndarray):
         return x
-    y = REFERENCE.torch.from_numpy(x.copy())
+    y = torch.from_numpy(x.copy())
     return y.requires_grad_(wants_gradient and y.is_floating_point())
 
 
 def as_array(x):
     return x.detach().numpy() if USES_TORCH and hasattr(x, "detach") else np.asarray(x)
+
+
+class Draws(dict):
+    """Random numbers by name: a list of arrays, in the order of the calls."""
+
+    def __call__(self, name, n):
+        """n numbers for each row, [B, n]."""
+        if name not in self or len(self[name][0]) != n:
+            raise ValueError(f"the plugin draws no {n} numbers '{name}' for each row; it draws "
+                             + ", ".join(f"{len(v[0])} '{k}'" for k, v in self.items()))
+        return tensor(np.stack(self[name]), False)
 
 
 class Call:
@@ -78,41 +93,33 @@ class Call:
         self.grads = {k: array(x) for k, x in record.get("grads", {}).items()}
         self.leaves = {k: tensor(plain(x), k in self.grads) for k, x in record["in"].items()
                        if k != "random"}
+        if "x_q" in self.leaves and record["in"].get("x_k") == record["in"]["x_q"]:
+            self.leaves["x_k"] = self.leaves["x_q"]  # one node
         self.tensors = {k: tensors[full] for k, full in record["tensors"].items()}
         self.names = {k.replace(".", "_"): v for k, v in self.tensors.items()}
-        random = {k: [plain(x) for x in v] for k, v in record["in"]["random"].items()}
+        random = Draws((k, [plain(x) for x in v]) for k, v in record["in"]["random"].items())
         several = {n: [self.leaves[f"{n}{i}"] for i in range(9) if f"{n}{i}" in self.leaves]
                    for n in ("x", "state")}
         self.given = {"params": record["settings"], "weights": self.tensors, "random": random}
         self.given.update({n: nodes for n, nodes in several.items() if nodes})
         self.given = {**record["settings"], **self.names, **self.given, **self.leaves}
 
-    def run(self):
-        function = getattr(REFERENCE, self.hook, None)
+    def run(self, hook=None):
+        function = getattr(FORMULA, hook or self.hook)
         wanted = inspect.signature(function).parameters
         for name, parameter in wanted.items():
             if name not in self.given and parameter.default is parameter.empty:
-                raise NameError(f"{self.hook} asks for '{name}', which is not there; there are "
+                raise NameError(f"{function.__name__} asks for '{name}', which is not there; there are "
                                 + ", ".join(sorted(self.given)))
         made = function(**{k: self.given[k] for k in wanted if k in self.given})
         made = list(made) if isinstance(made, (tuple, list)) else [made]
+        if hook:
+            return made
         if self.hook == "qkv" and len(made) == 2:
             made.append(self.leaves["v"])
         if len(made) != len(self.out):
             raise ValueError(f"{self.hook} returns {len(made)} arrays, not {len(self.out)}")
         return made
-
-
-def seen(call):
-    """Where a result for a query and a key is used: those for hidden keys are not."""
-    given = call.given
-    if call.hook in ("logits", "weights"):
-        return as_array(given["mask"]) > 0
-    if call.hook not in ("bias", "score_add") or given["across"]:
-        return True
-    document, pad = as_array(given["document"]), as_array(given["pad"])
-    same = (document[:, :, None] == document[:, None, :]) & (pad[:, None, :] == 0)
-    return same[:, None] & (np.tri(given["T"], dtype=bool) | (not given["causal"]))
 
 
 def fit(ours, theirs, stretches):
@@ -125,7 +132,7 @@ def first_difference(what, ours, theirs, limit=LIMIT, seen=True, stretches=False
     """None, or a sentence about the first element that differs."""
     ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
     if not fit(ours, theirs, stretches):
-        return f"{what} has shape {list(ours.shape)}, and the reference's has {list(theirs.shape)}"
+        return f"{what} has shape {list(ours.shape)}, and the formula's has {list(theirs.shape)}"
     ours, theirs, seen = np.broadcast_arrays(ours, theirs, seen)
     size = np.maximum(1, np.maximum(np.abs(ours), np.abs(theirs)))
     wrong = ~(np.abs(ours - theirs) <= limit * size) & seen
@@ -133,7 +140,7 @@ def first_difference(what, ours, theirs, limit=LIMIT, seen=True, stretches=False
         return None
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     where = f" at [{', '.join(str(i) for i in at)}]" if at else ""
-    return (f"{what}{where} is {ours[at]:.10g}, and the reference gives {theirs[at]:.10g}; "
+    return (f"{what}{where} is {ours[at]:.10g}, and the formula gives {theirs[at]:.10g}; "
             f"{int(wrong.sum())} of {wrong.size} numbers differ")
 
 
@@ -142,22 +149,38 @@ NAMES = {"qkv": ["q", "k", "v"], "hidden": ["xq", "xk", "xv"],
          "carry": [f"state[{i}]" for i in range(8)]}
 
 
+def used(call, i):
+    """Where something uses a result: elsewhere, for hidden keys, its weight in the loss is 0."""
+    return call.w[i] != 0 if call.hook in ("bias", "score_add", "logits", "weights") and call.w else True
+
+
 def compare_call(call):
+    """The first difference, and what the formula made. Before the first layer the state is that of `prepare`."""
     made = call.run()
+    if hasattr(FORMULA, "prepare") and call.given["layer"] == 0 and "state" in call.given:
+        for ours, theirs in zip(call.given["state"], call.run("prepare")):
+            wrong = first_difference("prepare", as_array(ours), as_array(theirs), stretches=True)
+            if wrong:
+                return wrong, made
     names = NAMES.get(call.hook, [""])
-    for name, ours, theirs in zip(names, call.out, made):
+    for i, (name, ours, theirs) in enumerate(zip(names, call.out, made)):
         what = f"{call.hook}: {name}" if name else call.hook
-        wrong = first_difference(what, ours, as_array(theirs), seen=seen(call),
+        wrong = first_difference(what, ours, as_array(theirs), seen=used(call, i),
                                  stretches=call.hook in STRETCHED)
         if wrong:
             return wrong, made
     return None, made
 
 
+def fitted(y, w):
+    """y in the shape of its weights; on an axis of 1 all its numbers are equal."""
+    more = [i for i in range(w.ndim) if w.shape[i] == 1 < y.shape[i]]
+    return torch.broadcast_to(y.mean(more, keepdim=True) if more else y, w.shape)
+
+
 def compare_gradients(calls, made, grads, tensors):
     """Of the sum of w out over all calls, by the inputs of each and by the trained tensors."""
-    torch = REFERENCE.torch
-    loss = sum((torch.from_numpy(w) * torch.broadcast_to(y, w.shape)).sum()
+    loss = sum((torch.from_numpy(w) * fitted(y, w)).sum()
                for call, results in zip(calls, made) for w, y in zip(call.w, results))
     if not isinstance(loss, torch.Tensor) or not loss.requires_grad:
         return None
@@ -176,8 +199,8 @@ def compare_gradients(calls, made, grads, tensors):
 def compare_pass(trial):
     tensors = {k: tensor(array(x), k in trial["grads"]) for k, x in trial["tensors"].items()}
     calls = [Call(record, tensors) for record in trial["calls"]]
-    calls = [c for c in calls if getattr(REFERENCE, c.hook, 0) is not None]
-    missing = sorted({c.hook for c in calls if not hasattr(REFERENCE, c.hook)})
+    calls = [c for c in calls if getattr(FORMULA, c.hook, 0) is not None]
+    missing = sorted({c.hook for c in calls if not hasattr(FORMULA, c.hook)})
     if missing:
         return (f"{os.path.basename(PATH)} has no function '{missing[0]}'; "
                 f"'{missing[0]} = None' leaves the hook out")
@@ -210,8 +233,8 @@ sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(PATH))
 sys.path = [FOLDER, *sys.path, os.path.dirname(FOLDER)]  # the folder above hides no module of Python
 try:
-    REFERENCE = load(PATH)
-    USES_TORCH = hasattr(REFERENCE, "torch")
+    FORMULA = load(PATH)
+    USES_TORCH = torch is not None and not any(x is np for x in vars(FORMULA).values())
     main()
 except (Exception, SystemExit) as error:
     text = " ".join(f"{type(error).__name__}: {error}".split())

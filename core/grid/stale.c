@@ -2,10 +2,25 @@
 /* stale.c: compares a result's provenance with the present plugins. */
 #include "grid/stale.h"
 
+#include "base/hash.h"
 #include "cell/cellmeta.h"
 
 static const struct field stale_fields[] = {{"reason", FIELD_TEXT}, {NULL}};
 const struct record stale_record = {"stale.json", "format", 1, true, stale_fields};
+
+/* The first formula of another program's training whose file has changed; one that is not here
+ * cannot be compared. */
+static const char *changed_formula(const struct value *meta)
+{
+    const struct value *formula;
+    char now[HASH_HEX];
+    for (int i = 0; (formula = json_get_item(meta, "formulas", i)); i++) {
+        const char *path = json_get_text(formula, "path");
+        if (path && hash_file(path, now, NULL) == PEAT_OK && !json_text_is(formula, "sha256", now))
+            return path;
+    }
+    return NULL;
+}
 
 const char *stale_reason(const struct cell_files *c, const struct value *present, struct arena *a)
 {
@@ -18,9 +33,11 @@ const char *stale_reason(const struct cell_files *c, const struct value *present
     if (status != PEAT_OK)
         return NULL;
     const struct value *changed = plugins_changed(present, value_get(meta, "plugins"));
-    return changed ? arena_printf(a, "%s '%s' has changed", json_get_text(changed, "kind"),
-                                  json_get_text(changed, "id"))
-                   : NULL;
+    if (changed)
+        return arena_printf(a, "%s '%s' has changed", json_get_text(changed, "kind"),
+                            json_get_text(changed, "id"));
+    const char *formula = changed_formula(meta);
+    return formula ? arena_printf(a, "the formula '%s' has changed", formula) : NULL;
 }
 
 void stale_find(struct rundir *r, const struct plan *p, struct arena *a)

@@ -216,6 +216,7 @@ static void check_cell(struct verification *v, int i, struct data_files *files)
         return;
     check_named(v, c, "data", files);
     check_named(v, c, "plugins", files);
+    check_named(v, c, "formulas", files);
 }
 
 static void check_claims(struct verification *v, const char *path)

@@ -134,6 +134,8 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
             table_note(t, "%s: %s", name, c->claim.text);
         if (*c->why)
             table_note(t, "%s is undecided: %s", name, c->why);
+        if (effects_cross_engines(&c->effects))
+            table_note(t, "%s is about " ENGINES_CROSSED, name);
     }
     if (v->n && v->item[0].claim.n_look) {
         note_looks(t, &v->item[0].claim);

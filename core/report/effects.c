@@ -345,6 +345,15 @@ int effects_list(const struct effects *x, struct listed_effect **list, struct ar
     return n;
 }
 
+bool effects_cross_engines(const struct effects *x)
+{
+    for (int i = 0; i < x->pairs.n; i++)
+        if (result_rows_cross_engines(&x->r->row[x->pairs.pair[i].a],
+                                      &x->r->row[x->pairs.pair[i].b]))
+            return true;
+    return false;
+}
+
 bool effects_have_pairs(const struct effects *x)
 {
     bool any = false;

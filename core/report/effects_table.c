@@ -46,6 +46,8 @@ static void note_alone(struct table *t, const struct effects *x)
                    "left out: %d pair%s of rows of different tasks, metrics, objectives or rules "
                    "of stopping",
                    x->n_other_task, plural(x->n_other_task));
+    if (effects_cross_engines(x))
+        table_note(t, "there are " ENGINES_CROSSED);
     if (x->not_pooled)
         table_note(t, "not pooled: %s", x->not_pooled);
 }

@@ -48,6 +48,22 @@ const struct result_cell *row_cell(const struct result_row *row, int64_t seed)
     return NULL;
 }
 
+static bool same_text_of(const struct result_cell *x, const struct result_cell *y, const char *key)
+{
+    return strcmp(json_text_or(x->meta, key, ""), json_text_or(y->meta, key, "")) == 0;
+}
+
+bool result_rows_cross_engines(const struct result_row *x, const struct result_row *y)
+{
+    for (int i = 0; i < x->n_cell; i++) {
+        const struct result_cell *a = x->cell[i], *b = row_cell(y, a->seed);
+        if (b && result_counts(a) && result_counts(b) &&
+            !(same_text_of(a, b, "trained_by") && same_text_of(a, b, "precision")))
+            return true;
+    }
+    return false;
+}
+
 peat_status results_find_length(const struct results *r, int64_t length, int *index,
                                 struct arena *a, struct error *err)
 {

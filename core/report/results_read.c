@@ -346,10 +346,40 @@ static void place_cell(struct reader *x, struct result_row *row, struct result_c
     row->n_cell++;
 }
 
+/* "peat", or the first word of trained_by: "PyTorch". */
+static const char *engine_of(struct reader *x, const struct result_cell *c)
+{
+    const char *by = json_get_text(c->meta, "trained_by");
+    return by ? arena_printf(x->a, "%.*s", (int)strcspn(by, " ,"), by) : "peat";
+}
+
+/* The same cells of two engines in two directories are rows of their own, which an axis names. */
+static void add_engine_axis(struct reader *x)
+{
+    struct results *r = x->r;
+    for (int i = 0; i < r->n_cell; i++)
+        for (int k = 0; k < i && x->n_dir > 1; k++) {
+            const struct result_cell *a = &r->cell[i], *b = &r->cell[k];
+            if (result_counts(a) && result_counts(b) && strcmp(a->id, b->id) == 0 &&
+                strcmp(engine_of(x, a), engine_of(x, b)) != 0 && r->n_axis < EXPERIMENT_MAX_AXES) {
+                r->axis[r->n_axis++] = "trained_by";
+                return;
+            }
+        }
+}
+
+static const char *label_of(struct reader *x, const struct result_cell *c, int axis)
+{
+    const char *key = x->r->axis[axis];
+    return strcmp(key, "trained_by") == 0 ? engine_of(x, c)
+                                          : json_text_or(value_get(c->planned, "axes"), key, "-");
+}
+
 /* Rows in the order in which the plan first names them. */
 static bool make_rows(struct reader *x)
 {
     struct results *r = x->r;
+    add_engine_axis(x);
     r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
     r->seed = ARENA_ARRAY(x->a, r->n_cell, int64_t);
     for (int i = 0; i < r->n_cell; i++)
@@ -359,7 +389,7 @@ static bool make_rows(struct reader *x)
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
         for (int k = 0; k < r->n_axis; k++)
-            label[k] = json_text_or(value_get(r->cell[i].planned, "axes"), r->axis[k], "-");
+            label[k] = label_of(x, &r->cell[i], k);
         int at = 0;
         while (at < r->n_row && !labels_alike(r->n_axis, r->row[at].axis, label, NULL, true))
             at++;

@@ -104,7 +104,9 @@ struct table_cell table_diff_cell(struct builder *b, const struct result_row *ro
     if (s->pairs.n == 0 && pairs_refused(&s->pairs))
         return table_plain("unpaired");
     const struct difference *d = &s->diff;
-    return table_plain(spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true));
+    bool crosses = row->baseline >= 0 && result_rows_cross_engines(row, &b->r->row[row->baseline]);
+    return (struct table_cell){spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true),
+                               crosses ? "e" : "", false};
 }
 
 /* ---- seeds ---- */

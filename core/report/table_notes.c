@@ -292,6 +292,8 @@ void table_notes(struct builder *b)
     if (has_mark(b->t, 'u'))
         table_note(b->t, "u: at this length the model used rows of a learned table that were never "
                          "trained");
+    if (has_mark(b->t, 'e'))
+        table_note(b->t, "e: " ENGINES_CROSSED);
     if (has_mark(b->t, 'd'))
         note_drift(b);
     for (int i = 0; i < b->r->n_note; i++)

@@ -86,7 +86,7 @@ static inline peat_node *combine_merge(struct harness *h, int64_t width, const d
     return h->combine->merge(c, 2, src);
 }
 
-/* (a i mod 7 - 3) / b, as in tests/golden/combinations.py */
+/* (a i mod 7 - 3) / b */
 static inline double combine_ramp(int64_t i, int64_t a, double b)
 {
     return (double)(a * i % 7 - 3) / b;

@@ -7,10 +7,13 @@
   peat.curve("runs/NAME", "CELL")    a row for each line of metrics.jsonl
   peat.weights("runs/NAME", "CELL")  {name: array} of the newest checkpoint; peat.weights(FILE): of a safetensors file
 
-A cell is named by its id, its label or the start of its hash. peat.torch, which needs PyTorch, and peat.convert are
-modules of their own.
+A cell is named by its id, its label or the start of its hash. peat.torch loads when it is touched, and needs PyTorch;
+peat.convert is a module of its own.
 """
+from __future__ import annotations
+
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -19,6 +22,19 @@ from . import safetensors
 from .safetensors import Refused
 
 __all__ = ["cells", "results", "curve", "weights", "Refused"]
+__version__ = "1.0.0"
+
+
+def __getattr__(name: str):
+    """peat.torch, loaded when it is touched."""
+    if name == "torch":
+        try:
+            return importlib.import_module("peat.torch")
+        except ModuleNotFoundError as e:
+            if e.name != "torch":
+                raise
+            raise Refused("peat.torch needs PyTorch, which this Python does not have (Debian: python3-torch)") from None
+    raise AttributeError(f"module 'peat' has no attribute '{name}'")
 
 
 # ---- files of a run directory ----
@@ -130,7 +146,7 @@ def _numbers(cell):
 
 # ---- tables ----
 
-def cells(*folders):
+def cells(*folders: str):
     """A table with a row for each planned cell of run directories, finished or not."""
     import pandas
     rows = []
@@ -140,7 +156,7 @@ def cells(*folders):
     return pandas.DataFrame(rows)
 
 
-def results(*folders):
+def results(*folders: str):
     """A table with a row for each value that a finished cell has: its last evaluation. Cells that diverged are there
     with their status; those that failed, are damaged or not finished are not: cells() has them."""
     import pandas
@@ -157,7 +173,7 @@ def results(*folders):
     return table.astype({"value": float})
 
 
-def curve(folder, cell=None):
+def curve(folder: str, cell: str | None = None):
     """A table of metrics.jsonl: losses of training with rate and norm of the gradient, and evaluations. folder is a
     run directory, or without `cell` the folder of a cell."""
     import pandas
@@ -182,7 +198,7 @@ def curve(folder, cell=None):
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
 
 
-def weights(path, cell=None):
+def weights(path: str, cell: str | None = None) -> dict:
     """{name: array} of a cell's newest checkpoint, or of a safetensors file."""
     if cell or os.path.isdir(path):
         path = _newest(_find(path, cell) if cell else path)

@@ -8,18 +8,19 @@ import pathlib
 import sys
 
 import numpy as np
+import torch
 
 LIMIT = 1e-10  # of a difference, relative to the larger of 1 and the two numbers
 
 
 def formula(plugins, scheme):
     """The module with the scheme's formula, and what makes an array of numbers an input of its functions."""
-    file = pathlib.Path(plugins, "scheme", scheme, "reference.py")
+    file = pathlib.Path(plugins, "scheme", scheme, "formula.py")
     sys.path[:0] = [str(file.parent), str(file.parent.parent)]
     spec = importlib.util.spec_from_file_location(f"formula_{scheme}", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module, np.asarray
+    return module, torch.as_tensor
 
 
 def array(x):
@@ -35,6 +36,9 @@ def computed(entry, module, to_input):
                        for part in ("tensors", "inputs"))
     names = {k.replace(".", "_"): x for k, x in tensors.items()}
     given = {**entry["params"], **names, **inputs, "params": entry["params"], "weights": tensors}
+    if "q" in given:
+        _, heads, _, width = given["q"].shape
+        given = {"C": width, "H": heads, "D": heads * width, **given}
     hook = getattr(module, entry["hook"])
     made = hook(**{k: given[k] for k in inspect.signature(hook).parameters if k in given})
     if entry.get("of") == "products":

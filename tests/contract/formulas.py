@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""formulas.py PROGRAM FOLDER...: the plugin of each folder against the reference.py in it, in one process.
+"""formulas.py PROGRAM FOLDER...: the plugin of each folder against the formula.py in it, in one process.
 
 `peat plugins check --reference` starts a python3 for each plugin. The one that PEAT_PYTHON names here keeps the calls
-that it is to compare, and PROGRAM, core/check/reference.py, compares them in a child that has NumPy already.
+that it is to compare, and PROGRAM, core/check/reference.py, compares them in a child that has PyTorch already.
 """
 import os
 import pathlib
@@ -10,7 +10,7 @@ import runpy
 import subprocess
 import sys
 
-import numpy  # noqa: F401 for the children
+import torch  # noqa: F401 for the children
 
 WITHOUT = {"none"}  # has no formula
 
@@ -19,14 +19,14 @@ def record(folder, kept):
     """Runs the check of a plugin up to the comparison; returns whether it called for one."""
     kept.unlink(missing_ok=True)
     made = subprocess.run(["peat", "plugins", "check", f"{folder.parent.name}/{folder.name}", "--only", "reference",
-                           "--reference", folder / "reference.py"])
+                           "--reference", folder / "formula.py"])
     return made.returncode == 0 and kept.exists()
 
 
 def compare(program, folder, kept):
     child = os.fork()
     if child == 0:
-        sys.argv = [program, str(folder / "reference.py"), str(kept)]
+        sys.argv = [program, str(folder / "formula.py"), str(kept)]
         runpy.run_path(program)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0

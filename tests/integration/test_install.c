@@ -174,7 +174,8 @@ START_TEST(pkg_config_builds_a_plugin)
                 "export PKG_CONFIG_PATH; ${CC:-cc} -shared -fPIC $(pkg-config --cflags peat) "
                 "twist/twist.c -o x.so -Wl,-z,defs $(pkg-config --libs peat) && "
                 "test -e \"$(pkg-config --variable=plugindir peat)/scheme/rotary.so\" && "
-                "test -e \"$(pkg-config --variable=pythondir peat)/peat/torch.py\" && "
+                "test -e \"$(pkg-config --variable=plugindir peat)/scheme/rotary.py\" && "
+                "test -e \"$(pkg-config --variable=pythondir peat)/peat/torch/model.py\" && "
                 "test \"$(pkg-config --variable=abi peat)\" = 1.0 && "
                 "test -d \"$(pkg-config --variable=plugindir peat)/../$(pkg-config "
                 "--variable=plugins peat)\"");

@@ -5,6 +5,8 @@
 
 static const char *const places[] = {
     "CITATION.cff:^version: $v$",
+    "python/pyproject.toml:^version = .$v.$",
+    "python/peat/__init__.py:^__version__ = .$v.$",
     "CITATION.cff:^date-released: $d$",
     "CHANGELOG.md:^## $v, $d$",
     "debian/changelog:^peat ($v) ",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The combination 'film'. Reference values: tests/golden/combinations.py. */
+/* The combination 'film'. Reference values: its formula, computed once. */
 #include "../combine_tests.h"
 
 static const double film_values[] = {-1.225, 0.75, 1.925,  -1.2, -0.6, -0.6,  0.625,  -1.65,

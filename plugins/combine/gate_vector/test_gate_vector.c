@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The combination 'gate_vector'. Reference values: tests/golden/combinations.py. */
+/* The combination 'gate_vector'. Reference values: its formula, computed once. */
 #include "../combine_tests.h"
 
 static const double gate_vector_values[] = {

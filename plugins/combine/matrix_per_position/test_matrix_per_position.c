@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The combination 'matrix_per_position'. Reference values: tests/golden/combinations.py. */
+/* The combination 'matrix_per_position'. Reference values: its formula, computed once. */
 #include "../combine_tests.h"
 
 static const double full_values[] = {-0.9, 0.4, 2.4,  -1.9, 2.0,  0.3, 0.0,  -2.4,

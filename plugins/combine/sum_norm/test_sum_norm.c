@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The combination 'sum_norm'. Reference values: tests/golden/combinations.py. */
+/* The combination 'sum_norm'. Reference values: its formula, computed once. */
 #include "../combine_tests.h"
 
 static const double sum_norm_values[] = {

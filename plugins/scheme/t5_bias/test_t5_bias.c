@@ -4,7 +4,7 @@
 
 enum { REACH = 200, HEADS = 2 };
 
-/* First distance of each bucket of one side, from tests/golden/schemes_bias.py. */
+/* First distance of each bucket of one side, as T5 has them. */
 static const struct {
     const char *json;
     bool causal;

@@ -74,6 +74,8 @@ int effects_list(const struct effects *x, struct listed_effect **list, struct ar
  * strata `in` [pairs.n] as the sum of weight [pairs.n] times their differences. */
 struct effect effect_of_seeds(const struct effects *x, const bool *in, const double *weight,
                               const double *of_seed, const char *name, struct arena *a);
+/* True where some pair of its rows crosses engines or precisions. */
+bool effects_cross_engines(const struct effects *x);
 /* True where some line has a pair of values. */
 bool effects_have_pairs(const struct effects *x);
 /* The rows' labels in the form that contrast.h needs. */

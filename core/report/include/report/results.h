@@ -134,6 +134,10 @@ struct result_rival {
     const struct result_cell *counts, *other;
 };
 
+/* True where the engine (meta.json's trained_by) or the precision of two cells of one seed that
+ * count differs between the rows. */
+bool result_rows_cross_engines(const struct result_row *x, const struct result_row *y);
+
 struct result_metric {
     const char *name, *split;
     bool goal_max;

@@ -55,6 +55,11 @@ void table_text(struct table *t, const char *text);
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds notes on refused pairs. */
 void table_note_refused(struct table *t, const struct pairs *p);
+/* The end of a note on differences between such cells. */
+#define ENGINES_CROSSED                                                                            \
+    "pairs of cells that two engines trained, or that have two precisions, so that the "           \
+    "difference "                                                                                  \
+    "has theirs in it"
 /* Adds notes on cells that two directories have with different bits. */
 void table_note_rivals(struct table *t, const struct results *r);
 /* Adds what was registered, and what changed later. */

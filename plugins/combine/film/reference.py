@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Perez et al. 2018: x (1 + W_s p) + W_b p."""
-import numpy as np
-
-
-def merge(x, scale, shift):
-    p = np.concatenate(x[1:], -1)
-    return x[0] * (1 + p @ scale.T) + p @ shift.T

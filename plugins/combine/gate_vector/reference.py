@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Hallam and Tseng 2026: g x + (1 - g) p, g = sigmoid(W_t x + W_p p + b)."""
-import numpy as np
-
-
-def merge(x, w_token, w_position, bias):
-    p = sum(x[1:])
-    g = 1 / (1 + np.exp(-(x[0] @ w_token.T + p @ w_position.T + bias)))
-    return g * x[0] + (1 - g) * p

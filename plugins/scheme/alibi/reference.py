@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Press et al. 2022, section 3: a bias of -slope_h |j - i|."""
-import numpy as np
-
-from formulas import slopes
-
-
-def bias_rel(delta, H):
-    return -slopes(H)[:, None] * np.abs(delta)

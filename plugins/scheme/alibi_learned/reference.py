@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Press et al. 2022: the slopes of ALiBi, each times a trained factor."""
-import numpy as np
-
-from formulas import slopes
-
-
-def bias_rel(delta, H, factor):
-    return -(factor.reshape(-1) * slopes(H))[:, None] * np.abs(delta)

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""A control: row p of a random table."""
-
-
-def encode(pos, table):
-    return table[pos.astype(int)]

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Tan et al. 2024, section 2: A_ij = z_ij times the product of 1 - z_ik over j < k < i."""
+import torch
+import torch.nn.functional as F
+
+
+def softmax(S, mask, rest):
+    """In logarithms: log z = logsigmoid(S), log(1 - z) = logsigmoid(-S)."""
+    earlier = mask * torch.ones_like(S).tril(-1)
+    left = F.logsigmoid(-S) * earlier
+    log_rest = left.flip(-1).cumsum(-1).flip(-1)
+    A = (F.logsigmoid(S) + log_rest - left).exp() * earlier
+    return A + (torch.diag_embed(log_rest[..., 0].exp()) * mask if rest == "own" else 0)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a batch, and where batches of training come from."""
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from .files import F64, Refused, part_of, read_tensors
+
+
+class Side:
+    """The rows of a sequence as schemes see them. pos [n, T] and grid [axes, n, T] are positions in double; n is 1
+    where all rows have the same, else B."""
+
+    def __init__(self, batch, like, source=False, class_first=False):
+        name = "source" if source else "token"
+        get = lambda key: batch.get(key)
+        self.token = get(name)
+        shape = (self.token if self.token is not None else get("patch")).shape
+        self.B, self.T, self.device = shape[0], shape[1], like.device
+        flags = ("source_pad", "source_special") if source else ("pad", "special")
+        self.pad, self.special = (None if get(f) is None else get(f).bool() for f in flags)
+        self.document = None if source else get("document")
+        self.sequence = get("sequence")
+        pos = None if source else get("pos")
+        lead = int(class_first)
+        start = self.starts()
+        if start is None:
+            self.pos = torch.arange(self.T, dtype=F64, device=self.device)[None]
+        else:
+            place = torch.arange(self.T, device=self.device).expand(self.B, -1)
+            self.pos = (place - torch.where(start, place, 0).cummax(1).values).to(F64)
+        self.grid = None if pos is None else pos
+        if self.grid is not None and bool((self.grid == self.grid[:, :1]).all()):
+            self.grid = self.grid[:, :1]
+        if class_first:
+            self._lead(lead, batch)
+        self.total = self.T
+        self.places = self.pos if start is None else None  # while positions are places
+        self.own = {}  # what schemes made for this side in a pass
+
+    def starts(self):
+        """Where documents begin, and what stands behind padding in front, [B, T]; None: only in front of rows."""
+        if self.document is None and (self.pad is None or not bool(self.pad[:, 0].any())):
+            return None
+        first = self._changes()
+        if self.pad is not None:
+            first[:, 1:] |= self.pad[:, :-1] & ~self.pad[:, 1:]
+        return first
+
+    def _changes(self):
+        first = torch.zeros(self.B, self.T, dtype=torch.bool, device=self.device)
+        first[:, 0] = True
+        if self.document is not None:
+            first[:, 1:] |= self.document[:, 1:] != self.document[:, :-1]
+        return first
+
+    def _lead(self, lead, batch):
+        """A class token before each row, at position 0."""
+        def before(x, value):
+            return None if x is None else torch.cat([torch.full_like(x[:, :1], value), x], 1)
+        self.T += 1
+        self.pos = F.pad(self.pos + lead, (1, 0))
+        if self.grid is not None:
+            self.grid = F.pad(self.grid + lead, (1, 0))
+        if self.token is not None:
+            self.token = before(self.token, batch["class_id"])
+        self.pad = before(self.pad, False)
+        if self.special is None:
+            self.special = torch.zeros(self.B, self.T - 1, dtype=torch.bool, device=self.device)
+        self.special = before(self.special, True)
+        if self.document is not None:
+            self.document = torch.cat([self.document[:, :1], self.document], 1)
+
+    def neighbour(self, x, s):
+        """x [B, T, ...] at t - s, 0 where there is none in the document."""
+        at = torch.arange(self.T, device=self.device) - s
+        near = at.clamp(0, self.T - 1)
+        keep = (at == near).expand(self.B, -1)
+        if self.pad is not None:
+            keep = keep & ~self.pad[:, near]
+        if self.document is not None:
+            keep = keep & (self.document[:, near] == self.document)
+        return x[:, near] * keep.reshape(self.B, self.T, *[1] * (x.dim() - 2))
+
+
+class Feed:
+    """Batches of training steps, from files of `peat export --feed` or from the program, a few steps at a time."""
+
+    def __init__(self, config, files=(), peat=None):
+        self.files, self.peat, self.last, self.kept = list(files), peat, config["train"]["steps"], {}
+        rows = config["train"]["batch"] * config["train"]["seq_len"]
+        self.at_once = max(1, min(500, 4_000_000 // rows))
+
+    def batch(self, t):
+        prefix = f"{t}."
+        if not any(n.startswith(prefix) for n in self.kept):
+            self.kept = self._read(t)
+        found = part_of(self.kept, prefix)
+        if not found:
+            raise Refused(f"no file of --feed has the batch of step {t}")
+        return found
+
+    def _read(self, t):
+        if self.peat:
+            return self.peat.export("--feed", f"{t}-{min(self.last, t + self.at_once - 1)}")[0]
+        for path in self.files:
+            tensors, _ = read_tensors(path)
+            if any(n.startswith(f"{t}.") for n in tensors):
+                return tensors
+        return {}
