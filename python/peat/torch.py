@@ -1727,23 +1727,25 @@ class Training:
     KEPT = ("first_loss", "last_loss", "done", "above", "curve", "times")
 
     def save(self, path):
-        state = {"model": self.model.state_dict(), "adamw": self.adamw.state_dict(), "config": self.config,
-                 **{k: getattr(self, k) for k in self.KEPT}}
+        """Numbers are JSON: PyTorch 1.13 loads no float but in a tensor, unless it runs a pickle."""
+        facts = {"hash": self.config["hash"], **{k: getattr(self, k) for k in self.KEPT}}
+        state = {"model": self.model.state_dict(), "moments": self.adamw.state_dict()["state"], "facts": json.dumps(facts)}
         torch.save(state, path + ".tmp")
         os.replace(path + ".tmp", path)
 
     def restore(self, path):
         try:
-            state = torch.load(path, map_location=self.device, weights_only=True)  # a pickle could run anything
-            theirs = state["config"]["hash"]
+            state = torch.load(path, map_location=self.device, weights_only=True)
+            facts = json.loads(state["facts"])
+            theirs = facts["hash"]
         except Exception as e:
             raise Refused(f"'{path}' is not a whole checkpoint of peat.torch ({type(e).__name__})") from None
         if theirs != self.config["hash"]:
             raise Refused(f"'{path}' is the checkpoint of another cell")
         self.model.load_state_dict(state["model"])
-        self.adamw.load_state_dict(state["adamw"])
+        self.adamw.load_state_dict(dict(self.adamw.state_dict(), state=state["moments"]))
         for k in self.KEPT:
-            setattr(self, k, state[k])
+            setattr(self, k, facts[k])
 
     def write(self, path):
         """The file that `peat cell --trained` reads."""
