@@ -8,7 +8,9 @@
 # core/NAME/rows/*.c once for each level and each real type.
 set(levels base)
 set(level_flags_base)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND PEAT_VECTOR_LEVELS)
+include(CheckIncludeFile)
+check_include_file(sys/platform/x86.h PEAT_HAS_PLATFORM_X86) # glibc's, from version 2.33 on
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND PEAT_VECTOR_LEVELS AND PEAT_HAS_PLATFORM_X86)
   list(APPEND levels v3 v4)
   # As level_here() of core/tensor/levels.c asks for them.
   set(level_flags_v3 -mavx2 -mfma -mbmi -mbmi2)

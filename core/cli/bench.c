@@ -6,6 +6,7 @@
 #include "cell/cell.h"
 #include "plugin/params.h"
 #include "tensor/gemm.h"
+#include "tensor/levels.h"
 
 static double product_gflops(const struct team *team, const struct gemm *p)
 {
@@ -26,6 +27,7 @@ void bench_put_provider(struct json map, const struct team *team)
     json_put_text(map, "gemm", gemm_name(team));
     json_put_text(map, "blas", libraries);
     json_put_text(map, "blas_core", kernels);
+    json_put_text(map, "vectors", level_name());
 }
 
 double bench_sgemm(const struct bench_sizes *s, const struct team *team, struct arena *arena)

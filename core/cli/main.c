@@ -38,17 +38,11 @@ static void print_providers(struct arena *a)
         print_library(&p.file[i], a);
 }
 
-static const char *vector_level(void)
-{
-    static const char *const name[] = {"the baseline", "x86-64-v3", "x86-64-v4"};
-    return name[level_here()];
-}
-
 static int print_version(struct cli *cli, const char *argument)
 {
     (void)cli, (void)argument;
     cli_print("peat %s\nplugin ABI %s\nbuilt by %s, %s; vectors for %s\n", PEAT_VERSION, PEAT_ABI,
-              PEAT_COMPILER, PEAT_BUILD_TYPE, vector_level());
+              PEAT_COMPILER, PEAT_BUILD_TYPE, level_name());
     struct arena arena;
     arena_init(&arena, "version", 1 << 12);
     print_providers(&arena);

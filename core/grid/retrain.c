@@ -5,7 +5,6 @@
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
 #include "grid/jobs.h"
-#include "tensor/gemm.h"
 
 const char *const retrain_verdict_name[RETRAIN_VERDICTS] = {"same", "close", "differs",
                                                             "not comparable", "failed"};
@@ -153,14 +152,6 @@ static struct retrained compare(const struct cell_files *was, const char *scratc
 
 /* ---- training ---- */
 
-/* The provider that multiplied in the first training, or else the fastest that is installed. */
-static const char *gemm_of(const struct cell_files *c)
-{
-    struct error missing = {0};
-    const char *then = json_get_text(c->meta, "gemm");
-    return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
-}
-
 /* The cell's settings with other paths of data, which its hash does not cover. It trains all its
  * steps itself, even those that it shared. */
 static const struct value *settled(const struct cell_files *c, const struct value *moved,
@@ -216,7 +207,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
                         .job = &job,
                         .at_once = 1,
                         .threads = t->threads,
-                        .gemm = gemm_of(c),
+                        .gemm = cell_gemm(c),
                         .allow_drift = is_earlier,
                         .grace = grace_seconds,
                         .progress = &progress,

@@ -4,6 +4,7 @@
 
 #include "grid/best.h"
 #include "grid/lookfile.h"
+#include "tensor/gemm.h"
 
 /* ---- one cell ---- */
 
@@ -340,6 +341,13 @@ peat_status rundir_find(const struct rundir *r, const char *cell, int *index, st
 }
 
 /* ---- drift ---- */
+
+const char *cell_gemm(const struct cell_files *c)
+{
+    struct error missing = {0};
+    const char *then = json_get_text(c->meta, "gemm");
+    return then && gemm_check(then, &missing) == PEAT_OK ? then : "auto";
+}
 
 const char *cell_drift(const struct value *result, struct arena *a)
 {

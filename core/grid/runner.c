@@ -223,6 +223,15 @@ static bool read_dir(struct run *r)
     return true;
 }
 
+/* `auto` in a directory with cells means their provider, so that the run goes on with it. */
+static const char *gemm_of(const struct run *r)
+{
+    const char *gemm = r->options->gemm;
+    for (int i = 0; i < r->dir.n && same_text(gemm, "auto"); i++)
+        gemm = cell_gemm(&r->dir.cell[i]);
+    return gemm;
+}
+
 /* *again: a cell has ended, so its files have changed. */
 static bool end_orphans(struct run *r, bool *again)
 {
@@ -484,7 +493,6 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
     r.jobs = (struct jobs){
         .dir = dir,
         .program = program,
-        .gemm = o->gemm,
         .checkpoint_every = settings->checkpoint_every,
         .timeout = o->timeout,
         .no_progress = o->no_progress,
@@ -496,8 +504,10 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
         .arena = &arena,
     };
     bool ok = runner_check(p, o, r.err) == PEAT_OK && open_dir(&r);
-    if (ok)
+    if (ok) {
+        r.jobs.gemm = gemm_of(&r);
         show_skipped(&r);
+    }
     ok = ok && choose_first(&r) && run_jobs(&r);
     if (ok && o->dry)
         show_waiting(&r);

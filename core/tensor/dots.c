@@ -2,8 +2,9 @@
 /* dots.c: packs operands into bf16 and multiplies them, tile by tile in registers. */
 #include "tensor/dots.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #include <immintrin.h>
+#include <sys/platform/x86.h>
 
 #include "tensor/levels.h"
 
@@ -50,8 +51,7 @@ DOTS_INLINE void turn(__m512i x[LANES])
 
 bool dots_available(void)
 {
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512bw");
+    return cpu_has_avx512() && CPU_FEATURE_ACTIVE(AVX512_BF16);
 }
 
 _Static_assert((int)LANES == (int)DOTS_COLUMNS, "columns are packed by whole vectors");

@@ -2,19 +2,29 @@
 /* levels.c: finds the level of this processor's instructions. */
 #include "tensor/levels.h"
 
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+
+bool cpu_has_avx512(void)
+{
+    return CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) &&
+           CPU_FEATURE_ACTIVE(AVX512CD) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+           CPU_FEATURE_ACTIVE(AVX512VL);
+}
+#else
+bool cpu_has_avx512(void)
+{
+    return false;
+}
+#endif
+
 #if PEAT_VECTOR_LEVELS
-/* The highest level whose instructions (cmake/PeatRoom.cmake) this processor has. The compiler's
- * library asks the processor once, when the process starts. */
 enum cpu_level level_here(void)
 {
-    if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")))
+    if (!(CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(BMI1) &&
+          CPU_FEATURE_ACTIVE(BMI2)))
         return LEVEL_BASE;
-    if (!(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-          __builtin_cpu_supports("avx512vl")))
-        return LEVEL_V3;
-    return LEVEL_V4;
+    return cpu_has_avx512() ? LEVEL_V4 : LEVEL_V3;
 }
 #else
 enum cpu_level level_here(void)
@@ -22,3 +32,9 @@ enum cpu_level level_here(void)
     return LEVEL_BASE;
 }
 #endif
+
+const char *level_name(void)
+{
+    static const char *const name[] = {"the baseline", "x86-64-v3", "x86-64-v4"};
+    return name[level_here()];
+}

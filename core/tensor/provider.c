@@ -2,18 +2,23 @@
 /* provider.c: finds a provider by its name and starts it. */
 #include "tensor/provider.h"
 
+#include "tensor/levels.h"
+
 /* ---- installed providers ---- */
 
-/* Providers that `auto` knows, the fastest first: see docs/performance.md. */
-static const char *const preferred[] = {"onednn", "openblas"};
-enum { PREFERRED = sizeof(preferred) / sizeof(*preferred) };
+/* Providers that `auto` knows. */
+static const char *const known[] = {"onednn", "openblas"};
+enum { KNOWN = sizeof(known) / sizeof(*known) };
 
+/* The rule of `auto`: the fastest first, which is oneDNN with AVX-512 and OpenBLAS without
+ * (docs/performance.md). It asks for instructions and never for times, so that a machine always
+ * chooses alike. */
 static int rank_of(const char *name)
 {
-    int i = 0;
-    while (i < PREFERRED && strcmp(name, preferred[i]) != 0)
-        i++;
-    return i;
+    for (int i = 0; i < KNOWN; i++)
+        if (strcmp(name, known[i]) == 0)
+            return cpu_has_avx512() ? i : KNOWN - 1 - i;
+    return KNOWN;
 }
 
 static int compare_files(const void *a, const void *b)
@@ -69,9 +74,9 @@ const char *const *providers_words(const struct providers *p)
 const char *providers_missing(const struct providers *p)
 {
     const char *text = NULL;
-    for (int i = 0; i < PREFERRED; i++)
-        if (!file_of(p, preferred[i]))
-            text = arena_item(p->arena, text, "%s", preferred[i]);
+    for (int i = 0; i < KNOWN; i++)
+        if (!file_of(p, known[i]))
+            text = arena_item(p->arena, text, "%s", known[i]);
     return text;
 }
 

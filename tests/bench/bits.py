@@ -32,6 +32,7 @@ DRAWN = {
     "train.precision": ("fp32", "fp32", "bf16"),
     "train.schedule": ("cosine", "linear", "constant"),
     "run.threads": ("1", "2"),
+    "run.gemm": ("onednn", "openblas"),
 }
 
 

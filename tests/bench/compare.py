@@ -8,7 +8,7 @@ command prints one JSON object, on its last line, with the keys of `peat bench s
   tests/bench/compare.py --pairs 7 'build/bin/peat bench step --d 64 --json' 'OTHER COMMAND'
 
 Prints per pair both values and their ratio (above 1: the first is faster), then the median ratio
-with its spread, and the peak memory of both.
+with its spread, the peak memory of both, and the kernels that they used.
 """
 import argparse
 import json
@@ -39,6 +39,11 @@ def main():
     sys.exit(options.bound is not None and max(medians) > 1 + options.bound / 100)
 
 
+def kernels(result):
+    """What a program computed with, where it says so."""
+    return ", ".join(result[key] for key in ("gemm", "blas_core", "vectors") if key in result) or result["engine"]
+
+
 def compare(options, d):
     """The median ratio of both commands, the second over the first."""
     first, second = (command.replace("{d}", str(d)) for command in (options.first, options.second))
@@ -57,7 +62,7 @@ def compare(options, d):
             print(f"{firsts[-1]:10.3f} {seconds[-1]:10.3f}   {ratios[-1]:.3f}", flush=True)
     print(f"{f'd {d}, ' if d else ''}{options.key}: {statistics.median(firsts):.3f} and {statistics.median(seconds):.3f}, "
           f"ratio {statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}); "
-          f"peak MiB {memory[0]:.0f} and {memory[1]:.0f}")
+          f"peak MiB {memory[0]:.0f} and {memory[1]:.0f}; {kernels(a)} and {kernels(b)}")
     return statistics.median(ratios)
 
 

@@ -220,6 +220,33 @@ START_TEST(a_provider_is_one_file_beside_the_plugins)
 }
 END_TEST
 
+/* Cells that were not begun, too; a word in run.gemm is obeyed. */
+START_TEST(a_run_goes_on_with_the_provider_that_it_began_with)
+{
+    plant("plain", "");
+    shell_expect(0, PLAIN
+                 "peat run e.yaml run.gemm=plain --only '*rotary*' -o r && " PLAIN
+                 "peat run e.yaml -o r && " PLAIN
+                 "peat run e.yaml run.gemm=openblas seeds=2 -o r && cat r/cells/*.s0-*/meta.json "
+                 "r/cells/*.s1-*/meta.json | sed -n 's/^ *\"gemm\": //p' | tee gemm");
+    ck_assert_str_eq(shell.printed.text, "\"plain\",\n\"plain\",\n\"openblas\",\n\"openblas\",\n");
+}
+END_TEST
+
+START_TEST(auto_asks_for_avx512)
+{
+#if defined(__x86_64__) && defined(__GLIBC__)
+    const bool both = shell_run("ls \"$PEAT_BUILD\"/lib*/peat/*/gemm/onednn.so") == 0;
+    shell_says(0, "matrix products by openblas (auto)",
+               "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F peat --version");
+    shell_says(0, "vectors for the baseline",
+               "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX2 peat --version");
+    if (both && shell_run("grep -qw avx512vl /proc/cpuinfo") == 0)
+        shell_says(0, "matrix products by onednn (auto), openblas", "peat --version");
+#endif
+}
+END_TEST
+
 START_TEST(the_first_directory_that_has_a_name_wins)
 {
     plant("openblas", "-DNAME='\"openblas\"'");
@@ -320,6 +347,8 @@ int main(void)
     tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
     tcase_add_test(empty, the_version_names_each_library_and_what_is_no_provider);
     tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
+    tcase_add_test(empty, a_run_goes_on_with_the_provider_that_it_began_with);
+    tcase_add_test(empty, auto_asks_for_avx512);
     tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
     tcase_add_test(empty, a_provider_is_given_biases_only_where_it_says_that_it_adds_them);
     tcase_add_loop_test(empty, what_is_wrong_with_a_provider_is_said_before_anything_is_trained, 0,

@@ -23,11 +23,18 @@ VEC_INLINE part first(int64_t n)
 enum { WIDE = 8, VECTORS_MOST = 2 };
 typedef __m256 vec;
 typedef __m256i part;
-#define vec_all(x)             _mm256_set1_ps(x)
-#define vec_get(x)             _mm256_loadu_ps(x)
-#define vec_get_part(x, of)    _mm256_maskload_ps(x, of)
-#define vec_put_part(x, of, y) _mm256_maskstore_ps(x, of, y)
-#define vec_fma(a, b, c)       _mm256_fmadd_ps(a, b, c)
+#define vec_all(x)          _mm256_set1_ps(x)
+#define vec_get(x)          _mm256_loadu_ps(x)
+#define vec_get_part(x, of) _mm256_maskload_ps(x, of)
+#define vec_fma(a, b, c)    _mm256_fmadd_ps(a, b, c)
+/* Stores under a mask take tens of cycles on some of these processors. */
+VEC_INLINE void vec_put_part(float *x, part of, vec y)
+{
+    if (_mm256_movemask_ps(_mm256_castsi256_ps(of)) == 0xff)
+        _mm256_storeu_ps(x, y);
+    else
+        _mm256_maskstore_ps(x, of, y);
+}
 VEC_INLINE part first(int64_t n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n > WIDE ? WIDE : (int)n),

@@ -70,6 +70,8 @@ const struct cell_files *rundir_cell(const struct rundir *r, const char *id);
 /* CELL is an index, an id, a label or a unique prefix of the hash. */
 peat_status rundir_find(const struct rundir *r, const char *cell, int *index, struct error *err);
 
+/* The provider that multiplied for the cell; "auto": none yet, or it is not installed here. */
+const char *cell_gemm(const struct cell_files *c);
 /* True where a living process runs the cell of this directory. */
 bool cell_is_running(const char *dir);
 /* True where a living process holds the lock in this directory, of a cell or a run. */

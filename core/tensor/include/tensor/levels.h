@@ -29,8 +29,14 @@ enum cpu_level { LEVEL_BASE, LEVELS };
 #define LEVEL_CHOICE(name, level) ((void)(level), &name##_base)
 #endif
 
+/* These ask the C library for the instructions of cmake/PeatRoom.cmake, so what the environment
+ * hides is not there: GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F holds a process at v3, and
+ * -AVX512F,-AVX2 at the base. */
+bool cpu_has_avx512(void);
 /* The highest level that this processor has and the build compiled. */
 enum cpu_level level_here(void);
+/* Its name, "x86-64-v3". */
+const char *level_name(void);
 
 #define LEVEL_PASTE(name, level)       LEVEL_PASTE_AGAIN(name, level)
 #define LEVEL_PASTE_AGAIN(name, level) name##_##level
