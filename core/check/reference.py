@@ -23,10 +23,16 @@ try:
     import numpy as np
 except ImportError:
     give_up("a formula needs NumPy for python3, which is not installed (Debian: python3-numpy)")
-try:
-    import torch
-except ImportError:
-    torch = None
+
+
+def pytorch():
+    """PyTorch, unless the formula computes with NumPy or there is none."""
+    if any(x is np for x in vars(FORMULA).values()):
+        return None
+    try:
+        return importlib.import_module("torch")
+    except ImportError:
+        return None
 
 
 def load(path):
@@ -61,14 +67,14 @@ def plain(x):
 
 def tensor(x, wants_gradient):
     """The array as the formula computes with it."""
-    if not USES_TORCH or not isinstance(x, np.ndarray):
+    if not torch or not isinstance(x, np.ndarray):
         return x
     y = torch.from_numpy(x.copy())
     return y.requires_grad_(wants_gradient and y.is_floating_point())
 
 
 def as_array(x):
-    return x.detach().numpy() if USES_TORCH and hasattr(x, "detach") else np.asarray(x)
+    return x.detach().numpy() if torch and hasattr(x, "detach") else np.asarray(x)
 
 
 class Draws(dict):
@@ -210,7 +216,7 @@ def compare_pass(trial):
             return wrong
         made.append(results)
     grads = {k: array(x) for k, x in trial["grads"].items()}
-    return compare_gradients(calls, made, grads, tensors) if USES_TORCH else None
+    return compare_gradients(calls, made, grads, tensors) if torch else None
 
 
 def main():
@@ -228,7 +234,7 @@ FOLDER = os.path.dirname(os.path.abspath(PATH))
 sys.path[:0] = [FOLDER, os.path.dirname(FOLDER)]
 try:
     FORMULA = load(PATH)
-    USES_TORCH = torch is not None and not any(x is np for x in vars(FORMULA).values())
+    torch = pytorch()
     main()
 except (Exception, SystemExit) as error:
     text = " ".join(f"{type(error).__name__}: {error}".split())
