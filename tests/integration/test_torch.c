@@ -166,8 +166,8 @@ START_TEST(a_plugin_of_ones_own_is_trained_by_both)
     shell_expect(0, "cp idea/idea.py .; %s -m peat.torch train a --only idea.sum.s0", python);
     shell_expect(0, "test $(ls a/cells/*/result.json | wc -l) = 1 && %s -m peat.torch train a",
                  python);
-    shell_says(0, "idea    PyTorch ", "peat results a b");
-    assert_printed("idea    peat ");
+    shell_says(0, "\nPyTorch ", "peat results a b");
+    assert_printed("\npeat ");
     shell_expect(0, "echo '# another' >> idea.py");
     shell_says(1, "/idea.py' differs from the file that it was made with", "peat verify a");
     shell_says(0, "2 stale", "peat plan elsewhere.yaml -o a");
