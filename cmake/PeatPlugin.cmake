@@ -20,7 +20,8 @@ endfunction()
 
 # peat_add_formula(KIND FILE NAME): a file of Python beside the plugins of a kind, under this name.
 function(peat_add_formula kind file name)
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${file}
-    ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind}/${name} SYMBOLIC)
+  set(folder ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/peat/${PEAT_PLUGINS}/${kind})
+  file(MAKE_DIRECTORY ${folder})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${file} ${folder}/${name} SYMBOLIC)
   install(FILES ${file} DESTINATION ${PEAT_PLUGIN_DIR}/${kind} RENAME ${name})
 endfunction()

@@ -24,10 +24,16 @@ try:
 except ImportError:
     give_up(f"a formula needs NumPy, which {sys.executable} does not have (Debian: python3-numpy; "
             "PEAT_PYTHON names another interpreter)")
-try:
-    import torch
-except ImportError:
-    torch = None
+
+
+def pytorch():
+    """PyTorch, unless the formula computes with NumPy or there is none."""
+    if any(x is np for x in vars(FORMULA).values()):
+        return None
+    try:
+        return importlib.import_module("torch")
+    except ImportError:
+        return None
 
 
 def load(path):
@@ -62,14 +68,14 @@ def plain(x):
 
 def tensor(x, wants_gradient):
     """The array as the formula computes with it."""
-    if not USES_TORCH or not isinstance(x, np.ndarray):
+    if not torch or not isinstance(x, np.ndarray):
         return x
     y = torch.from_numpy(x.copy())
     return y.requires_grad_(wants_gradient and y.is_floating_point())
 
 
 def as_array(x):
-    return x.detach().numpy() if USES_TORCH and hasattr(x, "detach") else np.asarray(x)
+    return x.detach().numpy() if torch and hasattr(x, "detach") else np.asarray(x)
 
 
 class Draws(dict):
@@ -212,7 +218,7 @@ def compare_pass(trial):
         made.append(results)
         COMPARED[call.hook] = COMPARED.get(call.hook, 0) + 1
     grads = {k: array(x) for k, x in trial["grads"].items()}
-    return compare_gradients(calls, made, grads, tensors) if USES_TORCH else None
+    return compare_gradients(calls, made, grads, tensors) if torch else None
 
 
 def main():
@@ -234,7 +240,7 @@ FOLDER = os.path.dirname(os.path.abspath(PATH))
 sys.path = [FOLDER, *sys.path, os.path.dirname(FOLDER)]  # the folder above hides no module of Python
 try:
     FORMULA = load(PATH)
-    USES_TORCH = torch is not None and not any(x is np for x in vars(FORMULA).values())
+    torch = pytorch()
     main()
 except (Exception, SystemExit) as error:
     text = " ".join(f"{type(error).__name__}: {error}".split())

@@ -190,10 +190,9 @@ END_TEST
 
 START_TEST(a_plugin_that_does_not_agree_is_named)
 {
-    shell_expect(0,
-                 "mkdir combine; cp -r \"$PEAT_SOURCE\"/plugins/combine/sum "
-                 "\"$PEAT_SOURCE\"/plugins/combine/multiply combine; "
-                 "sed -i 's/return token_scale/return 2 * token_scale/' combine/sum/formula.py");
+    shell_expect(0, "mkdir combine; cp -r \"$PEAT_SOURCE\"/plugins/combine/sum "
+                    "\"$PEAT_SOURCE\"/plugins/combine/multiply combine; "
+                    "sed -i 's/return token_scale/return 2 * token_scale/' combine/sum/formula.py");
     shell_says(1, "1 of 2 agree; not sum", AGREE "combine/*");
     assert_printed(", and the formula gives ");
 }

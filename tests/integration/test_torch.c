@@ -155,6 +155,27 @@ START_TEST(a_cell_that_pytorch_trained_is_one_of_the_run_directory)
 }
 END_TEST
 
+/* A scheme that PEAT does not have, from what `plugins new` writes. */
+START_TEST(a_plugin_of_ones_own_is_trained_by_both)
+{
+    shell_expect(0, "peat plugins new idea --kind scheme && ${CC:-cc} -std=c11 -shared -fPIC "
+                    "-I\"$PEAT_SOURCE/include\" idea/idea.c -o idea.so -lm");
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; "
+                    "sed -i 's/scheme: learned/scheme: .\\/idea.so/' elsewhere.yaml; "
+                    "peat plan elsewhere.yaml --write -o a && peat run elsewhere.yaml -o b");
+    shell_says(1, "has no formula: write '", "%s -m peat.torch train a", python);
+    shell_expect(0, "cp idea/idea.py .; %s -m peat.torch train a --only idea.sum.s0", python);
+    shell_expect(0, "test $(ls a/cells/*/result.json | wc -l) = 1 && %s -m peat.torch train a",
+                 python);
+    shell_says(0, "\nPyTorch ", "peat results a b");
+    assert_printed("\npeat ");
+    shell_expect(0, "echo '# another' >> idea.py");
+    shell_says(1, "/idea.py' differs from the file that it was made with", "peat verify a");
+    shell_says(0, "2 stale", "peat plan elsewhere.yaml -o a");
+}
+END_TEST
+
 START_TEST(processes_share_the_rows_of_a_batch)
 {
     train_both(2);
@@ -202,7 +223,9 @@ START_TEST(a_training_without_the_program_and_wrong_files)
     shell_says(1, "no file of --feed has the batch of step 1",
                "%s -m peat.torch train start.st --feed b.st -o x.st", python);
     shell_says(1, "needs --feed FILE... and -o FILE", "%s -m peat.torch train start.st", python);
-    shell_says(1, "is not the folder of a cell", "%s -m peat.torch train r", python);
+    shell_says(1, "is not the folder of a cell", "%s -m peat.torch train r/cells", python);
+    shell_says(1, "no cell of 'r' fits --only; there are learned.sum.s0, learned.sum.s1",
+               "%s -m peat.torch train r --only 'rotary*'", python);
     shell_says(1, "cannot run 'none'", "PEAT=none %s -m peat.torch train r/cells/*s1-*", python);
 }
 END_TEST
@@ -280,7 +303,8 @@ int main(int argc, char **argv)
         (struct tests){"torch", shell_open, shell_close, .seconds = 200},
         TESTS(pytorch_agrees_on_a_dozen_cells, a_wrong_number_is_found,
               twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
-              processes_share_the_rows_of_a_batch, a_training_without_the_program_and_wrong_files,
+              a_plugin_of_ones_own_is_trained_by_both, processes_share_the_rows_of_a_batch,
+              a_training_without_the_program_and_wrong_files,
               files_without_a_batch_and_other_files_are_refused,
               a_cells_folder_gives_the_loss_that_is_reported));
 }
