@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'xpos': and what its products depend on. */
+/* The scheme 'xpos': what its products depend on. */
 #include "../scheme_tests.h"
 
 START_TEST(products_depend_on_the_distance_alone)
