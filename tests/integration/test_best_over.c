@@ -174,7 +174,7 @@ END_TEST
 START_TEST(claims_of_before_best_over_do_not_hide_the_table)
 {
     shell_expect(0, "peat run x.yaml report.best_over=null seeds=[0]");
-    shell_says(0, "CHANGED AFTER THE FIRST RESULT", "peat run x.yaml");
+    shell_says(0, "CHANGED AFTER THE FIRST STEP", "peat run x.yaml");
     assert_printed("lr=1e-2");
 }
 END_TEST

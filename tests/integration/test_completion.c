@@ -32,7 +32,7 @@ static void close_runs(void)
 static const struct {
     const char *line, *offered;
 } lines[] = {
-    {"ru", "run"},
+    {"ru", "run runs"},
     {"plugins li", "list"},
     {"help plugins ch", "check"},
     {"run --launch", "--launcher"},

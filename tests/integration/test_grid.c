@@ -182,8 +182,9 @@ END_TEST
 
 START_TEST(a_diverging_cell_is_a_result)
 {
-    shell_expect(0, "peat run grid.yaml -o runs position.scheme=none seeds=1 train.lr=100 "
-                    "train.clip=0 train.steps=200");
+    shell_says(1, "peat: no value: all cells with scheme none diverged\n",
+               "peat run grid.yaml -o runs position.scheme=none seeds=1 train.lr=100 "
+               "train.clip=0 train.steps=200");
     shell_expect(0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
 }
 END_TEST
