@@ -5,11 +5,19 @@
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
 
+/* CPU_FEATURE_ACTIVE of a number; that of the header shifts a 1 into the sign bit. */
+static bool is_active(unsigned feature)
+{
+    enum { BITS = 32, REGISTERS = 4 };
+    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(feature / (BITS * REGISTERS));
+    return leaf->active_array[feature / BITS % REGISTERS] >> feature % BITS & 1;
+}
+
 bool cpu_has_avx512(void)
 {
-    return CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512BW) &&
-           CPU_FEATURE_ACTIVE(AVX512CD) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
-           CPU_FEATURE_ACTIVE(AVX512VL);
+    return is_active(x86_cpu_AVX512F) && is_active(x86_cpu_AVX512BW) &&
+           is_active(x86_cpu_AVX512CD) && is_active(x86_cpu_AVX512DQ) &&
+           is_active(x86_cpu_AVX512VL);
 }
 #else
 bool cpu_has_avx512(void)
@@ -21,8 +29,8 @@ bool cpu_has_avx512(void)
 #if PEAT_VECTOR_LEVELS
 enum cpu_level level_here(void)
 {
-    if (!(CPU_FEATURE_ACTIVE(AVX2) && CPU_FEATURE_ACTIVE(FMA) && CPU_FEATURE_ACTIVE(BMI1) &&
-          CPU_FEATURE_ACTIVE(BMI2)))
+    if (!(is_active(x86_cpu_AVX2) && is_active(x86_cpu_FMA) && is_active(x86_cpu_BMI1) &&
+          is_active(x86_cpu_BMI2)))
         return LEVEL_BASE;
     return cpu_has_avx512() ? LEVEL_V4 : LEVEL_V3;
 }
