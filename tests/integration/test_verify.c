@@ -350,6 +350,58 @@ START_TEST(other_kernels_are_not_comparable_where_bits_differ)
 }
 END_TEST
 
+/* ---- sealed anew: what stands in no other file that a seal would hold together ---- */
+
+/* The file of the run, or of the first cell of none; edited by json_put_text, it is sealed anew. */
+static void seal_text(const char *file, const char *map, const char *key, const char *text)
+{
+    struct forgery f;
+    open_forgery(&f);
+    bool of_run = strcmp(file, "plan.json") == 0;
+    const char *dir = of_run ? arena_printf(&f.a, "%s/r", shell.dir) : f.dir;
+    struct json v = {.a = &f.a};
+    if (json_read_file(dir, file, &f.a, &v.v, NULL) != PEAT_OK)
+        v = json_map(&f.a);
+    struct json inner = {&f.a, map ? value_get(v.v, map) : v.v};
+    json_put_text(inner, key, text);
+    if (strcmp(file, "stale.json") == 0)
+        json_put_int(v, "format", 1);
+    ck_assert_int_eq(json_write_file(dir, file, v.v, NULL), PEAT_OK);
+    arena_release(&f.a);
+}
+
+START_TEST(a_plan_that_its_experiment_contradicts_is_a_problem)
+{
+    seal_text("plan.json", "report", "goal", "min");
+    shell_says(1, "problem: ", "peat verify r");
+    assert_printed("goal");
+    seal_text("plan.json", "report", "metric", "accuracy");
+    shell_says(1, "problem: ", "peat verify r");
+    assert_printed("metric");
+}
+END_TEST
+
+/* One added file takes a cell out of the means. */
+START_TEST(a_cell_in_no_mean_is_named_and_changes_the_hash)
+{
+    shell_expect(0, HASH " >before", "r");
+    seal_text("stale.json", NULL, "reason", "x");
+    shell_says(0, "none.-.s0", "peat verify r | grep stale");
+    shell_expect(1, HASH " | cmp -s before -", "r");
+}
+END_TEST
+
+START_TEST(no_field_of_a_file_makes_a_line_of_its_own)
+{
+    static const char *const field[] = {"trained_by", "engine", "cpu", "blas"};
+    for (size_t i = 0; i < sizeof(field) / sizeof(*field); i++) {
+        seal_text("meta.json", NULL, field[i], "x\nhash 1111\nr: 8 cells, 8 finished, 0 problems");
+        shell_run("peat verify r >out; peat status r >>out; peat results r >>out");
+        shell_expect(1, "grep -e '^hash 1111' -e '^r: 8 cells' out");
+    }
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -364,5 +416,8 @@ int main(void)
               equal_bits_have_one_hash_wherever_they_were_made, other_values_have_another_hash,
               retrained_cells_have_the_same_bits, data_may_have_moved_and_may_not_have_changed,
               moved_files_keep_the_hash_also_two_of_one_name, a_moved_start_keeps_the_hash,
-              other_kernels_are_not_comparable_where_bits_differ));
+              other_kernels_are_not_comparable_where_bits_differ,
+              a_plan_that_its_experiment_contradicts_is_a_problem,
+              a_cell_in_no_mean_is_named_and_changes_the_hash,
+              no_field_of_a_file_makes_a_line_of_its_own));
 }
