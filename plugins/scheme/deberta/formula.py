@@ -23,8 +23,8 @@ def row(d, clip, buckets, max_distance):
     return (d.clamp(-clip, clip - 1) + clip).long()
 
 
-def score_add(q, k, pos, pos_k, H, D, p, clip, projection, query_bias, p2c, buckets, max_distance, norm, weights,
-              W_q, b_q, W_k, b_k):
+def score_add(q, k, pos, pos_k, H, D, p, clip, projection, norm, weights, W_q, b_q, W_k, b_k,
+              p2c="paper", query_bias=False, buckets="linear", max_distance=0):  # what cells of version 1.0 lack
     P = F.layer_norm(p, p.shape[-1:], weights["norm_weight"], weights["norm_shift"], 1e-7) if norm else p
     if projection == "own":
         W_q, W_k = weights["w_q"].reshape(-1, D), weights["w_k"].reshape(-1, D)

@@ -19,8 +19,8 @@ def scaled(w, C, kind, ramp, s, L, base, beta_fast, beta_slow):
     return w * (keep + (1 - keep) / s)
 
 
-def qkv(q, k, pos, pos_k, T_total, kind, ramp, factor, original_length, layout, base, beta_fast,
-        beta_slow):
+def qkv(q, k, pos, pos_k, T_total, kind, factor, original_length, layout, base, beta_fast, beta_slow,
+        ramp="turns"):
     s, C = max(1, T_total / original_length) if factor == "auto" else factor, q.shape[-1]
     w = scaled(frequencies(base, C // 2, pos), C, kind, ramp, s, original_length, base, beta_fast,
                beta_slow)
