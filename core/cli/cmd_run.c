@@ -123,15 +123,12 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
         cli_say("%s: %d of %d cells to run", dir, n, runs.n);
 }
 
-/* Says how many finished cells of the last plan have other settings, data or plugins now: cells of
- * the same labels are trained beside them. */
-static void say_changed(struct loaded_plan *l, const char *dir)
+/* Says how many finished cells of the directory's last plan have other settings, data or plugins
+ * now: cells of the same labels are trained beside them. */
+static void say_changed(struct loaded_plan *l, const char *dir, const struct value *last)
 {
-    struct value *last = NULL;
     const struct value *cell;
     int n = 0;
-    if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
-        return;
     for (int i = 0; (cell = json_get_item(last, "cells", i)); i++) {
         const char *label = json_get_text(cell, "label"), *id = json_get_text(cell, "id");
         bool there = false, same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
@@ -160,26 +157,33 @@ static bool was_planned(const struct value *last, const char *setting)
 }
 
 /* Names the plugins that are not of this installation, once for each content. */
-static void say_unchecked(struct loaded_plan *l, const char *dir)
+static void say_unchecked(struct loaded_plan *l, const struct value *last)
 {
     struct arena *a = &l->arena;
-    const char *lib = installed_dir(a, PEAT_LIBDIR), *path;
-    struct value *last = NULL, *said = value_list(a, NOWHERE);
-    const struct value *plugin;
-    plan_read(dir, &last, a, NULL);
+    const char *lib = installed_dir(a, PEAT_LIBDIR);
+    struct value *said = value_list(a, NOWHERE);
     for (int i = 0; lib && i < l->plan.n; i++) {
         const struct plan_cell *c = &l->plan.cell[i];
-        if (was_planned(last, c->config.setting))
-            continue;
         for (int k = 0; k < c->plugins->n; k++) {
-            plugin = c->plugins->item[k];
-            path = json_get_text(plugin, "path");
-            if (strncmp(path, lib, strlen(lib)) == 0 || value_holds_text(said, path))
+            const char *path = json_get_text(c->plugins->item[k], "path");
+            if (strncmp(path, lib, strlen(lib)) == 0 || value_holds_text(said, path) ||
+                was_planned(last, c->config.setting))
                 continue;
             value_append(a, said, value_text(a, NOWHERE, path));
             cli_say("%s: no run checks a plugin: `peat plugins check %s` does", path, path);
         }
     }
+}
+
+/* What a person wants to know before cells are trained. */
+static void say_before(struct loaded_plan *l, const struct request *q, const char *dir)
+{
+    struct value *last = NULL;
+    if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
+        last = NULL;
+    say_changed(l, dir, last);
+    say_unchecked(l, last);
+    say_start(l, q, dir);
 }
 
 static void say_next(const struct loaded_plan *l, const char *dir)
@@ -276,11 +280,8 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
         (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)))
         return CLI_USAGE;
-    if (!q->runner.quiet && !by_slurm(q, settings)) {
-        say_changed(l, dir);
-        say_unchecked(l, dir);
-        say_start(l, q, dir);
-    }
+    if (!q->runner.quiet && !by_slurm(q, settings))
+        say_before(l, q, dir);
     if (!run_plan(l, dir, &q->runner, &end, cli->err))
         return CLI_USAGE;
     if (end.launched || q->dry) {
@@ -292,8 +293,8 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     print_table(cli, dir);
     if (!q->runner.quiet)
         say_next(l, dir);
-    bool whole = !say_without_value(l, dir);
-    return whole ? exit_code(&end) : CLI_FAILED;
+    bool may_lack = end.diverged || end.skipped || l->plan.skipped->n;
+    return may_lack && say_without_value(l, dir) ? CLI_FAILED : exit_code(&end);
 }
 
 /* "2/8" */

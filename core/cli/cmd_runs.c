@@ -46,26 +46,29 @@ static const char *age_text(double seconds, struct arena *a)
     return "just now";
 }
 
-/* "whole", or what is left to do and what went wrong. */
-static const char *state_text(const char *dir, const struct results *r, struct arena *a)
+/* The number of cells in each state. */
+struct counts {
+    int n[CELL_STATES];
+};
+
+static struct counts count_states(const struct results *r)
 {
-    int n[CELL_STATES] = {0};
+    struct counts c = {{0}};
     for (int i = 0; i < r->n_cell; i++)
-        n[r->cell[i].state]++;
-    const char *text = n[CELL_RUNNING] || lock_is_held(dir) ? "running" : "";
-    for (int i = 0; i < CELL_STATES; i++)
-        if (n[i] && i != CELL_RUNNING && i != CELL_DONE && i != CELL_UNCHOSEN && i != CELL_DECIDED)
-            text = arena_printf(a, "%s%s%d %s", text, *text ? ", " : "", n[i],
-                                cell_state_name((enum cell_state)i));
-    return *text ? text : "whole";
+        c.n[r->cell[i].state]++;
+    return c;
 }
 
-static const char *cells_text(const struct results *r, struct arena *a)
+/* Says that cells run, and counts those that have no result: "running, 2 failed"; otherwise says
+ * "whole". */
+static const char *state_text(const struct counts *c, bool running, struct arena *a)
 {
-    int ended = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        ended += cell_has_ended(r->cell[i].state);
-    return arena_printf(a, "%d/%d", ended, r->n_cell);
+    const char *text = running || c->n[CELL_RUNNING] ? "running" : NULL;
+    for (int i = 0; i < CELL_STATES; i++)
+        if (c->n[i] && i != CELL_RUNNING && i != CELL_DONE && i != CELL_UNCHOSEN &&
+            i != CELL_DECIDED)
+            text = arena_item(a, text, "%d %s", c->n[i], cell_state_name((enum cell_state)i));
+    return text ? text : "whole";
 }
 
 /* Of the first task at the first length. */
@@ -90,8 +93,9 @@ static struct run read_run(const char *name, struct arena *a)
         return run;
     }
     run.changed = last_change(dir, &r);
-    run.column[CELLS] = cells_text(&r, a);
-    run.column[STATE] = state_text(dir, &r, a);
+    const struct counts c = count_states(&r);
+    run.column[CELLS] = arena_printf(a, "%d/%d", c.n[CELL_DONE] + c.n[CELL_DIVERGED], r.n_cell);
+    run.column[STATE] = state_text(&c, lock_is_held(dir), a);
     run.column[AGE] = age_text(clock_wall() - run.changed, a);
     run.column[BEST] = best_text(&r, a);
     run.column[DESCRIPTION] = json_text_or(r.dir[0].plan, "description", "");
