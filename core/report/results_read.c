@@ -353,19 +353,28 @@ static const char *engine_of(struct reader *x, const struct result_cell *c)
     return by ? arena_printf(x->a, "%.*s", (int)strcspn(by, " ,"), by) : "peat";
 }
 
+/* True where another directory has the same cell, trained by another engine. */
+static bool has_other_engine(struct reader *x, const struct result_cell *c)
+{
+    for (int i = 0; i < x->r->n_cell; i++) {
+        const struct result_cell *other = &x->r->cell[i];
+        if (result_counts(other) && strcmp(other->id, c->id) == 0 &&
+            strcmp(engine_of(x, other), engine_of(x, c)) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* The same cells of two engines in two directories are rows of their own, which an axis names. */
 static void add_engine_axis(struct reader *x)
 {
     struct results *r = x->r;
-    for (int i = 0; i < r->n_cell; i++)
-        for (int k = 0; k < i && x->n_dir > 1; k++) {
-            const struct result_cell *a = &r->cell[i], *b = &r->cell[k];
-            if (result_counts(a) && result_counts(b) && strcmp(a->id, b->id) == 0 &&
-                strcmp(engine_of(x, a), engine_of(x, b)) != 0 && r->n_axis < EXPERIMENT_MAX_AXES) {
-                r->axis[r->n_axis++] = "trained_by";
-                return;
-            }
-        }
+    bool found = false;
+    for (int i = 0; i < r->n_cell && x->n_dir > 1 && !found; i++)
+        found = json_get_text(r->cell[i].meta, "trained_by") && result_counts(&r->cell[i]) &&
+                has_other_engine(x, &r->cell[i]);
+    if (found && r->n_axis < EXPERIMENT_MAX_AXES)
+        r->axis[r->n_axis++] = "trained_by";
 }
 
 static const char *label_of(struct reader *x, const struct result_cell *c, int axis)
