@@ -8,7 +8,6 @@
         `peat export DIR CELL --start`, which has the texts of the tokens and the table as it was drawn.
 """
 import json
-import struct
 import sys
 
 import numpy
@@ -19,16 +18,11 @@ from .safetensors import Refused
 
 def write(path, name, array):
     array = numpy.ascontiguousarray(array)
-    dtype = {"float16": "F16", "float32": "F32", "float64": "F64"}.get(array.dtype.name)
-    if not dtype:
+    if array.dtype.name not in ("float16", "float32", "float64"):
         raise Refused(f"weights are float16, float32 or float64, not {array.dtype}")
     if not numpy.isfinite(array.astype("<f4")).all():
         raise Refused("a number is not finite in fp32")
-    data = array.astype(array.dtype.newbyteorder("<")).tobytes()
-    text = json.dumps({name: {"dtype": dtype, "shape": array.shape, "data_offsets": [0, len(data)]}}).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
+    safetensors.write(path, {name: array.astype(array.dtype.newbyteorder("<"))})
 
 
 def read_start(path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of tensors, read by the rules and refused with the words of the program (core/model/safetensors.c)."""
+"""Files of tensors: read strictly, and written."""
 import json
 import struct
 
@@ -90,3 +90,17 @@ def read(path):
         return _read(data)
     except ValueError as e:
         raise Refused(f"'{path}' is not a safetensors file of PEAT: {e}") from None
+
+
+def write(path, arrays, meta=None):
+    """NumPy arrays by name, of float16, float32 or float64 and little-endian, with texts as metadata."""
+    header, at = {"__metadata__": meta} if meta else {}, 0
+    for name, x in arrays.items():
+        header[name] = {"dtype": f"F{8 * x.itemsize}", "shape": list(x.shape), "data_offsets": [at, at + x.nbytes]}
+        at += x.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        for x in arrays.values():
+            f.write(x.tobytes())

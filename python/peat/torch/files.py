@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 
 import torch
 
@@ -30,16 +29,8 @@ def read_tensors(path):
 
 def write_tensors(path, tensors, meta):
     """Tensors in F32."""
-    header, at = {"__metadata__": dict(meta, format="pt")}, 0
-    for name, t in tensors.items():
-        header[name] = {"dtype": "F32", "shape": list(t.shape), "data_offsets": [at, at + 4 * t.numel()]}
-        at += 4 * t.numel()
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text)
-        for t in tensors.values():
-            f.write(bytes(t.detach().to("cpu", torch.float32).contiguous().view(-1).numpy().tobytes()))
+    arrays = {n: t.detach().to("cpu", torch.float32).contiguous().numpy() for n, t in tensors.items()}
+    safetensors.write(path, arrays, dict(meta, format="pt"))
 
 
 def read_cell(path):
