@@ -152,8 +152,8 @@ static char absent_from(const char *text)
     return c < ' ' ? c : 0;
 }
 
-/* Adds the text with the line ends of the format, and those of its arguments written out: in a
- * second run another character stands for the format's. */
+/* Adds the text with the line ends of the format, and with those of its arguments written out. To
+ * tell them apart, the format is filled in a second time with another character for its own. */
 static void add_formatted(struct strbuf *out, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 

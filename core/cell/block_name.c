@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* block_name.c: what the names of blocks stand for. */
+/* block_name.c: the settings that the name of a block fills in. */
 #include "cell/block_name.h"
 
 /* gpt2: the defaults (Radford et al. 2019). llama: Touvron et al. 2023 (arXiv:2302.13971). */

@@ -128,7 +128,8 @@ static bool check_model(const struct cell_reader *r, struct model_config *m, con
     return check_heads(r, m, v) && check_head(r, m, v) && check_mixer(r, m, v);
 }
 
-/* What the name of the block and an automatic d_ff came to: "norm: rms, ..., d_ff: 344". */
+/* The settings that the block's name filled in, and an automatic d_ff: "norm: rms, ..., d_ff:
+ * 344". */
 static const char *filled_in(const struct value *v, const struct model_config *m, struct arena *a)
 {
     const char *text = block_name_text(v, a);

@@ -27,7 +27,7 @@ static const char *const precision_labels[] = {"fp32", "bf16", NULL};
 
 const peat_param model_rows[] = {
     MODEL(PEAT_ENUM, block,
-          "a name for settings of blocks, of which any may be given beside it. gpt2: norm: layer, "
+          "a name that fills in settings; one that is given beside it wins. gpt2: norm: layer, "
           "norm_eps: 1e-5, activation: gelu, bias: true, the defaults; llama: norm: rms, "
           "norm_eps: 1e-6, activation: swiglu, bias: false",
           .labels = block_names, .flags = CELL_LATER),

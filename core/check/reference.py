@@ -161,7 +161,7 @@ def used(call, i):
 
 
 def compare_call(call):
-    """The first difference, and what the formula made. Before the first layer the state is that of `prepare`."""
+    """The first difference (None: none) and the formula's results. The first layer has the state of `prepare`."""
     made = call.run()
     if hasattr(FORMULA, "prepare") and call.given["layer"] == 0 and "state" in call.given:
         for ours, theirs in zip(call.given["state"], call.run("prepare")):

@@ -84,17 +84,17 @@ const struct plan_cell *plan_largest(const struct plan *p);
 /* plan.json: name, axes with labels, report settings, cells (index, id, label, axes, seed, hash,
  * cost, injection, baseline index). */
 struct value *plan_value(const struct plan *p, struct arena *a);
+extern const struct record plan_record;
 /*
  * registered.c: everything that decides a number of the table, by content: {claims, plan, plugins}.
  *
- * plan: what is planned, with settings as they are hashed, files by their SHA-256, and without what
- * only places or names a run. plugins: the SHA-256 of their files. Equal registrations have one
- * hash (json_hash) wherever they were made.
+ * plan: the settings of rows as they are hashed, seeds, report and library; files stand by their
+ * SHA-256, and names and places of the run are left out. plugins: the SHA-256 of their files. Equal
+ * registrations have one hash (json_hash) wherever they were made.
  */
 struct value *plan_registration(const struct plan *p, struct arena *a);
 /* [{kind, id, sha256}] of the plugins of all cells, each once. */
 struct value *plan_plugins(const struct plan *p, struct arena *a);
-extern const struct record plan_record;
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
 peat_status plan_read(const char *dir, struct value **plan, struct arena *a, struct error *err);
 /* The content of a cell's config.json. */
