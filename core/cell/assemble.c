@@ -39,7 +39,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
         length[i] = (int64_t)c->eval.lengths.item[i];
     *t = (struct task){
         .trail = s->trail,
-        .host = host_table(),
+        .host = s->host ? s->host : host_table(),
         .hooks = c->task.plugin->desc->interface,
         .part = part_of(c, &c->task, "task"),
         .plan = {.arch = (peat_arch)c->model.arch,
@@ -59,7 +59,7 @@ static peat_status assemble_task(struct assembly *s, const struct cell_config *c
 
 static void fill_positional(struct positional *p, const struct cell_config *c, struct arena *arena)
 {
-    *p = (struct positional){.host = host_table(), .n_scheme = c->n_scheme};
+    *p = (struct positional){.host = p->host, .n_scheme = c->n_scheme};
     for (int i = 0; i < c->n_scheme; i++) {
         const struct plugin_use *use = &c->scheme[i];
         const char *prefix = arena_printf(arena, "position.%d.%s", i, use->plugin->desc->id);
@@ -143,6 +143,7 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
     peat_status status = assemble_task(s, c, arena, err);
     if (status != PEAT_OK)
         return status;
+    s->positional.host = s->task.host;
     fill_positional(&s->positional, c, arena);
     s->positional.trail = s->trail;
     struct model_config m = model_config_of(c, &s->task.plan, arena);

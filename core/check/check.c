@@ -13,13 +13,16 @@ const struct check checks[] = {
      "or file function",
      ALL},
     {"parameters", "defaults and bounds are legal, and what is beyond them is refused", ALL},
-    {"finite", "logits are finite at every length, for every label and switch", MODEL},
-    {"purity", "equal calls give equal bits, whatever happened between them", MODEL},
-    {"gradients", "every trained tensor agrees with central differences", MODEL},
-    {"where",
-     "it acts in some heads and dims, beside a scheme that changes the width of q and k, and alike "
-     "in every layer",
-     SCHEME},
+    {"start", "tensors start within their bounds", MODEL},
+    {"finite", "logits are finite at every length, and far from position 0", MODEL},
+    {"purity",
+     "equal calls give equal bits, and change neither its parameters nor the memory of its set-up",
+     MODEL},
+    {"gradients",
+     "every trained tensor agrees with central differences, and has a gradient for each head and "
+     "layer",
+     MODEL},
+    {"where", "it acts alike in every layer, and where q and k are wider", SCHEME},
     {"precision", "values and gradients in F32, in which models are trained, are those of F64",
      MODEL},
     {"lengths",
@@ -48,6 +51,8 @@ const struct check checks[] = {
      "it writes only its results, and reads only memory that it was given or has written", MODEL},
     {"statics", "its static and thread-local variables never change", ALL},
     {"uses", "two uses in one model share nothing", SCHEME},
+    {"streams", "no stream of the input is without effect", MODEL},
+    {"costs", "the costs of its operations are 0 or more", MODEL},
     {"batches", "ids are in range and depend on seed, step and row alone", TASK},
     {"draws", "rows, steps and evaluation make draws of their own", TASK},
     {"answers", "targets are not copies of the inputs, and differ from row to row", TASK},
@@ -59,8 +64,9 @@ const struct check checks[] = {
     {NULL},
 };
 
-const struct check check_cases = {"cases", "every property holds in configurations that are drawn",
+const struct check check_cases = {"cases", "every property holds in more cells that are drawn",
                                   ALL};
+const struct check check_cells = {"cells", "it is accepted in some cell", ALL};
 const struct check check_trace = {"trace", "one pass of each model, call by call", MODEL};
 
 const struct check *check_find(const char *name)
@@ -70,6 +76,7 @@ const struct check *check_find(const char *name)
             return c;
     return !strcmp(name, check_cases.name)   ? &check_cases
            : !strcmp(name, check_trace.name) ? &check_trace
+           : !strcmp(name, check_cells.name) ? &check_cells
                                              : NULL;
 }
 
@@ -118,18 +125,6 @@ struct tried {
     int held;
 };
 
-static bool has_failed(const struct tried *tried)
-{
-    return tried->o->verdict == CHECK_FAILED;
-}
-
-/* True where the subject can have n streams: 0, or a combine that merges as many. */
-static bool has_streams(const struct checked *s, int64_t n)
-{
-    const peat_combine *combine = checked_combine(s);
-    return n == 0 || (combine && (combine->max_streams == 0 || n <= combine->max_streams));
-}
-
 static void add(struct tried *tried, const struct check_outcome *one)
 {
     tried->held += one->verdict == CHECK_PASSED;
@@ -139,41 +134,82 @@ static void add(struct tried *tried, const struct check_outcome *one)
         check_skip(tried->o, "%s", one->why);
 }
 
-static void run_model(const struct checked *s, const struct variant *v, const struct check_case *c,
-                      struct tried *tried)
+/* Tries the property on the cell, in each phase that fits. */
+static void run_cell(const struct checked *s, const struct property *p,
+                     const struct check_cell *cell, struct tried *tried)
 {
-    struct check_outcome one = {CHECK_PASSED};
-    struct trial t = {.subject = s, .variant = v, .c = c, .o = &one};
-    trial_run(&t);
-    if (c->flags & (CASE_WIDER | CASE_FRACTIONAL))
-        trial_skip_refused(&t);
-    if (one.verdict == CHECK_FAILED)
-        check_add(&one, " (%s%s%s)", arch_name(c->arch), *v->text ? ", " : "", v->text);
-    add(tried, &one);
+    for (int phase = PEAT_TRAIN; phase <= PEAT_EVAL && tried->o->verdict != CHECK_FAILED; phase++) {
+        struct check_outcome one = {CHECK_PASSED};
+        struct trial t = {
+            .subject = s, .property = p, .cell = cell, .phase = (peat_phase)phase, .o = &one};
+        struct arena_mark mark = arena_mark(s->arena);
+        if (!trial_fits(&t))
+            continue;
+        trial_run(&t);
+        if (one.verdict == CHECK_FAILED) {
+            s->end->text = cell_text(s, cell);
+            check_add(&one, " (%s, %s)", arch_names[cell->config.model.arch],
+                      path_name(cell->file));
+        } else {
+            arena_rewind(s->arena, mark);
+        }
+        add(tried, &one);
+    }
 }
 
-static void run_cases(const struct checked *s, const struct property *p, peat_arch arch,
-                      const struct variant *v, struct tried *tried)
+static void run_cells(const struct checked *s, const struct property *p, struct tried *tried)
 {
-    const char *text = p->fixed ? p->fixed : "";
-    do {
-        size_t n = strcspn(text, ";");
-        struct check_case c = case_usual(p);
-        BUG_UNLESS(case_read(&c, text, n, NULL) == PEAT_OK);
-        c.arch = arch;
-        bool far = c.length > RIG_T_MAX || c.stride > 0; /* such cases cost more */
-        if (has_streams(s, c.streams) && (!far || !*v->text))
-            run_model(s, v, &c, tried);
-        text += n + (text[n] == ';');
-    } while (*text && !has_failed(tried));
+    const struct check_cells *cells = cells_of(s, tried->o);
+    for (int i = 0; i < cells->n && tried->o->verdict != CHECK_FAILED; i++)
+        run_cell(s, p, &cells->item[i], tried);
 }
 
-static void run_models(const struct checked *s, const struct property *p, struct tried *tried)
+/* Tries all properties on the cell in this file; end->check is the check that failed. */
+static void run_file(const struct checked *s, const char *file, const char *index,
+                     struct tried *tried)
 {
-    const struct variants *v = variants_make(s, tried->o);
-    for (int arch = PEAT_DECODER; v && arch <= PEAT_SEQ2SEQ; arch++)
-        for (int i = 0; p->archs >> arch & 1 && i < v->n && !has_failed(tried); i++)
-            run_cases(s, p, (peat_arch)arch, &v->item[i], tried);
+    struct check_cell cell;
+    struct error err = {0};
+    if (cell_read(s, file, 0, NULL, &cell, &err) != PEAT_OK)
+        check_fail(tried->o, "%s", err.text);
+    for (const struct property *p = properties; p->check && tried->o->verdict != CHECK_FAILED;
+         p++) {
+        if (!p->holds || p->on & ONCE || property_unfit(p, s))
+            continue;
+        s->end->check = p->check;
+        trail_cell(s->trail, arena_printf(s->arena, "%s %s", index, p->check));
+        run_cell(s, p, &cell, tried);
+    }
+}
+
+static void run_drawn_cells(const struct checked *s, struct check_outcome *o)
+{
+    struct error err = {0};
+    struct tried tried = {o, 0};
+    struct cells_end *end = s->end;
+    uint64_t seed;
+    int64_t first, step, last;
+    double seconds, begun = clock_seconds();
+    const char *file = arena_printf(s->arena, "%s/" CHECK_CELL, s->scratch);
+    BUG_UNLESS(sscanf(s->sweep, "%" SCNu64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf", &seed,
+                      &first, &step, &last, &seconds) == 5);
+    for (end->index = first; end->index < last; end->index += step) {
+        struct arena_mark mark = arena_mark(s->arena);
+        const char *index = arena_printf(s->arena, "%" PRId64, end->index);
+        trail_cell(s->trail, index);
+        const char *text = cell_drawn(s, seed, end->index, &err);
+        if (text && file_write(file, text, strlen(text), &err) == PEAT_OK)
+            run_file(s, file, index, &tried);
+        end->tried += text != NULL;
+        if (o->verdict == CHECK_FAILED)
+            return;
+        *o = (struct check_outcome){CHECK_PASSED};
+        arena_rewind(s->arena, mark);
+        if (clock_seconds() > begun + seconds) {
+            end->index += step;
+            return;
+        }
+    }
 }
 
 const char *check_unfit(const struct check *c, const struct checked *s)
@@ -194,19 +230,21 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
     const char *unfit = check_unfit(c, s);
     if (unfit)
         check_skip(o, "%s", unfit);
+    if (c == &check_cells)
+        cells_of(s, o);
     if (c == &check_cases || c == &check_trace)
-        (c == &check_trace ? trace_whole : run_drawn_cases)(s, o);
-    for (const struct property *p = properties; p->check && !has_failed(&tried); p++) {
+        (c == &check_trace ? trace_whole : run_drawn_cells)(s, o);
+    for (const struct property *p = properties; p->check && o->verdict != CHECK_FAILED; p++) {
         struct check_outcome one = {CHECK_PASSED};
         if (strcmp(p->check, c->name) != 0 || property_unfit(p, s))
             continue;
         if (p->holds)
-            run_models(s, p, &tried);
+            run_cells(s, p, &tried);
         else
             p->whole(s, &one);
         if (p->whole)
             add(&tried, &one);
     }
-    if (tried.held && !has_failed(&tried))
+    if (tried.held && o->verdict != CHECK_FAILED)
         *o = (struct check_outcome){CHECK_PASSED};
 }

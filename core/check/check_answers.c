@@ -61,12 +61,14 @@ static void count_row(struct answers *a, const peat_batch *x, int64_t b)
         a->before[k] += token[place - k] == target[place];
 }
 
-static void judge(const struct answers *a, const char *when, struct check_outcome *o)
+/* repeats: rows may have equal targets without a mistake, as at a length that the task would not
+ * choose. */
+static void judge(const struct answers *a, bool repeats, const char *when, struct check_outcome *o)
 {
     if (a->targets >= ENOUGH && a->given == a->targets)
         check_fail(o, "every target in %s is the token at its own place, which the model is given",
                    when);
-    if (a->rows >= ENOUGH && a->alike == a->rows)
+    if (!repeats && a->rows >= ENOUGH && a->alike == a->rows)
         check_fail(o, "all %" PRId64 " rows in %s have the same targets", a->rows, when);
     for (int64_t k = 0; k < PLACES_MAX; k++)
         if (a->single >= ENOUGH && a->single == a->rows && a->before[k] == a->rows)
@@ -83,28 +85,28 @@ static void count_training(struct bench *b, struct check_outcome *o)
     for (int64_t step = 1; step <= MANY && make_train(b, 1, step, o); step++)
         for (int64_t i = 0; i < b->train.b.B && b->train.b.token; i++)
             count_row(a, &b->train.b, i);
-    judge(a, "training", o);
+    judge(a, b->repeats_data, "training", o);
 }
 
 static void count_evaluation(struct bench *b, const struct held_out *part, struct check_outcome *o)
 {
     struct answers *a = ARENA_NEW(&b->arena, struct answers);
-    for (int64_t which = 0; which < b->task.plan.n_eval; which++)
+    for (int64_t which = 0; which < b->s.task.plan.n_eval; which++)
         for (int64_t index = 0; index < BATCHES_MAX && make_eval(b, part, which, index, o); index++)
             for (int64_t i = 0; i < b->eval.b.B && b->eval.b.token; i++)
                 count_row(a, &b->eval.b, i);
-    judge(a, part->name, o);
+    judge(a, b->repeats_data || b->config.eval.lengths.n > 0, part->name, o);
 }
 
 static bool has_rows_of(const peat_batch *x, const peat_batch *y)
 {
-    return y->B > 1 && x->B == y->B && x->T == y->T &&
+    return y->B > 1 && x->B == y->B && x->T == y->T && x->S == 0 &&
            memcmp(x->token, y->token, (size_t)(x->B * x->T) * sizeof(*x->token)) == 0;
 }
 
 static void compare_lengths(struct bench *a, struct bench *b, struct check_outcome *o)
 {
-    const peat_task_plan *p = &a->task.plan;
+    const peat_task_plan *p = &a->s.task.plan;
     for (int64_t i = 0; i < p->n_eval; i++)
         for (int64_t j = 0; j < i; j++)
             if (make_eval(a, &validation_part, i, 0, o) &&

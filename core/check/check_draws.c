@@ -71,7 +71,7 @@ static void log_evaluation(struct bench *b, struct draw_log *log, struct check_o
 {
     static const struct held_out *const part[] = {&validation_part, &test_part};
     draw_log_to(log);
-    for (int64_t which = 0; which < b->task.plan.n_eval; which++)
+    for (int64_t which = 0; which < b->s.task.plan.n_eval; which++)
         for (int k = 0; k < 2; k++)
             for (int64_t i = 0; i < BATCHES_MAX && make_eval(b, part[k], which, i, o); i++)
                 continue;

@@ -169,32 +169,25 @@ static void compare_variables(const struct checked *s, struct statics *x, struct
         report(s, &(struct changed){STT_TLS, (uintptr_t)at}, o);
 }
 
-static void run_model(const struct checked *s, const struct variant *v, peat_arch arch)
-{
-    struct check_outcome ignored = {CHECK_PASSED};
-    const struct rig_plan plan = {.arch = arch, .dtype = PEAT_F32};
-    struct rig *r = rig_open(s, v, &plan, &ignored);
-    if (r->status == PEAT_OK) {
-        struct rig_input x = rig_input(r, 2, RIG_T);
-        rig_logits(r, &x.in);
-        x.in.phase = PEAT_TRAIN;
-        x.in.step = 1;
-        rig_step(r, &x.in, true);
-    }
-    rig_close(r);
-}
-
 /* Passes that fail are ignored here: other checks report them. */
 void statics_stay(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
+    struct check_outcome ignored = {CHECK_PASSED};
     struct statics now = {.arena = s->arena, .inside = (uintptr_t)s->plugin->desc->id};
-    const struct variants *v = variants_make(s, o);
+    const struct rig_plan plan = {.dtype = PEAT_F32};
     dl_iterate_phdr(look_at_file, &now);
-    if (v && s->plugin->desc->kind == PEAT_TASK)
+    const struct check_cells *cells = cells_of(s, o);
+    if (s->plugin->desc->kind == PEAT_TASK)
         task_runs(s, &err);
-    for (int i = 0; v && s->plugin->desc->kind != PEAT_TASK && i < v->n; i++)
-        for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++)
-            run_model(s, &v->item[i], (peat_arch)arch);
+    for (int i = 0; s->plugin->desc->kind != PEAT_TASK && i < cells->n; i++) {
+        struct rig *r = rig_open(s, &cells->item[i], &plan, &ignored);
+        for (int phase = PEAT_TRAIN; r->status == PEAT_OK && phase <= PEAT_EVAL; phase++) {
+            struct rig_input x = rig_input(r, (peat_phase)phase);
+            x.in.step = phase == PEAT_TRAIN;
+            rig_step(r, &x.in, true);
+        }
+        rig_close(r);
+    }
     compare_variables(s, &now, o);
 }

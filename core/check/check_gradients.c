@@ -129,20 +129,26 @@ static void check_weight(struct gradient_check *t, struct weight *w)
                    w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->T);
 }
 
+/* The plugin's tensors, and of the others one in four: gradients of inputs of hooks reach all. */
+static bool is_looked_at(const struct trial *t, const struct weight *w, int k)
+{
+    return !w->frozen && (rig_registered(t->rig, w) || k % 4 == trial_draw(t, "tensors", 4));
+}
+
 /* Only a step with `backward` writes gradients, so those of w stay while losses are taken. */
 static void hold_here(struct gradient_check *t)
 {
     rig_step(t->trial->rig, t->in, true);
-    const struct weights *w = &t->trial->rig->model.weights;
+    const struct weights *w = &t->trial->rig->s.model.weights;
     for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)
-        if (!w->item[k]->frozen)
+        if (is_looked_at(t->trial, w->item[k], k))
             check_weight(t, w->item[k]);
 }
 
 static void move_weights(struct rig *r)
 {
-    for (int k = 0; k < r->model.weights.n; k++) {
-        struct weight *w = r->model.weights.item[k];
+    for (int k = 0; k < r->s.model.weights.n; k++) {
+        struct weight *w = r->s.model.weights.item[k];
         uint64_t stream = rng_stream(1, "moved", w->name);
         for (int64_t i = 0; !w->frozen && i < tensor_count(&w->value); i++)
             tensor_set(&w->value, i,
@@ -161,37 +167,137 @@ void gradients_hold(const struct trial *t)
     }
 }
 
-/* Whether every element of the gradient is 0 after this step. */
-static bool is_still(const struct trial *t, const struct weight *w, struct rig_input *x,
-                     peat_phase phase)
+/* ---- gradients that are always 0 ---- */
+
+/* What the cells showed of a tensor that the plugin registers. */
+struct axis_reached {
+    int64_t cells, dead; /* cells in which its length is of heads or layers; those with a slice
+                          * that has no gradient */
+    int64_t least, most; /* its lengths there */
+    bool other;          /* some cell has another length */
+};
+
+struct tensor_reached {
+    const char *name;
+    int64_t cells, dead;
+    struct axis_reached axis[2][4]; /* axes of heads, axes of layers */
+};
+
+struct tensors_reached {
+    int n;
+    struct tensor_reached item[64];
+};
+
+static struct tensor_reached *find(struct tensors_reached *all, const char *name)
 {
-    x->in.phase = phase;
-    x->in.step = phase == PEAT_TRAIN;
-    rig_step(t->rig, &x->in, true);
-    for (int64_t i = 0; i < tensor_count(&w->grad); i++)
-        if (tensor_get(&w->grad, i) != 0)
-            return false;
-    return true;
+    int i = 0;
+    while (i < all->n && strcmp(all->item[i].name, name) != 0)
+        i++;
+    if (i == all->n && i < 63)
+        all->item[all->n++].name = name;
+    return &all->item[i];
 }
 
-/* A tensor whose gradient is always 0 agrees with central differences, but is never trained. Only
- * the parameters as given are tried: another label or switch may leave a tensor unused. */
-void gradients_reach(const struct trial *t)
+/* Whether a gradient along slice `at` of the axis is not 0; axis -1: any gradient. */
+static bool is_alive(const bool *alive, const struct tensor *t, int axis, int64_t at)
 {
-    static const int64_t lengths[] = {RIG_T, 1, 33};
-    for (int k = 0; k < t->rig->model.weights.n && !*t->variant->text; k++) {
-        const struct weight *w = t->rig->model.weights.item[k];
-        bool own = strncmp(w->name, t->subject->plugin->desc->id,
-                           strlen(t->subject->plugin->desc->id)) == 0;
-        bool still = own && !w->frozen;
-        for (int i = 0; still && i < 6; i++) {
-            struct rig_input x = rig_input(t->rig, 2, lengths[i / 2]);
-            still = is_still(t, w, &x, i % 2 ? PEAT_EVAL : PEAT_TRAIN);
-        }
-        if (still && t->o->verdict == CHECK_PASSED)
-            trial_fail(t,
-                       "%s: the gradient of every element is 0, in training and in evaluation: it "
-                       "is trained and never changes",
-                       w->name);
+    int64_t inner = 1;
+    for (int i = axis + 1; i < t->rank; i++)
+        inner *= t->dim[i];
+    for (int64_t i = 0; i < tensor_count(t); i++)
+        if (alive[i] && (axis < 0 || i / inner % t->dim[axis] == at))
+            return true;
+    return false;
+}
+
+static void note_axis(struct axis_reached *x, const bool *alive, const struct tensor *t, int axis)
+{
+    int64_t n = t->dim[axis];
+    bool dead = false;
+    for (int64_t at = 0; at < n; at++)
+        dead = dead || !is_alive(alive, t, axis, at);
+    x->least = x->cells && x->least < n ? x->least : n;
+    x->most = x->most > n ? x->most : n;
+    x->cells++;
+    x->dead += dead;
+}
+
+static void note_tensor(struct tensor_reached *x, const struct rig *r, const struct weight *w,
+                        const bool *alive, bool everywhere)
+{
+    const int64_t sizes[] = {r->config.model.n_head, r->config.model.n_layer};
+    bool any = is_alive(alive, &w->value, -1, 0);
+    x->cells++;
+    x->dead += !any;
+    for (int k = 0; any && everywhere && k < 2 * w->value.rank; k++)
+        if (w->value.dim[k / 2] == sizes[k % 2] && sizes[k % 2] > 1)
+            note_axis(&x->axis[k % 2][k / 2], alive, &w->value, k / 2);
+        else
+            x->axis[k % 2][k / 2].other |= w->value.dim[k / 2] != sizes[k % 2];
+}
+
+/* Elements whose gradient is not 0 in a step of training or of evaluation. */
+static bool *alive_of(struct rig *r, const struct weight *w)
+{
+    bool *alive = ARENA_ARRAY(&r->arena, tensor_count(&w->value), bool);
+    for (int phase = PEAT_TRAIN; phase <= PEAT_EVAL; phase++) {
+        struct rig_input x = rig_input(r, (peat_phase)phase);
+        x.in.step = phase == PEAT_TRAIN;
+        rig_step(r, &x.in, true);
+        for (int64_t i = 0; i < tensor_count(&w->grad); i++)
+            alive[i] |= tensor_get(&w->grad, i) != 0;
     }
+    return alive;
+}
+
+static void note_part(struct tensors_reached *all, struct rig *r, const struct scheme_part *s)
+{
+    const struct where *where = &s->where;
+    bool everywhere = !where->n_layer && !where->head_end && where->at == SITE_INPUT;
+    for (int i = 0; i < s->part.n_weight && rig_owns(r, &s->part); i++) {
+        const struct weight *w = s->part.weight[i].layer[0];
+        if (w && !w->frozen)
+            note_tensor(find(all, arena_strdup(r->subject->arena, s->part.weight[i].name)), r, w,
+                        alive_of(r, w), everywhere);
+    }
+}
+
+static void judge(const struct tensor_reached *x, struct check_outcome *o)
+{
+    static const char *const what[] = {"head", "layer"};
+    if (x->cells > 0 && x->dead == x->cells)
+        check_fail(o,
+                   "%s: the gradient of every element is 0, in training and in evaluation: it is "
+                   "trained and never changes",
+                   x->name);
+    for (int k = 0; k < 8; k++) {
+        const struct axis_reached *a = &x->axis[k % 2][k / 2];
+        if (!a->other && a->dead > 0 && a->dead == a->cells && a->least < a->most)
+            check_fail(o,
+                       "%s: in every model the gradient of some %s is 0: those numbers are trained "
+                       "and never change",
+                       x->name, what[k % 2]);
+    }
+}
+
+/* A tensor whose gradient is always 0 agrees with central differences, but is never trained. A
+ * setting may leave a tensor unused, so all cells must agree. */
+void gradients_reach(const struct checked *s, struct check_outcome *o)
+{
+    const struct rig_plan plan = {.dtype = PEAT_F64};
+    const struct check_cells *cells = cells_of(s, o);
+    struct tensors_reached *all = ARENA_NEW(s->arena, struct tensors_reached);
+    struct check_outcome ignored = {CHECK_PASSED};
+    for (int i = 0; i < cells->n; i++) {
+        struct rig *r = rig_open(s, &cells->item[i], &plan, &ignored);
+        struct positional *p = &r->s.positional;
+        struct scheme_part combine = {.part = p->combine_part};
+        for (int k = 0; r->status == PEAT_OK && k < p->n_scheme; k++)
+            note_part(all, r, &p->scheme[k]);
+        if (r->status == PEAT_OK && p->combine)
+            note_part(all, r, &combine);
+        rig_close(r);
+    }
+    for (int i = 0; i < all->n; i++)
+        judge(&all->item[i], o);
 }

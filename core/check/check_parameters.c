@@ -4,8 +4,9 @@
 #include "plugin/paramrow.h"
 #include "property.h"
 
-/* Larger whole numbers are not tried, because they may be sizes of tables. */
-enum { LARGE = 1 << 16 };
+/* Larger whole numbers are not tried, because they may be sizes of tables; from WIDE on, no pass
+ * is. */
+enum { LARGE = 1 << 16, WIDE = 256 };
 
 static const struct value *setting(const struct checked *s, const peat_param *row, double x)
 {
@@ -16,15 +17,25 @@ static const struct value *setting(const struct checked *s, const peat_param *ro
     return map.v;
 }
 
-/* Set-up may refuse the config with a reason; any other failure is a mistake. */
-static void set_up(const struct checked *s, const struct variant *v, struct check_outcome *o)
+/* Set-up, or a hook, may refuse the config with a reason; any other failure is a mistake. */
+static void run_at(const struct checked *s, const struct check_cell *cell, const char *text,
+                   const void *config, bool shape_only, struct check_outcome *o)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
-    struct rig *r = rig_open(s, v, &plan, o);
+    const struct rig_plan plan = {.dtype = PEAT_F32, .config = config, .shape_only = shape_only};
+    struct check_outcome one = {CHECK_PASSED};
+    struct rig *r = rig_open(s, cell, &plan, &one);
     if (r->status != PEAT_OK && !rig_refused(r))
-        check_fail(o, "with %s its set-up fails: %s", v->text, r->err.text);
+        check_fail(o, "with %s its set-up fails: %s", text, r->err.text);
     else if (r->status != PEAT_OK && !r->err.text[0])
-        check_fail(o, "with %s its set-up refuses without a reason", v->text);
+        check_fail(o, "with %s its set-up refuses without a reason", text);
+    if (r->status == PEAT_OK) {
+        struct rig_input x = rig_input(r, PEAT_TRAIN);
+        x.in.step = 1;
+        if (!shape_only)
+            rig_step(r, &x.in, true);
+    }
+    if (one.verdict == CHECK_FAILED && !r->given_up)
+        check_fail(o, "with %s %s", text, one.why);
     rig_close(r);
 }
 
@@ -32,13 +43,15 @@ static void accepts(const struct checked *s, const peat_param *row, double x,
                     struct check_outcome *o)
 {
     struct error err = {0};
+    const void *config;
     char number[32];
     number_text(x, number);
-    struct variant v = {arena_printf(s->arena, "%s: %s", row->key, number), NULL};
-    if (!checked_config(s, setting(s, row, x), &v.config, &err))
-        check_fail(o, "%s is within its bounds and refused: %s", v.text, err.text);
-    else if (s->plugin->desc->kind != PEAT_TASK)
-        set_up(s, &v, o);
+    const struct check_cells *cells = cells_of(s, o);
+    const char *text = arena_printf(s->arena, "%s: %s", row->key, number);
+    if (!checked_config(s, setting(s, row, x), &config, &err))
+        check_fail(o, "%s is within its bounds and refused: %s", text, err.text);
+    for (int i = 0; i < 3 && i < cells->n && s->plugin->desc->kind != PEAT_TASK; i++)
+        run_at(s, &cells->item[i], text, config, fabs(x) > WIDE && row->type == PEAT_INT, o);
 }
 
 static void rejects(const struct checked *s, const peat_param *row, double x,
@@ -89,27 +102,18 @@ static void read_back(const struct checked *s, const void *config, struct check_
         check_fail(o, "its defaults are other values when they are read back");
 }
 
-static void build_model(const struct checked *s, const struct variant *v, struct check_outcome *o)
-{
-    const struct rig_plan plan = {.dtype = PEAT_F32};
-    struct rig *r = rig_open(s, v, &plan, o);
-    if (r->status != PEAT_OK)
-        check_fail(o, "its defaults are refused: %s", r->err.text);
-    rig_close(r);
-}
-
-/* The defaults must work in some small model. */
+/* The defaults must be accepted in some cell. */
 static void try_defaults(const struct checked *s, struct check_outcome *o)
 {
     struct error err = {0};
-    struct variant v = {"its defaults", NULL};
-    bool ok = checked_config(s, NULL, &v.config, &err);
+    const void *config;
+    bool ok = checked_config(s, NULL, &config, &err);
     if (ok)
-        read_back(s, v.config, o);
+        read_back(s, config, o);
     if (ok && s->plugin->desc->kind == PEAT_TASK)
         ok = task_runs(s, &err);
     else if (ok)
-        build_model(s, &v, o);
+        cells_of(s, o);
     if (!ok)
         check_fail(o, "%s", err.text);
 }
@@ -124,45 +128,66 @@ void parameters_whole(const struct checked *s, struct check_outcome *o)
 
 /* ---- widths ---- */
 
-static void merges(struct rig *r, struct check_outcome *o)
+/* A stream of the width *(int64_t *)config; 0: of any. */
+static int64_t insisted(const void *config)
 {
-    for (int i = 1; r->plan.width && i < r->positional.n_stream; i++)
-        if (r->positional.width[i] != r->plan.width)
-            check_fail(o,
-                       "stream '%s' is always %" PRId64 " wide, and the plugin gives it %" PRId64,
-                       r->positional.stream[i], r->plan.width, r->positional.width[i]);
-    struct rig_input x = rig_input(r, 3, RIG_T);
-    rig_logits(r, &x.in);
+    return *(const int64_t *)config;
 }
 
-static void widths_at(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
+static peat_node *no_rows(const peat_call *c)
+{
+    return peat_fail(c->g, "only the set-up is tried");
+}
+
+static const peat_scheme part_stream = {
+    .size = sizeof(part_stream), .width = insisted, .encode = no_rows};
+
+/* Sets the combine up for streams of a width. */
+static void widths_at(const struct checked *s, const void *config, int64_t D, int n, int64_t width,
                       int *merged, struct check_outcome *o)
 {
-    struct rig *r = rig_open(s, v, plan, o);
-    *merged += r->status == PEAT_OK;
-    if (r->status == PEAT_OK)
-        merges(r, o);
-    else if (!rig_refused(r))
-        check_fail(o, "%s", r->err.text);
-    if (o->verdict == CHECK_FAILED)
-        check_add(o, " (width %" PRId64 ", %d streams, streams of %" PRId64 ")", plan->D,
-                  plan->n_stream, plan->width);
-    rig_close(r);
+    struct arena arena;
+    struct weights w;
+    struct error err = {0};
+    peat_dims dims = {
+        .size = sizeof(dims), .D = D, .H = 1, .L = 1, .V = 8, .T_train = 8, .T_max = 8};
+    struct positional p = {
+        .host = host_table(),
+        .trail = s->trail,
+        .n_scheme = n - 1,
+        .combine = checked_combine(s),
+        .combine_part = {
+            .id = s->plugin->desc->id, .prefix = "combine", .config = config, .files = s->files}};
+    for (int i = 0; i < n - 1; i++)
+        p.scheme[i] = (struct scheme_part){
+            .part = {.id = "stream", .prefix = arena_printf(s->arena, "%d", i), .config = &width},
+            .hooks = &part_stream};
+    arena_init(&arena, "check", 1 << 16);
+    weights_init(&w, &arena, PEAT_F32);
+    peat_status status = positional_setup(&p, &w, &dims, 0, &err);
+    *merged += status == PEAT_OK;
+    if (status != PEAT_OK && status != PEAT_REFUSED && status != PEAT_INVALID)
+        check_fail(o, "%s", err.text);
+    for (int i = 1; status == PEAT_OK && width && i < p.n_stream; i++)
+        if (p.width[i] != width)
+            check_fail(o,
+                       "stream %d is always %" PRId64 " wide, and the plugin gives it %" PRId64
+                       " (width %" PRId64 ", %d streams)",
+                       i, width, p.width[i], D, n);
+    arena_release(&arena);
 }
 
 void widths_whole(const struct checked *s, struct check_outcome *o)
 {
-    static const int64_t D[] = {2, 8, 24}, insisted[] = {0, 1, 4, 40};
+    static const int64_t D[] = {2, 8, 24}, width[] = {0, 1, 4, 40};
     const peat_combine *c = checked_combine(s);
     int most = c->max_streams ? c->max_streams : c->min_streams + 2, merged = 0;
-    struct variant v;
-    checked_variant(s, &v, o);
+    const void *config;
+    if (!checked_config(s, NULL, &config, NULL))
+        return;
     for (int i = 0; i < 3 * 4; i++)
-        for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++) {
-            const struct rig_plan plan = {
-                .dtype = PEAT_F32, .D = D[i / 4], .n_stream = n, .width = insisted[i % 4]};
-            widths_at(s, &v, &plan, &merged, o);
-        }
+        for (int n = c->min_streams; n <= most && n <= 4 && o->verdict == CHECK_PASSED; n++)
+            widths_at(s, config, D[i / 4], n, width[i % 4], &merged, o);
     if (o->verdict == CHECK_PASSED && merged == 0)
         check_fail(o, "it refuses streams of every width");
 }

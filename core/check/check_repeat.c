@@ -3,24 +3,48 @@
 
 #include "property.h"
 
+static void all_finite(const struct trial *t, const struct model_input *in, const char *where)
+{
+    int64_t places = rig_has_places(t->rig) ? in->T : 1;
+    const double *logit = rig_logits(t->rig, in);
+    for (int64_t i = 0; logit && i < in->B * places * t->rig->V; i++)
+        if (!isfinite(logit[i]))
+            trial_fail(t, "a logit at place %" PRId64 " of %" PRId64 "%s is %s",
+                       i / t->rig->V % places, places, where,
+                       isnan(logit[i]) ? "not a number" : "infinite");
+}
+
 void finite_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    int64_t T = x.in.T;
-    const double *logit = rig_logits(t->rig, &x.in);
-    for (int64_t i = 0; logit && i < x.in.B * T * RIG_V; i++)
-        if (!isfinite(logit[i]))
-            trial_fail(t, "a logit at place %" PRId64 " of %" PRId64 " is %s", i / RIG_V % T, T,
-                       isnan(logit[i]) ? "not a number" : "infinite");
+    all_finite(t, &x.in, "");
+    x = rig_part(t->rig, &x, -1, 0, 1 + trial_draw(t, "length", 2) * (x.b.T > 1));
+    all_finite(t, &x.in, "");
+}
+
+void far_holds(const struct trial *t)
+{
+    enum { FARTHEST = 6000 };
+    struct rig_input x = trial_input(t);
+    t->rig->shim.stride = (double)(FARTHEST / x.b.T);
+    all_finite(t, &x.in,
+               arena_printf(&t->rig->arena, ", with positions %g apart,", t->rig->shim.stride));
+}
+
+void wider_holds(const struct trial *t)
+{
+    struct rig_input x = trial_input(t);
+    t->rig->shim.wider = true;
+    all_finite(t, &x.in, ", with q and k twice as wide,");
 }
 
 void paths_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *fused = rig_logits(t->rig, &x.in);
-    t->rig->model.config.attention_path = PATH_COMPOSED;
-    trial_same(t, fused, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
-               "between fused and composed attention");
+    t->rig->s.model.config.attention_path = PATH_COMPOSED;
+    trial_same_batch(t, &x.in, fused, rig_logits(t->rig, &x.in),
+                     "between fused and composed attention");
 }
 
 /* ---- bits ---- */
@@ -34,16 +58,16 @@ struct step {
 static struct step run_step(struct rig *r, const struct model_input *in)
 {
     struct step o = {.loss = rig_step(r, in, true)};
-    o.bytes = (size_t)r->model.weights.size * dtype_bytes(r->model.weights.dtype);
+    o.bytes = (size_t)r->s.model.weights.size * dtype_bytes(r->s.model.weights.dtype);
     o.grad = arena_alloc(&r->arena, o.bytes);
-    memcpy(o.grad, r->model.weights.grad, o.bytes);
+    memcpy(o.grad, r->s.model.weights.grad, o.bytes);
     return o;
 }
 
 static void same_bits(const struct trial *t, const struct step *a, const struct step *b,
                       const char *what)
 {
-    const struct weights *w = &t->rig->model.weights;
+    const struct weights *w = &t->rig->s.model.weights;
     if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
         trial_fail(t, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
     for (int i = 0; i < w->n; i++) {
@@ -56,11 +80,9 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
 static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
                          const struct step *first, const char *what)
 {
-    struct rig *twin = rig_open(t->subject, t->variant, plan, t->o);
+    struct rig *twin = rig_open(t->subject, t->cell, plan, t->o);
     if (twin->status == PEAT_OK) {
-        struct trial there = *t;
-        there.rig = twin;
-        struct rig_input x = trial_input(&there);
+        struct rig_input x = trial_input_of(t, twin);
         const struct step elsewhere = run_step(twin, &x.in);
         same_bits(t, first, &elsewhere, what);
     } else {
@@ -72,7 +94,8 @@ static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
 void purity_holds(const struct trial *t)
 {
     struct rig *r = t->rig;
-    struct rig_input x = trial_input(t), other = rig_input(r, 1, x.in.T > 2 ? x.in.T - 2 : 1);
+    struct rig_input x = trial_input(t);
+    struct rig_input other = rig_part(r, &x, 0, 0, x.b.T > 2 ? x.b.T - 2 : 1);
     const struct step first = run_step(r, &x.in), again = run_step(r, &x.in);
     rig_logits(r, &other.in);
     const struct step later = run_step(r, &x.in);
@@ -176,8 +199,8 @@ struct given {
 static struct given read_given(const struct rig *r, const struct model_input *in)
 {
     struct given x;
-    weights_hash(&r->model.weights, NULL, x.hash[0]);
-    hash_bytes(in->token, (size_t)(in->B * in->T) * sizeof(*in->token), x.hash[1]);
+    weights_hash(&r->s.model.weights, NULL, x.hash[0]);
+    hash_bytes(in->token, in->token ? (size_t)(in->B * in->T) * sizeof(*in->token) : 0, x.hash[1]);
     hash_bytes(in->sequence, (size_t)in->B * sizeof(*in->sequence), x.hash[2]);
     return x;
 }
@@ -220,6 +243,92 @@ void reads_hold(const struct trial *t)
     plan.guarded = ARENA_SHOWS_READS;
     same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
+
+/* Hooks change neither the plugin's config nor the memory that its set-up took. */
+void setup_stays(const struct trial *t)
+{
+    struct rig *r = t->rig;
+    const struct shim *shim = &r->shim;
+    struct rig_input x = trial_input(t);
+    const struct plugin_use *use;
+    size_t bytes = t->subject->plugin->desc->config_size;
+    void *was[65], *config = NULL;
+    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
+        config = use->plugin->desc == t->subject->plugin->desc ? use->config : config;
+    for (int i = 0; i <= shim->n_kept; i++) {
+        size_t n = i < shim->n_kept ? shim->kept[i].bytes : bytes;
+        was[i] = arena_alloc(&r->arena, n + 1);
+        memcpy(was[i], i < shim->n_kept ? shim->kept[i].at : config, n);
+    }
+    rig_step(r, &x.in, true);
+    rig_step(r, &x.in, true);
+    for (int i = 0; i < shim->n_kept; i++)
+        if (memcmp(was[i], shim->kept[i].at, shim->kept[i].bytes) != 0)
+            trial_fail(t, "its hooks change memory that its set-up took");
+    if (memcmp(was[shim->n_kept], config, bytes) != 0)
+        trial_fail(t, "its hooks change its parameters");
+}
+
+void starts_inside(const struct trial *t)
+{
+    const struct weight *w = t->rig->outside;
+    if (w)
+        trial_fail(t, "%s starts outside its bounds, %g to %g: the first update moves it there",
+                   w->name, w->lo, w->hi);
+}
+
+/* ---- streams and costs ---- */
+
+struct changed_stream {
+    int which, seen; /* the stream that is changed, and how many were seen */
+};
+
+static peat_node *change_stream(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+                                peat_node *x)
+{
+    struct changed_stream *c = ctx;
+    (void)scheme;
+    return kind != STREAM_TOKEN && c->seen++ == c->which ? peat_affine(&pass->g->base, x, 1.25, 0.5)
+                                                         : x;
+}
+
+/* A stream that enters where nothing reads it changes no logit. A combination may leave out the
+ * tokens, but no other stream. */
+void streams_matter(const struct trial *t)
+{
+    struct rig *r = t->rig;
+    struct rig_input x = trial_input(t);
+    if (r->config.model.window == 1)
+        return; /* what a key is does not matter */
+    size_t n = rig_logits_bytes(r, &x.in);
+    const double *as_is = rig_logits(r, &x.in);
+    struct changed_stream c = {.which = 0};
+    do {
+        const struct observer o = {.ctx = &c, .stream = change_stream};
+        c.seen = 0;
+        const double *changed = rig_observed(r, &x.in, &o);
+        if (c.which < c.seen && as_is && changed && memcmp(as_is, changed, n) == 0)
+            trial_fail(t, "stream %d of the input, after that of tokens, changes no logit",
+                       c.which + 1);
+    } while (++c.which < c.seen);
+}
+
+void costs_hold(const struct trial *t)
+{
+    struct graph g;
+    struct rig_input x = trial_input(t);
+    if (!rig_loss(t->rig, &g, &x.in))
+        return;
+    for (int i = 0; i < g.n_node; i++) {
+        const peat_node *n = g.node[i];
+        int64_t flops = n->op && n->op->flops ? n->op->flops(n) : 0;
+        if (flops < 0)
+            trial_fail(t, "'%s' in %s costs %" PRId64 " operations", n->op->name,
+                       n->hook ? n->hook : "a hook", flops);
+    }
+}
+
+/* ---- memory ---- */
 
 /* The first steps let the arenas grow. Memory that later steps take from the system is a leak. */
 void no_leak_holds(const struct trial *t)

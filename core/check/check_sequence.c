@@ -6,107 +6,159 @@
 /* Places of a batch that get other tokens. */
 enum others { FUTURE, OTHER_ROWS, PADDING, FIRST_DOCUMENT, SECOND_DOCUMENT };
 
+static int64_t place_of(const struct trial *t, const struct rig_input *x)
+{
+    return trial_draw(t, "place", x->b.T);
+}
+
+/* A second document begins at the trial's place. */
+static void pack(const struct trial *t, struct rig_input *x)
+{
+    for (int64_t i = 0; i < x->b.B * x->b.T; i++)
+        x->b.document[i] = i % x->b.T >= place_of(t, x);
+    x->b.has_document = true;
+    rig_renew(x);
+}
+
+/* Places [*from, *to) of row b are not padding; returns the side of the others. A class token
+ * stands before all, so padding is after. */
+static const char *padding(const struct trial *t, const struct rig_input *x, int64_t b,
+                           int64_t *from, int64_t *to)
+{
+    static const char *const sides[] = {"after", "before", "around"};
+    int64_t hidden = (place_of(t, x) + b) % x->b.T, which = trial_draw(t, "side", 3);
+    which = model_has_class_token(&t->rig->config.model) ? 0 : which;
+    *from = which == 0 ? 0 : which == 1 ? hidden : hidden / 2;
+    *to = *from + x->b.T - hidden;
+    return sides[which];
+}
+
+static void pad(const struct trial *t, struct rig_input *x)
+{
+    int64_t from, to;
+    for (int64_t i = 0; i < x->b.B * x->b.T; i++) {
+        padding(t, x, i / x->b.T, &from, &to);
+        x->b.pad[i] = i % x->b.T < from || i % x->b.T >= to;
+    }
+    x->b.has_pad = true;
+    rig_renew(x);
+}
+
 static bool is_other(const struct trial *t, const struct rig_input *x, enum others others,
                      int64_t i)
 {
-    return others == FUTURE       ? i % x->in.T >= t->c->place
-           : others == OTHER_ROWS ? i >= x->in.T
-           : others == PADDING    ? x->pad[i]
-                                  : x->document[i] == (others == SECOND_DOCUMENT);
+    return others == FUTURE       ? i % x->b.T >= place_of(t, x)
+           : others == OTHER_ROWS ? i >= x->b.T
+           : others == PADDING    ? x->b.pad[i]
+                                  : x->b.document[i] == (others == SECOND_DOCUMENT);
+}
+
+/* Another token, or another patch. */
+static void change(const struct trial *t, struct rig_input *x, int64_t i)
+{
+    int64_t n = x->b.patch_width;
+    uint64_t stream = rng_stream(1, "check", "patch");
+    for (int64_t k = i * n; x->b.patch && k < (i + 1) * n; k++)
+        x->b.patch[k] = (float)(2 * rng_uniform(stream, (uint64_t)k) - 1);
+    if (!x->b.patch)
+        x->b.token[i] = rig_token(t->rig, "others", i);
 }
 
 /* Changes the tokens of the others; logits elsewhere must stay. */
-static void others_stay(const struct trial *t, enum others others, const char *what)
+static void others_stay(const struct trial *t, struct rig_input *x, enum others others,
+                        const char *what)
 {
-    struct rig_input x = trial_input(t);
-    int64_t n = x.in.B * x.in.T;
-    const double *before = rig_logits(t->rig, &x.in);
-    for (int64_t i = 0; i < n; i++)
-        if (is_other(t, &x, others, i))
-            x.token[i] = rig_token(t->rig, "others", i);
-    const double *after = rig_logits(t->rig, &x.in);
-    for (int64_t i = 0; i < n; i++)
-        if (!is_other(t, &x, others, i))
-            trial_same(t, logits_at(before, i), logits_at(after, i), 1, i, what);
+    bool each = rig_has_places(t->rig);
+    int64_t T = x->b.T, places = each ? T : 1;
+    const double *before = rig_logits(t->rig, &x->in);
+    for (int64_t i = 0; i < x->b.B * T; i++)
+        if (is_other(t, x, others, i))
+            change(t, x, i);
+    const double *after = rig_logits(t->rig, &x->in);
+    for (int64_t i = 0; i < x->b.B * places; i++)
+        if (each ? !is_other(t, x, others, i) : others == PADDING || i == 0)
+            trial_same(t, logits_at(t, before, i), logits_at(t, after, i), 1, i, places, what);
 }
 
 /* Runs places [from, to) of row b alone: their logits must equal those in `all`, of all rows. */
-static void same_alone(const struct trial *t, const double *all, int64_t b, int64_t from,
-                       int64_t to, const char *what)
+static void same_alone(const struct trial *t, const struct rig_input *x, const double *all,
+                       int64_t b, int64_t from, int64_t to, const char *what)
 {
-    int64_t T = t->c->length;
-    struct rig_input x = trial_input(t);
-    x.in.B = 1;
-    x.in.T = to - from;
-    x.in.T_total = T;
-    x.in.token += b * T + from;
-    x.in.sequence += b;
-    x.in.pad = NULL;
-    x.in.document = NULL;
-    if (from < to)
-        trial_same(t, logits_at(all, b * T + from), rig_logits(t->rig, &x.in), to - from, from,
-                   what);
+    if (from >= to)
+        return;
+    bool whole = !rig_has_places(t->rig);
+    struct rig_input part = rig_part(t->rig, x, b, from, to);
+    part.b.has_document = false;
+    part.b.has_pad = part.b.has_pad && to - from == x->b.T && from == 0;
+    rig_renew(&part);
+    part.in.T_total = x->b.T;
+    trial_same(t, logits_at(t, all, whole ? b : b * x->b.T + from), rig_logits(t->rig, &part.in),
+               whole ? 1 : to - from, from, whole ? 1 : x->b.T, what);
 }
 
 /* ---- the future ---- */
 
 void future_holds(const struct trial *t)
 {
-    others_stay(
-        t, FUTURE,
-        arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on", t->c->place));
+    struct rig_input x = trial_input(t);
+    others_stay(t, &x, FUTURE,
+                arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on",
+                             place_of(t, &x)));
 }
 
-/* Chooses the ids that parameters name, since a plugin may wait for such an id, and one id for each
- * row of the case. */
-static int choose_ids(const struct trial *t, int32_t id[2 * RIG_V])
+void far_future_holds(const struct trial *t)
+{
+    t->rig->shim.stride = 819;
+    future_holds(t);
+}
+
+/* Chooses the ids that parameters name, since a plugin may wait for such an id, and as many others
+ * as the room has. */
+static int choose_ids(const struct trial *t, int32_t *id, int room)
 {
     int n = 0;
+    int64_t V = t->rig->s.model.config.vocab, first = trial_draw(t, "first id", V);
     const peat_param *row = t->subject->plugin->desc->param;
-    for (; row && row->key && n < RIG_V; row++) {
+    for (; row && row->key && n < room; row++) {
         int64_t named = rig_named(t->rig, row);
         if (named >= 0)
             id[n++] = (int32_t)named;
     }
-    for (int64_t i = 0; i < t->c->rows; i++)
-        id[n++] = (int32_t)((t->c->seed * t->c->rows + i) % RIG_V);
+    for (int64_t i = 0; i < V && n < room; i++)
+        id[n++] = (int32_t)((first + i) % V);
     return n;
 }
 
-/* Rows that differ only in the token at `place` must have equal logits before it. */
+/* Rows that differ only in the token at a place must have equal logits before it. */
 void future_token_holds(const struct trial *t)
 {
-    int32_t id[2 * RIG_V];
-    int n = choose_ids(t, id);
-    int64_t T = t->c->length, place = t->c->place;
-    struct rig_input x = rig_input(t->rig, n + 1, T);
-    for (int i = 1; i <= n; i++) {
-        memcpy(x.token + i * T, x.token, (size_t)T * sizeof(*x.token));
-        x.sequence[i] = x.sequence[0];
-        x.token[i * T + place] = id[i - 1];
-    }
+    enum { PLACES = 2048, IDS = 160 };
+    int32_t id[IDS];
+    struct rig_input x = trial_input(t);
+    int64_t T = x.b.T, place = place_of(t, &x), row[IDS + 1] = {0};
+    int n = choose_ids(t, id, (int)at_most(PLACES / T, IDS));
+    BUG_UNLESS(batch_cut(&t->rig->arena, &x.b, n + 1, row, T, &x.b));
+    for (int i = 1; i <= n; i++)
+        x.b.token[i * T + place] = id[i - 1];
+    rig_renew(&x);
     const double *logits = rig_logits(t->rig, &x.in);
     for (int i = 1; i <= n; i++)
-        trial_same(t, logits, logits_at(logits, i * T), place, 0,
+        trial_same(t, logits, logits_at(t, logits, i * T), place, 0, T,
                    arena_printf(&t->rig->arena,
                                 "when the token at place %" PRId64 " changes from %d to %d", place,
-                                (int)x.token[place], (int)id[i - 1]));
+                                (int)x.b.token[place], (int)id[i - 1]));
 }
 
-/* Runs only the first `place` tokens of every row, as decoding does: their logits must stay. */
+/* Runs only the first tokens of every row, as decoding does: their logits must stay. */
 void prefix_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t), part = trial_input(t);
-    int64_t B = x.in.B, T = x.in.T, n = t->c->place;
-    if (n == 0)
-        return;
-    for (int64_t b = 0; b < B; b++)
-        memmove(part.token + b * n, part.token + b * T, (size_t)n * sizeof(*part.token));
-    part.in.T = n;
+    struct rig_input x = trial_input(t);
+    int64_t T = x.b.T, n = 1 + trial_draw(t, "place", T);
+    struct rig_input part = rig_part(t->rig, &x, -1, 0, n);
     part.in.T_total = T;
     const double *whole = rig_logits(t->rig, &x.in), *first = rig_logits(t->rig, &part.in);
-    for (int64_t b = 0; b < B; b++)
-        trial_same(t, logits_at(whole, b * T), logits_at(first, b * n), n, 0,
+    for (int64_t b = 0; b < x.b.B; b++)
+        trial_same(t, logits_at(t, whole, b * T), logits_at(t, first, b * n), n, 0, T,
                    arena_printf(&t->rig->arena,
                                 "between %" PRId64 " tokens and their first %" PRId64, T, n));
 }
@@ -119,25 +171,33 @@ static void newest_holds(const struct trial *t, const struct model_input *in, co
     for (int64_t b = 0; b < in->B; b++) {
         int64_t at = b * in->T + end - 1;
         if (!in->pad || !in->pad[at])
-            trial_same(t, logits_at(whole, at), logits_at(newest, b), 1, end - 1,
+            trial_same(t, logits_at(t, whole, at), logits_at(t, newest, b), 1, end - 1, in->T,
                        "between a pass over all rows and one over the newest");
     }
 }
 
-/* Decodes the first `place` rows at once and the others one by one. */
+/* Decodes the first rows at once and the others one by one. */
 void storable_holds(const struct trial *t)
 {
-    const char *id, *reason = model_not_storable(&t->rig->model, &id);
-    struct rig_input x = trial_input(t);
     struct rig *r = t->rig;
+    const char *id = NULL, *reason = model_not_storable(&r->s.model, &id);
+    struct rig_input x = trial_input(t);
     struct stored stored;
-    const double *whole = reason ? NULL : rig_logits(r, &x.in);
-    if (reason)
+    int64_t kind = trial_draw(t, "kind", 3);
+    if (reason && !same_text(id, t->subject->plugin->desc->id))
+        check_skip(t->o, "%s", reason);
+    else if (reason)
         trial_fail(t, "%s", reason);
-    else if (model_store(&r->model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
+    if (reason)
+        return;
+    if (kind == 1)
+        pad(t, &x);
+    else if (kind == 2)
+        pack(t, &x);
+    const double *whole = rig_logits(r, &x.in);
+    if (model_store(&r->s.model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
         check_fail(t->o, "%s", r->err.text);
-    int64_t end = t->c->place < 1 ? 1 : t->c->place;
-    for (; end <= x.in.T && t->o->verdict == CHECK_PASSED; end++)
+    for (int64_t end = 1 + place_of(t, &x); end <= x.b.T && t->o->verdict == CHECK_PASSED; end++)
         newest_holds(t, &x.in, whole, &stored, end);
 }
 
@@ -147,13 +207,14 @@ void row_alone_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *all = rig_logits(t->rig, &x.in);
-    for (int64_t b = 0; b < x.in.B; b++)
-        same_alone(t, all, b, 0, x.in.T, "between a row in a batch and the row alone");
+    for (int64_t b = 0; b < x.b.B; b++)
+        same_alone(t, &x, all, b, 0, x.b.T, "between a row in a batch and the row alone");
 }
 
 void other_rows_hold(const struct trial *t)
 {
-    others_stay(t, OTHER_ROWS, "when other rows change");
+    struct rig_input x = trial_input(t);
+    others_stay(t, &x, OTHER_ROWS, "when other rows change");
 }
 
 /* Drops rows from the end. Draws may differ from row to row, so the others keep their places. */
@@ -161,9 +222,9 @@ void fewer_rows_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     const double *all = rig_logits(t->rig, &x.in);
-    while (--x.in.B > 0)
-        trial_same(t, all, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
-                   "between more and fewer rows in a batch");
+    while (--x.in.B > 0 && !x.b.pos)
+        trial_same_batch(t, &x.in, all, rig_logits(t->rig, &x.in),
+                         "between more and fewer rows in a batch");
 }
 
 /* ---- padding and documents ---- */
@@ -171,12 +232,12 @@ void fewer_rows_hold(const struct trial *t)
 void unpadded_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
+    pad(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
-    for (int64_t b = 0; b < x.in.B; b++) {
+    for (int64_t b = 0; b < x.b.B; b++) {
         int64_t from, to;
-        const char *side;
-        case_padding(t->c, b, &from, &to, &side);
-        same_alone(t, all, b, from, to,
+        const char *side = padding(t, &x, b, &from, &to);
+        same_alone(t, &x, all, b, from, to,
                    arena_printf(&t->rig->arena,
                                 "between a row with padding %s it and the row alone", side));
     }
@@ -184,48 +245,74 @@ void unpadded_holds(const struct trial *t)
 
 void under_padding_holds(const struct trial *t)
 {
-    others_stay(t, PADDING, "when the tokens under padding change");
+    struct rig_input x = trial_input(t);
+    pad(t, &x);
+    others_stay(t, &x, PADDING, "when the tokens under padding change");
 }
 
 void document_alone_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
+    pack(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
-    const int64_t split[] = {0, t->c->place, x.in.T};
-    for (int64_t i = 0; i < 2 * x.in.B; i++)
-        same_alone(t, all, i / 2, split[i % 2], split[i % 2 + 1],
+    const int64_t split[] = {0, place_of(t, &x), x.b.T};
+    for (int64_t i = 0; i < 2 * x.b.B; i++)
+        same_alone(t, &x, all, i / 2, split[i % 2], split[i % 2 + 1],
                    "between a document packed with another and the document alone");
 }
 
 void other_document_holds(const struct trial *t)
 {
-    others_stay(t, FIRST_DOCUMENT, "when another document changes");
-    others_stay(t, SECOND_DOCUMENT, "when another document changes");
+    struct rig_input x = trial_input(t);
+    pack(t, &x);
+    others_stay(t, &x, FIRST_DOCUMENT, "when another document changes");
+    others_stay(t, &x, SECOND_DOCUMENT, "when another document changes");
 }
 
-enum { MORE = 3 }; /* places of padding that are added to a source */
+/* The last places of each source become padding; returns their number. */
+static int64_t pad_sources(struct rig_input *x)
+{
+    int64_t n = at_most(3, x->b.S - 1);
+    for (int64_t i = 0; i < x->b.B * x->b.S; i++)
+        x->b.source_pad[i] = i % x->b.S >= x->b.S - n;
+    return n;
+}
 
 void source_tokens_hold(const struct trial *t)
 {
-    struct rig_input x = trial_longer_sources(t, MORE), y = x;
-    int32_t *token = ARENA_ARRAY(&t->rig->arena, x.in.B * x.in.S, int32_t);
-    for (int64_t i = 0; i < x.in.B * x.in.S; i++)
-        token[i] = x.in.source_pad[i] ? rig_token(t->rig, "others", i) : x.in.source[i];
-    y.in.source = token;
+    struct rig_input x = trial_input(t);
+    pad_sources(&x);
     const double *logits = rig_logits(t->rig, &x.in);
-    trial_same(t, logits, rig_logits(t->rig, &y.in), x.in.B * x.in.T, 0,
-               "when the tokens under padding of a source change");
+    for (int64_t i = 0; i < x.b.B * x.b.S; i++)
+        if (x.b.source_pad[i])
+            x.b.source[i] = rig_token(t->rig, "others", i);
+    trial_same_batch(t, &x.in, logits, rig_logits(t->rig, &x.in),
+                     "when the tokens under padding of a source change");
+}
+
+static bool acts_only_across(const struct rig *r)
+{
+    for (int i = 0; i < r->s.positional.n_scheme; i++)
+        if (r->s.positional.scheme[i].where.across != ACROSS_ONLY)
+            return false;
+    return true;
 }
 
 /* T_total of a source counts its padding. An encoder may depend on T_total, so both passes have the
  * same. Cross-attention alone may not, since its keys would depend on other rows of the batch. */
 void source_padding_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t), longer = trial_longer_sources(t, MORE);
-    x.in.S_total = trial_has(t, CASE_ACROSS_ONLY) ? 0 : longer.in.S;
+    struct rig_input x = trial_input(t);
+    int64_t S = x.b.S, n = S - pad_sources(&x);
     const double *logits = rig_logits(t->rig, &x.in);
-    trial_same(t, logits, rig_logits(t->rig, &longer.in), x.in.B * x.in.T, 0,
-               "when a source is padded");
+    for (int64_t i = 0; i < x.b.B * n; i++) {
+        x.b.source[i] = x.b.source[i / n * S + i % n];
+        x.b.source_pad[i] = 0;
+        x.b.source_special[i] = x.b.source_special[i / n * S + i % n];
+    }
+    x.in.S = n;
+    x.in.S_total = acts_only_across(t->rig) ? 0 : S;
+    trial_same_batch(t, &x.in, logits, rig_logits(t->rig, &x.in), "when a source is padded");
 }
 
 /* ---- weights ---- */
@@ -234,7 +321,8 @@ void source_padding_holds(const struct trial *t)
  * masks the weights again, but a scheme that gives them has ignored the mask. */
 struct leak {
     const struct model_input *in;
-    bool causal, found;
+    const struct model_config *model;
+    bool found;
     int64_t query, key;
     double weight;
 };
@@ -243,8 +331,10 @@ static bool hides(const struct leak *l, int64_t b, int64_t i, int64_t j)
 {
     const struct model_input *in = l->in;
     const int32_t *document = in->document ? in->document + b * in->T : NULL;
-    return (l->causal && j > i) || (in->pad && in->pad[b * in->T + j]) ||
-           (document && document[i] != document[j]);
+    int64_t window = l->model->window;
+    return (l->model->arch != PEAT_ENCODER && j > i) || (in->pad && in->pad[b * in->T + j]) ||
+           (document && document[i] != document[j]) ||
+           (window > 0 && (i - j >= window || j - i >= window));
 }
 
 static void look_at(void *ctx, const struct attention_seen *seen)
@@ -266,9 +356,14 @@ static void look_at(void *ctx, const struct attention_seen *seen)
 void masked_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    struct leak look = {.in = &x.in, .causal = t->c->arch == PEAT_DECODER};
+    int64_t kind = trial_draw(t, "kind", 3);
+    if (kind == 1)
+        pad(t, &x);
+    else if (kind == 2)
+        pack(t, &x);
+    struct leak look = {.in = &x.in, .model = &t->rig->config.model};
     const struct observer observer = {.ctx = &look, .attention = look_at};
-    rig_watched(t->rig, &x.in, &observer);
+    rig_observed(t->rig, &x.in, &observer);
     if (look.found)
         trial_fail(t,
                    "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
@@ -276,5 +371,5 @@ void masked_holds(const struct trial *t)
                    t->subject->plugin->desc->id, look.query, look.weight, look.key,
                    x.in.pad ? " with padding" : "",
                    x.in.document ? " with two documents in a row" : "",
-                   trial_has(t, CASE_TRAINING) ? " in training" : "");
+                   t->phase == PEAT_TRAIN ? " in training" : "");
 }

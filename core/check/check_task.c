@@ -27,8 +27,9 @@ static void check_content(struct bench *a, const peat_batch *x, struct check_out
 
 static bool same_tokens(const peat_batch *x, int64_t b, int64_t other)
 {
-    size_t bytes = (size_t)x->T * sizeof(*x->token);
-    return memcmp(x->token + b * x->T, x->token + other * x->T, bytes) == 0;
+    size_t bytes = (size_t)x->T * sizeof(*x->token), source = (size_t)x->S * sizeof(*x->source);
+    return memcmp(x->token + b * x->T, x->token + other * x->T, bytes) == 0 &&
+           (!x->S || memcmp(x->source + b * x->S, x->source + other * x->S, source) == 0);
 }
 
 /* ---- training ---- */
@@ -67,7 +68,7 @@ static void train_batches(struct bench *a, struct bench *b, struct check_outcome
 static void eval_length(struct bench *a, struct bench *b, const struct held_out *part,
                         int64_t which, struct check_outcome *o)
 {
-    int64_t targets = 0, rows = 0, repeated = 0, length = a->task.plan.eval[which];
+    int64_t targets = 0, rows = 0, repeated = 0, length = a->s.task.plan.eval[which];
     for (int64_t index = 0; index < BATCHES_MAX; index++) {
         const peat_batch *x = &a->eval.b;
         bool some = make_eval(a, part, which, index, o);
@@ -78,8 +79,10 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         if (!some || o->verdict != CHECK_PASSED)
             break;
         check_content(a, x, o);
-        for (int64_t i = 0; i < x->B * x->T; i++)
-            targets += x->target[i] >= 0;
+        int64_t n;
+        const int32_t *target = task_targets(&a->s.task, x, &n);
+        for (int64_t i = 0; i < n; i++)
+            targets += target[i] >= 0;
         for (int64_t i = 1; i < x->B; i++)
             repeated += same_tokens(x, i, i - 1);
         rows += x->B - 1;
@@ -93,7 +96,8 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
 /* The test part has as many sequences as set-up answered, and is not the validation part. */
 static void test_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
 {
-    int64_t rows = 0, length = a->task.plan.eval[which], said = a->task.plan.test_sequences[which];
+    int64_t rows = 0, length = a->s.task.plan.eval[which],
+            said = a->s.task.plan.test_sequences[which];
     int equal = 0, batches = 0;
     bool few = false; /* few different questions: both parts may be equal by chance */
     while (batches < BATCHES_MAX && make_eval(a, &test_part, which, batches, o)) {
@@ -115,7 +119,7 @@ static void test_length(struct bench *a, struct bench *b, int64_t which, struct 
 }
 
 /* The first rows are the same whatever the number of rows in a batch. */
-static void eval_rows(struct bench *a, struct bench *single, struct check_outcome *o)
+static void eval_rows_alone(struct bench *a, struct bench *single, struct check_outcome *o)
 {
     int64_t rows = make_eval(a, &validation_part, 0, 0, o) ? a->eval.b.B : 0;
     for (int64_t i = 0; i < rows; i++)
@@ -129,14 +133,14 @@ static void try_batches(struct bench *three, struct check_outcome *o)
     struct bench *a = &three[0], *b = &three[1], *single = &three[2];
     train_batches(a, b, o);
     check_rows(a, o);
-    for (int64_t i = 0; i < a->task.plan.n_eval; i++) {
+    for (int64_t i = 0; i < a->s.task.plan.n_eval; i++) {
         eval_length(a, b, &validation_part, i, o);
-        if (a->task.plan.test > 0) {
+        if (a->s.task.plan.test > 0) {
             eval_length(a, b, &test_part, i, o);
             test_length(a, b, i, o);
         }
     }
-    eval_rows(a, single, o);
+    eval_rows_alone(a, single, o);
 }
 
 void batches_hold(const struct trial *t)
@@ -147,14 +151,11 @@ void batches_hold(const struct trial *t)
 
 bool task_runs(const struct checked *s, struct error *err)
 {
-    const void *config;
     struct bench b;
-    if (!checked_config(s, NULL, &config, err))
-        return false;
-    bool ran = bench_open_either(&b, s, config) == PEAT_OK;
+    bool ran = bench_open_first(&b, s) == PEAT_OK;
     for (int64_t step = 1; ran && step <= STEPS; step++)
-        ran = task_train_batch(&b.task, 1, step, &b.train, &b.err) == PEAT_OK;
-    ran = ran && task_eval_batch(&b.task, 0, 0, &b.eval, &b.err) == PEAT_OK;
+        ran = task_train_batch(&b.s.task, 1, step, &b.train, &b.err) == PEAT_OK;
+    ran = ran && task_eval_batch(&b.s.task, 0, 0, &b.eval, &b.err) == PEAT_OK;
     if (!ran)
         error_set(err, PEAT_FAILED, "%s", b.err.text);
     bench_close(&b);
@@ -164,14 +165,11 @@ bool task_runs(const struct checked *s, struct error *err)
 void task_leaks(const struct checked *s, struct check_outcome *o)
 {
     enum { BATCHES = 200 };
-    struct variant v;
     struct bench b;
-    if (!checked_variant(s, &v, o))
-        return;
-    peat_status status = bench_open_either(&b, s, v.config);
+    peat_status status = bench_open_first(&b, s);
     size_t before = 0;
     for (int64_t step = 1; status == PEAT_OK && step <= BATCHES; step++) {
-        status = task_train_batch(&b.task, 1, step, &b.train, &b.err);
+        status = task_train_batch(&b.s.task, 1, step, &b.train, &b.err);
         before = step == 1 ? state_memory() : before;
     }
     size_t kept = state_memory_kept(before);
@@ -220,18 +218,14 @@ static void check_metric(const peat_metric *m, bool generates, struct check_outc
                    m->name, m->goal_max ? "more" : "less", value[0], value[1], value[2]);
 }
 
-/* Whether the task is evaluated by generated answers, in a decoder or, where the task refuses
- * decoders, in an encoder. */
+/* Whether the task is evaluated by generated answers, or by classes, which count as such. */
 static bool generates(const struct checked *s)
 {
-    struct variant v;
     struct bench b;
     struct check_outcome ignored = {CHECK_PASSED};
-    if (!checked_variant(s, &v, &ignored))
-        return true;
-    bool made = bench_open_either(&b, s, v.config) == PEAT_OK &&
-                make_eval(&b, &validation_part, 0, 0, &ignored);
-    bool prompts = !made || b.eval.b.prompt > 0;
+    bool made =
+        bench_open_first(&b, s) == PEAT_OK && make_eval(&b, &validation_part, 0, 0, &ignored);
+    bool prompts = !made || b.eval.b.prompt > 0 || b.config.model.head != PEAT_HEAD_TOKENS;
     bench_close(&b);
     return prompts;
 }

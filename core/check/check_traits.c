@@ -5,13 +5,23 @@
 
 static const double limit = 1e-9;
 
+/* A scheme with a period, or one that acts at large positions alone, fails at some of these. */
 void shift_holds(const struct trial *t)
 {
+    static const double shifts[] = {7, 1, 61, 1000, 12345, 0, 5.25};
     struct rig_input x = trial_input(t);
+    struct check_outcome ignored = {CHECK_PASSED};
     const double *before = rig_logits(t->rig, &x.in);
-    t->rig->moves.by = trial_shift(t);
-    trial_same(t, before, rig_logits(t->rig, &x.in), x.in.B * x.in.T, 0,
-               arena_printf(&t->rig->arena, "when all positions move by %g", t->rig->moves.by));
+    for (int i = 0; i < 7 && t->o->verdict == CHECK_PASSED; i++) {
+        t->rig->shim.by = shifts[i];
+        if (i == 5) { /* from here on, positions are multiples of 3/4, which may be refused */
+            t->rig->o = &ignored;
+            t->rig->shim.stride = 0.75;
+            before = rig_logits(t->rig, &x.in);
+        }
+        trial_same_batch(t, &x.in, before, rig_logits(t->rig, &x.in),
+                         arena_printf(&t->rig->arena, "when all positions move by %g", shifts[i]));
+    }
 }
 
 /* |x| of one row of x [B,H,T,C]; `row` is its flat index. */
@@ -39,75 +49,83 @@ static void compare_norms(const struct trial *t, const char *what, const peat_no
 void norms_hold(const struct trial *t)
 {
     struct graph g;
-    struct rig *r = t->rig;
+    const struct shim *shim = &t->rig->shim;
     struct rig_input x = trial_input(t);
     if (!checked_scheme(t->subject)->qkv)
         trial_fail(t, "has no hook qkv");
     else
-        rig_loss(r, &g, &x.in);
-    /* before.q is NULL where the scheme is tried without its hook qkv. */
-    for (int l = 0; l < CASE_LAYERS && t->o->verdict == CHECK_PASSED && r->before.q[l]; l++) {
-        compare_norms(t, "query", r->before.q[l], r->after.q[l]);
-        compare_norms(t, "key", r->before.k[l], r->after.k[l]);
+        rig_loss(t->rig, &g, &x.in);
+    for (int i = 0; i < shim->n && t->o->verdict == CHECK_PASSED; i++) {
+        compare_norms(t, "query", shim->before[i].q, shim->after[i].q);
+        compare_norms(t, "key", shim->before[i].k, shim->after[i].k);
     }
 }
 
-/* A permutation of the places of a sequence, the same for all rows. */
-static int64_t *draw_permutation(const struct trial *t)
-{
-    int64_t T = t->c->length, *from = ARENA_ARRAY(&t->rig->arena, T, int64_t);
-    uint64_t stream = rng_stream((uint64_t)t->c->seed, "check case", "permutation");
-    for (int64_t i = 0; i < T; i++) {
-        int64_t k = (int64_t)(rng_bits(stream, (uint64_t)i) % (uint64_t)(i + 1));
-        from[i] = from[k];
-        from[k] = i;
-    }
-    return from;
-}
-
+/* Moves the tokens of a sequence by a number of places, the same for all rows, turned around. */
 void permutation_holds(const struct trial *t)
 {
-    const int64_t *from = draw_permutation(t);
-    struct rig_input x = trial_input(t), y = trial_input(t);
-    int64_t T = x.in.T;
-    for (int64_t i = 0; i < x.in.B * T; i++)
-        y.token[i] = x.token[i / T * T + from[i % T]];
+    struct rig_input x = trial_input(t), y = rig_part(t->rig, &x, -1, 0, x.b.T);
+    int64_t T = x.b.T, by = trial_draw(t, "by", T);
+    if (x.b.n_stream > 0)
+        return;
+    x.b.has_pad = x.b.has_special = x.b.has_segment = false;
+    y.b.has_pad = y.b.has_special = y.b.has_segment = false;
+    for (int64_t i = 0; i < x.b.B * T; i++)
+        y.b.token[i] = x.b.token[i / T * T + (by + T - i % T) % T];
+    rig_renew(&x);
+    rig_renew(&y);
     const double *before = rig_logits(t->rig, &x.in), *after = rig_logits(t->rig, &y.in);
-    for (int64_t i = 0; i < x.in.B * T; i++)
-        trial_same(t, logits_at(before, i / T * T + from[i % T]), logits_at(after, i), 1, i,
-                   arena_printf(&t->rig->arena, "when its token moves there from place %" PRId64,
-                                from[i % T]));
+    for (int64_t i = 0; i < x.b.B * T; i++) {
+        int64_t from = (by + T - i % T) % T;
+        trial_same(
+            t, logits_at(t, before, i / T * T + from), logits_at(t, after, i), 1, i, T,
+            arena_printf(&t->rig->arena, "when its token moves there from place %" PRId64, from));
+    }
 }
 
-/* For the parameters as given: others may turn `across` off. Both models have equal weights. */
+/* In cells that do not turn `across` off. Both models have equal weights. */
 void acts_across(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     struct rig_plan plan = trial_plan(t);
+    const struct cell_config *c = &t->cell->config;
+    bool across = false;
+    for (int i = 0; i < c->n_scheme; i++)
+        across = across || (c->scheme[i].plugin->desc == t->subject->plugin->desc &&
+                            c->scheme[i].where.across != ACROSS_NOT);
+    if (!across)
+        return;
     plan.apart = true;
-    struct rig *apart = rig_open(t->subject, t->variant, &plan, t->o);
+    struct rig *apart = rig_open(t->subject, t->cell, &plan, t->o);
     const double *with = rig_logits(t->rig, &x.in);
     const double *without = apart->status == PEAT_OK ? rig_logits(apart, &x.in) : NULL;
-    size_t n = (size_t)(x.in.B * x.in.T * RIG_V);
-    if (!*t->variant->text && with && without && memcmp(with, without, n * sizeof(*with)) == 0)
+    if (with && without && memcmp(with, without, rig_logits_bytes(apart, &x.in)) == 0)
         trial_fail(t, "where.across changes no logit");
     rig_close(apart);
 }
 
 /* ---- refusals ---- */
 
-/* Whether a model of the plan is refused: at set-up, or by its pass over T tokens unless T is 0. */
-static bool refuses(const struct checked *s, const struct rig_plan *plan, int64_t T,
-                    struct check_outcome *o)
+/* Whether the first cell's model is refused with this word; or, without one, by its pass over eight
+ * rows as one, longer than any sequence for which it is made. */
+static bool refuses(const struct checked *s, char *word, struct check_outcome *o)
 {
     struct check_outcome ignored = {CHECK_PASSED};
-    struct variant v;
-    if (!checked_variant(s, &v, o))
+    const struct check_cells *cells = cells_of(s, o);
+    const struct rig_plan plan = {.dtype = PEAT_F64, .shape_only = word != NULL};
+    struct check_cell cell;
+    if (!cells->n)
         return false;
-    struct rig *r = rig_open(s, &v, plan, &ignored);
+    if (cell_read(s, cells->item->file, 1, word ? &word : (char *[]){"train.batch=8"}, &cell,
+                  NULL) != PEAT_OK)
+        return true;
+    struct rig *r = rig_open(s, &cell, &plan, &ignored);
     bool refused = r->status == PEAT_REFUSED;
-    if (r->status == PEAT_OK && T > 0) {
-        struct rig_input x = rig_input(r, 1, T);
+    if (r->status == PEAT_OK && !word) {
+        struct rig_input x = rig_input(r, PEAT_TRAIN);
+        x.b.T *= x.b.B;
+        x.b.B = 1;
+        rig_renew(&x);
         refused = !rig_logits(r, &x.in);
     }
     rig_close(r);
@@ -116,22 +134,18 @@ static bool refuses(const struct checked *s, const struct rig_plan *plan, int64_
 
 void finite_length(const struct checked *s, struct check_outcome *o)
 {
-    struct rig_plan plan = {.dtype = PEAT_F64, .T_max = RIG_T};
-    bool refused = refuses(s, &plan, RIG_T + 1, o);
-    plan.shape_only = true;
-    for (plan.T_max = 2 * RIG_T_MAX; plan.T_max <= 1 << 17 && !refused; plan.T_max *= 2)
-        refused = refuses(s, &plan, 0, o);
+    bool refused = refuses(s, NULL, o);
+    for (int T = 1 << 8; T <= 1 << 16 && !refused; T *= 4)
+        refused = refuses(s, arena_printf(s->arena, "eval.lengths=[%d]", T), o);
     if (!refused && o->verdict == CHECK_PASSED)
         check_fail(o,
-                   "it claims a finite length, but takes sequences of %d in a model for %d, and "
-                   "models for %d",
-                   RIG_T + 1, RIG_T, 1 << 17);
+                   "it claims a finite length, but takes sequences of eight times the model's, and "
+                   "models for 65536");
 }
 
 void needs_causal(const struct checked *s, struct check_outcome *o)
 {
-    const struct rig_plan plan = {.arch = PEAT_ENCODER, .dtype = PEAT_F64, .shape_only = true};
-    if (!refuses(s, &plan, 0, o) && o->verdict == CHECK_PASSED)
+    if (!refuses(s, arena_printf(s->arena, "model.arch=encoder"), o) && o->verdict == CHECK_PASSED)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 
@@ -139,7 +153,7 @@ static void not_trained(const struct trial *t, const struct part *part)
 {
     for (int i = 0; i < part->n_weight; i++) {
         const struct scheme_weight *w = &part->weight[i];
-        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? t->rig->model.dims.L : 1); l++)
+        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? t->rig->s.model.dims.L : 1); l++)
             if (w->layer[l] && !w->layer[l]->frozen)
                 trial_fail(t, "registers '%s'", w->name);
     }
@@ -147,9 +161,9 @@ static void not_trained(const struct trial *t, const struct part *part)
 
 void nothing_trained(const struct trial *t)
 {
-    const struct positional *p = &t->rig->positional;
+    const struct positional *p = &t->rig->s.positional;
     for (int i = 0; i < p->n_scheme; i++)
-        if (p->scheme[i].part.config == t->rig->config)
+        if (rig_owns(t->rig, &p->scheme[i].part))
             not_trained(t, &p->scheme[i].part);
 }
 

@@ -51,28 +51,6 @@ static struct value *describe(const struct checked *s)
     return map.v;
 }
 
-static void put_cases(struct json map, const struct cases_end *end)
-{
-    json_put_int(map, "tried", end->tried);
-    json_put_int(map, "refused", end->refused);
-    json_put_int(map, "index", end->index);
-    json_put_text(map, "text", end->text);
-    struct json settings = json_put_list(map, "settings");
-    for (int i = 0; i < end->n_setting; i++)
-        json_add_text(settings, end->setting[i]);
-}
-
-static void read_cases(const struct value *map, struct cases_end *end)
-{
-    const struct value *one;
-    end->tried = json_get_int(map, "tried", 0);
-    end->refused = json_get_int(map, "refused", 0);
-    end->index = json_get_int(map, "index", 0);
-    end->text = json_get_text(map, "text");
-    for (int i = 0; i < CASE_SETTINGS && (one = json_get_item(map, "settings", i)); i++)
-        end->setting[end->n_setting++] = one->text;
-}
-
 static bool write_record(const struct check_report *report, const char *path, struct arena *a,
                          struct error *err)
 {
@@ -82,8 +60,10 @@ static bool write_record(const struct check_report *report, const char *path, st
     json_put_bool(map, "absent", report->absent);
     if (report->subject)
         json_put(map, "subject", report->subject);
-    if (report->cases.tried || report->cases.text)
-        put_cases(json_put_map(map, "cases"), &report->cases);
+    json_put_int(map, "tried", report->cells.tried);
+    json_put_int(map, "index", report->cells.index);
+    json_put_text(map, "cell", report->cells.text);
+    json_put_text(map, "failed", report->cells.check);
     const char *text = json_to_text(map.v, JSON_LINE, a);
     return file_write(path, text, strlen(text), err) == PEAT_OK;
 }
@@ -108,12 +88,14 @@ bool check_here(const struct check_request *q, const char *check, const char *re
     struct error why = {0};
     *report = (struct check_report){.check = check, .text = ""};
     struct team team = {1, NULL};
-    struct arena kept; /* for files that outlive a drawn case; `arena` is rewound after each */
+    struct arena kept; /* for plugins and files; `arena` is rewound after each cell */
     struct data_files files = {.a = &kept, .keep_most = DATA_KEPT_BY_PLANS};
     const void *config;
+    struct check_cells open = {0};
+    arena_init(&kept, "plugins and files of a check", 1 << 16);
     parallel_start();
     if (gemm_start(&team, "openblas", err) != PEAT_OK ||
-        registry_init(&registry, arena, q->trail, err) != PEAT_OK ||
+        registry_init(&registry, &kept, q->trail, err) != PEAT_OK ||
         !read_settings(q, arena, &given, err))
         return false;
     struct checked s = {.arena = arena,
@@ -123,11 +105,13 @@ bool check_here(const struct check_request *q, const char *check, const char *re
                         .files = &files,
                         .team = &team,
                         .trail = q->trail,
-                        .cases = q->cases,
+                        .registry = &registry,
+                        .cells = q->cells ? q->cells : scratch,
+                        .open = &open,
+                        .sweep = q->sweep,
                         .reference = q->reference,
                         .trace = q->trace,
-                        .end = &report->cases};
-    arena_init(&kept, "files of a check", 1 << 16);
+                        .end = &report->cells};
     state_read(&unloaded);
     registry.any_imports = true;
     bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
@@ -151,20 +135,19 @@ static bool child_arguments(const struct check_request *q, const char *check, co
     char program[4096];
     if (own_program(program, sizeof(program), err) != PEAT_OK)
         return false;
-    const char *option = q->cases ? "--case" : q->reference ? "--reference" : NULL;
-    const char *value = q->cases ? q->cases : q->reference;
     const char *parent = arena_printf(a, "%ld", (long)getpid());
     const char *trail = arena_printf(a, "%d", CHILD_TRAIL);
-    const char *first = option ? option : "--", *second = option ? value : q->plugin;
-    const char *const word[] = {program,    "plugins", "check",         "--only", check,
-                                "--record", record,    "--with-parent", parent,   "--trail",
-                                trail,      first,     second,          "--",     q->plugin};
-    const int n = sizeof(word) / sizeof(*word) - (option ? 0 : 2);
-    char **all = ARENA_ARRAY(a, n + q->n_setting + 1, char *);
-    for (int i = 0; i < n; i++)
-        all[i] = arena_strdup(a, word[i]);
+    const char *const word[] = {program,       "plugins",    "check",   "--only",  check,
+                                "--record",    record,       "--trail", trail,     "--with-parent",
+                                parent,        "--case",     q->cells,  "--sweep", q->sweep,
+                                "--reference", q->reference, "--",      q->plugin};
+    char **all = ARENA_ARRAY(a, (int)(sizeof(word) / sizeof(*word)) + q->n_setting + 1, char *);
+    int n = 0;
+    for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++)
+        if (word[i] && !(i + 1 < sizeof(word) / sizeof(*word) && !word[i + 1]))
+            all[n++] = arena_strdup(a, word[i]);
     for (int i = 0; i < q->n_setting; i++)
-        all[n + i] = q->setting[i];
+        all[n++] = q->setting[i];
     *argv = all;
     return true;
 }
@@ -181,11 +164,14 @@ static const char *place_of_death(const struct child *c, struct arena *a)
 /* Describes a death with a line of the child's log: a sanitizer's, or else the last one. */
 static void describe_death(const struct child *c, struct arena *a, struct check_report *report)
 {
+    static const char fence[] = "; behind each block of memory that a hook is given stands a fence";
     const char *line = log_sanitizer_line(c->log, 0, a);
     line = line ? line : log_last_line(c->log, 0, "", a);
     const char *colon = line ? ": " : "";
     char hint[TRAIL_HINT];
     trail_hint(c->trail, c->signal, hint);
+    if (c->signal && strcmp(report->check, "buffers") == 0)
+        snprintf(hint, sizeof(hint), "%s", fence);
     line = line ? line : "";
     report->end = CHECK_CRASHED;
     if (c->signal)
@@ -206,8 +192,23 @@ static bool read_record(const char *path, struct arena *a, struct check_report *
     report->text = json_get_text(map, "text");
     report->absent = json_get_bool(map, "absent");
     report->subject = value_get(map, "subject");
-    read_cases(value_get(map, "cases"), &report->cases);
+    report->cells = (struct cells_end){json_get_int(map, "tried", 0), json_get_int(map, "index", 0),
+                                       json_get_text(map, "cell"), json_get_text(map, "failed")};
     return true;
+}
+
+/* What a child that left no record was trying. */
+static void note_cell(const struct check_running *r, struct arena *a, struct check_report *report)
+{
+    char *rest = NULL, *bytes = NULL;
+    size_t n;
+    report->cells.index = r->child.trail ? strtoll(r->child.trail->cell, &rest, 10) : 0;
+    if (rest && *rest)
+        report->cells.check = arena_strdup(a, rest + 1);
+    if (r->q.sweep &&
+        file_read(path_in(r->dir.path, CHECK_CELL).text, 0, &bytes, &n, NULL) == PEAT_OK)
+        report->cells.text = arena_strdup(a, bytes);
+    free(bytes);
 }
 
 bool check_start(struct check_running *r, struct arena *arena, struct error *err)
@@ -233,8 +234,8 @@ void check_finish(struct check_running *r, struct arena *arena, struct check_rep
     *report = (struct check_report){.check = r->check, .text = ""};
     child_wait(c);
     bool recorded = !c->late && read_record(r->record, arena, report);
-    if (!recorded && c->trail)
-        report->cases.index = strtoll(c->trail->cell, NULL, 10);
+    if (!recorded)
+        note_cell(r, arena, report);
     if (c->late) {
         report->end = CHECK_TIMEOUT;
         report->text = arena_printf(arena, "%sstill running after %g seconds",

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checkrig.h: a small model around the plugin under check.
+ * checkrig.h: the cells with which a plugin is checked, and the model of one.
  *
- * A scheme runs between companions: one moves all positions, one gives a bias to a scheme that asks
- * for one, and one on either side remembers queries and keys. A combine gets trained positional
- * streams. All weights are moved a little off their initial values: zeros would hide mistakes.
+ * A cell is an experiment file with one point and one seed, which `peat run` would train. All
+ * weights are moved a little off their initial values: zeros would hide mistakes.
  */
 #pragma once
 
-#include "cases.h"
+#include "cell/assemble.h"
 #include "check/check.h"
-#include "model/transformer.h"
-
-struct moves {
-    double stride, by; /* pos becomes pos * stride + by */
-};
+#include "train/trainer.h"
 
 /* The zone behind each block of memory that a guarded model uses. */
 enum { GUARD_BYTES = 4096 };
 
-/* RIG_V: the vocabulary, ids as those of ASCII; digits are drawn more often. RIG_T: T_train. */
-enum { RIG_V = 128, RIG_T_MAX = 64, RIG_T = 6 };
+/* The end of a message about a failure in a model with ARENA_SHOWS_READS. */
+#define RIG_READS_NAN                                                                              \
+    "when memory that was neither given nor written holds NaN: the plugin reads it"
 
 /* The plugin's parameters with one switch or label changed. */
 struct variant {
     const char *text; /* "beyond: clamp"; "" for the parameters as given */
-    const void *config;
+    struct value *settings;
 };
 
 struct variants {
@@ -33,39 +29,67 @@ struct variants {
     struct variant *item;
 };
 
-/* The end of a message about a failure in a model with ARENA_SHOWS_READS. */
-#define RIG_READS_NAN                                                                              \
-    "when memory that was neither given nor written holds NaN: the plugin reads it"
+struct check_cell {
+    const char *file;
+    struct cell_config config;
+};
 
+struct check_cells {
+    int n, room;
+    struct check_cell *item;
+};
+
+/* The cells of s->cells, a file or a folder; drawn and written there where it is empty. The first
+ * reason for which all are refused fails o, and there are none. */
+const struct check_cells *cells_of(const struct checked *s, struct check_outcome *o);
+/* Reads a file of one cell, with settings KEY=VALUE in place of the file's. */
+peat_status cell_read(const struct checked *s, const char *file, int n_word, char *const *word,
+                      struct check_cell *cell, struct error *err);
+/* The text of its file. */
+const char *cell_text(const struct checked *s, const struct check_cell *cell);
+/* drawn.c: the text of cell `index` of a seed, which the plugin accepts. NULL: it refuses the cells
+ * that were drawn, with err. */
+const char *cell_drawn(const struct checked *s, uint64_t seed, int64_t index, struct error *err);
+
+/* Settings of the plugin, of which about half are drawn. */
+struct value *settings_drawn(const struct checked *s, int64_t index);
+
+/* What differs from the model of the cell. */
 struct rig_plan {
-    peat_arch arch; /* seq2seq: the scheme also acts across the two sequences, unless `apart` */
     peat_dtype dtype;
-    int64_t T_max;        /* 0: RIG_T_MAX */
-    int n_stream;         /* streams of a combine, with that of tokens; 0: its min_streams */
-    int64_t width;        /* width of each positional stream; 0: any */
-    int64_t D;            /* 0: 16 */
-    int64_t heads;        /* 0: 2  */
-    int64_t seed;         /* seed of the tokens */
-    int64_t layers;       /* 0: 2  */
-    int64_t trained_step; /* the last step of training, in evaluation */
-    double stride;        /* from one position to the next; 0: 1 */
-    unsigned flags;       /* enum case_flag, from CASE_LLAMA on */
-    int64_t undeclared_T; /* see struct positional */
-    const void *second;   /* config of a second use of the scheme, on the first head; the first use
-                           * then has the other heads. NULL: no second use */
-    bool turned;          /* the second use comes before the first in the list of schemes */
-    const peat_scheme *hooks;  /* hooks that replace the scheme's; NULL: its own */
-    const peat_combine *merge; /* replaces the combine's interface; NULL: its own */
-    const peat_host *host;     /* host that hooks are given; NULL: the engine's */
-    bool moved;                /* rig.moves.by, which may be 0, is added to all positions */
     bool shape_only;
-    bool apart;
+    bool apart;         /* the plugin acts within each sequence only */
+    bool per_layer;     /* its terms are made in each layer */
+    bool moved;         /* all positions are multiplied by rig.shim.stride, and rig.shim.by added */
+    const void *config; /* the plugin's; NULL: the cell's */
+    const void *second; /* config of a second use of the scheme, on the first head; the first use
+                         * then has the other heads. NULL: no second use */
+    bool turned;        /* the second use comes before the first in the list of schemes */
+    size_t without;     /* offset of the scheme's hook that is left out; 0: none is */
+    int64_t undeclared_T;         /* see struct positional */
+    int64_t trained_step;         /* the last step of training, in evaluation */
+    const peat_scheme *hooks;     /* hooks that replace the scheme's; NULL: its own */
+    const peat_combine *merge;    /* replaces the combine's interface; NULL: its own */
+    const peat_host *host;        /* host that hooks are given; NULL: the engine's */
     enum arena_mark_byte guarded; /* content of the guard zones of all memory; 0: no zones */
 };
 
-/* Queries and keys of each layer at one place in the list of schemes. */
-struct passed {
-    peat_node *q[CASE_LAYERS], *k[CASE_LAYERS];
+/* Hooks around the subject's, which move positions and keep queries and keys of each layer. */
+struct shim {
+    peat_host host; /* first: a hook finds it by c->host */
+    const peat_scheme *own;
+    peat_scheme hooks;
+    double stride, by;
+    bool wider; /* q and k are twice as wide, as another scheme before it may make them */
+    int n;      /* calls of qkv in the pass */
+    struct {
+        peat_node *q, *k;
+    } before[64], after[64];
+    int n_kept; /* blocks of memory that set-up took */
+    struct {
+        void *at;
+        size_t bytes;
+    } kept[64];
 };
 
 struct rig {
@@ -73,45 +97,59 @@ struct rig {
     const struct checked *subject;
     struct check_outcome *o; /* a pass that fails makes it fail */
     struct rig_plan plan;
-    struct moves moves;
-    struct passed before, after;
-    const void *config; /* config of the plugin */
-    struct positional positional;
-    struct model model;
+    struct shim shim;
+    struct cell_config config;
+    struct assembly s;
     struct team team;
+    const struct weight *outside; /* a weight that starts outside its bounds; NULL: none does */
+    int64_t seed, V; /* seed of the tokens; logits of a place, of a row with head: class */
+    int64_t flops;   /* of the last pass */
     peat_status status;
     struct error err;
     bool given_up; /* the plugin itself reported err in a pass */
 };
 
-/* A batch of tokens drawn by the plan's seed; the pointers are the arrays of `in`, for tests to
- * change. */
+/* A batch of the cell's task with random tokens, in the rig's arena, and the input that it is. */
 struct rig_input {
+    peat_batch b;
     struct model_input in;
-    int32_t *token, *document;
-    uint8_t *pad;
-    int64_t *sequence;
 };
 
 /* Opens a model, in the subject's arena. Its status is that of the set-up, whose failure, such as
  * PEAT_REFUSED, leaves its text in err. Call rig_close in any case. */
-struct rig *rig_open(const struct checked *s, const struct variant *v, const struct rig_plan *plan,
-                     struct check_outcome *o);
+struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
+                     const struct rig_plan *plan, struct check_outcome *o);
 /* True where the plugin refused the model. */
 bool rig_refused(const struct rig *r);
 void rig_close(struct rig *r);
+/* False where the model has a class token without a position. */
+bool model_is_movable(const struct model_config *m);
+/* True where each place has logits, not each row. */
+bool rig_has_places(const struct rig *r);
+/* True where the plugin, or its encoder's copy, has the part. */
+bool rig_owns(const struct rig *r, const struct part *part);
+/* True where the tensor is one that the plugin registered. */
+bool rig_registered(const struct rig *r, const struct weight *w);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
 /* The i-th id of the stream `what`. One in four is the value of a parameter of the plugin, if one
  * can be an id (rig_named), and one in four a digit. */
 int32_t rig_token(const struct rig *r, const char *what, int64_t i);
-/* An input of B rows of T random tokens, for evaluation, in the rig's arena. */
-struct rig_input rig_input(struct rig *r, int64_t B, int64_t T);
-/* Passes fail r->o when they fail. Logits as doubles [B*T, V] in the rig's arena, or NULL. The
+/* The first training batch, or the first batch of the longest evaluation, as the phase says.
+ * Without rows where the task makes none. */
+struct rig_input rig_input(struct rig *r, peat_phase phase);
+/* Places [from, to) of row `b` alone, or of all rows where b is -1 (from 0). */
+struct rig_input rig_part(struct rig *r, const struct rig_input *x, int64_t b, int64_t from,
+                          int64_t to);
+/* The input after arrays of x->b were changed. */
+void rig_renew(struct rig_input *x);
+/* Passes fail r->o when they fail. Logits as doubles [B*T or B, V] in the rig's arena, or NULL. The
  * graph is dead. */
 double *rig_logits(struct rig *r, const struct model_input *in);
-/* A pass with an observer. */
-void rig_watched(struct rig *r, const struct model_input *in, const struct observer *o);
+/* The bytes of logits of this input. */
+size_t rig_logits_bytes(const struct rig *r, const struct model_input *in);
+/* The same, seen by an observer. */
+double *rig_observed(struct rig *r, const struct model_input *in, const struct observer *o);
 /* Logits [B, V] of row end - 1 alone, made with the rows stored before it; NULL as above. */
 double *rig_newest(struct rig *r, struct stored *stored, int64_t end);
 /* The sum of w_i x_i, [1, 1], with *weights the w_i, [n, 1], uniform in [-1, 1) from the stream. */
@@ -121,14 +159,14 @@ peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in
 /* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
-/* The parameters as given, and every other label and switch that is accepted; NULL: they are
- * refused as given, and the check is skipped. */
-const struct variants *variants_make(const struct checked *s, struct check_outcome *o);
-/* One config: stand-ins for required parameters, the subject's parameters, and `over` on top. */
+/* checkvariants.c */
+/* The parameters as given, and every other label and switch that is accepted. */
+const struct variants *variants_make(const struct checked *s);
+/* The plugin's parameters as a map: stand-ins for required ones, the given ones, and `over`. */
+struct value *checked_settings(const struct checked *s, const struct value *over);
+/* The same as a config. */
 bool checked_config(const struct checked *s, const struct value *over, const void **config,
                     struct error *err);
-/* The parameters as given; false: they are refused, and the check is skipped. */
-bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o);
 
 const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a scheme */
 const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */

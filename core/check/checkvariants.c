@@ -21,7 +21,8 @@ static const char *stand_in_file(const struct checked *s, const peat_param *row)
 {
     static const char *const word[] = {"one", "two", "three", "four", "five", "six", "seven"};
     const peat_sample *sample = sample_of(s, row);
-    const char *path = arena_printf(s->arena, "%s/%s", s->scratch, row->key);
+    const char *path =
+        arena_printf(s->arena, "%s/%s", dir_has(s->cells, ".") ? s->cells : s->scratch, row->key);
     struct strbuf text = STRBUF_NEW;
     for (int32_t i = 0; sample && i < sample->times; i++)
         strbuf_add_bytes(&text, sample->byte, sample->n);
@@ -69,64 +70,56 @@ static bool know_files(const struct checked *s, const void *config, struct error
     return true;
 }
 
+struct value *checked_settings(const struct checked *s, const struct value *over)
+{
+    struct value *given =
+        value_merge(s->arena, with_stand_ins(s), (struct value *)(uintptr_t)s->given);
+    return value_merge(s->arena, given, (struct value *)(uintptr_t)over);
+}
+
 bool checked_config(const struct checked *s, const struct value *over, const void **config,
                     struct error *err)
 {
     const peat_plugin *desc = s->plugin->desc;
     void *filled = arena_zalloc(s->arena, desc->config_size + 1);
-    struct value *given =
-        value_merge(s->arena, with_stand_ins(s), (struct value *)(uintptr_t)s->given);
-    given = value_merge(s->arena, given, (struct value *)(uintptr_t)over);
     const char *what = arena_printf(s->arena, "%s '%s'", kind_name(desc->kind), desc->id);
     *config = filled;
-    return params_fill(desc->param, filled, given, what, NULL, s->arena, err) == PEAT_OK &&
+    return params_fill(desc->param, filled, checked_settings(s, over), what, NULL, s->arena, err) ==
+               PEAT_OK &&
            know_files(s, filled, err);
 }
 
-bool checked_variant(const struct checked *s, struct variant *v, struct check_outcome *o)
-{
-    struct error err = {0};
-    *v = (struct variant){""};
-    if (checked_config(s, NULL, &v->config, &err))
-        return true;
-    check_skip(o, "%s", err.text);
-    return false;
-}
-
-/* NULL: the parameter is neither a label nor a switch. */
-static const char *const *choices(const peat_param *row)
+/* Adds a variant for every choice of a label or switch except the one in `shown`. */
+static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
+                        const struct value *shown)
 {
     static const char *const both[] = {"false", "true", NULL};
-    return row->type == PEAT_BOOL ? both : row->type == PEAT_ENUM ? row->labels : NULL;
-}
-
-/* Adds a variant for every accepted choice except the one in `base`. */
-static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
-                        const void *base)
-{
-    const void *field = (const char *)base + row->offset;
-    const char *const *choice = choices(row);
-    bool is_switch = row->type == PEAT_BOOL;
-    int64_t now = is_switch ? *(const bool *)field : *(const int64_t *)field;
+    const char *const *choice = row->type == PEAT_BOOL   ? both
+                                : row->type == PEAT_ENUM ? row->labels
+                                                         : NULL;
     for (int i = 0; choice && choice[i]; i++) {
-        struct variant one = {arena_printf(s->arena, "%s: %s", row->key, choice[i]), NULL};
         struct value *over = value_map(s->arena, NOWHERE);
+        const void *config;
         value_set(s->arena, over, row->key, NOWHERE,
-                  is_switch ? value_bool(s->arena, NOWHERE, i)
-                            : value_text(s->arena, NOWHERE, choice[i]));
-        if (i != now && checked_config(s, over, &one.config, NULL))
-            *ARENA_APPEND(s->arena, v->item, v->n, v->room) = one;
+                  row->type == PEAT_BOOL ? value_bool(s->arena, NOWHERE, i)
+                                         : value_text(s->arena, NOWHERE, choice[i]));
+        if (!value_equal(over->item[0], value_get(shown, row->key)) &&
+            checked_config(s, over, &config, NULL))
+            *ARENA_APPEND(s->arena, v->item, v->n, v->room) = (struct variant){
+                arena_printf(s->arena, "%s: %s", row->key, choice[i]), checked_settings(s, over)};
     }
 }
 
-const struct variants *variants_make(const struct checked *s, struct check_outcome *o)
+const struct variants *variants_make(const struct checked *s)
 {
     struct variants *v = ARENA_NEW(s->arena, struct variants);
-    struct variant given;
-    if (!checked_variant(s, &given, o))
-        return NULL;
-    *ARENA_APPEND(s->arena, v->item, v->n, v->room) = given;
-    for (const peat_param *row = s->plugin->desc->param; row && row->key; row++)
-        add_choices(s, v, row, given.config);
+    const peat_param *row = s->plugin->desc->param;
+    const void *config;
+    *ARENA_APPEND(s->arena, v->item, v->n, v->room) =
+        (struct variant){"", checked_settings(s, NULL)};
+    const struct value *shown =
+        checked_config(s, NULL, &config, NULL) ? params_value(row, config, s->arena) : NULL;
+    for (; shown && row && row->key; row++)
+        add_choices(s, v, row, shown);
     return v;
 }

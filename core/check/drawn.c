@@ -1,76 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* drawn.c: tries the properties of the table in configurations that are drawn. */
-
+/*
+ * drawn.c: draws cells for a plugin.
+ *
+ * Settings of the model and of plugins are drawn from the rows of their tables, so that a new
+ * setting, label, task, scheme or combination is met without a line here. What the plugin refuses
+ * is drawn again.
+ */
+#include "checkrig.h"
+#include "experiment/resolved.h"
 #include "plugin/paramrow.h"
 #include "property.h"
 
-enum { NARROW = 3, LONGEST = 48, ROWS = 4, STREAMS = 4 };
-
-static int64_t narrowest(const struct property *p)
-{
-    return p->narrowest ? p->narrowest : NARROW;
-}
-
-/* hooks: replace the scheme's; NULL: its own hooks. */
-static void run_model(const struct checked *s, const struct check_case *c, const peat_scheme *hooks,
-                      struct check_outcome *o)
-{
-    struct variant variant;
-    if (c->heads * c->width < narrowest(c->property))
-        check_skip(o, "a model of width %" PRId64 " is too narrow", c->heads * c->width);
-    if (o->verdict != CHECK_PASSED || !checked_variant(s, &variant, o))
-        return;
-    struct trial t = {.subject = s, .variant = &variant, .c = c, .hooks = hooks, .o = o};
-    trial_run(&t);
-    trial_skip_refused(&t);
-}
-
-/* Names the hooks without which the case passes. Hooks on which others depend are not tried. */
-static void name_hooks(const struct checked *s, const struct check_case *c,
-                       struct check_outcome *why)
-{
-    const peat_scheme *scheme = checked_scheme(s);
-    const char *between = "; its hook: ";
-    if (!scheme)
-        check_add(why, "%s%s.merge", between, s->plugin->desc->id);
-    for (const struct hook *h = hook_table(); scheme && h->name; h++) {
-        bool acts = h->kind == PEAT_SCHEME && h->place & ACTS_ON_MODEL && hook_is_in(h, scheme);
-        if (!acts || h->offset + sizeof(void *) > sizeof(*scheme))
-            continue;
-        peat_scheme without = *scheme;
-        struct check_outcome o = {CHECK_PASSED};
-        memset((char *)&without + h->offset, 0, sizeof(void (*)(void)));
-        run_model(s, c, &without, &o);
-        if (o.verdict == CHECK_PASSED) {
-            check_add(why, "%s%s.%s", between, s->plugin->desc->id, h->name);
-            between = ", ";
-        }
-    }
-}
-
-static bool is_drawn(const struct property *p, const struct checked *s)
-{
-    return p->holds && !p->once && !property_unfit(p, s);
-}
-
-static void run_case(const struct checked *s, const struct check_case *c, struct check_outcome *o)
-{
-    const char *unfit = property_unfit(c->property, s);
-    if (unfit)
-        check_skip(o, "%s", unfit);
-    else if (!is_drawn(c->property, s))
-        check_skip(o, "'%s' has no drawn cases", property_name(c->property));
-    else if (!(c->property->archs >> c->arch & 1))
-        check_skip(o, "'%s' has no case in model '%s'", property_name(c->property),
-                   arch_name(c->arch));
-    else
-        run_model(s, c, NULL, o);
-}
-
-/* ---- draws ---- */
-
 struct draws {
+    const struct checked *s;
+    struct arena *a;
     uint64_t stream, at;
+    int64_t index, attempt;
 };
 
 static int64_t draw(struct draws *d, int64_t n)
@@ -78,212 +23,374 @@ static int64_t draw(struct draws *d, int64_t n)
     return (int64_t)(rng_bits(d->stream, d->at++) % (uint64_t)n);
 }
 
-static int64_t draw_from(struct draws *d, int n, const int64_t *choice)
+#define DRAW_FROM(d, list) ((list)[draw((d), (int64_t)(sizeof(list) / sizeof(*(list))))])
+
+static void put(struct draws *d, struct value *map, const char *key, struct value *item)
 {
-    return choice[draw(d, n)];
+    value_set(d->a, map, key, NOWHERE, item);
 }
 
-/* A number within a factor of 4 of the default, or small if that is 0; sometimes a token id. */
-static struct value *draw_number(struct draws *d, const struct checked *s, const peat_param *row)
+static struct value *whole(struct draws *d, int64_t x)
 {
-    bool whole = row->type == PEAT_INT;
+    return value_scalar(d->a, NOWHERE, arena_printf(d->a, "%" PRId64, x));
+}
+
+static struct value *text_of(struct draws *d, const char *text)
+{
+    return value_scalar(d->a, NOWHERE, text);
+}
+
+/* ---- rows ---- */
+
+/* A number within a factor of 4 of the default, or small if that is 0; sometimes a token id. */
+static struct value *draw_number(struct draws *d, const peat_param *row)
+{
+    bool is_whole = row->type == PEAT_INT;
     double preset = row->flags & (PEAT_AUTO | PEAT_REQUIRED) ? 0 : row->preset;
     double x = pow(4, (double)draw(d, 2001) / 1000.0 - 1) * preset;
     if (preset == 0)
-        x = whole ? (double)draw(d, 12) : (double)draw(d, 2001) / 1000.0 - 1;
-    if (whole && draw(d, 4) == 0)
-        x = (double)draw(d, RIG_V);
+        x = is_whole ? (double)draw(d, 12) : (double)draw(d, 1001) / 1000.0;
+    if (is_whole && draw(d, 4) == 0)
+        x = (double)draw(d, 128);
     if (row_has_bounds(row))
         x = fmin(fmax(x, row->min), row->max);
-    const char *text = arena_printf(s->arena, whole ? "%.0f" : "%.3g", x);
-    struct value *v = value_scalar(s->arena, NOWHERE, text);
+    struct value *v = text_of(d, arena_printf(d->a, is_whole ? "%.0f" : "%.3g", x));
     return row_in_bounds(row, v->real) ? v : NULL;
 }
 
-static struct value *draw_value(struct draws *d, const struct checked *s, const peat_param *row)
+static struct value *draw_value(struct draws *d, const peat_param *row)
 {
     const struct param_type *type = row_type(row);
     if (row->type == PEAT_BOOL)
-        return value_scalar(s->arena, NOWHERE, draw(d, 2) ? "true" : "false");
+        return text_of(d, draw(d, 2) ? "true" : "false");
     if (row->type == PEAT_ENUM)
-        return value_text(s->arena, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
-    return type->number && !type->item ? draw_number(d, s, row) : NULL;
+        return value_text(d->a, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
+    return type->number && !type->item ? draw_number(d, row) : NULL;
 }
 
-/* Settings for about half of the parameters that the user leaves open. */
-static struct value *draw_settings(struct draws *d, const struct checked *s)
+/* Adds one in `rare` of the rows that the map does not have. */
+static void draw_rows(struct draws *d, struct value *map, const peat_param *row, int64_t rare)
 {
-    struct value *map = value_map(s->arena, NOWHERE);
-    const peat_param *row = s->plugin->desc->param;
-    for (; row && row->key && map->n < CASE_SETTINGS; row++) {
-        struct value *v = draw(d, 2) ? draw_value(d, s, row) : NULL;
-        if (v && !value_get(s->given, row->key))
-            value_set(s->arena, map, row->key, NOWHERE, v);
+    for (; row && row->key; row++) {
+        struct value *v = draw(d, rare) == 0 ? draw_value(d, row) : NULL;
+        if (v && !value_get(map, row->key))
+            put(d, map, row->key, v);
     }
+}
+
+struct value *settings_drawn(const struct checked *s, int64_t index)
+{
+    struct draws d = {
+        .s = s, .a = s->arena, .stream = rng_stream((uint64_t)index, "check", "rows")};
+    struct value *map = value_map(s->arena, NOWHERE);
+    draw_rows(&d, map, s->plugin->desc->param, 2);
+    return checked_settings(s, map);
+}
+
+/* ---- sections ---- */
+
+/* Of sixteen cells three have long sequences to evaluate, two wide heads and long sequences to
+ * train, and two many heads. */
+static bool is_long(const struct draws *d)
+{
+    return d->index % 8 == 6 || d->index % 16 == 11;
+}
+
+static bool is_wide(const struct draws *d)
+{
+    return d->index % 8 == 2;
+}
+
+/* Every other cell is a decoder of tokens; the others go through all kinds of models, and are of
+ * two sequences where the plugin can act across these. */
+static void put_kind(struct draws *d, struct value *model)
+{
+    static const char *const keys[] = {"head", "input", "arch"};
+    const peat_scheme *own = checked_scheme(d->s);
+    bool usual = d->attempt < 12, across = own && own->traits & PEAT_ACROSS && d->index % 4 == 1;
+    /* From 11 downwards, the kinds that tasks make batches for differ most from cell to cell. */
+    int64_t n =
+        usual && (across || d->index % 2 == 0) ? 0 : 11 + 17 * (d->index / 2) + d->attempt / 6;
+    for (int i = 0; i < 3; i++) {
+        const peat_param *row = rows_find(model_rows, keys[i]);
+        int64_t labels = names_count(row->labels);
+        put(d, model, keys[i], text_of(d, row->labels[n % labels]));
+        n /= labels;
+    }
+    if (across && usual)
+        put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
+}
+
+/* Sizes for which the bounds of the rows are too wide. */
+static struct value *draw_model(struct draws *d)
+{
+    static const int64_t heads[] = {1, 2, 2, 2, 3, 4, 4, 6, 8, 9, 12},
+                         layers[] = {1, 2, 2, 2, 3, 5};
+    static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 10, 12, 16, 32};
+    struct value *model = value_map(d->a, NOWHERE);
+    int64_t H = DRAW_FROM(d, heads), C = DRAW_FROM(d, widths);
+    H = is_wide(d) ? 1 + H % 2 : d->index % 8 == 4 ? 4 + H % 9 : H;
+    C = is_wide(d) ? 16 << C % 3 : C;
+    while (H * C < 8)
+        C *= 2;
+    while (H * C > (is_long(d) ? 32 : 128))
+        H = (H + 1) / 2;
+    put_kind(d, model);
+    put(d, model, "d_model", whole(d, H * C));
+    put(d, model, "n_head", whole(d, H));
+    put(d, model, "n_layer", whole(d, is_long(d) || is_wide(d) ? 2 : DRAW_FROM(d, layers)));
+    put(d, model, "encoder_layers", whole(d, 1 + draw(d, 2)));
+    put(d, model, "d_ff", whole(d, 4 + draw(d, 16)));
+    draw_rows(d, model, model_rows, 5);
+    if (draw(d, 4) == 0) {
+        struct value *attention = value_map(d->a, NOWHERE);
+        draw_rows(d, attention, attention_rows, 2);
+        put(d, model, "attention", attention);
+    }
+    return model;
+}
+
+static int64_t size_of(const struct value *model, const char *key)
+{
+    return value_get(model, key)->integer;
+}
+
+/* "[a, b]", at least `apart` apart, both below n */
+static struct value *draw_range(struct draws *d, int64_t n, int64_t apart)
+{
+    int64_t begin = draw(d, n - apart), end = begin + apart + draw(d, n - apart - begin);
+    struct value *list = value_list(d->a, NOWHERE);
+    value_append(d->a, list, whole(d, begin));
+    value_append(d->a, list, whole(d, end));
+    return list;
+}
+
+static void draw_where(struct draws *d, struct value *scheme, const peat_scheme *hooks,
+                       const struct value *model)
+{
+    int64_t H = size_of(model, "n_head"), C = size_of(model, "d_model") / H;
+    struct value *where = value_map(d->a, NOWHERE);
+    if (draw(d, 6) == 0)
+        put(d, where, "heads", draw_range(d, H, 0));
+    if (draw(d, 6) == 0 && C > 1)
+        put(d, where, "dims", draw_range(d, C, 1));
+    if (draw(d, 6) == 0)
+        put(d, where, "layers", whole(d, draw(d, size_of(model, "n_layer"))));
+    if (hooks->traits & PEAT_ACROSS && strcmp(value_get(model, "arch")->text, "seq2seq") == 0 &&
+        draw(d, 4))
+        put(d, where, "across", text_of(d, draw(d, 2) ? "true" : "only"));
+    if (where->n)
+        put(d, scheme, "where", where);
+}
+
+static struct value *draw_scheme(struct draws *d, struct value *scheme, const peat_scheme *hooks,
+                                 const struct value *model)
+{
+    static const char *const sites[] = {"residual", "attn_q", "attn_k", "attn_qk", "attn_qkv"};
+    draw_where(d, scheme, hooks, model);
+    if (hooks->encode && draw(d, 5) == 0)
+        put(d, scheme, "at", text_of(d, DRAW_FROM(d, sites)));
+    if (draw(d, 4) == 0)
+        put(d, scheme, "share", text_of(d, "layer"));
+    return scheme;
+}
+
+static struct value *named(struct draws *d, const char *name)
+{
+    struct value *map = value_map(d->a, NOWHERE);
+    put(d, map, "plugin", value_text(d->a, NOWHERE, name));
     return map;
 }
 
-struct value *drawn_settings(const struct checked *s, int64_t index)
+/* A plugin of the kind, `stream`: with a stream; never the subject. Without an own softmax, which
+ * shows what others do not: a number that a bias adds for all keys of a query. */
+static const struct plugin *draw_plugin(struct draws *d, peat_kind kind, bool stream)
 {
-    struct draws d = {rng_substream(rng_stream(0, "check", "settings"), (uint64_t)index), 0};
-    return draw_settings(&d, s);
-}
-
-static const struct property *draw_property(struct draws *d, const struct checked *s)
-{
-    const struct property *fit[128];
-    int n = 0;
-    for (const struct property *p = properties; p->check; p++)
-        if (is_drawn(p, s))
-            fit[n++] = p;
-    return fit[draw(d, n)];
-}
-
-static peat_arch draw_arch(struct draws *d, const struct property *p)
-{
-    peat_arch arch[PEAT_SEQ2SEQ + 1] = {PEAT_DECODER};
-    int n = 0;
-    for (int i = PEAT_DECODER; i <= PEAT_SEQ2SEQ; i++)
-        if (p->archs >> i & 1)
-            arch[n++] = (peat_arch)i;
-    return arch[n > 1 ? draw(d, n) : 0];
-}
-
-/* Draws a width that suffices for the property, and as many streams as a combine merges. */
-static void draw_width(struct draws *d, const struct checked *s, struct check_case *c)
-{
-    static const int64_t widths[] = {2, 3, 4, 4, 4, 6, 8, 8, 12}, heads[] = {1, 2, 2, 3, 4};
-    const peat_combine *combine = checked_combine(s);
-    c->width = draw_from(d, 9, widths);
-    c->heads = draw_from(d, 5, heads);
-    while (c->width * c->heads < narrowest(c->property))
-        c->width *= 2;
-    if (combine)
-        c->streams = combine->min_streams + draw(d, STREAMS);
-    if (combine && combine->max_streams && c->streams > combine->max_streams)
-        c->streams = combine->max_streams;
-}
-
-/* Draws depth, step and where a scheme acts. One of eight cases is long or far, which is slow. */
-static void draw_more(struct draws *d, const struct checked *s, struct check_case *c)
-{
-    static const int64_t layers[] = {0, 0, 0, 1, 3, 4}, strides[] = {2, 17, 100, 819};
-    static const unsigned flags[] = {0, 0, CASE_HEADS, CASE_DIMS, CASE_WIDER};
-    const peat_scheme *scheme = checked_scheme(s);
-    c->layers = draw_from(d, 6, layers);
-    double late = (double)draw(d, 12001) / 1000;
-    c->step = late < 6 ? 0 : (int64_t)pow(10, late - 6);
-    c->flags |= draw(d, 3) ? 0 : CASE_LLAMA;
-    c->flags |= scheme && scheme_acts_on(scheme, ACTS_ON_HEADS) ? flags[draw(d, 5)] : 0;
-    int64_t kind = draw(d, 16);
-    if (kind == 0 && !c->property->longest)
-        c->length = RIG_T_MAX + draw(d, 100);
-    if (kind == 1 && !(c->property->has & CASE_MOVED))
-        c->stride = draw_from(d, 4, strides);
-}
-
-/* Most lengths are short, which is quick, and shifts are small enough for xpos to stay finite. */
-static void draw_case(const struct checked *s, uint64_t seed, int64_t index, struct check_case *c,
-                      struct value **settings)
-{
-    static const int64_t lengths[] = {1, 2, 3, 5, 6, 8, 11, 16, 23, 32, 40, LONGEST};
-    static const int64_t shifts[] = {1, 2, 3, 5, 7, 8, 13, 31, 64, 100, 1023, 4097, 12345};
-    struct draws d = {rng_substream(rng_stream(seed, "check", "cases"), (uint64_t)index), 0};
-    const struct property *p = draw_property(&d, s);
-    *c = (struct check_case){.property = p, .arch = draw_arch(&d, p)};
-    for (unsigned flag = 1; flag <= p->may; flag *= 2)
-        c->flags |= p->may & flag && draw(&d, 2) ? flag : 0;
-    draw_width(&d, s, c);
-    c->rows = 1 + draw(&d, p->most_rows ? p->most_rows : ROWS);
-    c->length = draw_from(&d, 12, lengths);
-    if (p->longest && c->length > p->longest)
-        c->length = p->longest;
-    c->place = draw(&d, c->length);
-    c->shift = p->has & CASE_MOVED ? draw_from(&d, 13, shifts) + draw(&d, 3) : 0;
-    c->seed = draw(&d, 1 << 20);
-    draw_more(&d, s, c);
-    *settings = draw_settings(&d, s);
-}
-
-/* ---- requests of a parent ---- */
-
-static void keep_case(struct cases_end *end, const struct checked *s, const struct check_case *c,
-                      const struct value *settings)
-{
-    end->text = case_text(c, s->arena);
-    end->n_setting = settings->n;
-    for (int i = 0; i < settings->n; i++)
-        end->setting[i] =
-            arena_printf(s->arena, "%s=%s", settings->key[i], settings->item[i]->text);
-}
-
-static void run_drawn(const struct checked *s, uint64_t seed, int64_t index,
-                      struct check_outcome *o)
-{
-    struct check_case c;
-    struct value *settings;
-    draw_case(s, seed, index, &c, &settings);
-    struct checked one = *s;
-    one.given = value_merge(s->arena, (struct value *)(uintptr_t)s->given, settings);
-    run_case(&one, &c, o);
-    if (o->verdict == CHECK_FAILED)
-        keep_case(s->end, s, &c, settings);
-}
-
-struct sweep {
-    uint64_t seed;
-    int64_t first, step, end;
-    double seconds;
-};
-
-static void run_sweep(const struct checked *s, const struct sweep *w, struct check_outcome *o)
-{
-    double until = clock_seconds() + w->seconds;
-    struct cases_end *end = s->end;
-    for (end->index = w->first;
-         end->index < w->end && (end->index == w->first || clock_seconds() < until);
-         end->index += w->step) {
-        struct arena_mark mark = arena_mark(s->arena);
-        char name[32];
-        snprintf(name, sizeof(name), "%" PRId64, end->index);
-        trail_cell(s->trail, name);
-        run_drawn(s, w->seed, end->index, o);
-        end->tried++;
-        if (o->verdict == CHECK_FAILED)
-            return;
-        end->refused += o->verdict == CHECK_SKIPPED;
-        *o = (struct check_outcome){CHECK_PASSED};
-        arena_rewind(s->arena, mark);
+    const char *const *name;
+    const struct plugin *plugin;
+    int n = registry_names(d->s->registry, kind, &name);
+    int64_t first = n ? draw(d, n) : 0;
+    for (int i = 0; i < n; i++) {
+        const char *one = name[(first + i) % n];
+        if (registry_find(d->s->registry, kind, one, NOWHERE, &plugin, NULL) != PEAT_OK ||
+            plugin->desc == d->s->plugin->desc)
+            continue;
+        const peat_scheme *scheme = plugin->desc->interface;
+        if (kind != PEAT_SCHEME ||
+            (!scheme_has(scheme, HOOK_SOFTMAX) && (!stream || scheme->encode)))
+            return plugin;
     }
+    return NULL;
 }
 
-static void run_text(const struct checked *s, struct check_outcome *o)
+/* The plugin with its settings: each label and switch in turn, then some of all. */
+static struct value *subject(struct draws *d)
 {
-    struct check_case c;
-    struct error err = {0};
-    if (case_parse(&c, s->cases, &err) != PEAT_OK) {
-        check_skip(o, "%s", err.text);
-        return;
-    }
-    run_case(s, &c, o);
-    if (o->verdict == CHECK_FAILED && s->plugin->desc->kind != PEAT_TASK)
-        name_hooks(s, &c, o);
+    const struct variants *v = variants_make(d->s);
+    const struct variant *one = &v->item[d->index % v->n];
+    struct value *map = value_merge(d->a, named(d, d->s->plugin->path), one->settings);
+    if (d->index >= v->n && d->index % 3 && d->s->plugin->desc->kind != PEAT_TASK)
+        draw_rows(d, map, d->s->plugin->desc->param, 2);
+    return map;
 }
 
-void run_drawn_cases(const struct checked *s, struct check_outcome *o)
+static struct value *draw_position(struct draws *d, const struct value *model)
 {
-    uint64_t seed;
-    int64_t index;
-    struct sweep w;
-    if (sscanf(s->cases, "from %" SCNu64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf", &w.seed,
-               &w.first, &w.step, &w.end, &w.seconds) == 5) {
-        run_sweep(s, &w, o);
-    } else if (sscanf(s->cases, "at %" SCNu64 " %" SCNd64, &seed, &index) == 2) {
-        struct check_case c;
-        struct value *settings;
-        draw_case(s, seed, index, &c, &settings);
-        keep_case(s->end, s, &c, settings);
-    } else {
-        run_text(s, o);
+    static const int more[] = {0, 0, 0, 1, 1, 2};
+    const peat_kind kind = d->s->plugin->desc->kind;
+    const peat_scheme *own = checked_scheme(d->s);
+    struct value *position = value_map(d->a, NOWHERE), *list = value_list(d->a, NOWHERE);
+    bool apart = own && scheme_has(own, HOOK_SOFTMAX);
+    int n = apart ? 0 : DRAW_FROM(d, more) + (kind != PEAT_SCHEME);
+    int at = kind == PEAT_SCHEME ? (int)draw(d, n + 1) : -1;
+    for (int i = 0; i < n + (own != NULL); i++) {
+        const struct plugin *other =
+            i == at ? NULL : draw_plugin(d, PEAT_SCHEME, kind == PEAT_COMBINE);
+        if (i == at)
+            value_append(d->a, list, draw_scheme(d, subject(d), own, model));
+        else if (other)
+            value_append(d->a, list,
+                         draw_scheme(d, named(d, other->name), other->desc->interface, model));
     }
+    const struct plugin *combine = draw(d, 2) ? NULL : draw_plugin(d, PEAT_COMBINE, false);
+    put(d, position, "scheme", kind == PEAT_TASK ? text_of(d, "none") : list);
+    put(d, position, "combine",
+        kind == PEAT_COMBINE ? subject(d)
+                             : value_text(d->a, NOWHERE, combine ? combine->name : "sum"));
+    return position;
+}
+
+static void draw_lengths(struct draws *d, struct value *train, struct value *eval)
+{
+    static const int64_t rows[] = {1, 2, 2, 3, 3, 8}, far[] = {80, 133, 200, 300, 400};
+    static const int64_t lengths[] = {3, 4, 5, 6, 6, 7, 8, 9, 11, 13, 16, 17, 24, 32, 40, 64};
+    int64_t T =
+        (is_wide(d) ? 64 : DRAW_FROM(d, lengths)) + (d->s->plugin->desc->kind == PEAT_TASK ? 16
+                                                     : d->index % 2                        ? 6
+                                                                                           : 0);
+    put(d, train, "batch",
+        whole(d, is_long(d) || is_wide(d) ? 1 + draw(d, 2)
+                 : d->index % 8 == 0      ? 8
+                 : T > 32                 ? 2
+                                          : DRAW_FROM(d, rows)));
+    put(d, train, "seq_len", whole(d, T));
+    put(d, train, "steps", whole(d, 1));
+    put(d, eval, "tokens", whole(d, 400));
+    struct value *list = value_list(d->a, NOWHERE);
+    value_append(d->a, list, whole(d, is_long(d) ? DRAW_FROM(d, far) : DRAW_FROM(d, lengths)));
+    if (is_long(d) || draw(d, 3) == 0)
+        put(d, eval, "lengths", list);
+}
+
+/* ---- a cell ---- */
+
+static struct value *draw_cell(struct draws *d)
+{
+    struct value *root = value_map(d->a, NOWHERE), *all = value_map(d->a, NOWHERE);
+    struct value *train = value_map(d->a, NOWHERE), *eval = value_map(d->a, NOWHERE);
+    struct value *model = draw_model(d), *seeds = value_list(d->a, NOWHERE);
+    draw_lengths(d, train, eval);
+    put(d, all, "model", model);
+    put(d, all, "position", draw_position(d, model));
+    put(d, all, "train", train);
+    put(d, all, "eval", eval);
+    put(d, root, "version", whole(d, 1));
+    put(d, root, "name", text_of(d, "cell"));
+    put(d, root, "defaults", all);
+    value_append(d->a, seeds, whole(d, draw(d, 1 << 20)));
+    put(d, root, "seeds", seeds);
+    return root;
+}
+
+/* The i-th task from the drawn one on, with a text of PEAT's where it needs a file. NULL: it needs
+ * more. */
+static struct value *task_of(struct draws *d, const char *name)
+{
+    const struct plugin *plugin;
+    struct value *map = named(d, name);
+    if (registry_find(d->s->registry, PEAT_TASK, name, NOWHERE, &plugin, NULL) != PEAT_OK)
+        return NULL;
+    const peat_task *task = plugin->desc->interface;
+    for (const peat_param *row = plugin->desc->param; row && row->key; row++)
+        if (row->flags & PEAT_REQUIRED && (!(row->flags & PEAT_PATH) || task->sample))
+            return NULL;
+        else if (row->flags & PEAT_REQUIRED)
+            put(d, map, row->key,
+                value_text(d->a, NOWHERE,
+                           path_in(installed_dir(d->a, PEAT_INCLUDEDIR), "peat/ops.h").text));
+    return map;
+}
+
+enum acceptance { ACCEPTED, REFUSED, TASK_REFUSED };
+
+/* Whether the engine and the plugins accept the model, as far as shapes show it. With a class token
+ * that has no position, what a pass refuses is the engine's: no width of q and k may change there.
+ */
+static enum acceptance accepts(struct draws *d, const struct value *root, struct error *err)
+{
+    enum { MOST_FLOPS = 12000000 }; /* of a pass, so that a check takes seconds */
+    const struct rig_plan plan = {.dtype = PEAT_F32, .shape_only = true};
+    const struct checked *s = d->s;
+    struct check_outcome o = {CHECK_PASSED};
+    struct check_cell cell = {.file = "cell"};
+    bool dropped;
+    if (cell_config_read(&cell.config, value_get(root, "defaults"), 0, s->registry, s->files, d->a,
+                         &dropped, err->status == PEAT_OK ? err : NULL) != PEAT_OK)
+        return REFUSED;
+    if (s->plugin->desc->kind == PEAT_COMBINE && !cell.config.has_combine)
+        return REFUSED;
+    struct rig *r = rig_open(s, &cell, &plan, &o);
+    bool task = r->s.positional.host; /* set up: schemes come after it */
+    bool ok = r->status == PEAT_OK, front = !model_is_movable(&cell.config.model);
+    for (int phase = PEAT_TRAIN; ok && phase <= PEAT_EVAL; phase++) {
+        struct rig_input x = rig_input(r, (peat_phase)phase);
+        task = ok = x.b.B > 0;
+        if (ok)
+            rig_logits(r, &x.in);
+        ok = ok && !r->given_up && !(front && *r->err.text) && r->flops < MOST_FLOPS;
+    }
+    const struct part *failing = r->s.positional.failing;
+    bool own = r->given_up || (failing && rig_owns(r, failing)) ||
+               (s->plugin->desc->kind == PEAT_TASK && r->status == PEAT_OK);
+    if (!ok && (own || err->status == PEAT_OK))
+        *err = r->err;
+    rig_close(r);
+    return ok ? ACCEPTED : task ? REFUSED : TASK_REFUSED;
+}
+
+static const char *text_of_cell(struct draws *d, struct value *root)
+{
+    struct strbuf out = STRBUF_NEW;
+    settings_add(&out, root, 0, d->a);
+    return strbuf_keep(&out, d->a);
+}
+
+/* The cell with the first task, from a drawn one on, for which it is accepted; NULL: none. */
+static const char *with_task(struct draws *d, struct value *root, struct error *err)
+{
+    const char *const *name;
+    bool own = d->s->plugin->desc->kind == PEAT_TASK;
+    int n = own ? 1 : registry_names(d->s->registry, PEAT_TASK, &name);
+    int64_t first = n ? draw(d, n) : 0;
+    enum acceptance end = TASK_REFUSED;
+    for (int i = 0; i < n && end == TASK_REFUSED; i++) {
+        struct value *task = own ? subject(d) : task_of(d, name[(first + i) % n]);
+        if (!task)
+            continue;
+        put(d, value_get(root, "defaults"), "task", task);
+        end = accepts(d, root, err);
+    }
+    return end == ACCEPTED ? text_of_cell(d, root) : NULL;
+}
+
+const char *cell_drawn(const struct checked *s, uint64_t seed, int64_t index, struct error *err)
+{
+    enum { ATTEMPTS = 120 };
+    const char *text = NULL;
+    for (int64_t i = 0; i < ATTEMPTS && !text; i++) {
+        uint64_t stream = rng_substream(rng_stream(seed, "check", "cells"), (uint64_t)index);
+        struct draws d = {s, s->arena, rng_substream(stream, (uint64_t)i), 0, index, i};
+        text = with_task(&d, draw_cell(&d), err);
+    }
+    return text;
 }

@@ -583,14 +583,14 @@ void recorder_end(struct recorder *r, struct rig *rig, struct graph *g)
     struct json trial = json_map(r->arena);
     peat_node *loss = loss_of(r, g);
     if (loss) {
-        weights_zero_grad(&rig->model.weights);
+        weights_zero_grad(&rig->s.model.weights);
         graph_backward(g, loss);
         put_input_gradients(r);
     }
     json_put(trial, "calls", r->calls);
     struct json tensors = json_put_map(trial, "tensors"), grads = json_put_map(trial, "grads");
-    for (int i = 0; i < rig->model.weights.n; i++) {
-        const struct weight *w = rig->model.weights.item[i];
+    for (int i = 0; i < rig->s.model.weights.n; i++) {
+        const struct weight *w = rig->s.model.weights.item[i];
         if (!strstr(w->name, r->subject->plugin->desc->id))
             continue;
         json_put(tensors, w->name, numbers_of(r->arena, &w->value));

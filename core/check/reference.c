@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.c: compares a plugin's hooks with functions of a Python file, written from the plugin's
- * paper.
+ * reference.c: compares a plugin with functions of a Python file, written from the plugin's paper.
  *
- * Passes of small models are recorded call by call (recorder.h), one line of JSON for each pass,
- * and reference.py gives the same inputs to the functions of the file and compares.
+ * Passes of cells are recorded call by call (recorder.h), one line of JSON for each pass, and
+ * reference.py gives the same inputs to the functions of the file and compares. Then peat.torch
+ * computes whole models of the cells with them.
  */
 
+#include "cell/batchexport.h"
 #include "process/python.h"
 #include "property.h"
 #include "recorder.h"
+#include "train/generation.h"
 
 extern const char reference_program[]; /* reference.py */
-
-enum { DRAWN_SETTINGS = 12 };
-
-static const char *const cases[] = {
-    "", "training padded rows=2 length=9 heads=3 width=6 seed=1",
-    "moved packed rows=2 heads=1 width=10 place=3 shift=29 step=1000 seed=2",
-    "rows=1 length=5 heads=2 width=4 stride=409 seed=3",
-    "fractional moved rows=1 length=9 shift=13 seed=4"};
-enum { FAR_CASE = 3, CASES = sizeof(cases) / sizeof(cases[0]) };
 
 struct recording {
     const struct checked *subject;
@@ -28,112 +21,100 @@ struct recording {
     struct check_outcome *o;
 };
 
+/* ---- hooks, call by call ---- */
+
 static void record_pass(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     struct graph g;
-    t->rig->moves.by = trial_shift(t);
     if (rig_loss(t->rig, &g, &x.in))
         recorder_end(t->recorder, t->rig, &g);
 }
 
-static const struct property recorded = {"reference", .holds = record_pass};
+/* Cells that are larger are left to the comparison of whole models. */
+static const struct property recorded = {"reference", record_pass, ON_ALL | ON_SHORT};
 
-static void write_pass(struct recording *r, const struct trial *t, const char *settings)
+static bool is_small(const struct cell_config *c)
 {
-    struct json head = json_map(t->recorder->arena);
-    json_put_text(head, "case", case_text(t->c, t->recorder->arena));
-    json_put_text(head, "settings", settings);
-    strbuf_addf(&r->lines, "[%s,%s]\n", json_to_text(head.v, JSON_DENSE, t->recorder->arena),
-                t->recorder->text);
+    return c->train.seq_len * c->model.d_model <= 800;
 }
 
 /* A pass that the plugin refuses, or gives up, is not recorded. */
-static void record(struct recording *r, const struct checked *s, const struct variant *v,
-                   peat_arch arch, const char *text)
+static void record(struct recording *r, const struct check_cell *cell, peat_phase phase)
 {
+    const struct checked *s = r->subject;
     struct arena arena;
     struct check_outcome o = {CHECK_PASSED};
     struct recorder recorder;
-    struct check_case c = case_usual(&recorded);
-    BUG_UNLESS(case_read(&c, text, strlen(text), NULL) == PEAT_OK);
-    c.arch = arch;
+    struct trial t = {.subject = s,
+                      .property = &recorded,
+                      .cell = cell,
+                      .phase = phase,
+                      .recorder = &recorder,
+                      .o = &o};
     arena_init(&arena, "reference", 1 << 20);
     recorder_init(&recorder, s, &arena);
-    if (s->trace)
-        s->trace(arch_name(arch));
-    struct trial t = {.subject = s, .variant = v, .c = &c, .recorder = &recorder, .o = &o};
-    trial_run(&t);
+    if (trial_fits(&t) && (s->trace || is_small(&cell->config)))
+        trial_run(&t);
     if (recorder.text)
-        write_pass(r, &t, v->text);
-    else if (o.verdict == CHECK_FAILED && !trial_refused(&t))
+        strbuf_addf(&r->lines, "[\"%s, %s\",%s]\n", path_name(cell->file),
+                    phase == PEAT_TRAIN ? "training" : "evaluation", recorder.text);
+    else if (o.verdict == CHECK_FAILED)
         check_fail(r->o, "%s", o.why);
     arena_release(&arena);
 }
 
-/* The text of case i. One case has two streams of positions, if the combine merges as many. */
-static const char *case_of(const struct checked *s, int i)
+/* ---- whole models ---- */
+
+/* Whether where.heads of one scheme may split the heads of another, which peat.torch does not do.
+ */
+static bool splits_heads(const struct cell_config *c)
 {
-    const peat_combine *combine = checked_combine(s);
-    bool more = combine && (combine->max_streams == 0 || combine->max_streams > 2);
-    return i == 2 && more ? arena_printf(s->arena, "%s streams=3", cases[i]) : cases[i];
+    bool splits = false;
+    for (int i = 0; i < c->n_scheme && c->n_scheme > 1; i++)
+        splits = splits || c->scheme[i].where.head_end > 0;
+    return splits;
 }
 
-static void record_case(struct recording *r, const struct checked *s, const struct variant *v,
-                        const char *text)
-{
-    const peat_scheme *scheme = checked_scheme(s);
-    bool across = scheme && scheme->traits & PEAT_ACROSS;
-    for (int arch = PEAT_DECODER; arch <= PEAT_SEQ2SEQ; arch++)
-        if (arch != PEAT_SEQ2SEQ || across)
-            record(r, s, v, (peat_arch)arch, text);
-}
-
-/* "base=500 layout=halves" */
-static const char *settings_text(const struct value *settings, struct arena *a)
-{
-    const char *text = "";
-    for (int i = 0; i < settings->n; i++)
-        text = arena_printf(a, "%s%s%s=%s", text, i ? " " : "", settings->key[i],
-                            settings->item[i]->text);
-    return text;
-}
-
-static void record_drawn(struct recording *r, int index)
-{
-    struct checked s = *r->subject;
-    struct check_outcome refused = {CHECK_PASSED};
-    struct variant v;
-    struct value *settings = drawn_settings(&s, index);
-    s.given = value_merge(s.arena, (struct value *)(uintptr_t)s.given, settings);
-    if (!checked_variant(&s, &v, &refused))
-        return;
-    v.text = settings_text(settings, s.arena);
-    record_case(r, &s, &v, case_of(&s, index % CASES));
-}
-
-/* Records every label and switch in each case, but the far case only with the parameters as given;
- * then drawn settings. */
-static void record_all(struct recording *r)
+/* Writes the cell's model with its first batch, logits, loss and gradients for peat.torch, as `peat
+ * export --batch` does. A model that the plugin refuses is left out. */
+static void export_cell(struct recording *r, const struct check_cell *cell)
 {
     const struct checked *s = r->subject;
-    const struct variants *v = variants_make(s, r->o);
-    for (int i = 0; v && i < v->n; i++)
-        for (int k = 0; k < CASES; k++)
-            if (i == 0 || k != FAR_CASE)
-                record_case(r, s, &v->item[i], case_of(s, k));
-    for (int i = 0; v && s->plugin->desc->param && i < DRAWN_SETTINGS; i++)
-        record_drawn(r, i);
-    if (v && r->lines.n == 0)
-        check_skip(r->o, "its hooks were not called: a model without positions, or the plugin "
-                         "refuses all small models");
+    const struct rig_plan plan = {.dtype = PEAT_F64};
+    struct check_outcome o = {CHECK_PASSED};
+    struct error err = {0};
+    struct rig *rig = rig_open(s, cell, &plan, &o);
+    struct tensor_list list = {.arena = &rig->arena, .err = &err};
+    if (rig->status == PEAT_OK) {
+        struct json meta = json_map(s->arena);
+        list.tensor = generation_tensors(&rig->s.model.weights, NULL, &rig->arena, &list.n);
+        list.room = list.n;
+        json_put_text(meta, "peat_config",
+                      json_to_text(rig->config.resolved, JSON_CANONICAL, s->arena));
+        json_put_text(meta, "peat_resolved",
+                      json_to_text(assembly_resolved(&rig->s, s->arena), JSON_CANONICAL, s->arena));
+        json_put_text(meta, "peat_step", "0");
+        const char *file =
+            arena_printf(s->arena, "%s/%s.safetensors", s->scratch, path_name(cell->file));
+        if (first_batch_add(&list, &rig->s, &rig->config) &&
+            safetensors_write(file, list.tensor, list.n, meta.v, &err) != PEAT_OK)
+            check_fail(r->o, "%s", err.text);
+    }
+    rig_close(rig);
 }
 
 /* The program's last line is its answer: what it compared, or the first difference. */
 static void compare(struct recording *r, const char *records)
 {
-    char *word[] = {"-c", (char *)(uintptr_t)reference_program,
-                    (char *)(uintptr_t)r->subject->reference, (char *)(uintptr_t)records};
+    struct arena *a = r->subject->arena;
+    const char *package = installed_dir(a, PEAT_PYTHONDIR);
+    char *word[] = {"-c",
+                    (char *)(uintptr_t)reference_program,
+                    (char *)(uintptr_t)r->subject->reference,
+                    (char *)(uintptr_t)records,
+                    (char *)(uintptr_t)r->subject->plugin->path,
+                    arena_strdup(a, package ? package : "")};
     struct child python = {.argv =
                                python_words(word, sizeof(word) / sizeof(*word), r->subject->arena)};
     struct error err = {0};
@@ -160,11 +141,13 @@ static void compare(struct recording *r, const char *records)
 void trace_whole(const struct checked *s, struct check_outcome *o)
 {
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
-    struct variant v;
+    const struct check_cells *cells = s->plugin->desc->kind == PEAT_TASK ? s->open : cells_of(s, o);
     if (s->plugin->desc->kind == PEAT_TASK)
         check_skip(o, "a task has no hooks");
-    else if (checked_variant(s, &v, o))
-        record_case(&r, s, &v, "");
+    for (int i = 0; i < cells->n; i++) {
+        s->trace(cell_text(s, &cells->item[i]));
+        record(&r, &cells->item[i], PEAT_TRAIN);
+    }
     strbuf_release(&r.lines);
 }
 
@@ -173,9 +156,17 @@ void reference_whole(const struct checked *s, struct check_outcome *o)
     const char *records = arena_printf(s->arena, "%s/reference.json", s->scratch);
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
     struct error err = {0};
-    record_all(&r);
+    const struct check_cells *cells = cells_of(s, o);
+    for (int i = 0; i < cells->n && o->verdict == CHECK_PASSED; i++) {
+        record(&r, &cells->item[i], PEAT_TRAIN);
+        record(&r, &cells->item[i], PEAT_EVAL);
+        if (!splits_heads(&cells->item[i].config))
+            export_cell(&r, &cells->item[i]);
+    }
     if (file_write(records, r.lines.text, r.lines.n, &err) != PEAT_OK)
         check_fail(o, "%s", err.text);
+    if (o->verdict == CHECK_PASSED && r.lines.n == 0)
+        check_skip(o, "its hooks were not called");
     if (o->verdict == CHECK_PASSED)
         compare(&r, records);
     strbuf_release(&r.lines);

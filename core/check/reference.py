@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""FILE RECORDS: gives the inputs of recorded calls of hooks to the functions of a formula.
+"""FILE RECORDS PLUGIN PACKAGE: gives the inputs of recorded calls of hooks to the functions of a formula, and computes the
+models beside RECORDS with it.
 
 The last line is the first difference, or the mistake in FILE; when all agree it is the number of calls
 that were compared, and the exit code 0. The rules of formulas are in docs/formulas.md.
 """
+import glob
 import importlib.util
 import inspect
 import json
@@ -221,20 +223,42 @@ def compare_pass(trial):
     return compare_gradients(calls, made, grads, tensors) if torch else None
 
 
+def compare_models():
+    """The number of cells whose logits, loss and gradients peat.torch computes as PEAT does."""
+    sys.path.insert(0, PACKAGE)
+    from peat.torch import check, files, formulas
+    sys.path.remove(PACKAGE)
+    find, n = formulas.find, 0
+    formulas.find = lambda kind, plugin, program: PATH if plugin == PLUGIN else find(kind, plugin, program)
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(RECORDS), "*.safetensors"))):
+        try:
+            found = check.differences(path, "")
+        except files.Refused as e:
+            if PATH in str(e):
+                raise
+            continue  # a plugin beside it has no formula
+        for what, by in found.items():
+            if not by <= (1e-7 if "gradient" in what else LIMIT):
+                give_up(f"whole model: {what} differs by {by:.2g} from what peat.torch computes with the formula "
+                        f"({os.path.basename(path)[:-len('.safetensors')]})")
+        n += 1
+    return n
+
+
 def main():
     for text in open(RECORDS):
-        head, trial = json.loads(text)
+        cell, trial = json.loads(text)
         wrong = compare_pass(trial)
         if wrong:
-            settings = f", {head['settings']}" if head["settings"] else ""
-            give_up(f"{wrong} ({head['case'].replace('reference ', '', 1)}{settings})")
+            give_up(f"{wrong} ({cell})")
     if not COMPARED:
         give_up(f"{os.path.basename(PATH)} compares nothing: it leaves out every hook that was called")
-    print(f"{sum(COMPARED.values())} calls of hooks compared: {', '.join(sorted(COMPARED))}", flush=True)
+    models = compare_models() if torch and os.path.isdir(PACKAGE) else 0
+    print(f"{models} models, {sum(COMPARED.values())} calls of hooks compared: {', '.join(sorted(COMPARED))}", flush=True)
 
 
 COMPARED = {}  # calls, by hook
-PATH, RECORDS = sys.argv[1:3]
+PATH, RECORDS, PLUGIN, PACKAGE = sys.argv[1:5]
 sys.dont_write_bytecode = True
 FOLDER = os.path.dirname(os.path.abspath(PATH))
 sys.path = [FOLDER, *sys.path, os.path.dirname(FOLDER)]  # the folder above hides no module of Python

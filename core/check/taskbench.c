@@ -42,32 +42,30 @@ static bool has_repeated_sample(const struct checked *s)
     return false;
 }
 
-peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
-                       uint64_t seed, int64_t rows)
+peat_status bench_open(struct bench *b, const struct checked *s, const struct check_cell *cell,
+                       int64_t seed, int64_t rows)
 {
     *b = (struct bench){.host = *host_table(),
-                        .task = {.hooks = s->plugin->desc->interface, .trail = s->trail},
+                        .config = cell->config,
+                        .s.trail = s->trail,
                         .reads_data = reads_data(s),
                         .repeats_data = has_repeated_sample(s)};
+    const peat_task *hooks = s->plugin->desc->interface;
     b->host.draw = logged_draw;
-    b->task.host = &b->host;
+    b->s.host = &b->host;
+    b->config.seed = seed;
+    b->config.eval.test = hooks->test ? 0.5 : 0;
     arena_init(&b->arena, "check task", 1 << 18);
     arena_guard(&b->arena, GUARD_BYTES, ARENA_SHOWS_WRITES);
-    b->task.part = (struct part){
-        .id = s->plugin->desc->id, .prefix = "task", .config = config, .files = s->files};
-    b->task.plan = (peat_task_plan){.arch = arch,
-                                    .seq_len = SEQ_LEN,
-                                    .eval_tokens = EVAL_TOKENS,
-                                    .seed = seed,
-                                    .test = b->task.hooks->test ? 0.5 : 0};
-    peat_status status = task_setup(&b->task, &b->arena, &b->err);
+    peat_status status = assemble(&b->s, &b->config, &b->arena, PEAT_F32, true, &b->err);
     if (status != PEAT_OK)
         return status;
-    int64_t longest = SEQ_LEN;
-    for (int64_t i = 0; i < b->task.plan.n_eval; i++)
-        longest = b->task.plan.eval_T[i] > longest ? b->task.plan.eval_T[i] : longest;
-    status = task_batch_init(&b->task, &b->train, &b->arena, rows, SEQ_LEN);
-    return status == PEAT_OK ? task_batch_init(&b->task, &b->eval, &b->arena, rows, longest)
+    const peat_task_plan *plan = &b->s.task.plan;
+    int64_t longest = plan->seq_len;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        longest = plan->eval_T[i] > longest ? plan->eval_T[i] : longest;
+    status = task_batch_init(&b->s.task, &b->train, &b->arena, rows, plan->seq_len);
+    return status == PEAT_OK ? task_batch_init(&b->s.task, &b->eval, &b->arena, rows, longest)
                              : status;
 }
 
@@ -76,13 +74,13 @@ void bench_close(struct bench *b)
     arena_release(&b->arena);
 }
 
-peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config)
+peat_status bench_open_first(struct bench *b, const struct checked *s)
 {
-    peat_status status = bench_open(b, s, config, PEAT_DECODER, 1, ROWS);
-    if (status != PEAT_REFUSED)
-        return status;
-    bench_close(b);
-    return bench_open(b, s, config, PEAT_ENCODER, 1, ROWS);
+    struct check_outcome o = {CHECK_PASSED};
+    const struct check_cells *cells = cells_of(s, &o);
+    *b = (struct bench){.err.status = PEAT_REFUSED};
+    return cells->n ? bench_open(b, s, cells->item, 1, ROWS)
+                    : error_set(&b->err, PEAT_REFUSED, "%s", o.why);
 }
 
 void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
@@ -90,9 +88,8 @@ void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
 {
     struct bench b[3];
     for (int i = 0; i < n; i++) {
-        peat_status status = bench_open(&b[i], t->subject, t->variant->config, t->c->arch,
-                                        kind[i].seed, kind[i].rows);
-        if (i == 0 && status == PEAT_REFUSED)
+        peat_status status = bench_open(&b[i], t->subject, t->cell, kind[i].seed, kind[i].rows);
+        if (status == PEAT_REFUSED && i == 0) /* that the cell has a test part too */
             check_skip(t->o, "refused: %s", b[i].err.text);
         else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
             check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
@@ -104,9 +101,9 @@ void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
         bench_close(&b[i]);
 }
 
-bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o)
+bool make_train(struct bench *b, int64_t seed, int64_t step, struct check_outcome *o)
 {
-    bool made = task_train_batch(&b->task, seed, step, &b->train, &b->err) == PEAT_OK;
+    bool made = task_train_batch(&b->s.task, (uint64_t)seed, step, &b->train, &b->err) == PEAT_OK;
     if (!made)
         check_fail(o, "%s", b->err.text);
     return made;
@@ -118,9 +115,9 @@ const struct held_out test_part = {"test", task_test_batch};
 bool make_eval(struct bench *b, const struct held_out *part, int64_t which, int64_t index,
                struct check_outcome *o)
 {
-    if (part == &test_part && b->task.plan.test == 0)
+    if (part == &test_part && b->s.task.plan.test == 0)
         return false;
-    bool made = part->batch(&b->task, which, index, &b->eval, &b->err) == PEAT_OK;
+    bool made = part->batch(&b->s.task, which, index, &b->eval, &b->err) == PEAT_OK;
     if (!made)
         check_fail(o, "%s", b->err.text);
     return made && b->eval.b.B > 0;

@@ -5,7 +5,7 @@
 #include "property.h"
 #include "train/task.h"
 
-enum { ROWS = 3, SEQ_LEN = 32, EVAL_TOKENS = 512, STEPS = 4, BATCHES_MAX = 64 };
+enum { ROWS = 3, STEPS = 4, BATCHES_MAX = 64 };
 
 /* A call of host->draw. */
 struct draw {
@@ -24,7 +24,8 @@ void draw_log_to(struct draw_log *log);
 struct bench {
     struct arena arena;
     peat_host host; /* logs draws */
-    struct task task;
+    struct cell_config config;
+    struct assembly s;
     struct batch train, eval;
     bool reads_data, repeats_data;
     struct error err;
@@ -38,22 +39,22 @@ struct held_out {
 };
 extern const struct held_out validation_part, test_part;
 
-/* Sets the task up and allocates its batches. Call bench_close also after a failure. */
-peat_status bench_open(struct bench *b, const struct checked *s, const void *config, peat_arch arch,
-                       uint64_t seed, int64_t rows);
-/* For a decoder, or for an encoder where decoders are refused. */
-peat_status bench_open_either(struct bench *b, const struct checked *s, const void *config);
+/* Sets the task of the cell up and allocates its batches, for this seed of the cell. Call
+ * bench_close also after a failure. */
+peat_status bench_open(struct bench *b, const struct checked *s, const struct check_cell *cell,
+                       int64_t seed, int64_t rows);
+/* For the first cell. */
+peat_status bench_open_first(struct bench *b, const struct checked *s);
 void bench_close(struct bench *b);
 struct bench_kind {
-    uint64_t seed;
+    int64_t seed;
     int64_t rows;
 };
-/* Runs `look` with n benches of these kinds, at most 3. The verdict is CHECK_SKIPPED where the task
- * refuses the architecture or the parameters. */
+/* Runs `look` with n benches of these kinds, at most 3. */
 void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
                  void (*look)(struct bench *b, struct check_outcome *o));
 /* True when the batch was made; it is b->train. */
-bool make_train(struct bench *b, uint64_t seed, int64_t step, struct check_outcome *o);
+bool make_train(struct bench *b, int64_t seed, int64_t step, struct check_outcome *o);
 /* True when the batch was made and has rows; it is b->eval. Not every task has a test part. */
 bool make_eval(struct bench *b, const struct held_out *part, int64_t which, int64_t index,
                struct check_outcome *o);

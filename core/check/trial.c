@@ -1,50 +1,96 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.c: the model and the input of a case, and messages about it. */
+/* trial.c: a property in the model of a cell, and messages about it. */
 
+#include "cell/setting.h"
 #include "property.h"
 #include "recorder.h"
 
-/* The number of places of a source, which differs from the decoder's. */
-enum { SOURCE_T = 4 };
+const char *const arch_names[] = {
+    [PEAT_DECODER] = "decoder", [PEAT_ENCODER] = "encoder", [PEAT_SEQ2SEQ] = "seq2seq"};
 
-/* T_max, beyond positions with a stride, so that tables have their rows; 0: the default. */
-static int64_t longest(const struct check_case *c)
+static bool all_storable(const struct cell_config *c)
 {
-    int64_t usual = c->property->longest ? c->property->longest : RIG_T_MAX;
-    int64_t needed = c->length * (c->stride > 1 ? c->stride : 1);
-    return needed > usual ? needed : c->property->longest;
+    const peat_combine *combine = c->has_combine ? c->combine.plugin->desc->interface : NULL;
+    bool all = !combine || combine->traits & PEAT_STORABLE;
+    for (int i = 0; i < c->n_scheme; i++) {
+        const peat_scheme *scheme = c->scheme[i].plugin->desc->interface;
+        all = all && scheme->traits & PEAT_STORABLE;
+    }
+    return all;
 }
 
-/* 3/4 and its multiples are exact in binary. */
-static double fraction(const struct trial *t)
+static int64_t longest(const struct cell_config *c)
 {
-    return trial_has(t, CASE_FRACTIONAL) ? 0.75 : 1;
+    int64_t T = c->train.seq_len;
+    for (int64_t i = 0; i < c->eval.lengths.n; i++)
+        T = (int64_t)fmax((double)T, c->eval.lengths.item[i]);
+    return T;
 }
 
-double trial_shift(const struct trial *t)
+static bool moves_rows(const struct cell_config *c)
 {
-    return fraction(t) * (double)t->c->shift;
+    for (int i = 0; i < c->n_scheme; i++)
+        if (scheme_has(c->scheme[i].plugin->desc->interface, HOOK_POSITIONS))
+            return true;
+    return false;
+}
+
+/* One scheme, the combination that adds, and no class token that has no position. */
+static bool is_alone(const struct cell_config *c)
+{
+    return c->n_scheme == 1 && c->scheme[0].where.across != ACROSS_ONLY &&
+           (!c->has_combine || same_text(c->combine.plugin->desc->id, setting_combine)) &&
+           model_is_movable(&c->model);
+}
+
+bool trial_fits(const struct trial *t)
+{
+    enum { SHORT = 70 };
+    const struct cell_config *c = &t->cell->config;
+    const struct model_config *m = &c->model;
+    const bool holds[] = {[3] = m->input == PEAT_INPUT_TOKENS,
+                          [4] = m->head != PEAT_HEAD_CLASS && !model_has_class_token(m),
+                          [5] = longest(c) < SHORT,
+                          [6] = m->n_head > 1,
+                          [7] = is_alone(c),
+                          [8] = t->phase == PEAT_TRAIN,
+                          [9] = t->phase == PEAT_EVAL,
+                          [13] = trial_draw(t, "some", 3) == 0,
+                          [14] = c->n_scheme < 2 && !moves_rows(c)};
+    const unsigned on = t->property->on;
+    bool fits = on >> m->arch & 1 && (!(t->property->traits & PEAT_STORABLE) || all_storable(c));
+    for (int i = 3; i < 15; i++)
+        fits = fits && (!(on >> i & 1) || holds[i] || (i > 9 && i < 13));
+    return fits;
+}
+
+int64_t trial_draw(const struct trial *t, const char *what, int64_t n)
+{
+    const char *name = arena_printf(t->subject->arena, "%s %d %s", t->property->check,
+                                    (int)(t->property - properties) * 2 + (int)t->phase, what);
+    uint64_t stream = rng_stream((uint64_t)t->cell->config.seed, "check", name);
+    return (int64_t)(rng_bits(stream, 0) % (uint64_t)n);
+}
+
+/* The step of training, or the last one before an evaluation. */
+static int64_t step_of(const struct trial *t)
+{
+    static const int64_t steps[] = {1, 2, 7, 60, 1000, 50000, 1000000};
+    return steps[trial_draw(t, "step", 7)];
 }
 
 struct rig_plan trial_plan(const struct trial *t)
 {
-    const struct check_case *c = t->c;
-    return (struct rig_plan){.arch = c->arch,
-                             .dtype = trial_has(t, CASE_F32) ? PEAT_F32 : PEAT_F64,
-                             .T_max = longest(c),
-                             .n_stream = (int)c->streams,
-                             .D = c->heads * c->width,
-                             .heads = c->heads,
-                             .seed = c->seed,
-                             .layers = c->layers,
-                             .trained_step = c->step,
-                             .stride = fraction(t) * (double)(c->stride > 0 ? c->stride : 1),
-                             .flags = c->flags | c->property->has,
-                             .hooks = t->recorder ? &t->recorder->scheme : t->hooks,
+    const unsigned on = t->property->on;
+    bool f32 = on & IN_F32 || (on & IN_EITHER && trial_draw(t, "real", 2));
+    return (struct rig_plan){.dtype = f32 ? PEAT_F32 : PEAT_F64,
+                             .trained_step = t->phase == PEAT_EVAL ? step_of(t) : 0,
+                             .without = t->without,
+                             .hooks = t->recorder ? &t->recorder->scheme : NULL,
                              .merge = t->recorder ? &t->recorder->combine : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,
-                             .moved = trial_has(t, CASE_MOVED),
-                             .guarded = trial_has(t, CASE_GUARDED) ? ARENA_SHOWS_WRITES : 0};
+                             .moved = on & MOVED,
+                             .guarded = on & GUARDED ? ARENA_SHOWS_WRITES : 0};
 }
 
 bool trial_accepts(const struct trial *t, struct rig *r)
@@ -63,87 +109,31 @@ void trial_run(struct trial *t)
 {
     const struct rig_plan plan = trial_plan(t);
     if (t->subject->plugin->desc->kind == PEAT_TASK) {
-        t->c->property->holds(t);
+        t->property->holds(t);
         return;
     }
-    t->rig = rig_open(t->subject, t->variant, &plan, t->o);
-    if (trial_accepts(t, t->rig)) {
-        t->c->property->holds(t);
-        rig_close(t->rig);
-    }
-}
-
-bool trial_refused(const struct trial *t)
-{
-    return t->rig && (t->rig->given_up || (trial_has(t, CASE_FRACTIONAL) && *t->rig->err.text));
-}
-
-void trial_skip_refused(const struct trial *t)
-{
-    if (t->o->verdict != CHECK_FAILED || !trial_refused(t))
+    t->rig = rig_open(t->subject, t->cell, &plan, t->o);
+    if (!trial_accepts(t, t->rig))
         return;
-    *t->o = (struct check_outcome){CHECK_PASSED};
-    check_skip(t->o, "refused: %s", t->rig->err.text);
+    t->property->holds(t);
+    rig_close(t->rig);
 }
 
-bool trial_has(const struct trial *t, enum case_flag flag)
+struct rig_input trial_input_of(const struct trial *t, struct rig *r)
 {
-    return (t->c->flags | t->c->property->has) & flag;
-}
-
-/* Fills padding and documents; the case's flags say which of them the input has. */
-static void hide(const struct trial *t, struct rig_input *x)
-{
-    int64_t from, to;
-    const char *side;
-    for (int64_t i = 0; i < x->in.B * x->in.T; i++) {
-        case_padding(t->c, i / x->in.T, &from, &to, &side);
-        x->pad[i] = i % x->in.T < from || i % x->in.T >= to;
-        x->document[i] = i % x->in.T >= t->c->place;
-    }
-    x->in.pad = trial_has(t, CASE_PADDED) ? x->pad : NULL;
-    x->in.document = trial_has(t, CASE_PACKED) ? x->document : NULL;
-}
-
-/* Adds a source of S places to each row; places from SOURCE_T on are padding. */
-static void add_sources(const struct trial *t, struct model_input *in, int64_t S)
-{
-    struct arena *a = &t->rig->arena;
-    int32_t *source = ARENA_ARRAY(a, in->B * S, int32_t);
-    uint8_t *pad = ARENA_ARRAY(a, in->B * S, uint8_t),
-            *special = arena_zalloc(a, (size_t)(in->B * S));
-    for (int64_t i = 0; i < in->B * S; i++) {
-        source[i] = rig_token(t->rig, "source", 1000 * (i / S) + i % S);
-        pad[i] = i % S >= SOURCE_T;
-    }
-    in->S = S;
-    in->source = source;
-    in->source_pad = pad;
-    in->source_special = special;
-}
-
-struct rig_input trial_longer_sources(const struct trial *t, int64_t n)
-{
-    const struct check_case *c = t->c;
-    struct rig_input x = rig_input(t->rig, c->rows, c->length);
-    if (trial_has(t, CASE_TRAINING)) {
-        x.in.phase = PEAT_TRAIN;
-        x.in.step = c->step > 0 ? c->step : 1 + c->seed % 7;
-    }
-    hide(t, &x);
-    if (c->arch == PEAT_SEQ2SEQ)
-        add_sources(t, &x.in, SOURCE_T + n);
+    struct rig_input x = rig_input(r, t->phase);
+    x.in.step = t->phase == PEAT_TRAIN ? step_of(t) : 0;
     return x;
 }
 
 struct rig_input trial_input(const struct trial *t)
 {
-    return trial_longer_sources(t, 0);
+    return trial_input_of(t, t->rig);
 }
 
 void trial_fail(const struct trial *t, const char *fmt, ...)
 {
-    const char *claim = t->c->property->claim;
+    const char *claim = t->property->claim;
     struct strbuf text = STRBUF_NEW;
     va_list args;
     va_start(args, fmt);
@@ -155,12 +145,12 @@ void trial_fail(const struct trial *t, const char *fmt, ...)
 }
 
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
-                const char *what)
+                int64_t T, const char *what)
 {
     static const double limit = 1e-9;
-    int64_t at = 0;
+    int64_t at = 0, V = t->rig->V;
     double worst = 0;
-    for (int64_t i = 0; a && b && i < n * RIG_V; i++) {
+    for (int64_t i = 0; a && b && i < n * V; i++) {
         double d = fabs(a[i] - b[i]) / fmax(1, fmax(fabs(a[i]), fabs(b[i])));
         if (!(d <= worst)) {
             worst = isnan(d) ? (double)INFINITY : d;
@@ -168,12 +158,18 @@ void trial_same(const struct trial *t, const double *a, const double *b, int64_t
         }
     }
     if (!(worst <= limit))
-        trial_fail(t, "the logits at place %" PRId64 " differ by %.2g %s%s",
-                   (first + at / RIG_V) % t->c->length, worst,
-                   trial_has(t, CASE_TRAINING) ? "in training " : "", what);
+        trial_fail(t, "the logits at place %" PRId64 " differ by %.2g %s%s", (first + at / V) % T,
+                   worst, t->phase == PEAT_TRAIN ? "in training " : "", what);
 }
 
-const double *logits_at(const double *logits, int64_t place)
+void trial_same_batch(const struct trial *t, const struct model_input *in, const double *a,
+                      const double *b, const char *what)
 {
-    return logits ? logits + place * RIG_V : NULL;
+    int64_t places = rig_has_places(t->rig) ? in->T : 1;
+    trial_same(t, a, b, in->B * places, 0, places, what);
+}
+
+const double *logits_at(const struct trial *t, const double *logits, int64_t row)
+{
+    return logits ? logits + row * t->rig->V : NULL;
 }

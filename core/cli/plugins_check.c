@@ -12,7 +12,7 @@ struct request {
     int64_t trail;    /* descriptor; 0: not given */
     const char *only; /* NULL: all checks      */
     const char *record;
-    struct check_request request; /* cases: one case, or a request of a parent */
+    struct check_request request;
     int64_t seed, seconds, jobs;
     bool json, here, thorough, trace;
 };
@@ -26,6 +26,7 @@ struct checking {
     const struct value *subject;
     int count[CHECK_ENDS];
     struct thorough random;
+    bool own_cells; /* request.cells is a folder of this command */
 };
 
 /* ---- printing ---- */
@@ -58,25 +59,36 @@ static const char *subject_text(const struct checking *c, const char *key)
 
 /* A command line that repeats the check. It names the path, because the name may find
  * another file. */
-static const char *repeat_command(struct checking *c, const char *check)
+static const char *repeat_command(struct checking *c, const struct check_report *r)
 {
-    const struct thorough *t = &c->random;
-    bool of_case = strcmp(check, check_cases.name) == 0;
-    const char *cases = t->text ? t->text : c->q.request.cases;
-    char *const *setting = of_case && t->text ? t->setting : c->q.request.setting;
-    int n = of_case && t->text ? t->n_setting : c->q.request.n_setting;
+    const struct check_request *q = &c->q.request;
+    const char *check = r->check, *cells = c->own_cells ? NULL : q->cells;
     struct strbuf out = STRBUF_NEW;
     const char *path = subject_text(c, "path");
-    strbuf_addf(&out, "peat plugins check %s", *path ? path : c->q.request.plugin);
-    for (int i = 0; i < n; i++)
-        strbuf_addf(&out, " '%s'", setting[i]);
-    if (of_case)
-        strbuf_addf(&out, " --case '%s' --here", cases ? cases : "");
-    else
-        strbuf_addf(&out, " --only %s --here", check);
+    if (strcmp(check, check_cases.name) == 0) {
+        check = r->cells.check ? r->cells.check : check;
+        cells = CHECK_CELL;
+    }
+    strbuf_addf(&out, "peat plugins check %s", *path ? path : q->plugin);
+    for (int i = 0; i < q->n_setting; i++)
+        strbuf_addf(&out, " '%s'", q->setting[i]);
+    strbuf_addf(&out, " --only %s", check);
+    if (cells)
+        strbuf_addf(&out, " --case '%s'", cells);
+    strbuf_add(&out, " --here");
     if (strcmp(check, "reference") == 0)
-        strbuf_addf(&out, " --reference '%s'", c->q.request.reference);
+        strbuf_addf(&out, " --reference '%s'", q->reference);
     return strbuf_keep(&out, c->arena);
+}
+
+/* The experiment file of a cell that failed, line by line. */
+static void print_cell(const struct check_report *r)
+{
+    for (const char *line = r->cells.text; line && *line;) {
+        int n = (int)strcspn(line, "\n");
+        cli_print("           | %.*s\n", n, line);
+        line += n + (line[n] == '\n');
+    }
 }
 
 static void print_head(const struct checking *c)
@@ -141,8 +153,10 @@ static void print_report(struct checking *c, const struct check_report *r)
         cli_print("  %-8s %-24s%s\n", check_end_name(r->end), r->check, r->text);
     else
         cli_print("  %-8s %s\n", check_end_name(r->end), r->check);
-    if (check_is_bad(r->end))
-        cli_print("           again: %s\n", repeat_command(c, r->check));
+    if (check_is_bad(r->end)) {
+        print_cell(r);
+        cli_print("           again: %s\n", repeat_command(c, r));
+    }
     fflush(stdout);
 }
 
@@ -163,7 +177,8 @@ static void add_report(struct json list, struct checking *c, const struct check_
     json_put_text(map, "end", check_end_name(r->end));
     json_put_text(map, "text", r->text);
     json_put_real(map, "seconds", r->seconds);
-    json_put_text(map, "command", check_is_bad(r->end) ? repeat_command(c, r->check) : NULL);
+    json_put_text(map, "cell", r->cells.text);
+    json_put_text(map, "command", check_is_bad(r->end) ? repeat_command(c, r) : NULL);
 }
 
 static void print_object(struct checking *c)
@@ -224,27 +239,15 @@ static bool run_random(struct checking *c)
         return false;
     struct check_report *r = &c->report[c->n];
     *r = t->report;
-    if (check_is_bad(r->end))
-        r->text = arena_printf(c->arena, "%s; case %" PRId64 " of seed %" PRIu64 "%s%s", r->text,
-                               t->index, t->seed, t->text ? ", made smaller: " : "",
-                               t->text ? t->text : "");
-    else
-        r->text = arena_printf(
-            c->arena, "%" PRId64 " configurations of seed %" PRIu64 ", %" PRId64 " of them refused",
-            t->tried, t->seed, t->refused);
+    r->text =
+        check_is_bad(r->end)
+            ? arena_printf(c->arena,
+                           "%s: %s; cell %" PRId64 " of seed %" PRIu64
+                           ", made smaller; write it to " CHECK_CELL,
+                           r->cells.check ? r->cells.check : "set-up", r->text, t->index, t->seed)
+            : arena_printf(c->arena, "%" PRId64 " cells of seed %" PRIu64, t->tried, t->seed);
     count(c);
     return true;
-}
-
-static int run_case(struct checking *c)
-{
-    c->report = ARENA_ARRAY(c->arena, 1, struct check_report);
-    if (!run_apart(c, check_cases.name))
-        return CLI_USAGE;
-    count(c);
-    if (c->q.json)
-        print_object(c);
-    return check_is_bad(c->report[0].end) ? CLI_FAILED : CLI_DONE;
 }
 
 /* After a plugin did not return in one check, no further check is run: each would take as long. */
@@ -253,23 +256,21 @@ static bool has_hung(const struct checking *c)
     return c->count[CHECK_TIMEOUT] > 0;
 }
 
-/* Describes the plugin where the only check that was wanted has crashed. */
-static bool describe(struct checking *c, const struct check *tried)
+/* Draws the cells, which describes the plugin. Where that fails, the checks say why. */
+static bool draw(struct checking *c)
 {
-    struct check_report r = {.subject = c->subject};
-    const char *first = checks[0].name;
-    bool done = r.subject || !strcmp(tried->name, first) ||
-                check_apart(&c->q.request, first, c->arena, &r, c->err);
+    struct check_report r;
+    bool done = check_apart(&c->q.request, check_cells.name, c->arena, &r, c->err);
     c->subject = r.subject;
     return done;
 }
 
-/* The first check describes the plugin; a plugin that cannot be loaded has no others. */
-static int run_all(struct checking *c)
+/* A plugin that cannot be loaded has no checks after the first. */
+static int run_checks(struct checking *c)
 {
     const struct check *first = c->q.only ? check_find(c->q.only) : checks;
     c->report = ARENA_ARRAY(c->arena, 64, struct check_report);
-    if (!run_apart(c, first->name) || !describe(c, first))
+    if (!draw(c) || !run_apart(c, first->name))
         return CLI_USAGE;
     if (c->report[0].absent) {
         cli_say("%s", c->report[0].text);
@@ -303,6 +304,21 @@ static int run_all(struct checking *c)
     }
     int bad = c->count[CHECK_FAILED] + c->count[CHECK_CRASHED] + c->count[CHECK_TIMEOUT];
     return bad ? CLI_FAILED : CLI_DONE;
+}
+
+/* All checks have the same cells, in a folder: the first that needs some draws them. */
+static int run_all(struct checking *c)
+{
+    struct own_dir dir;
+    if (c->q.request.cells)
+        return run_checks(c);
+    if (own_dir_open(&dir, "cells", c->err) != PEAT_OK)
+        return CLI_USAGE;
+    c->q.request.cells = dir.path;
+    c->own_cells = true;
+    int end = run_checks(c);
+    own_dir_close(&dir);
+    return end;
 }
 
 /* Runs checks in this process, which ends with its parent, and writes the record that the parent
@@ -376,27 +392,25 @@ static int check_plugin(const struct cli *cli)
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);
     const struct cli_clash one[] = {
         {"with-parent", !q->record, "--with-parent goes with --record"},
-        {"here record", !q->only && !q->request.cases,
-         "--here and --record go with --only or --case"},
-        {"thorough", q->request.cases != NULL, "--thorough makes its own cases: leave --case out"},
+        {"here record", !q->only, "--here and --record go with --only"},
+        {"thorough", q->request.cells != NULL, "--thorough draws its own cells: leave --case out"},
         {"seed seconds jobs", !q->thorough, "--seed, --seconds and --jobs go with --thorough"},
-        {"trace", q->only || q->request.cases || q->thorough || q->json || q->record,
-         "--trace checks nothing: leave --only, --case, --thorough, --json and --record out"},
+        {"trace", q->only || q->thorough || q->json || q->record,
+         "--trace checks nothing: leave --only, --thorough, --json and --record out"},
         {"only", same_text(q->only, "reference") && !q->request.reference,
          "check 'reference' needs a --reference FILE"},
-        {"only", same_text(q->only, check_cases.name) && !q->request.cases,
-         "check 'cases' needs a --case; --thorough makes some"},
+        {"only", same_text(q->only, check_cases.name) && !q->request.sweep,
+         "check 'cases' is that of --thorough"},
     };
     if (CLI_CLASHES(cli, one))
         return CLI_USAGE;
-    if (q->request.cases)
-        c.q.only = check_cases.name;
     if (q->trace)
         c.q.only = check_trace.name;
     if (q->thorough && !cli_given(cli, "seed"))
         c.q.seed = (int64_t)(clock_seconds() * 1e3) % 1000000;
-    if (q->request.cases && !q->record && !q->here)
-        return run_case(&c);
+    if (q->request.cells && access(q->request.cells, R_OK) != 0)
+        return cli_mistake(plugins_check.name, "cannot read the cell '%s': %s", q->request.cells,
+                           strerror(errno));
     if (q->request.reference && access(q->request.reference, R_OK) != 0)
         return cli_mistake(plugins_check.name, "cannot read the reference '%s': %s",
                            q->request.reference, strerror(errno));
@@ -412,7 +426,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "reference", "FILE", request.reference,
              "Python functions that the hooks have to agree with: docs/formulas.md"),
     CLI_FLAG(0, "thorough", thorough,
-             "then random sizes, parameters and tokens; one that fails is made smaller"),
+             "then more cells, of random settings; one that fails is made smaller"),
     CLI_WHOLE(0, "seed", "N", 0, INT64_MAX, seed,
               "with --thorough: the seed (default: random, and printed)"),
     CLI_WHOLE(0, "seconds", "N", 1, 86400, seconds,
@@ -421,10 +435,12 @@ static const struct cli_option options[] = {
               "with --thorough: number of processes; the case found is the same"),
     CLI_FLAG(0, "trace", trace,
              "check nothing; print each call of a hook, with the shapes of its arrays"),
-    CLI_TEXT(0, "case", "TEXT", request.cases, "one configuration, as --thorough prints it"),
-    CLI_FLAG(0, "here", here, "with --only or --case: run it in this process, for a debugger"),
+    CLI_TEXT(0, "case", "FILE", request.cells,
+             "an experiment file of one cell, as a failure prints it, or a folder of such files"),
+    CLI_FLAG(0, "here", here, "with --only: run it in this process, for a debugger"),
     CLI_TEXT(0, "record", "FILE", record,
              "with --only: run it in this process, write its end to FILE"),
+    CLI_TEXT(0, "sweep", "TEXT", request.sweep, "with --record: the cells that --thorough tries"),
     CLI_WHOLE(0, "with-parent", "PID", 1, INT_MAX, parent,
               "with --record: end when its parent PID ends"),
     CLI_WHOLE(0, "trail", "FD", CHILD_TRAIL, CHILD_TRAIL, trail,

@@ -44,8 +44,6 @@ static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
     strbuf_add(out, map ? "}" : "]");
 }
 
-static void add_block(struct strbuf *out, const struct value *v, int indent, struct arena *a);
-
 /* Writes what follows "key:" or "-". */
 static void add_item(struct strbuf *out, const struct value *v, int indent, struct arena *a)
 {
@@ -55,14 +53,12 @@ static void add_item(struct strbuf *out, const struct value *v, int indent, stru
         strbuf_addf(out, " %s\n", line.text);
     } else {
         strbuf_add(out, "\n");
-        add_block(out, v, indent + INDENT, a);
+        settings_add(out, v, indent + INDENT, a);
     }
     strbuf_release(&line);
 }
 
-/* A map or list, item by item; a small value on one line. Numbers are printed as they were written,
- * and texts in quotes, so that reading gives the same tree. */
-static void add_block(struct strbuf *out, const struct value *v, int indent, struct arena *a)
+void settings_add(struct strbuf *out, const struct value *v, int indent, struct arena *a)
 {
     for (int i = 0; i < v->n; i++) {
         strbuf_addf(out, "%*s", indent, "");
@@ -318,7 +314,7 @@ void resolved_text(const struct plan *p, struct arena *a, struct strbuf *out)
                "by peat run:\n# made again from any folder by `peat run` of this file or its "
                "folder.\n");
     add_filled_in(out, p, a);
-    add_block(out, m.v, 0, a);
+    settings_add(out, m.v, 0, a);
 }
 
 /* ---- changes since then ---- */

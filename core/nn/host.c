@@ -114,8 +114,8 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     if (!value)
         return NULL;
     for (int64_t p = 0; p < room; p++) {
-        double pos = (double)p;
-        row(c->config, &pos, value + p * d, d);
+        const double pos[PEAT_MAX_AXES] = {(double)p, NAN, NAN}; /* a row of one axis has no others */
+        row(c->config, pos, value + p * d, d);
     }
     t->value = value;
     t->n = room;
@@ -153,7 +153,7 @@ static peat_node *service_rows(const peat_call *c, const peat_side *side, int64_
         for (int64_t i = 0; i < n; i++)
             memcpy(value + i * d, t->value + (int64_t)side->pos[i] * d, (size_t)d * sizeof(*value));
     } else {
-        double pos[PEAT_MAX_AXES];
+        double pos[PEAT_MAX_AXES] = {NAN, NAN, NAN};
         for (int64_t i = 0; i < n; i++) {
             for (int32_t a = 0; a < side->n_axes; a++)
                 pos[a] = side->pos[a * n + i];

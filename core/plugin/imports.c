@@ -16,9 +16,15 @@ static const struct forbidden {
      "arc4random_uniform arc4random_buf "},
     {"reads the environment", "add a parameter",
      " getenv secure_getenv __secure_getenv environ __environ "},
+    {"reads the process or the host", "hooks are functions of their arguments",
+     " getpid getppid gettid getuid geteuid getlogin getcwd gethostname gethostid uname sysconf "
+     "sysinfo getrusage getrlimit sched_getcpu getcpu get_nprocs getauxval syscall ptrace "},
     {"opens files", "declare a parameter with PEAT_PATH and call the host's read_file",
      " fopen fopen64 freopen freopen64 fdopen open open64 __open_2 __open64_2 openat openat64 "
-     "creat creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 "},
+     "creat creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 access faccessat "
+     "stat stat64 fstatat fstatat64 __xstat lstat lstat64 readlink realpath glob scandir mmap "
+     "mmap64 "
+     "dlopen dlsym "},
 };
 
 static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)

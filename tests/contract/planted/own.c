@@ -20,6 +20,8 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 {
     const peat_init init = {.kind = PEAT_INIT_NORMAL, .a = 0.3, .b = 0.2};
     (void)config, (void)self;
+    if (s->dims.d % 2)
+        return peat_refuse(s, "a width of %lld is not even", (long long)s->dims.d);
     peat_param_new(s, "w", 1, (int64_t[]){PEAT_HEADS}, init, PEAT_ONCE, 0);
     return PEAT_OK;
 }

@@ -8,6 +8,7 @@
 
 struct assembly {
     struct trail *trail; /* set before assemble; NULL: not recorded */
+    const peat_host *host; /* set before assemble; NULL: the engine's */
     struct task task;
     struct positional positional;
     struct model model;

@@ -26,31 +26,32 @@ struct check_outcome {
     char why[2048];
 };
 
-enum { CASE_SETTINGS = 32 };
-
-/* The progress of check_cases, for the parent process. */
-struct cases_end {
-    int64_t tried, refused; /* refused: cases whose configuration the plugin refuses */
-    int64_t index;          /* index of the case that failed, or of the next one to try */
-    const char *text;       /* text of the failed case; NULL: none failed */
-    int n_setting;
-    const char *setting[CASE_SETTINGS];
+/* The progress of check_cases, and the cell of a failure, for the parent process. */
+struct cells_end {
+    int64_t tried;
+    int64_t index;     /* index of the cell that failed, or of the next one to try */
+    const char *text;  /* the experiment file of the cell that failed; NULL: none did */
+    const char *check; /* of check_cases: the check that failed */
 };
 
 /* The plugin under check. */
 struct checked {
     struct arena *arena;
     const struct plugin *plugin;
+    struct registry *registry;
     const struct value *given;       /* parameters to check it with; NULL: the defaults */
     const struct state *unloaded;    /* state of the process before the plugin was loaded */
     const char *scratch;             /* a directory for files */
+    const char *cells;               /* a file of a cell, or a folder of them; where the folder has
+                                      * none, they are drawn and written there */
+    struct check_cells *open;        /* those that were read */
     struct data_files *files;        /* files that the parameters name */
     const struct team *team;         /* one thread, after gemm_start */
     struct trail *trail;             /* records calls of the plugin; NULL: not recorded */
-    const char *cases;               /* argument of check_cases, below */
+    const char *sweep;               /* argument of check_cases, below */
     const char *reference;           /* Python file for check 'reference'; NULL: none */
     void (*trace)(const char *line); /* gets the lines of check_trace; otherwise NULL */
-    struct cases_end *end;
+    struct cells_end *end;
 };
 
 struct check {
@@ -61,23 +62,27 @@ struct check {
 
 /* All checks in the order they are run, ended by a NULL name. */
 extern const struct check checks[];
-/* Finds check_cases and check_trace too, which are not in the table; NULL: no check has this
- * name. */
+/* Finds check_cases, check_cells and check_trace too, which are not in the table; NULL: no check
+ * has this name. */
 const struct check *check_find(const char *name);
 bool check_is_for(const struct check *c, peat_kind kind);
 /* Why the check does not apply to this plugin; NULL: it applies. */
 const char *check_unfit(const struct check *c, const struct checked *s);
 void check_run(const struct check *c, const struct checked *s, struct check_outcome *o);
 
-/* Tries all properties in drawn configurations, the same on every machine, with the plugin's
- * parameters drawn as settings, "reach=3". s->cases is a case's text: it is run; or "at SEED
- * INDEX": that case is only described, in s->end; or "from SEED INDEX STEP END SECONDS": every
- * STEPth case from INDEX on and before END is run, until one fails or the time is up. */
+/* Tries all properties in drawn cells, the same on every machine. s->sweep: "SEED INDEX STEP END
+ * SECONDS": every STEPth cell from INDEX on and before END is tried, until one fails or the time is
+ * up. */
 extern const struct check check_cases;
+/* The cell that it tries, in s->scratch. */
+#define CHECK_CELL "cell.yaml"
 
-/* Runs one pass of each model and gives s->trace a line for each call of a hook of the scheme or
+/* Runs one pass of each cell and gives s->trace a line for each call of a hook of the scheme or
  * combine. */
 extern const struct check check_trace;
+
+/* Draws the cells. A process that has run the plugin for that is not as one that has not. */
+extern const struct check check_cells;
 
 /* The first failure counts; without one, the first reason to skip. check_add adds to the reason. */
 void check_fail(struct check_outcome *o, const char *fmt, ...)

@@ -16,7 +16,7 @@ struct check_report {
                                     checks that are to be skipped; NULL: not loaded */
     bool absent;                 /* the plugin was not found */
     double seconds;
-    struct cases_end cases; /* of check_cases */
+    struct cells_end cells;
 };
 
 struct check_request {
@@ -25,7 +25,8 @@ struct check_request {
     char *const *setting;  /* "key=value" */
     double timeout;        /* seconds */
     struct trail *trail;   /* records each call of the plugin in the child; NULL: not recorded */
-    const char *cases;     /* argument of check_cases; NULL: another check */
+    const char *cells;     /* as in struct checked; NULL: drawn ones */
+    const char *sweep;     /* argument of check_cases; NULL: another check */
     const char *reference; /* a Python file; NULL: check 'reference' is skipped */
     void (*trace)(const char *line); /* for check_trace, as in struct checked */
 };
