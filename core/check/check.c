@@ -212,6 +212,24 @@ static void run_drawn_cells(const struct checked *s, struct check_outcome *o)
     }
 }
 
+/* "arch decoder 9, arch encoder 5, input patches 2, ...": how many cells have a label. */
+static const char *labels_met(const struct checked *s)
+{
+    const char *text = "";
+    for (const peat_param *row = model_rows; row->key; row++)
+        for (int i = 0; row->type == PEAT_ENUM && row->labels[i]; i++) {
+            int n = 0;
+            for (int k = 0; k < s->open->n; k++) {
+                const struct value *resolved = s->open->item[k].config.resolved;
+                n += same_text(json_get_text(value_get(resolved, "model"), row->key),
+                               row->labels[i]);
+            }
+            if (n > 0 && n < s->open->n)
+                text = arena_item(s->arena, text, "%s %s %d", row->key, row->labels[i], n);
+        }
+    return text;
+}
+
 const char *check_unfit(const struct check *c, const struct checked *s)
 {
     const char *first = NULL;
@@ -230,8 +248,8 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
     const char *unfit = check_unfit(c, s);
     if (unfit)
         check_skip(o, "%s", unfit);
-    if (c == &check_cells)
-        cells_of(s, o);
+    if (c == &check_cells && cells_of(s, o)->n)
+        s->end->text = labels_met(s);
     if (c == &check_cases || c == &check_trace)
         (c == &check_trace ? trace_whole : run_drawn_cells)(s, o);
     for (const struct property *p = properties; p->check && o->verdict != CHECK_FAILED; p++) {

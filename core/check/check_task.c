@@ -14,6 +14,10 @@ static void check_content(struct bench *a, const peat_batch *x, struct check_out
 {
     if (arena_overrun(&a->arena))
         check_fail(o, "memory is written to around the arrays of a batch");
+    for (int64_t i = 0; x->has_pad && i < x->B * x->T; i++)
+        if (x->pad[i] && x->target[i] >= 0)
+            check_fail(o, "the target at place %" PRId64 " of row %" PRId64 " is under padding",
+                       i % x->T, i / x->T);
     for (int64_t b = 0; b < x->B; b++)
         for (int64_t t = x->prompt - 1; x->prompt > 0 && t < x->prompt + x->answer - 1; t++) {
             int32_t target = x->target[b * x->T + t];

@@ -26,7 +26,8 @@ struct checking {
     const struct value *subject;
     int count[CHECK_ENDS];
     struct thorough random;
-    bool own_cells; /* request.cells is a folder of this command */
+    const char *met; /* labels of its cells */
+    bool own_cells;  /* request.cells is a folder of this command */
 };
 
 /* ---- printing ---- */
@@ -167,6 +168,8 @@ static void print_sum(const struct checking *c)
         if (c->count[i])
             counts = arena_item(c->arena, counts, "%d %s", c->count[i],
                                 check_end_name((enum check_end)i));
+    if (c->met && *c->met)
+        cli_print("met in its cells: %s\n", c->met);
     cli_print("%s\n", counts);
 }
 
@@ -262,6 +265,7 @@ static bool draw(struct checking *c)
     struct check_report r;
     bool done = check_apart(&c->q.request, check_cells.name, c->arena, &r, c->err);
     c->subject = r.subject;
+    c->met = done && r.end == CHECK_PASSED ? r.cells.text : NULL;
     return done;
 }
 

@@ -26,7 +26,7 @@ def record(folder, kept):
 def compare(program, folder, kept):
     child = os.fork()
     if child == 0:
-        sys.argv = [program, str(folder / "formula.py"), str(kept)]
+        sys.argv = [program, str(folder / "formula.py"), str(kept), "", ""]  # calls alone
         runpy.run_path(program)
         os._exit(0)
     return os.waitpid(child, 0)[1] == 0

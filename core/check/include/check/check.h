@@ -30,7 +30,8 @@ struct check_outcome {
 struct cells_end {
     int64_t tried;
     int64_t index;     /* index of the cell that failed, or of the next one to try */
-    const char *text;  /* the experiment file of the cell that failed; NULL: none did */
+    const char *text;  /* the experiment file of the cell that failed; NULL: none did. Of
+                        * check_cells: the labels that they have, and how many of them */
     const char *check; /* of check_cases: the check that failed */
 };
 
