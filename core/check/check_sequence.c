@@ -108,7 +108,7 @@ void future_holds(const struct trial *t)
 
 void far_future_holds(const struct trial *t)
 {
-    t->rig->shim.stride = 819;
+    t->rig->shim.stride = (double)(4900 / t->cell->config.train.seq_len);
     future_holds(t);
 }
 

@@ -334,6 +334,15 @@ struct rig_input rig_part(struct rig *r, const struct rig_input *x, int64_t b, i
 
 /* ---- passes ---- */
 
+/* Whether a scheme beside the plugin changes positions, which the plugin may then refuse. */
+static bool is_moved(const struct rig *r)
+{
+    for (int i = 0; i < r->config.n_scheme && r->config.n_scheme > 1; i++)
+        if (scheme_has(r->config.scheme[i].plugin->desc->interface, HOOK_POSITIONS))
+            return true;
+    return false;
+}
+
 /* Logits that are NULL because the graph failed make the check fail with the error of the graph.
  * One that names no hook of the plugin is a refusal by the engine, or by a plugin beside it. */
 static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *logits)
@@ -341,7 +350,7 @@ static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *lo
     if (!logits && graph_failed(g)) {
         const char *id = r->subject->plugin->desc->id;
         size_t n = strlen(id);
-        bool own = strncmp(g->err.text, id, n) == 0 && g->err.text[n] == '.';
+        bool own = strncmp(g->err.text, id, n) == 0 && g->err.text[n] == '.' && !is_moved(r);
         r->given_up = g->given_up || !own;
         if (r->given_up)
             check_skip(r->o, "refused: %s", g->err.text);

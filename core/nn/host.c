@@ -114,7 +114,8 @@ static struct row_table *row_table(const peat_call *c, int64_t d, peat_row_fn ro
     if (!value)
         return NULL;
     for (int64_t p = 0; p < room; p++) {
-        const double pos[PEAT_MAX_AXES] = {(double)p, NAN, NAN}; /* a row of one axis has no others */
+        const double pos[PEAT_MAX_AXES] = {(double)p, NAN,
+                                           NAN}; /* a row of one axis has no others */
         row(c->config, pos, value + p * d, d);
     }
     t->value = value;

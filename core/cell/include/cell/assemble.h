@@ -7,7 +7,7 @@
 #include "train/task.h"
 
 struct assembly {
-    struct trail *trail; /* set before assemble; NULL: not recorded */
+    struct trail *trail;   /* set before assemble; NULL: not recorded */
     const peat_host *host; /* set before assemble; NULL: the engine's */
     struct task task;
     struct positional positional;
