@@ -150,8 +150,8 @@ struct experiment {
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct mends *mends, struct error *err);
 
-/* The same without looking for plugins, which need not be here: those that are given by path are
- * called by their paths. */
+/* Reads them without looking for plugins, which need not be here: plugins that are given by path
+ * are called by their paths. */
 peat_status experiment_load_alone(struct experiment *e, struct arena *arena, const char *path,
                                   int n_word, char *const *word, struct error *err);
 

@@ -66,7 +66,8 @@ double plan_generation(const struct plan_cell *c, int64_t from);
 /* The work of the cell's training after step `from`, in FLOPs. It counts activations too, because
  * reading and writing them takes time, above all on the composed path of attention. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
-/* The same with evaluations; FLOPs of a generated token take longer than others. */
+/* The work of training and evaluations; FLOPs of a generated token count for more, because they
+ * take longer. */
 double plan_work(const struct plan_cell *c, int64_t from);
 /* The number of evaluations after step `from`. */
 int64_t plan_evaluations(const struct plan_cell *c, int64_t from);

@@ -54,15 +54,15 @@ struct registered {
 };
 /* r: the directory of the file and others whose cells its claims are judged by. */
 struct registered claims_registered(const struct claims_kept *kept, int n, const struct rundir *r);
-/* The same of one version. */
+/* What claims_registered says, of version i alone. */
 struct registered claims_registered_at(const struct claims_kept *kept, int i, int n,
                                        const struct rundir *r);
 
 /*
- * registration.c: the same in words: "registered: claims and plan, 2026-01-31T12:00:00Z, SHA-256
- * 1a2b3c4d5e6f, before the first step"; and for each later version when it was written, after how
- * much, and what changed: "changed ..., after 120 steps, 12 evaluations and 3 results: seeds 6 ->
- * [0, 2, 3, 5]".
+ * registration.c: the registration in words: "registered: claims and plan, 2026-01-31T12:00:00Z,
+ * SHA-256 1a2b3c4d5e6f, before the first step"; and for each later version when it was written,
+ * after how much, and what changed: "changed ..., after 120 steps, 12 evaluations and 3 results:
+ * seeds 6 -> [0, 2, 3, 5]".
  */
 struct registration {
     int n, room;

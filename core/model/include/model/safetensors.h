@@ -23,7 +23,7 @@ peat_status safetensors_write(const char *path, const struct named_tensor *t, in
 /* Reads into the arena; tensors are sorted by name. metadata may be NULL. */
 peat_status safetensors_read(const char *path, struct arena *a, struct named_tensor **t, int *n,
                              struct value **metadata, struct error *err);
-/* The same from memory; path is for messages. */
+/* Reads a file that is in memory; path is for messages. */
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
                               struct named_tensor **t, int *n, struct value **metadata,
                               struct error *err);

@@ -165,7 +165,7 @@ void hook_begin(const struct call *c, enum hook_id hook);
  * 1 as well. Returns node. */
 peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                       uint32_t either);
-/* The same, and ends the hook. */
+/* hook_shape, and ends the hook. */
 peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                     uint32_t either);
 /* Ends a hook that returned a status; false when it failed. */

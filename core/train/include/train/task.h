@@ -43,7 +43,7 @@ peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, 
 /* Batch `index` of length number `which` of the validation part; after the last batch B is 0. */
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
-/* The same of the test part, where plan.test is above 0. */
+/* Batch `index` of the test part, where plan.test is above 0; after the last batch B is 0. */
 peat_status task_test_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
 

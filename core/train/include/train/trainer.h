@@ -125,7 +125,7 @@ struct model_input forward_input(const peat_batch *b, peat_phase phase);
  * rewound. `what` names the pass in messages: "step 12". */
 peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
                         peat_node **logits, const char *what, struct error *err);
-/* The same, and the logits of classes, [B, n], of a model that predicts both tokens and classes;
+/* forward_run, and the logits of classes, [B, n], of a model that predicts both tokens and classes;
  * otherwise NULL. reuse: the graph may drop values that only a backward reads. */
 peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
                          bool reuse, peat_node **logits, peat_node **classes, const char *what,
@@ -161,7 +161,7 @@ bool trainer_has_ended(const struct trainer *t);
 /* Evaluates every length of the validation part at the present weights and reports each metric;
  * split "valid". */
 peat_status trainer_evaluate(struct trainer *t, struct error *err);
-/* The same for the test part, split "test", where eval.test is above 0. Call it only for the
+/* Evaluates the test part, split "test", where eval.test is above 0. Call it only for the
  * weights that training ends with, so that no decision during training depends on the test part. */
 peat_status trainer_test(struct trainer *t, struct error *err);
 void trainer_release(struct trainer *t);
