@@ -21,7 +21,7 @@ static void add_key(struct strbuf *out, const char *key, struct arena *a)
     strbuf_add(out, ":");
 }
 
-/* As in JSON, which YAML reads, but a number as it was written. */
+/* Adds a value as JSON, which YAML reads; a number keeps its spelling. */
 static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
 {
     bool map = v->kind == VALUE_MAP;

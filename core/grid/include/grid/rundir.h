@@ -25,8 +25,8 @@ peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error 
  * Unknown: the plan had no such file, or an earlier program wrote it. */
 enum source { SOURCE_UNKNOWN, SOURCE_SAME, SOURCE_MISSING, SOURCE_OTHER };
 enum source rundir_source(const char *dir, const struct value *plan, const char *name);
-/* Refuses a directory in which either file has changed since it was run. Call it before `dir` is
- * used as the experiment. */
+/* Refuses a directory whose experiment.yaml or resolved.yaml has changed since it was run. Call it
+ * before `dir` is used as the experiment. */
 peat_status rundir_check_sources(const char *dir, struct arena *a, struct error *err);
 /* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
  * a directory that rundir_check accepts. Cells of other plans stay. */
@@ -39,7 +39,7 @@ struct cell_files {
     const char *hash;  /* hash in plan.json; NULL: the plan does not have the cell */
     enum cell_state state;
     struct value *config, *result, *meta; /* NULL when absent or damaged         */
-    struct value *end;                    /* likewise, and when there is a result */
+    struct value *end;                    /* end.json; NULL also beside a result */
     bool planned;                         /* in the present plan.json             */
     bool marked_stale;                    /* has a stale.json                     */
     const char *damage; /* "'runs/x/cells/.../config.json' is damaged: ..."; NULL: undamaged */

@@ -35,7 +35,7 @@ struct bias_terms {
  */
 struct span {
     int64_t front;           /* places before `rows` that no scheme sees: nn/stored.h */
-    peat_side rows;          /* places counted on one axis                           */
+    peat_side rows;          /* the place of each row on a single axis */
     const peat_side *so_far; /* from the first row to the last of `rows`; NULL: rows */
     const peat_side *source; /* across two sequences: the other sequence; otherwise NULL */
 };
