@@ -144,8 +144,8 @@ START_TEST(another_plugin_than_it_was_made_with_is_said)
     shell_expect(0, "sed '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml "
                     ">far/resolved.yaml");
     shell_says(0, "is not the file that this experiment was made with", "peat plan far");
-    shell_expect(0, "sed -i 's/peat: \"/peat: \"9/' far/resolved.yaml");
-    shell_says(0, "this experiment was made with peat 9", "peat plan far");
+    shell_expect(0, "sed -i 's/peat: \".*\"/peat: \"9.0\"/' far/resolved.yaml");
+    shell_says(0, "this experiment was made with peat 9.0, and this is ", "peat plan far");
 }
 END_TEST
 
