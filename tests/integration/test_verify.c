@@ -391,17 +391,6 @@ START_TEST(a_cell_in_no_mean_is_named_and_changes_the_hash)
 }
 END_TEST
 
-START_TEST(no_field_of_a_file_makes_a_line_of_its_own)
-{
-    static const char *const field[] = {"trained_by", "engine", "cpu", "blas"};
-    for (size_t i = 0; i < sizeof(field) / sizeof(*field); i++) {
-        seal_text("meta.json", NULL, field[i], "x\nhash 1111\nr: 8 cells, 8 finished, 0 problems");
-        shell_run("peat verify r >out; peat status r >>out; peat results r >>out");
-        shell_expect(1, "grep -e '^hash 1111' -e '^r: 8 cells' out");
-    }
-}
-END_TEST
-
 int main(void)
 {
     return run_list(
@@ -418,6 +407,5 @@ int main(void)
               moved_files_keep_the_hash_also_two_of_one_name, a_moved_start_keeps_the_hash,
               other_kernels_are_not_comparable_where_bits_differ,
               a_plan_that_its_experiment_contradicts_is_a_problem,
-              a_cell_in_no_mean_is_named_and_changes_the_hash,
-              no_field_of_a_file_makes_a_line_of_its_own));
+              a_cell_in_no_mean_is_named_and_changes_the_hash));
 }

@@ -128,4 +128,5 @@ def main():
     assert n >= 60, n
 
 
-main()
+if __name__ == "__main__":
+    main()

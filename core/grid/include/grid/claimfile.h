@@ -39,7 +39,7 @@ struct claims_kept {
 
 /* Adds the plan and its claims to the file unless they are its last version. */
 peat_status claims_keep(const char *dir, const struct plan *p, struct arena *a, struct error *err);
-/* PEAT_CORRUPT: the file is damaged, or a version does not match its hash. */
+/* PEAT_CORRUPT: the file is damaged, or a version does not match its hash; no version is kept. */
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
                              struct error *err);
 
