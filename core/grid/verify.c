@@ -233,6 +233,10 @@ static void check_claims(struct verification *v, const char *path)
         verify_add(&v->problems, NULL, "claims.json is missing, and the experiment has claims");
     else if (planned && strcmp(kept->version[kept->n - 1].hash, planned) != 0)
         verify_add(&v->problems, NULL, "claims.json does not end with the claims of plan.json");
+    const char *other = registration_other(kept, v->dir.plan, v->arena);
+    if (other)
+        verify_add(&v->problems, NULL, "plan.json is not what claims.json registers last: %s",
+                   other);
     registration_add(&said, "", kept, 1, &v->dir, v->arena);
     for (int i = 0; i < said.n; i++)
         verify_add(&v->notes, NULL, "%s", said.line[i]);
@@ -318,7 +322,9 @@ static const char *reason_of(const struct cell_files *c, struct arena *a)
 static void list_left_out(struct verification *v)
 {
     struct arena *a = v->arena;
+    enum { NAMED = 3 };
     const char *open[CELL_STATES] = {0};
+    int n_open[CELL_STATES] = {0};
     const struct value *skipped;
     for (int i = 0; i < v->dir.n; i++) {
         const struct cell_files *c = &v->dir.cell[i];
@@ -327,13 +333,14 @@ static void list_left_out(struct verification *v)
         if (c->state == CELL_STALE || c->state == CELL_DIVERGED || cell_has_failed(c->state))
             verify_add(&v->notes, c->label, "%s, in no mean: %s", cell_state_name(c->state),
                        reason_of(c, a));
-        else
+        else if (++n_open[c->state] <= NAMED)
             open[c->state] = arena_item(a, open[c->state], "%s", c->label);
     }
     for (int k = 0; k < CELL_STATES; k++)
         if (open[k])
-            verify_add(&v->notes, NULL, "%s, in no mean: %s", cell_state_name((enum cell_state)k),
-                       open[k]);
+            verify_add(&v->notes, NULL, "%d %s, in no mean: %s%s", n_open[k],
+                       cell_state_name((enum cell_state)k), open[k],
+                       n_open[k] > NAMED ? ", ..." : "");
     for (int i = 0; (skipped = json_get_item(v->dir.plan, "skipped", i)); i++)
         verify_add(&v->notes, json_get_text(skipped, "label"), "skipped, in no mean: %s",
                    json_text_or(skipped, "reason", ""));
@@ -452,7 +459,14 @@ const char *verify_quote(const struct verification *v, const char *hash)
                                   json_text_or(one, "id", "unknown"),
                                   json_text_or(one, "version", "unknown")));
     }
-    return arena_printf(v->arena, "'%s', SHA-256 %s: %d of %d cells%s%s",
+    const struct registered found = claims_registered(&v->claims, 1, &v->dir);
+    const char *registered = found.at < 0 ? NULL : v->claims.version[found.at].registered;
+    if (registered)
+        registered = arena_printf(v->arena, ", registration %.12s %s the first step%s", registered,
+                                  found.late || found.begun ? "after" : "before",
+                                  found.at < v->claims.n - 1 ? " and changed later" : "");
+    return arena_printf(v->arena, "'%s', SHA-256 %s: %d of %d cells%s%s%s",
                         json_get_text(v->dir.plan, "experiment"), hash, v->finished,
-                        v->finished + v->unfinished, joined(&engines), joined(&plugins));
+                        v->finished + v->unfinished, registered ? registered : "", joined(&engines),
+                        joined(&plugins));
 }

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import json
 import os
 import re
 
-from . import safetensors
-from .safetensors import Refused
+from . import reading, safetensors
+from .reading import Refused
 
 __all__ = ["cells", "results", "curve", "weights", "Refused"]
 __version__ = "1.0.0"
@@ -40,21 +39,16 @@ def __getattr__(name: str):
 # ---- files of a run directory ----
 
 def _json(path, needed=True):
-    """A map, of a regular file: nothing that is in a run directory may hang or fill the memory."""
+    """A map; None: there is no file, and none is needed."""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise Refused(f"'{path}' is not a file")
-        with open(path, encoding="utf-8") as f:
-            found = safetensors.parse(f.read())
+        return reading.record(path)
     except FileNotFoundError:
         if needed:
             raise Refused(f"'{path}' does not exist") from None
         return None
-    except ValueError as e:
-        raise Refused(f"'{path}' is not JSON: {e}") from None
-    if not isinstance(found, dict):
-        raise Refused(f"'{path}' is not a map")
-    return found
+
+
+_HEAD = ("label", "scheme", "combine", "task", "seed", "hash")
 
 
 def _plan(folder):
@@ -63,9 +57,14 @@ def _plan(folder):
     if not os.path.exists(os.path.join(folder, "plan.json")):
         raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
     plan = _json(os.path.join(folder, "plan.json"))
-    for planned in plan["cells"]:
-        if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
-            raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+    try:
+        for planned in plan["cells"]:
+            if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
+                raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+            if not set(_HEAD) <= planned.keys() or not isinstance(planned.get("axes") or {}, dict):
+                raise KeyError
+    except (KeyError, TypeError, AttributeError):
+        raise Refused(f"'{folder}/plan.json' is damaged: a field is missing or of another kind") from None
     return plan
 
 
@@ -80,30 +79,48 @@ def _find(folder, name):
     return os.path.join(folder, "cells", fit[0]["id"])
 
 
-def _whole(folder, result):
-    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
-    seal = (result.get("files") or {}).get("metrics.jsonl")
-    if not seal:
-        return True
-    try:
-        with open(os.path.join(folder, "metrics.jsonl"), "rb") as f:
-            data = f.read()
-    except OSError:
-        return False
-    if len(data) != seal["bytes"]:
-        thinned = _json(os.path.join(folder, "thinned.json"), needed=False) or {}
-        seal = thinned if thinned.get("of") == seal["sha256"] else seal
+def _same(data, seal):
     return len(data) == seal["bytes"] and hashlib.sha256(data).hexdigest() == seal["sha256"]
 
 
-def _state(folder, planned, result):
-    if result:
-        damaged = result.get("hash") != planned["hash"] or not _whole(folder, result)
-        stale = not damaged and os.path.lexists(os.path.join(folder, "stale.json"))
-        return "damaged" if damaged else "stale" if stale else result["state"]
+def _curve_is_whole(folder, seal):
+    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
+    data = reading.contents(os.path.join(folder, "metrics.jsonl"))
+    if len(data) == seal["bytes"]:
+        return _same(data, seal)
+    thinned = _json(os.path.join(folder, "thinned.json"), needed=False) or {}
+    return thinned.get("of") == seal["sha256"] and _same(data, thinned)
+
+
+def _is_sealed(folder, planned, result, meta):
+    """Whether the result is of the planned cell, and of the files beside it."""
+    files, seal = result.get("files") or {}, result.get("meta_hash")
+    if not result["hash"] == planned["hash"] == _json(os.path.join(folder, "config.json"))["hash"]:
+        return False
+    if result.get("format", 1) > 1 and not (seal and "metrics.jsonl" in files) or seal and seal != reading.seal(meta):
+        return False
+    kept = {name: os.path.join(folder, name) for name in files if name != "metrics.jsonl"}
+    return ("metrics.jsonl" not in files or _curve_is_whole(folder, files["metrics.jsonl"])) and all(
+        os.path.getsize(path) == files[name]["bytes"] for name, path in kept.items() if os.path.exists(path))
+
+
+_VALUE = ("metric", "split", "length", "step", "value")
+
+
+def _values(result):
+    """A map of each value of the last evaluation."""
+    goal, values = {m["name"]: m["goal"] for m in result["metrics"]}, []
+    for m in result["measures"]:
+        values.append({**{key: m[key] for key in _VALUE}, "status": result["state"], "goal": goal.get(m["metric"], "min")})
+        if result["state"] not in ("done", "diverged") or not isinstance(m["value"], (int, float, type(None))):
+            raise ValueError
+    return values
+
+
+def _state(folder):
     end = _json(os.path.join(folder, "end.json"), needed=False)
     if end:
-        return end["state"] if end["state"] in ("failed", "crashed", "timeout", "oom") else "partial"
+        return end.get("state") if end.get("state") in ("failed", "crashed", "timeout", "oom") else "partial"
     return "running" if os.path.exists(os.path.join(folder, "running.json")) else "todo"
 
 
@@ -111,15 +128,25 @@ class _Cell:
     def __init__(self, folder, plan, planned):
         self.planned = planned
         self.folder = os.path.join(folder, "cells", planned["id"])
-        self.result = _json(os.path.join(self.folder, "result.json"), needed=False)
-        self.meta = _json(os.path.join(self.folder, "meta.json"), needed=False) or {}
-        self.state = _state(self.folder, planned, self.result)
+        self.result = self.meta = None
+        try:
+            self.meta = _json(os.path.join(self.folder, "meta.json"), needed=False) or {}
+            self.result = _json(os.path.join(self.folder, "result.json"), needed=False)
+            self.state = self._finished() if self.result else _state(self.folder)
+        except (Refused, OSError, LookupError, TypeError, ValueError, AttributeError):  # not as PEAT wrote it
+            self.state = "damaged" if os.path.exists(os.path.join(self.folder, "result.json")) else "partial"
         self.head = {"experiment": plan["experiment"], "cell": planned["id"], "label": planned["label"],
                      "scheme": planned["scheme"], "combine": planned["combine"], "task": planned["task"]}
         axes = planned.get("axes") or {}
         self.head.update((k, v) for k, v in axes.items()
                          if k not in ("position.scheme", "position.combine") and k not in self.head)
         self.head["seed"] = planned["seed"]
+
+    def _finished(self):
+        self.values = _values(self.result)
+        if not _is_sealed(self.folder, self.planned, self.result, self.meta):
+            return "damaged"
+        return "stale" if os.path.lexists(os.path.join(self.folder, "stale.json")) else self.result["state"]
 
 
 def _all(folders):
@@ -140,7 +167,7 @@ _NUMBERS = {"params": "params", "params_positional": "params_pe", "params_frozen
 
 
 def _numbers(cell):
-    known = dict(cell.planned, **(cell.result or {}))
+    known = dict(cell.planned, **(cell.result or {})) if cell.state != "damaged" else cell.planned
     return {column: known[key] for key, column in _NUMBERS.items() if key in known}
 
 
@@ -152,7 +179,7 @@ def cells(*folders: str):
     rows = []
     for c in _all(folders):
         rows.append({**c.head, "status": c.state, "config_sha256": c.planned["hash"], **_numbers(c),
-                     "trained_by": c.meta.get("trained_by"), "folder": c.folder})
+                     "trained_by": (c.meta or {}).get("trained_by"), "folder": c.folder})
     return pandas.DataFrame(rows)
 
 
@@ -164,11 +191,7 @@ def results(*folders: str):
     for c in _all(folders):
         if c.state not in ("done", "diverged"):
             continue
-        goal = {m["name"]: m["goal"] for m in c.result["metrics"]}
-        for m in c.result["measures"]:
-            rows.append({**c.head, "metric": m["metric"], "split": m["split"], "length": m["length"], "step": m["step"],
-                         "value": m["value"], "status": c.state, "goal": goal.get(m["metric"], "min"), **_numbers(c),
-                         "trained_by": c.meta.get("trained_by")})
+        rows += [{**c.head, **value, **_numbers(c), "trained_by": c.meta.get("trained_by")} for value in c.values]
     table = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=columns)
     return table.astype({"value": float})
 
@@ -180,15 +203,12 @@ def curve(folder: str, cell: str | None = None):
     path = os.path.join(_find(folder, cell) if cell else folder, "metrics.jsonl")
     rows = []
     try:
-        with open(path, "rb") as f:
-            for number, line in enumerate(f, 1):
-                if not line.endswith(b"\n"):
-                    break  # a process is writing it
-                rows.append(safetensors.parse(line))
+        for number, line in enumerate(reading.contents(path).split(b"\n")[:-1], 1):  # the last may be being written
+            rows.append(reading.line(line))
     except FileNotFoundError:
         raise Refused(f"'{path}' does not exist: the cell has not begun") from None
     except ValueError as e:
-        raise Refused(f"'{path}': line {number} is not JSON: {e}") from None
+        raise Refused(f"'{path}': line {number} is damaged: {e}") from None
     columns = ["step", "metric", "split", "length", "value", "lr", "grad_norm"]
     return pandas.DataFrame(rows, columns=columns).astype({"value": float})
 

@@ -106,7 +106,9 @@ END_TEST
 
 START_TEST(what_cannot_be_read_is_refused_in_a_line)
 {
-    shell_expect(0, "printf text > text.st && mkdir empty");
+    shell_expect(0, "printf text > text.st && mkdir empty climb && mkfifo pipe && "
+                    "sed 's/\"id\": \"none[^\"]*/\"id\": \"..\\/..\\/../; s/\"check\"/\"was\"/' "
+                    "r/plan.json > climb/plan.json");
     run_python(
         "def says(text, f, *a):\n"
         "    try:\n"
@@ -121,7 +123,68 @@ START_TEST(what_cannot_be_read_is_refused_in_a_line)
         "says(\"no cells of 'r' are called 'x'; there are none.-.\", peat.curve, 'r', 'x')\n"
         "says(\"'empty' has no checkpoint\", peat.weights, 'empty')\n"
         "says(\"'text.st' is not a safetensors file\", peat.weights, 'text.st')\n"
-        "says('the cell has not begun', peat.curve, 'empty')\n");
+        "says('the cell has not begun', peat.curve, 'empty')\n"
+        "says(\"'pipe' is not a regular file\", peat.weights, 'pipe')\n"
+        "says(\"'/dev/zero' is not a regular file\", peat.weights, '/dev/zero')\n"
+        "says(\"the id of a cell cannot be '../../..'\", peat.cells, 'climb')\n"
+        "for text in ('[' * 100000, '{\"cells\": [1]}', '{\"format\": 9}', 'NaN', '\\xff'):\n"
+        "    open('climb/plan.json', 'w', encoding='latin-1').write(text)\n"
+        "    says(\"'climb/plan.json' \", peat.cells, 'climb')\n"
+        "open('climb/metrics.jsonl', 'wb').write(b'\\xff\\n')\n"
+        "says('line 1 is damaged', peat.curve, 'climb')\n");
+}
+END_TEST
+
+/* Like its own tables, a damaged cell is in no row of values, and neither is a stale one. */
+START_TEST(values_of_cells_that_peat_leaves_out_are_left_out)
+{
+    shell_expect(0,
+                 "set -- r/cells/*; printf '{\"format\": 1, \"reason\": \"x\"}' > $1/stale.json; "
+                 "rm $2/meta.json; echo '{}' > $3/config.json; "
+                 "sed -i 's/\"steps\": 20/\"steps\": 21/' $4/result.json; "
+                 "cp $5/ckpt/*/state.json $5/ckpt/*/model.safetensors; "
+                 "for k in metrics.jsonl stale.json; do rm -f $6/$k; mkfifo $6/$k; done; "
+                 "peat results r -f csv > r.csv");
+    run_python(
+        "t, csv = peat.results('r'), pandas.read_csv('r.csv')\n"
+        "assert set(t.cell) == set(csv[csv.status == 'done'].cell) and len(set(t.cell)) == 6\n"
+        "found = dict(peat.cells('r').status.value_counts())\n"
+        "assert found == {'done': 6, 'damaged': 5, 'stale': 1}, found\n");
+}
+END_TEST
+
+START_TEST(no_changed_byte_of_a_result_makes_another_value)
+{
+    run_python("import glob\n"
+               "path = sorted(glob.glob('r/cells/*/result.json'))[0]\n"
+               "was, table = open(path, 'rb').read(), peat.results('r')\n"
+               "for i in range(0, len(was), 23):\n"
+               "    open(path, 'wb').write(was[:i] + bytes([was[i] ^ 1]) + was[i + 1:])\n"
+               "    now = peat.results('r')\n"
+               "    assert len(now) == len(table) - 13 or now.equals(table), i\n"
+               "for name, x in (('seconds', '1e308'), ('value', '1e999'), ('value', '\"x\"'), "
+               "('steps', '9' * 30)):\n"
+               "    text = was.decode().replace('\"value\": ', '\"value\": %s, \"old\": ' % x, 1)\n"
+               "    open(path, 'w').write(text)\n"
+               "    assert len(peat.results('r')) == len(table) - 13, x\n");
+}
+END_TEST
+
+START_TEST(files_of_tensors_are_read_by_the_rules_of_the_program)
+{
+    run_python("import json, os\n"
+               "files = json.load(open(os.environ['PEAT_SOURCE'] + "
+               "'/tests/golden/safetensors.json'))\n"
+               "assert len(files) > 70\n"
+               "for one in files:\n"
+               "    open('f', 'wb').write(bytes.fromhex(one['bytes']))\n"
+               "    said = ''\n"
+               "    try:\n"
+               "        peat.safetensors.read('f')\n"
+               "    except peat.Refused as e:\n"
+               "        said = str(e).partition('a safetensors file of PEAT: ')[2]\n"
+               "    assert said.startswith(one['says']) and bool(said) == bool(one['says']), "
+               "(one, said)\n");
 }
 END_TEST
 
@@ -150,5 +213,8 @@ int main(void)
                     TESTS(values_are_those_of_the_csv, cells_that_are_not_finished_have_their_state,
                           curves_that_a_bundle_thinned_are_those_of_their_cells,
                           curves_and_weights_are_those_of_the_cell,
+                          values_of_cells_that_peat_leaves_out_are_left_out,
+                          no_changed_byte_of_a_result_makes_another_value,
+                          files_of_tensors_are_read_by_the_rules_of_the_program,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
 }

@@ -232,6 +232,50 @@ START_TEST(a_training_without_the_program_and_wrong_files)
 }
 END_TEST
 
+/* A checkpoint is tensors and JSON: a pickle in its place runs nothing. */
+START_TEST(a_checkpoint_that_is_none_runs_nothing_and_is_one_line)
+{
+    static const char *const broken[] = {"pickle.pt", "evil.pt", "cut.pt", "empty.pt",
+                                         "facts.pt",  "list.pt", "pipe",   "folder"};
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_write("broken.py",
+                "import os, pickle, sys, torch\n"
+                "class Evil:\n"
+                "    def __reduce__(self):\n"
+                "        return os.system, ('touch ran',)\n"
+                "whole = torch.load('whole.pt')\n"
+                "pickle.dump(Evil(), open('pickle.pt', 'wb'))\n"
+                "torch.save(dict(whole, facts=Evil()), 'evil.pt')\n"
+                "data = open('whole.pt', 'rb').read()\n"
+                "open('cut.pt', 'wb').write(data[:len(data) // 2])\n"
+                "open('empty.pt', 'wb')\n"
+                "torch.save(dict(whole, facts=whole['facts'].replace('\"done\": 20', '\"done\": "
+                "9')), 'facts.pt')\n"
+                "torch.save(dict(whole, model=[]), 'list.pt')\n"
+                "os.mkfifo('pipe')\n"
+                "os.mkdir('folder')\n");
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0,
+                 "peat plan elsewhere.yaml --write -o r && peat export r 0 --start -o start.st "
+                 "&& peat export r 0 --feed 1-30 -o a.st && peat export r 1 --start -o other.st");
+    shell_expect(0,
+                 "PEAT=none %s -m peat.torch train start.st --feed a.st -o trained.st "
+                 "--checkpoint whole.pt --every 20 && /usr/bin/python3 broken.py",
+                 python);
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        shell_says(1, "peat.torch: '",
+                   "%s -m peat.torch train start.st --feed a.st -o x.st --checkpoint %s 2>said; "
+                   "status=$?; cat said; [ $(wc -l <said) = 1 ] && [ ! -e ran ] && exit $status",
+                   python, broken[i]);
+        ck_assert_msg(shell_printed("is not a whole checkpoint of peat.torch") ||
+                          shell_printed("is not a regular file"),
+                      "%s: %s", broken[i], shell.printed.text);
+    }
+    shell_says(1, "'whole.pt' is the checkpoint of another cell",
+               "%s -m peat.torch train other.st --feed a.st -o x.st --checkpoint whole.pt", python);
+}
+END_TEST
+
 /* ---- the package ---- */
 
 START_TEST(pip_installs_it_with_its_formulas)
@@ -328,6 +372,7 @@ int main(int argc, char **argv)
               twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
               a_plugin_of_ones_own_is_trained_by_both, processes_share_the_rows_of_a_batch,
               a_training_without_the_program_and_wrong_files,
+              a_checkpoint_that_is_none_runs_nothing_and_is_one_line,
               files_without_a_batch_and_other_files_are_refused, pip_installs_it_with_its_formulas,
               a_cells_folder_gives_the_loss_that_is_reported));
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import math
 import os
 import sys
@@ -12,6 +11,8 @@ import tempfile
 import time
 
 import torch
+
+from peat.reading import record
 
 from .batches import Feed
 from .check import differences, files_of, run_steps
@@ -33,8 +34,7 @@ def device_of(name: str, local: int) -> str:
 
 def planned(run: str, only: list[str]) -> list[str]:
     """Folders of the cells of a run directory that have no result yet, in the order of the plan."""
-    with open(os.path.join(run, "plan.json")) as f:
-        cells = json.load(f)["cells"]
+    cells = record(os.path.join(run, "plan.json"))["cells"]
     named = [c for c in cells if not only or any(fnmatch.fnmatchcase(c[k], o) for o in only for k in ("id", "label"))]
     if not named:
         raise Refused(f"no cell of '{run}' fits --only; there are {', '.join(c['label'] for c in cells[:5])}"

@@ -8,7 +8,7 @@ import os
 import torch
 
 from peat import safetensors
-from peat.safetensors import Refused
+from peat.reading import Refused, record
 
 F64 = torch.float64
 
@@ -44,12 +44,9 @@ def read_cell(path):
     steps = sorted(n for n in (os.listdir(kept) if os.path.isdir(kept) else ()) if n[:5] == "step-" and n[5:].isdigit())
     if not steps or not os.path.exists(os.path.join(path, "result.json")):
         raise Refused(f"'{path}' is not the folder of a trained cell: `peat export DIR CELL -o FILE` writes what it has")
-    with open(os.path.join(path, "config.json")) as f:
-        config = json.load(f)
-    with open(os.path.join(path, "result.json")) as f:
-        resolved = json.load(f)["resolved"]
+    config, result = (record(os.path.join(path, name)) for name in ("config.json", "result.json"))
     tensors, _ = read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))
-    return tensors, config, resolved, {"peat_step": steps[-1][5:]}
+    return tensors, config, result["resolved"], {"peat_step": steps[-1][5:]}
 
 
 def part_of(tensors, prefix):

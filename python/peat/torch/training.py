@@ -2,12 +2,15 @@
 """A cell's training: loss, learning rate, steps, checkpoints, and the file that PEAT reads."""
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 
 import torch
 import torch.nn.functional as F
+
+from peat.reading import contents
 
 from .files import F64, Refused, write_tensors
 from .model import Model
@@ -144,17 +147,20 @@ class Training:
 
     def restore(self, path):
         try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
+            state = torch.load(io.BytesIO(contents(path)), map_location=self.device, weights_only=True)
             facts = json.loads(state["facts"])
-            theirs = facts["hash"]
+            if facts["hash"] != self.config["hash"]:
+                raise Refused(f"'{path}' is the checkpoint of another cell")
+            if not facts["done"] == facts["curve"][-1][0] <= self.train["steps"] or len(facts["times"]) != facts["done"]:
+                raise ValueError
+            self.model.load_state_dict(state["model"])
+            self.adamw.load_state_dict(dict(self.adamw.state_dict(), state=state["moments"]))
+            for k in self.KEPT:
+                setattr(self, k, facts[k])
+        except Refused:
+            raise
         except Exception as e:
             raise Refused(f"'{path}' is not a whole checkpoint of peat.torch ({type(e).__name__})") from None
-        if theirs != self.config["hash"]:
-            raise Refused(f"'{path}' is the checkpoint of another cell")
-        self.model.load_state_dict(state["model"])
-        self.adamw.load_state_dict(dict(self.adamw.state_dict(), state=state["moments"]))
-        for k in self.KEPT:
-            setattr(self, k, facts[k])
 
     def write(self, path):
         """The file that `peat cell --trained` reads."""
@@ -170,7 +176,7 @@ class Training:
         formulas = [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
         facts = {"by": ", ".join(words), "steps": self.done, "seconds": sum(self.times) / 1e3,
                  "median_step_ms": times[len(times) // 2], "first_loss": self.first_loss,
-                 "last_loss": self.last_loss, "curve": self.curve, "formulas": formulas}
+                 "last_loss": self.last_loss if math.isfinite(self.last_loss) else None, "curve": self.curve, "formulas": formulas}
         if self.diverged:
             facts.update(diverged=self.done, what=self.diverged)
         write_tensors(path, kept, {"peat_hash": self.config["hash"], "peat_trained": json.dumps(facts)})

@@ -94,6 +94,9 @@ extern const struct record plan_record;
  * registrations have one hash (json_hash) wherever they were made.
  */
 struct value *plan_registration(const struct plan *p, struct arena *a);
+/* The number of cells of a plan_value, and one hash of their labels and settings, which covers
+ * starts that differ between seeds. */
+void plan_cells_put(struct json map, const struct value *plan);
 /* [{kind, id, sha256}] of the plugins of all cells, each once. */
 struct value *plan_plugins(const struct plan *p, struct arena *a);
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */
