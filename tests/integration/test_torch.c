@@ -168,6 +168,14 @@ START_TEST(a_plugin_of_ones_own_is_trained_by_both)
                     "peat plan elsewhere.yaml --write -o a && peat run elsewhere.yaml -o b");
     shell_says(1, "has no formula: write '", "%s -m peat.torch train a", python);
     shell_expect(0, "cp idea/idea.py .; %s -m peat.torch train a --only idea.sum.s0", python);
+    /* A formula that the experiment names is no part of the cell's identity. */
+    shell_expect(0,
+                 "mv idea.py mine.py; sed 's/scheme: .*combine/scheme: {plugin: .\\/idea.so, "
+                 "formula: .\\/mine.py}, combine/' elsewhere.yaml > named.yaml; "
+                 "peat plan named.yaml --write -o c && test $(ls c/cells) = $(ls a/cells) && "
+                 "%s -m peat.torch train c && grep -q '/mine.py\"' c/cells/*s0-*/result.json; "
+                 "mv mine.py idea.py",
+                 python);
     shell_expect(0, "test $(ls a/cells/*/result.json | wc -l) = 1 && %s -m peat.torch train a",
                  python);
     shell_says(0, "\nPyTorch ", "peat results a b");
