@@ -354,6 +354,8 @@ static bool use_value(const struct cell_reader *r, const struct plugin_use *use,
                       struct value **v)
 {
     *v = use->given;
+    if (use->formula && !identity)
+        *v = value_with_path(r->a, *v, "formula", use->at, value_text(r->a, use->at, use->formula));
     return !identity || plugin_use_identity(r, use, v);
 }
 

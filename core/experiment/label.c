@@ -16,12 +16,17 @@ struct labelling {
 
 static void add_value(struct labelling *out, const struct value *v, bool outermost);
 
-/* "base=500,layout=halves" without the key `plugin`. */
+static bool is_shown(const char *key)
+{
+    return strcmp(key, "plugin") != 0 && strcmp(key, "formula") != 0;
+}
+
+/* "base=500,layout=halves" without the keys `plugin` and `formula`. */
 static void add_pairs(struct labelling *out, const struct value *map)
 {
     const char *between = "";
     for (int i = 0; i < map->n; i++) {
-        if (strcmp(map->key[i], "plugin") == 0)
+        if (!is_shown(map->key[i]))
             continue;
         strbuf_addf(&out->text, "%s%s=", between, map->key[i]);
         add_value(out, map->item[i], false);
@@ -34,7 +39,7 @@ static void add_map(struct labelling *out, const struct value *map)
     const struct value *plugin = value_get(map, "plugin"), *own = use_label(map);
     if (own || plugin)
         add_value(out, own ? own : plugin, false);
-    if (own || (plugin && map->n == 1))
+    if (own || (plugin && map->n == 1 + (value_get(map, "formula") ? 1 : 0)))
         return;
     strbuf_add(&out->text, plugin ? "(" : "{");
     add_pairs(out, map);

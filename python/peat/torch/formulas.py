@@ -32,8 +32,11 @@ def plugins_of(program: str) -> dict:
         return {}
 
 
-def find(kind: str, plugin: str, program: str) -> str:
-    """The file of a plugin's formula: beside the plugin, or in this package where no program is."""
+def find(kind: str, plugin: str, program: str, named=None) -> str:
+    """The file of a plugin's formula: the one that the experiment names, the one beside the plugin, or that of this
+    package where no program is."""
+    if isinstance(named, str) and named.endswith(".py"):
+        return named
     own = plugin if plugin.endswith(".so") else plugins_of(program).get((kind, plugin))
     tried = [os.path.splitext(own)[0] + ".py"] if own else []
     if not plugin.endswith(".so"):
@@ -42,7 +45,7 @@ def find(kind: str, plugin: str, program: str) -> str:
         if os.path.isfile(path):
             return path
     raise Refused(f"the {kind} '{plugin}' has no formula: write '{tried[0]}', which has a function in PyTorch for each "
-                  "of its hooks (docs/formulas.md)")
+                  "of its hooks (docs/formulas.md), or name another file by the key `formula` beside `plugin`")
 
 
 def sha256(path: str) -> str:
@@ -108,7 +111,7 @@ class Part:
 
     def __init__(self, model, stack: str, kind: str, at: str, p: dict):
         self.model, self.stack = model, stack
-        self.formula = load(find(kind, p["plugin"], model.program))
+        self.formula = load(find(kind, p["plugin"], model.program, p.get("formula")))
         self.id = os.path.splitext(os.path.basename(p["plugin"]))[0]
         self.at = f"{stack}{at}.{self.id}"
         where = p.get("where") or {}

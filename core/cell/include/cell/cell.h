@@ -17,6 +17,8 @@ struct plugin_use {
     const struct plugin *plugin;
     void *config;
     struct value *given; /* map with `plugin` and all parameters resolved */
+    const char *formula; /* the file that `formula` names, which is no part of the identity, as an
+                          * absolute path; NULL: the key is not there */
     struct where where;  /* schemes only */
     struct place at;
 };
