@@ -13,21 +13,20 @@ static peat_node *on_stream(void *ctx, struct pass *pass, enum stream_kind kind,
     return t->options.silent >> kind & 1 ? graph_zeros_like(pass->g, x) : x;
 }
 
-static peat_node *on_input(void *ctx, struct pass *pass, peat_node *x)
+static peat_node *on_node(void *ctx, struct pass *pass, const char *place, int64_t layer,
+                          peat_node *x)
 {
     struct trace *t = ctx;
+    if (strcmp(place, "stream") == 0)
+        t->residual[layer < 0 ? t->subject->model->dims.L : layer] = x;
+    if (strcmp(place, "input") != 0)
+        return x;
     if (t->options.minus) {
         peat_node *minus = graph_constant(pass->g, PEAT_F64, x->value.rank, x->value.dim,
                                           (void *)(uintptr_t)t->options.minus);
         x = op_sub(&pass->g->base, x, minus);
     }
     return t->input = x;
-}
-
-static void on_residual(void *ctx, int64_t layer, peat_node *x)
-{
-    struct trace *t = ctx;
-    t->residual[layer] = x;
 }
 
 static void on_attention(void *ctx, const struct attention_seen *seen)
@@ -47,8 +46,7 @@ bool trace_run(struct trace *t, struct subject *s, const peat_batch *b,
                         .mark = arena_mark(&s->scratch)};
     t->observer = (struct observer){.ctx = t,
                                     .stream = on_stream,
-                                    .input = on_input,
-                                    .residual = on_residual,
+                                    .node = on_node,
                                     .attention = o->attention ? on_attention : NULL};
     t->mask = model_mask(m, &t->in);
     t->residual = ARENA_ARRAY(&s->scratch, m->dims.L + 1, peat_node *);
