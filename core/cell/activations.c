@@ -482,6 +482,7 @@ bool activations_add(struct tensor_list *list, struct assembly *s, const struct 
         ok = run_pass(&r, &batches.item[i], &team);
     if (ok) {
         json_put_int(meta, "rows", r.rows);
+        json_put_int(meta, "length", s->task.plan.eval_T[0]);
         json_put_int(meta, "pass_rows", rows_of(s, batches.item[0].T));
         json_put_bool(meta, "causal", s->model.dims.causal);
         put_schemes(&r, meta);
