@@ -473,7 +473,7 @@ bool activations_add(struct tensor_list *list, struct assembly *s, const struct 
                      struct json meta)
 {
     struct recorder r = {.list = list, .q = q, .s = s, .groups = json_map(list->arena)};
-    struct team team = {1, NULL};
+    struct team team = {(int)q->threads, NULL};
     struct batch_list batches = {0};
     arena_init(&r.arena, "activations", 1 << 20);
     parallel_start();

@@ -2,8 +2,8 @@
 /* cmd_export.c: peat export DIR CELL -o FILE. */
 
 #include "cell/activations.h"
-#include "cell/cellmeta.h"
 #include "cell/assemble.h"
+#include "cell/cellmeta.h"
 #include "cell/reopen.h"
 #include "cell/start.h"
 #include "cli/verbs.h"
@@ -12,6 +12,8 @@
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
+
+enum { THREADS_MAX = 1024 };
 
 struct request {
     const char *file, *feed, *tokens, *given;
@@ -289,8 +291,8 @@ static int export_weights(const struct cli *cli)
          "--steps writes other weights: leave --start and --batch out"},
         {"activations", q->feed || q->steps || q->batch,
          "--activations are of the weights as they are: leave --feed, --steps and --batch out"},
-        {"rows tokens given only", !q->activations,
-         "--rows, --tokens, --given and --only are for --activations"},
+        {"rows tokens given only threads", !q->activations,
+         "--rows, --tokens, --given, --only and --threads are for --activations"},
         {"rows", q->tokens || q->given,
          "--tokens and --given have rows of their own: leave --rows out"},
         {NULL, !q->file, "name the file to write: -o FILE"},
@@ -317,6 +319,8 @@ static const struct cli_option options[] = {
              "instead, what forward passes compute, in F64: streams, q, k, v, logits, weights"),
     CLI_WHOLE(0, "rows", "N", 1, INT64_MAX, passes.rows,
               "activations: of the first N windows (default: of 4 passes, up to 64 windows each)"),
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, passes.threads,
+              "activations: threads (default: 1)"),
     CLI_TEXT(0, "tokens", "FILE", tokens,
              "activations: of token ids [rows, places], as numpy.save writes them"),
     CLI_TEXT(0, "given", "FILE", given,
@@ -331,6 +335,7 @@ const struct cli_command cmd_export = {
     .summary = "a cell's weights as a safetensors file",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
+    CLI_DEFAULTS(.passes.threads = 1),
     .run = export_weights,
     .apart = true,
 };

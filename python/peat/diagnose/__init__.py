@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import fnmatch
+import hashlib
+import json
 import os
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from .. import files
 from ..packages import need
 from ..safetensors import Refused
+from ..writing import write_file
 from .subject import Subject
 from .words import rounded
 
@@ -23,9 +26,9 @@ NAMES = {"logits": True, "sizes": False, "subspaces": False, "support": False, "
 _MODULES = {"sizes": "spaces", "subspaces": "spaces", "support": "spaces"}
 
 
-def diagnosis(folder: str, only=None, batches: int = 4, program: str | None = None) -> dict:
-    """The object with all digits."""
-    s = Subject(folder, batches, program)
+def diagnosis(folder: str, only=None, program: str | None = None, **options) -> dict:
+    """The object with all digits. options: batches (4) of evaluation windows, threads (1)."""
+    s = Subject(folder, program=program, **options)
     out, mixer = _head(s), s.model.get("mixer", "attention")
     for name, of_attention in NAMES.items():
         if only and name not in only:
@@ -38,9 +41,36 @@ def diagnosis(folder: str, only=None, batches: int = 4, program: str | None = No
     return out
 
 
-def cell(folder: str, only=None, batches: int = 4, program: str | None = None) -> dict:
+def cell(folder: str, only=None, program: str | None = None, **options) -> dict:
     """The object of diagnose.json, with six significant digits. folder: of a cell in a run directory."""
-    return rounded(diagnosis(folder, only, batches, program))
+    return rounded(diagnosis(folder, only, program, **options))
+
+
+def cells(folder: str, pattern: str = "*", only=None, program: str | None = None, **options):
+    """A DataFrame with a row for each finished cell that the pattern fits, measure, and layer or block."""
+    from ..findings import MEASURES, read_measure
+    rows = []
+    for c in files.cells_of([folder]):
+        if c.state in ("done", "diverged") and any(fnmatch.fnmatchcase(c.head[key], pattern) for key in ("label", "cell")):
+            tree = cell(c.folder, only, program, **options)
+            for m in MEASURES:
+                values, chance = read_measure(m, tree)
+                rows += [{**c.head, "measure": m.name, "part": m.part, "at": part, "value": value, "chance": chance}
+                         for part, value in values.items()]
+    return need("pandas", "a table of diagnoses").DataFrame(rows)
+
+
+def keep(folder: str, tree: dict) -> None:
+    """Stores an object of cell() as diagnose.json of its cell, with a checksum of its canonical form."""
+    def whole(x):
+        if isinstance(x, dict):
+            return {key: whole(v) for key, v in x.items()}
+        if isinstance(x, list):
+            return [whole(v) for v in x]
+        return int(x) if isinstance(x, float) and x.is_integer() else x
+    text = json.dumps(whole(tree), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    sealed = tree | {"check": hashlib.sha256(text.encode()).hexdigest()}
+    write_file(os.path.join(folder, "diagnose.json"), (json.dumps(sealed, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def _head(s):

@@ -42,8 +42,8 @@ def sum_error(whole, parts, rows):
 class Subject:
     """batches: passes of evaluation windows, up to 1024 tokens each."""
 
-    def __init__(self, folder, batches=4, program=None):
-        self.folder, self.program = os.path.abspath(folder), program
+    def __init__(self, folder, batches=4, threads=1, program=None):
+        self.folder, self.program, self.threads = os.path.abspath(folder), program, threads
         self.config = files.read_map(os.path.join(folder, "config.json"))
         self.model = self.config["model"]
         self._refuse()
@@ -77,7 +77,7 @@ class Subject:
 
     def run(self, **options):
         """Arrays and metadata of passes; its peat_activations are at the top."""
-        x, meta = passes(self.folder, program=self.program, **options)
+        x, meta = passes(self.folder, program=self.program, threads=self.threads, **options)
         return x, {**meta, **meta["peat_activations"]}
 
     def vary(self, variants, only, windows=slice(None), start=False):
