@@ -72,6 +72,14 @@ class Subject:
             raise Refused(f"cell '{os.path.basename(self.folder)}' {has}; diagnose reads decoders and encoders with "
                           "model.norm_place: before, model.input: tokens and model.head: tokens")
 
+    def _find_weights(self):
+        try:
+            files.newest_weights(self.folder)
+        except Refused:
+            trained = os.path.exists(os.path.join(self.folder, "result.json"))
+            raise Refused(f"cell '{self.config['label']}' has no weights in '{os.path.join(self.folder, 'ckpt')}': "
+                          + ("they are gone or damaged" if trained else "it was not trained yet")) from None
+
     def _site(self, stream):
         return self.schemes[int(stream.split(".")[2])]["at"]
 
