@@ -7,7 +7,7 @@
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/findrun.h"
-#include "diagnose/diagnostics.h"
+#include "cli/verbs.h"
 #include "experiment/schema.h"
 #include "findings/measures.h"
 #include "report/table.h"
@@ -60,8 +60,8 @@ static void offer_providers(const struct offers *o)
 
 static void offer_diagnostics(const struct offers *o)
 {
-    for (const struct diagnostic *d = diagnostics; d->name; d++)
-        offer(o, d->name, "");
+    for (int i = 0; i < DIAGNOSTICS; i++)
+        offer(o, diagnostic_words[i], "");
 }
 
 static void offer_measures(const struct offers *o)

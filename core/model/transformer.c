@@ -166,9 +166,9 @@ static peat_node *blocks_and_head(struct model *m, struct graph *g, const struct
     }
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, across, l, x);
-    pass_show_residual(pass, m->config.n_layer, x);
+    x = pass_seen(pass, "stream", -1, x);
     if (m->norm.w)
-        x = norm_forward(g, &m->norm, x);
+        x = pass_seen(pass, "norm", -1, norm_forward(g, &m->norm, x));
     x = head_forward(m, pass, in, x);
     if (across)
         pass->composed = pass->composed || across->pass->composed;
