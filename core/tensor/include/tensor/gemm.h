@@ -13,6 +13,7 @@
 #include <peat/gemm.h>
 
 #include "tensor/parallel.h"
+#include "tensor/small_product.h"
 
 /* PEAT_INVALID, with the names that exist, unless a provider has this name. Loads nothing. */
 peat_status gemm_check(const char *name, struct error *err);
@@ -50,7 +51,8 @@ struct gemm {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    const void *bias; /* [n], added to every row of the product, with beta 0; NULL: no bias */
+    const void *bias;   /* [n], added to every row of the product, with beta 0; NULL: no bias */
+    struct lower lower; /* for gemm_one; libraries and rounded products compute everything */
     /* A and B, rounded earlier, for a team that rounds; NULL: not rounded yet. Where a16 is given,
      * alpha is 1, and a or b may be NULL. */
     const void *a16, *b16;
