@@ -231,6 +231,8 @@ peat_status format_json(const struct results *r, const struct table_options *o, 
     json_put_text(m, "length_unit", *r->length_unit ? r->length_unit : NULL);
     json_put_text(m, "baseline", r->baseline_text);
     json_put_text(m, "test", paired_test_words[r->test]);
+    json_put_text(m, "test_name", paired_test_name(r->test));
+    json_put_int(m, "pairs_needed_alone", paired_pairs_needed(r->test, 2, 1, STATS_LEVEL));
     struct json axes = json_put_list(m, "axes"), within = json_put_list(m, "within"),
                 lengths = json_put_list(m, "lengths"),
                 comparisons = json_put_list(m, "comparisons"),

@@ -172,6 +172,10 @@ class Findings:
         self.rows = [(row, found[row.label]) for row in rows_of(self.of) if row.label in found]
         self.n = sum(len(trees) for _, trees in self.rows)
 
+    def diagnosed(self) -> list:
+        """(label of the cell, its diagnosis)"""
+        return [(self.labels[id(tree)], tree) for _, trees in self.rows for tree in trees.values()]
+
     def values(self, row, measure: Measure) -> list[Finding]:
         trees = dict((r.label, t) for r, t in self.rows)[row.label]
         read = {seed: read_measure(measure, tree) for seed, tree in trees.items()}

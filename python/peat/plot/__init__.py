@@ -8,7 +8,7 @@
 
 run is what peat.open() gives. All need the program, whose numbers they show, and matplotlib (Debian: python3-matplotlib).
 """
-from .heat import heat, scheme, scheme_figure
+from .heatmaps import heat, scheme, scheme_figure
 from .kinds import KINDS, figure, title_of
 from .learned import findings, findings_figure
 from .lines import cost, curves, lengths

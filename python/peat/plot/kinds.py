@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..packages import need
 from ..safetensors import Refused
 from ..series import Series, rows_of
-from . import heat, lines, points
+from . import heatmaps, lines, points
 from .style import COLUMN, PAGE, POINTS, colour, dash, in_style, metric_label, new_figure, short
 
 KINDS = ("curves", "bars", "length", "cost", "heatmap", "forest")
@@ -38,7 +38,7 @@ def _one(run, kind, width, options):
     elif kind == "heatmap":
         names = Series(of, rows, options.get("lines"), options.get("panels"), heat=True).names
         made, ax = new_figure(width, 1.1 + 0.25 * max(4, len(names)))
-        heat.heat(run, ax, **options)
+        heatmaps.heat(run, ax, **options)
     else:
         series = Series(of, rows, options.get("lines"), options.get("panels"))
         entries = len(series.names) + (len(series.panels) + 1 if series.by else 0)

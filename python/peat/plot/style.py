@@ -47,6 +47,7 @@ def says(artists, row: str, text: str = "") -> None:
     """What a figure in a page says where the mouse is, and the row that it hides with."""
     for artist in artists if isinstance(artists, (list, tuple)) else [artists]:
         artist.set_gid(_BREAK.join(("says", shown(row), shown(text))))
+        artist.set_in_layout(False)
 
 
 def said(who, where, mean, half=None) -> str:
