@@ -8,10 +8,10 @@ enum kind { CURVES, BARS, LENGTH, COST, HEATMAP, FOREST, KINDS };
 static const char *const format_words[] = {"svg", "pdf", "png"};
 static const char *const kind_words[] = {"curves", "bars", "length", "cost", "heatmap", "forest"};
 static const char *const cost_words[] = {"time", "flops", "params", "memory"};
-static const char *const width_words[] = {"column", "page"};
+static const char *const size_words[] = {"column", "page"};
 
 struct request {
-    int format, kind, cost, width;
+    int format, kind, cost, size;
     int64_t length;
     const char *file; /* NULL: DIR/figures/KIND.FORMAT */
     const char *metric, *baseline, *lines, *panels;
@@ -43,14 +43,14 @@ static int plot_results(const struct cli *cli)
     if (CLI_CLASHES(cli, one))
         return CLI_USAGE;
     int code = check_format(q, cli_given(cli, "format"));
-    return code == CLI_DONE ? cli_run_in_python(cli) : code;
+    return code == CLI_DONE ? python_verb(cli, "plot.verb", python_request(cli, NULL)) : code;
 }
 
 static const struct cli_option options[] = {
     CLI_WORD('k', "kind", "KIND", kind_words, kind,
              "curves, bars, length, cost, heatmap or forest"),
     CLI_WORD('f', "format", "FORMAT", format_words, format, "svg (default), pdf or png"),
-    CLI_WORD(0, "width", "WIDTH", width_words, width,
+    CLI_WORD(0, "size", "SIZE", size_words, size,
              "page (default: 6.75 inches) or column (3.25) of a paper"),
     CLI_TEXT(0, "metric", "METRIC", metric, "another metric than the experiment's"),
     CLI_WHOLE(0, "length", "N", 0, INT64_MAX, length, "evaluation length (default: the first)"),

@@ -11,6 +11,11 @@ struct request {
     bool family;
 };
 
+static int write_report(const struct cli *cli)
+{
+    return python_verb(cli, "report.verb", python_request(cli, NULL));
+}
+
 static const struct cli_option options[] = {
     CLI_TEXT('o', "output", "FILE", file, "the page (default: standard output)"),
     CLI_TEXT(0, "metric", "METRIC", metric, "another metric than the experiment's"),
@@ -31,5 +36,5 @@ const struct cli_command cmd_report = {
     .summary = "the results as one page for a browser",
     CLI_OPERANDS("DIR...", 1, CLI_MANY, "which run directory?"),
     CLI_ROWS(options),
-    .run = cli_run_in_python,
+    .run = write_report,
 };

@@ -63,7 +63,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
         exact=exact(of), facts=provenance.facts(run, of["hashes"]), sources=provenance.sources(run.folders),
         commands="".join(map(provenance.commands, run.folders)), cells_shown=CELLS_SHOWN, states=states(of),
         version=_version(), style=_markup(_read(here, "page.css")), script=_markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()).lstrip()
 
 
 def _version():
