@@ -177,7 +177,13 @@ static void put_cells(struct json m, const struct results *r)
     for (int i = 0; i < r->n_row; i++)
         for (int k = 0; k < r->row[i].n_cell; k++)
             row[r->row[i].cell[k] - r->cell] = results_row_label(r, &r->row[i], m.a);
-    struct json cells = json_put_list(m, "cells");
+    struct json states = json_put_map(m, "states"), cells = json_put_list(m, "cells");
+    int n[CELL_STATES] = {0};
+    for (int i = 0; i < r->n_cell; i++)
+        n[r->cell[i].state]++;
+    for (int s = 0; s < CELL_STATES; s++)
+        if (n[s])
+            json_put_int(states, cell_state_name((enum cell_state)s), n[s]);
     for (int i = 0; i < r->n_cell; i++)
         put_cell(json_add_map(cells), r, &r->cell[i], row[i]);
 }

@@ -61,7 +61,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
         schemes=schemes, n=numerals, blocks=blocks, groups=verdict.groups_of(of), missing=missing(of),
         injection=injection(of), ratios=has_ratios(of),
         exact=exact(of), facts=provenance.facts(run, of["hashes"]), sources=provenance.sources(run.folders),
-        commands="".join(map(provenance.commands, run.folders)), cells_shown=CELLS_SHOWN, states=states(of),
+        commands="".join(map(provenance.commands, run.folders)), cells_shown=CELLS_SHOWN,
         version=_version(), style=_markup(_read(here, "page.css")), script=_markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()).lstrip()
 
@@ -149,11 +149,6 @@ def blocks(table) -> list:
         found[-1][1].append(k)
         room -= width(k)
     return found
-
-
-def states(of) -> str:
-    names = [cell["state"] for cell in of["cells"]]
-    return ", ".join(f"{names.count(state)} {state}" for state in dict.fromkeys(names))
 
 
 def missing(of) -> list:
