@@ -42,9 +42,9 @@ def _one(run, kind, width, options):
     else:
         series = Series(of, rows, options.get("lines"), options.get("panels"))
         entries = len(series.names) + (len(series.panels) + 1 if series.by else 0)
-        made, ax = new_figure(width, 2.6 + 0.19 * entries if width < 4.5 else max(3.2, 0.4 + 0.17 * entries))
+        made, ax = new_figure(width, 2.4 if width < 4.5 else max(3.2, 0.4 + 0.17 * entries))
         lines.cost(run, ax, **options)
-        _legend(ax, *ax.get_legend_handles_labels(), (0, -0.25) if width < 4.5 else (1.01, 1.02))
+        _legend(made, ax, *ax.get_legend_handles_labels())
     return made
 
 
@@ -66,7 +66,7 @@ def in_panels(n, width, titles, names, draw):
     across = 1 if n == 1 or width < 4.5 else 2 if n <= 4 else 3
     down = -(-n // across)
     narrow = width < 4.5
-    high = (2.4 if n == 1 else 1.9) * down + (0.16 * len(names) if narrow else 0.4)
+    high = (2.4 if n == 1 else 1.9) * down + (0 if narrow else 0.4)
     made, axes = new_figure(width, max(high, 0.4 if narrow else 0.5 + 0.17 * len(names)), nrows=down, ncols=across, sharex=True,
                       sharey=True, squeeze=False)
     for k, ax in enumerate(axes.flat):
@@ -86,11 +86,22 @@ def in_panels(n, width, titles, names, draw):
             ax.set(xlabel=ax.get_xlabel() if narrow and k == n - 1 else "", ylabel="")
     from matplotlib.lines import Line2D
     handles = [Line2D([], [], color=colour(i), linestyle=dash(i), marker=POINTS[i % len(POINTS)]) for i in range(len(names))]
-    place = (0, -0.3) if narrow else (0, 1) if n < across * down else (1.01, 1.02)
-    _legend(axes[-1][0] if narrow else axes.flat[n] if n < across * down else axes[0][-1], handles, names, place)
+    free = n < across * down  # a place without a panel
+    _legend(made, axes.flat[n] if free else axes[0][-1], handles, names, (0, 1) if free else (1.01, 1.02))
     return made
 
 
-def _legend(ax, handles, names, place):
-    if len(names) < 40:
-        ax.legend(handles, [short(n, 38) for n in names], handlelength=2.6, loc="upper left", bbox_to_anchor=place)
+LEGEND = 0.155  # inches for a line of it
+
+
+def _legend(made, ax, handles, names, place=(1.01, 1.02)):
+    """At the place beside the axes, or in a column below everything."""
+    width, height = made.get_size_inches()
+    handles, names = handles[:40], [short(n, 38) for n in names[:40]]
+    if width >= 4.5:
+        ax.legend(handles, names, handlelength=2.6, loc="upper left", bbox_to_anchor=place)
+        return
+    below = LEGEND * len(names) + 0.1
+    made.set_size_inches(width, height + below)
+    made.get_layout_engine().set(rect=(0, below / (height + below), 1, height / (height + below)))
+    made.legend(handles, names, handlelength=2.6, loc="lower left", bbox_to_anchor=(0.04, 0), borderaxespad=0.2)

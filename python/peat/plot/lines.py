@@ -26,7 +26,8 @@ def line(ax, i, row, places, every=1):
                          alpha=0.14, linewidth=0), row)
     says(ax.plot(x, mean, color=colour(i), linestyle=dash(i), marker=POINTS[i % len(POINTS)], markevery=every), row)
     for p in places[::max(1, len(places) // SAYING)]:
-        point(ax, p[0], p[1], row, said(row, p[3], p[1], p[2]), marker="o", markersize=8, color=colour(i), alpha=0)
+        point(ax, p[0], p[1], row, said(row, p[3], p[1], p[2]), marker="o", markersize=8, color=colour(i), alpha=0,
+              zorder=5)
 
 
 def label_y(ax, text):
@@ -48,7 +49,7 @@ def lengths(run, ax=None, panel=0, lines=None, panels=None, **options):
     _length_axis(ax, of["lengths"])
     trained = _trained_length(run) if unit == "tokens" else None
     if trained and of["lengths"][0] <= trained <= of["lengths"][-1]:
-        ax.axvline(trained, color=GREY, linestyle="--", linewidth=0.9)
+        ax.axvline(trained, color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     ax.set_xlabel(f"evaluation length ({unit}{f'; trained with {trained}' if trained else ''})")
     label_y(ax, metric_label(of))
     ax.grid(True, axis="y")
@@ -151,7 +152,10 @@ def _leave_out_beginning(ax, rows, read):
     if read.of["goal"] != "max" and span > 0 and high - low > 1.5 * span:
         high = later + 0.05 * span
     if low < high:
-        ax.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+        low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
+        ax.set_ylim(low, high)
+        for one in [x for x in ax.lines if len(x.get_ydata()) == 1 and not low <= x.get_ydata()[0] <= high]:
+            one.remove()
 
 
 # ---- by cost ----

@@ -54,7 +54,7 @@ def bars(run, ax=None, length=None, **options):
     baseline = {e["baseline"] for e in at}
     own = [e["mean"] for row, e in zip(rows, at) if baseline == {row.label} and finite(e["mean"])]
     if own:
-        ax.axvline(own[0], color=GREY, linestyle="--", linewidth=0.9)
+        ax.axvline(own[0], color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     _cut_wide_intervals(ax, at)
     ax.set_xlabel(metric_label(of, length=length))
     return ax
@@ -98,11 +98,11 @@ def forest(run, ax=None, length=None, **options):
     if not any(e["n"] for _, e in effects):
         raise Refused("no contrast has a pair of values yet")
     ax = ax or new_axes(height=0.2 + height_of(len(effects), 6.75))
-    points(ax, [(label, label, e["diff"], e["diff_ci_high"] - e["diff"] if finite(e["diff_ci_high"]) else None,
+    points(ax, [(label, "", e["diff"], e["diff_ci_high"] - e["diff"] if finite(e["diff_ci_high"]) else None,
                  e["differences"], None) for label, e in effects], shape="s")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0), max(high, 0))
-    ax.axvline(0, color=GREY, linestyle="--", linewidth=0.9)
+    ax.axvline(0, color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     left, right = ("second", "first") if first["goal"] == "max" else ("first", "second")
     ax.set_title(f"← the {left} is better, the {right} →", fontsize=7)
     ax.set_xlabel(f"{first['metric']} at {first['length']} {of['length_unit']}: first minus second")

@@ -90,7 +90,7 @@ def svg_of(figure, title: str, salt: str = "peat") -> str:
     text = text[text.index("<svg"):]
     text = re.sub(r' id="(?!C\d)[A-Za-z0-9]+(?:_\d+)+"| xmlns:xlink="[^"]*"| ?<metadata>.*?</metadata>', "", text, flags=re.S)
     text = re.sub(f'<g id="says{_BREAK}([^"{_BREAK}]*){_BREAK}([^"]*)">',
-                  lambda m: f'<g data-row="{m[1]}">' + (f"<title>{m[2]}</title>" if m[2] else ""), text)
+                  lambda m: (f'<g data-row="{m[1]}">' if m[1] else "<g>") + (f"<title>{m[2]}</title>" if m[2] else ""), text)
     head, rest = text.split(">", 1)
     return f"{head} role=\"img\"><title>{_escaped(title)}</title>{rest}".replace("xlink:href", "href")
 
