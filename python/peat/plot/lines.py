@@ -27,7 +27,7 @@ def line(ax, i, row, places, every=1):
     says(ax.plot(x, mean, color=colour(i), linestyle=dash(i), marker=POINTS[i % len(POINTS)], markevery=every), row)
     for p in places[::max(1, len(places) // SAYING)]:
         point(ax, p[0], p[1], row, said(row, p[3], p[1], p[2]), marker="o", markersize=8, color=colour(i), alpha=0,
-              zorder=5)
+              clip_on=False)
 
 
 def label_y(ax, text):

@@ -55,9 +55,9 @@ def said(who, where, mean, half=None) -> str:
 
 
 def point(ax, x, y, row, text, **style):
-    """One point, that says its text."""
+    """One point, that says its text: it is above lines and texts, so that the mouse reaches it."""
     if finite(x) and finite(y):
-        says(ax.plot([x], [y], linestyle="", **style), row, text)
+        says(ax.plot([x], [y], linestyle="", zorder=4, **style), row, text)
 
 
 def new_figure(width, height, **rest):
