@@ -110,8 +110,12 @@ static void add_comparisons(const struct printing *p)
 static void add_json(const struct printing *p)
 {
     const int *order;
-    if (table_order(p->r, &p->q->table, p->a, &order, p->err) == PEAT_OK)
-        (p->q->format == JSON ? format_json : format_jsonl)(p->r, order, p->a, p->out);
+    struct table_options o = p->q->table;
+    o.whole = true;
+    if (p->q->format == JSON)
+        format_json(p->r, &o, p->a, p->out, p->err);
+    else if (table_order(p->r, &o, p->a, &order, p->err) == PEAT_OK)
+        format_jsonl(p->r, order, p->a, p->out);
 }
 
 static void add_results(const struct printing *p)

@@ -307,16 +307,23 @@ static void put_family(const struct claim_history *h, struct json map)
 
 void claims_json(const struct claim_history *h, struct json map)
 {
+    struct table t;
+    claims_table(&t, h, false, map.a);
+    table_json(&t, json_put_map(map, "table"));
     if (h->n_run) {
         put_family(h, map);
         return;
     }
+    json_put_text(map, "state", state_of(h, map.a));
     json_put_bool(map, "changed_after_first_result", h->first.version != NULL);
     json_put_bool(map, "written_after_first_result", h->late);
     json_put_bool(map, "plan_changed_after_first_step", h->replanned);
     put_version(json_put_map(map, "now"), &h->now);
-    if (h->first.version)
+    if (h->first.version) {
         put_version(json_put_map(map, "before_first_result"), &h->first);
+        claims_table(&t, h, true, map.a);
+        table_json(&t, json_put_map(map, "table_before"));
+    }
 }
 
 static void add_lines(const struct claim_verdicts *v, const char *state,

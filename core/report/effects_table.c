@@ -174,6 +174,14 @@ static void put_effect(struct json m, const struct listed_effect *l)
     json_put_int(m, "both_diverged", e->both_diverged);
 }
 
+static void put_effect_and_seeds(struct json m, const struct listed_effect *l)
+{
+    put_effect(m, l);
+    struct json seeds = json_put_list(m, "differences");
+    for (int i = 0; i < l->e->of.n; i++)
+        json_add_real(seeds, l->e->d[i]);
+}
+
 static void put_interactions(struct json list, const struct effects *x)
 {
     for (int i = 0; i < x->n_interaction; i++) {
@@ -200,16 +208,20 @@ void effects_json(const struct effects *x, struct json map)
     for (int i = 0; x->spec.factor >= 0 && i < 2; i++)
         json_add_text(of, x->spec.label[i]);
     json_put_text(map, "metric", x->metric);
+    json_put_text(map, "goal", x->goal_max ? "max" : "min");
     json_put_number(map, "length", x->length >= 0 ? (double)x->length : (double)NAN);
     struct json effects = json_put_list(map, "effects");
     for (int i = 0; i < n; i++)
-        put_effect(json_add_map(effects), &list[i]);
+        put_effect_and_seeds(json_add_map(effects), &list[i]);
     put_interactions(json_put_list(map, "interactions"), x);
     struct json alone = json_put_list(map, "left_out");
     for (int i = 0; i < x->pairs.n_alone; i++)
         json_add_text(alone, results_row_label(x->r, &x->r->row[x->pairs.alone[i].row], map.a));
     json_put_text(map, "not_pooled", x->not_pooled);
     json_put_int(map, "unfinished", x->unfinished);
+    struct table t;
+    effects_table(&t, x, map.a);
+    table_json(&t, json_put_map(map, "table"));
 }
 
 void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out)

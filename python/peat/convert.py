@@ -12,8 +12,8 @@ import sys
 
 import numpy
 
-from . import safetensors
-from .safetensors import Refused
+from . import reading, safetensors
+from .reading import Refused
 
 
 def write(path, name, array):
@@ -36,7 +36,7 @@ def read_start(path):
                       "`peat export --start`")
     if table[0] != "F32":
         raise Refused(f"'{path}': token.weight has dtype '{table[0]}', and `peat export` writes F32")
-    return safetensors.parse(tokens), numpy.frombuffer(table[2], "<f4").reshape(table[1]).copy()
+    return reading.parse(tokens), numpy.frombuffer(table[2], "<f4").reshape(table[1]).copy()
 
 
 def words(path):

@@ -6,26 +6,21 @@ import hashlib
 import os
 import re
 
-from . import safetensors
-from .safetensors import Refused
+from . import reading, safetensors
+from .reading import Refused
 
 
 def read_map(path, needed=True):
-    """A map, of a regular file: nothing that is in a run directory may hang or fill the memory."""
+    """The map of a JSON file that PEAT wrote; None: there is no file, and none is needed."""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise Refused(f"'{path}' is not a file")
-        with open(path, encoding="utf-8") as f:
-            found = safetensors.parse(f.read())
+        return reading.record(path)
     except FileNotFoundError:
         if needed:
             raise Refused(f"'{path}' does not exist") from None
         return None
-    except ValueError as e:
-        raise Refused(f"'{path}' is not JSON: {e}") from None
-    if not isinstance(found, dict):
-        raise Refused(f"'{path}' is not a map")
-    return found
+
+
+_HEAD = ("label", "scheme", "combine", "task", "seed", "hash")
 
 
 def plan_of(folder):
@@ -34,9 +29,14 @@ def plan_of(folder):
     if not os.path.exists(os.path.join(folder, "plan.json")):
         raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
     plan = read_map(os.path.join(folder, "plan.json"))
-    for planned in plan["cells"]:
-        if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
-            raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+    try:
+        for planned in plan["cells"]:
+            if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
+                raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+            if not set(_HEAD) <= planned.keys() or not isinstance(planned.get("axes") or {}, dict):
+                raise KeyError
+    except (KeyError, TypeError, AttributeError):
+        raise Refused(f"'{folder}/plan.json' is damaged: a field is missing or of another kind") from None
     return plan
 
 
@@ -51,46 +51,71 @@ def folder_of(folder, name):
     return os.path.join(folder, "cells", fit[0]["id"])
 
 
-def _whole(folder, result):
-    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
-    seal = (result.get("files") or {}).get("metrics.jsonl")
-    if not seal:
-        return True
-    try:
-        with open(os.path.join(folder, "metrics.jsonl"), "rb") as f:
-            data = f.read()
-    except OSError:
-        return False
-    if len(data) != seal["bytes"]:
-        thinned = read_map(os.path.join(folder, "thinned.json"), needed=False) or {}
-        seal = thinned if thinned.get("of") == seal["sha256"] else seal
+# ---- the files of a cell ----
+
+def _same(data, seal):
     return len(data) == seal["bytes"] and hashlib.sha256(data).hexdigest() == seal["sha256"]
 
 
-def _state(folder, planned, result):
-    if result:
-        damaged = result.get("hash") != planned["hash"] or not _whole(folder, result)
-        stale = not damaged and os.path.lexists(os.path.join(folder, "stale.json"))
-        return "damaged" if damaged else "stale" if stale else result["state"]
+def _curve_is_whole(folder, seal):
+    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
+    data = reading.contents(os.path.join(folder, "metrics.jsonl"))
+    if len(data) == seal["bytes"]:
+        return _same(data, seal)
+    thinned = read_map(os.path.join(folder, "thinned.json"), needed=False) or {}
+    return thinned.get("of") == seal["sha256"] and _same(data, thinned)
+
+
+def _is_sealed(folder, planned, result, meta):
+    """Whether the result is of the planned cell, and of the files beside it."""
+    files, seal = result.get("files") or {}, result.get("meta_hash")
+    if not result["hash"] == planned["hash"] == read_map(os.path.join(folder, "config.json"))["hash"]:
+        return False
+    if result.get("format", 1) > 1 and not (seal and "metrics.jsonl" in files) or seal and seal != reading.seal(meta):
+        return False
+    kept = {name: os.path.join(folder, name) for name in files if name != "metrics.jsonl"}
+    return ("metrics.jsonl" not in files or _curve_is_whole(folder, files["metrics.jsonl"])) and all(
+        os.path.getsize(path) == files[name]["bytes"] for name, path in kept.items() if os.path.exists(path))
+
+
+def _has_values(result):
+    """Whether each value of the last evaluation is there and is a number, or null of a cell that diverged."""
+    return result["state"] in ("done", "diverged") and all(
+        {"metric", "split", "length", "step"} <= m.keys() and isinstance(m["value"], (int, float, type(None)))
+        for m in result["measures"])
+
+
+def _unfinished(folder):
     end = read_map(os.path.join(folder, "end.json"), needed=False)
     if end:
-        return end["state"] if end["state"] in ("failed", "crashed", "timeout", "oom") else "partial"
+        return end.get("state") if end.get("state") in ("failed", "crashed", "timeout", "oom") else "partial"
     return "running" if os.path.exists(os.path.join(folder, "running.json")) else "todo"
 
 
 class Cell:
+    """A planned cell; state is "damaged" or "partial" where its files are not as PEAT wrote them."""
+
     def __init__(self, folder, plan, planned):
         self.planned = planned
         self.folder = os.path.join(folder, "cells", planned["id"])
-        self.result = read_map(os.path.join(self.folder, "result.json"), needed=False)
-        self.meta = read_map(os.path.join(self.folder, "meta.json"), needed=False) or {}
-        self.state = _state(self.folder, planned, self.result)
+        self.result, self.meta = None, {}
+        try:
+            self.meta = read_map(os.path.join(self.folder, "meta.json"), needed=False) or {}
+            self.result = read_map(os.path.join(self.folder, "result.json"), needed=False)
+            self.state = self._finished() if self.result else _unfinished(self.folder)
+        except (Refused, OSError, LookupError, TypeError, ValueError, AttributeError):
+            self.state = "damaged" if os.path.exists(os.path.join(self.folder, "result.json")) else "partial"
         self.head = {"experiment": plan["experiment"], "cell": planned["id"], "label": planned["label"],
                      "scheme": planned["scheme"], "combine": planned["combine"], "task": planned["task"]}
         axes = planned.get("axes") or {}
         self.head.update((k, v) for k, v in axes.items()
                          if k not in ("position.scheme", "position.combine") and k not in self.head)
         self.head["seed"] = planned["seed"]
+
+    def _finished(self):
+        if not _has_values(self.result) or not _is_sealed(self.folder, self.planned, self.result, self.meta):
+            return "damaged"
+        return "stale" if os.path.lexists(os.path.join(self.folder, "stale.json")) else self.result["state"]
 
 
 def cells_of(folders):
@@ -111,7 +136,7 @@ NUMBERS = {"params": "params", "params_positional": "params_pe", "params_frozen"
 
 
 def numbers_of(cell):
-    known = dict(cell.planned, **(cell.result or {}))
+    known = dict(cell.planned, **(cell.result or {})) if cell.state != "damaged" else cell.planned
     return {column: known[key] for key, column in NUMBERS.items() if key in known}
 
 
@@ -144,14 +169,11 @@ def read_curve(folder, word=None):
     """The lines of metrics.jsonl; with a word only those that have it."""
     path, rows, number = os.path.join(folder, "metrics.jsonl"), [], 0
     try:
-        with open(path, "rb") as f:
-            for number, line in enumerate(f, 1):
-                if not line.endswith(b"\n"):
-                    break  # a process is writing it
-                if word is None or word.encode() in line:
-                    rows.append(safetensors.parse(line))
+        for number, line in enumerate(reading.contents(path).split(b"\n")[:-1], 1):  # the last may be being written
+            if word is None or word.encode() in line:
+                rows.append(reading.line(line))
     except FileNotFoundError:
         raise Refused(f"'{path}' does not exist: the cell has not begun") from None
     except ValueError as e:
-        raise Refused(f"'{path}': line {number} is not JSON: {e}") from None
+        raise Refused(f"'{path}': line {number} is damaged: {e}") from None
     return rows

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from .safetensors import Refused
+from .reading import Refused
 
 DEBIAN = {"matplotlib": "python3-matplotlib", "jinja2": "python3-jinja2", "pandas": "python3-pandas",
           "numpy": "python3-numpy", "scipy": "python3-scipy", "sklearn": "python3-sklearn", "torch": "python3-torch"}

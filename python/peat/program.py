@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from .safetensors import Refused
+from .reading import Refused
 
 
 def beside() -> str:

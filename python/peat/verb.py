@@ -5,7 +5,7 @@ import os
 import sys
 
 from .packages import need
-from .safetensors import Refused
+from .reading import Refused
 
 FAILED, USAGE = 1, 2
 

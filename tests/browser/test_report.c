@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it prints
- * nothing to the console, requests nothing, has its figures, nothing in it is cut off at 1280 or
- * 390 pixels, light or dark, and points, headings and switches do what a reader expects of them.
+ * nothing to the console, requests nothing, has its figures, nothing in it is cut off at 1280, 768
+ * or 390 pixels, light or dark, and points, headings and switches do what a reader expects of them.
  *
  * --shots DIR keeps screenshots as PNG files.
  */
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     if (!find_chromium())
         return skip_all("there is no chromium, chromium-browser or google-chrome");
     return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240,
-                                   .needs = "PEAT gnuplot python3"},
+                                   .needs = "PEAT python3 python3-jinja2 python3-matplotlib"},
                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

@@ -16,7 +16,7 @@ import numpy as np
 from .. import draws, files
 from ..activations import passes
 from ..packages import need
-from ..safetensors import Refused
+from ..reading import Refused
 
 ROUNDING = 1e-6  # where an `error` is below this, it is rounding
 PARTS = ("token", "position", "segment", "constant")

@@ -7,7 +7,7 @@ import os
 import sys
 
 from ..numerals import finite, shown
-from ..safetensors import Refused
+from ..reading import Refused
 from ..writing import write_file
 from . import cell as diagnose_cell, keep
 from .page import page

@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from .. import files
-from ..safetensors import Refused
+from ..reading import Refused
 from ..sealed import whole, write_sealed
 from .cells import cell as cell_tables
 from .describe import page

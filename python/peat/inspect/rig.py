@@ -11,7 +11,7 @@ import numpy as np
 
 from ..activations import passes
 from ..program import Program
-from ..safetensors import Refused
+from ..reading import Refused
 from .table import Table, drop_equal
 
 TEXT = b"The quick brown fox, 42 of 7, jumps over the lazy dog.\n"

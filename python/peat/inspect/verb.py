@@ -7,7 +7,7 @@ import math
 import sys
 
 from ..numerals import shown
-from ..safetensors import Refused
+from ..reading import Refused
 from ..texttable import text_table
 from ..writing import write_file
 from .cells import cell

@@ -238,7 +238,7 @@ START_TEST(formats_say_which_value_was_chosen_and_what_each_cell_is_for)
     plant("sum", "3e-3", 0, 5.0);
     read_run();
     strbuf_clear(&b.out);
-    format_json(&b.r, NULL, &b.arena, &b.out);
+    format_json(&b.r, &(struct table_options){.length = -1}, &b.arena, &b.out, &b.err);
     assert_shown("\"chosen\": {\n        \"train.lr\": \"3e-3\"");
     assert_shown("\"best_over\": {");
     strbuf_clear(&b.out);

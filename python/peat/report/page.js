@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* report.js: what a reader can do on the report page. Rows are shown and hidden, in figures and in
- * tables; tables are sorted by a click on a heading. Without it the page shows everything. The build
- * takes comments out, and joins an indented line to the one before it (cmake/EmbedText.cmake). */
+/* page.js: what a reader can do on the report page. Rows are shown and hidden, in figures and in tables; tables are
+ * sorted by a click on a heading, and filtered by a text. Without it the page shows everything. */
 'use strict';
 
 /* ---- sorting ---- */
@@ -29,6 +28,23 @@ function sort(head) {
   const text = (row) => row.cells[head.cellIndex].firstChild?.textContent.trim() || '-';
   const order = (a, b) => (next === 'none' ? 0 : compare(text(a), text(b), sign)) || a.place - b.place;
   body.append(...[...body.rows].sort(order));
+}
+
+/* On a narrow screen, where a row is a list, the headings are choices. */
+function addFilter(table) {
+  const box = document.createElement('div'), text = document.createElement('input'), by = document.createElement('select');
+  const heads = [...table.tHead.rows[0].cells];
+  box.className = 'filter';
+  text.type = 'search';
+  text.placeholder = text.ariaLabel = 'rows that have this text';
+  text.oninput = () => {
+    for (const row of table.tBodies[0].rows) { row.hidden = !row.textContent.includes(text.value); }
+  };
+  by.ariaLabel = 'sort by';
+  by.append(...['sort by ...', ...heads.map((head) => head.textContent)].map((name) => new Option(name)));
+  by.onchange = () => { if (by.selectedIndex) { sort(heads[by.selectedIndex - 1]); } };
+  box.append(text, by);
+  table.closest('.scroll').before(box);
 }
 
 function makeSortable(head) {
@@ -73,6 +89,7 @@ for (const table of document.querySelectorAll('table')) {
     row.dataset.row = nameOf(row);
   });
   if (table.tBodies[0].rows.length > 1) { [...table.tHead.rows[0].cells].forEach(makeSortable); }
+  if (table.tBodies[0].rows.length > 4) { addFilter(table); }
 }
 const drawn = new Set([...document.querySelectorAll('svg [data-row]')].map((e) => e.dataset.row));
 if (drawn.size > 1) { addSwitches(drawn); }

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""The drawings of the schemes that `peat run` keeps in schemes.json: tables that only a scheme's own code can compute."""
+from __future__ import annotations
+
+import math
+import os
+
+from .. import files
+from ..numerals import plural
+
+
+def drawings(run, cells) -> tuple:
+    """The drawings, and notes (what, why) on those that cannot be shown. A scheme that several directories have is shown
+    for the first of them."""
+    shown, notes, weights = {}, [], {}
+    for folder in run.folders:
+        kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
+        if not kept:
+            notes.append((folder, "it has no drawings of its schemes; `peat run` with this directory makes them"))
+            continue
+        for one in kept["schemes"]:
+            why = one.get("why") or _other_weights(folder, one)
+            if one["title"] not in shown:
+                shown[one["title"]] = None if why else one
+                notes += [(one["title"], why)] if why else []
+    return list(filter(None, shown.values())), notes
+
+
+def _other_weights(folder, one):
+    result = files.read_map(os.path.join(folder, "cells", one["cell"], "result.json"), needed=False) if one.get("cell") else None
+    same = (result or {}).get("weights_hash") == one.get("weights_hash")
+    return "it was drawn from weights that the cell no longer has" if one.get("before") and not same else None
+
+
+def tables(one) -> tuple:
+    """[n, rows, columns] and n titles: heads, each before training and after it where both are known."""
+    import numpy
+    shape = (max(1, one["heads"]), one["rows"], one["columns"])
+
+    def read(key):
+        values = numpy.array([math.nan if word.startswith("n") else float(word) for word in one[key].split()])
+        return (numpy.cos(values) if one["what"] == "angle" else values).reshape(shape)
+    heads = [f"head {k}" for k in range(shape[0])] if one["heads"] else [""]
+    if not one.get("before"):
+        return read("values"), heads
+    both = numpy.stack([read("before"), read("values")], 1).reshape(-1, *shape[1:])
+    return both, [f"{head}{', ' if head else ''}{when}" for head in heads for when in ("before training", "after")]
+
+
+def caption(one) -> str:
+    text = f"{one['title']}: {one['what'][:60]} at positions 0 to {one['rows'] - 1}" \
+        + (", the first heads" if one["heads"] < one["all_heads"] else "")
+    if one.get("before"):
+        return f"{text}, in the cell {one['label']} before training and after it."
+    return f"{text}, initial weights of seed 0; a width of {one['width']}, {plural(one['model_heads'], 'head')}."
