@@ -215,6 +215,7 @@ struct value *plan_cell_value(const struct plan *p, const struct plan_cell *c, s
 /* The members of a cell that plan.json leaves out. */
 static void add_rest(struct json cell, const struct plan_cell *c)
 {
+    json_put_text(cell, "name", c->name);
     json_put(cell, "plugins", c->plugins);
     json_put(cell, "resolved", c->config.resolved);
     json_put(cell, "identity", c->config.identity);
@@ -284,6 +285,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
+        .name = json_get_text(row, "name"),
         .first_tokens = json_get_text(row, "first_tokens"),
         .trunk = value_get(row, "trunk"),
         .plugins = value_get(row, "plugins"),
@@ -293,7 +295,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->label && c->plugins && read_config(row, &c->config);
+    return c->label && c->name && c->plugins && read_config(row, &c->config);
 }
 
 static bool read_plan(struct plan *p, const struct value *plan, struct arena *a, struct error *err)

@@ -58,11 +58,11 @@ static struct value *settings_of(const struct plan_cell *c, struct arena *a)
 }
 
 /* "rotary.S" of "rotary.S.s0" */
-static const char *label_of(const struct plan_cell *c, struct arena *a)
+static const char *row_of(const struct plan_cell *c, struct arena *a)
 {
     const char *seed = arena_printf(a, ".s%" PRId64, c->seed);
-    bool has = path_ends_in(c->label, seed);
-    return arena_printf(a, "%.*s", (int)(strlen(c->label) - (has ? strlen(seed) : 0)), c->label);
+    bool has = path_ends_in(c->name, seed);
+    return arena_printf(a, "%.*s", (int)(strlen(c->name) - (has ? strlen(seed) : 0)), c->name);
 }
 
 /* Settings that all rows have are written once. */
@@ -76,7 +76,7 @@ static void put_rows(struct json plan, const struct plan *p)
     json_put(plan, "settings", common);
     struct json rows = json_put_map(plan, "rows");
     for (int i = 0; i < n; i++)
-        json_put(rows, label_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
+        json_put(rows, row_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
 }
 
 /* ---- seeds, cells, plugins ---- */
@@ -102,14 +102,15 @@ static void put_seeds(struct json plan, const struct experiment *e)
     }
 }
 
-/* One hash of every cell's labels and settings, which covers starts that differ between seeds. */
+/* One hash of every cell's name, labels and settings, which covers starts that differ between
+ * seeds. */
 static void put_cells(struct json plan, const struct plan *p)
 {
     char hex[HASH_HEX];
     struct json all = json_list(plan.a);
     for (int i = 0; i < p->n; i++) {
         const struct plan_cell *c = &p->cell[i];
-        json_add_text(all, c->label);
+        json_add_text(all, c->name);
         json_add_text(all, c->config.hash);
         for (int k = 0; k < p->experiment->n_axis; k++)
             json_add_text(all, c->axis[k]);

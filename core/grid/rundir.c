@@ -94,11 +94,32 @@ static void adopt_one(const char *cells, const char **left, int n, struct plan_c
         }
 }
 
+/* Whether the directory's plan calls a cell otherwise than the plan p does. */
+static bool has_other_labels(const char *dir, const struct plan *p, struct arena *a)
+{
+    struct value *plan = NULL;
+    struct text_index ids = {0};
+    bool other = false;
+    for (int i = 0; i < p->n; i++)
+        text_index_add(&ids, a, p->cell[i].id, i);
+    plan_read(dir, &plan, a, NULL);
+    const struct value *one;
+    for (int k = 0; !other && (one = json_get_item(plan, "cells", k)); k++) {
+        int i = text_index_find(&ids, json_text_or(one, "id", ""));
+        other = i >= 0 && json_text_is(one, "label", p->cell[i].name) &&
+                strcmp(p->cell[i].name, p->cell[i].label) != 0;
+    }
+    return other;
+}
+
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
 {
     const struct file_path cells = path_in(dir, "cells");
     char **name;
     int n_name, n;
+    if (has_other_labels(dir, p, a))
+        for (int i = 0; i < p->n; i++)
+            p->cell[i].label = p->cell[i].name;
     if (dir_list(cells.text, &name, &n_name, NULL) == PEAT_OK) {
         const char **left = list_leftovers(p, name, n_name, &n, a);
         for (int i = 0; n > 0 && i < p->n; i++)

@@ -187,9 +187,9 @@ const char *value_label(struct arena *a, const struct plugin_names *names, const
 /* "rotary-base=500": a label in the names of cells and their files. */
 const char *label_file_name(struct arena *a, const char *label);
 /* Whether the word is the cell's label, "rotary-base=500.sum.s0", also as
- * "rotary(base=500).sum.s0"; and whether the shell pattern matches its label (may be NULL) or its
- * id. */
-bool cell_is_called(const char *label, const char *word);
+ * "rotary(base=500).sum.s0", or its id without the hash; and whether the shell pattern matches one
+ * of these or its id. label: may be NULL in the second. */
+bool cell_is_called(const char *label, const char *id, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 
 /* Whether a text can be the name of an experiment or the id of a cell. Both name folders of run
