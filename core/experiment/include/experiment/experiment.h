@@ -18,6 +18,10 @@
 #define EXPERIMENT_MAX_JOBS    1024  /* cells at once */
 #define EXPERIMENT_MAX_THREADS 1024  /* threads of a cell */
 
+/* In a run directory: the file as it was written, and the one that it extends. */
+#define EXPERIMENT_FILE "experiment.yaml"
+#define EXTENDS_FILE    "extends.yaml"
+
 /* One value of an axis: a label for the table and its settings, dotted key -> value. */
 struct axis_value {
     const char *label;
@@ -115,7 +119,8 @@ struct plugin_names {
 
 struct experiment {
     struct arena *arena;
-    const char *path; /* path of the file, as given */
+    const char *path;    /* path of the file, as given */
+    const char *extends; /* path of the file that it extends; NULL: it extends none */
     int n_word;
     const char **word;             /* key=value words of the command line                  */
     struct value *root;            /* the file, with top-level keys of the command line    */
