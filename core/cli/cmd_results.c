@@ -17,7 +17,7 @@ struct request {
     struct results_options read;
     struct table_options table;
     int64_t digits; /* 0: the default */
-    bool all_steps, family;
+    bool all_steps, family, notes;
     const char *file; /* NULL: stdout */
 };
 
@@ -40,9 +40,12 @@ static bool shows(const struct request *q, enum section section)
     return q->part == ALL || q->part == (int)section;
 }
 
-static void add_table(const struct printing *p, const struct table *t)
+static void add_table(const struct printing *p, struct table *t)
 {
+    enum { NOTES = 3 };
     const struct request *q = p->q;
+    if (q->format == TABLE && !q->notes)
+        table_limit_notes(t, NOTES);
     strbuf_add(p->out, p->out->n ? "\n" : "");
     if (q->format == MARKDOWN)
         format_markdown(t, p->out);
@@ -193,6 +196,8 @@ static bool has_clashes(const struct cli *cli)
         {"baseline test length", is_csv,
          "options '--baseline', '--test' and '--length' are not for --format csv: it compares "
          "nothing, and has every length"},
+        {"notes", q->format != TABLE,
+         "option '--notes' is for --format table: md and tex have all"},
         {"sort rows", is_csv,
          "options '--sort' and '--rows' are not for --format csv, which has a line for each cell"},
     };
@@ -239,6 +244,7 @@ static const struct cli_option options[] = {
              "ignore report.best_over: a row for every value, with all seeds"),
     CLI_FLAG(0, "all-steps", all_steps, "csv: every evaluation instead of the last"),
     CLI_FLAG(0, "injection", table.injection, "say what acts where in each row"),
+    CLI_FLAG(0, "notes", notes, "all notes below a table, also on how it is computed"),
     CLI_TEXT('o', "output", "FILE", file, "write there, whole or not at all"),
 };
 

@@ -161,6 +161,8 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
 {
     struct json m = json_add_map(cells);
     put_cell(m, p, c);
+    if (strcmp(c->name, c->label) != 0)
+        json_put_text(m, "name", c->name);
     json_put_text(m, "task", c->task);
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "hash", c->config.hash);
@@ -290,10 +292,11 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
     fields_get(row, plan_cell_fields, c);
+    c->name = json_text_or(row, "name", c->label);
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->label && c->plugins && read_config(row, &c->config);
+    return c->label && c->name && c->plugins && read_config(row, &c->config);
 }
 
 static bool read_plan(struct plan *p, const struct value *plan, struct arena *a, struct error *err)

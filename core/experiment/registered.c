@@ -58,11 +58,11 @@ static struct value *settings_of(const struct plan_cell *c, struct arena *a)
 }
 
 /* "rotary.S" of "rotary.S.s0" */
-static const char *label_of(const struct plan_cell *c, struct arena *a)
+static const char *row_of(const struct plan_cell *c, struct arena *a)
 {
     const char *seed = arena_printf(a, ".s%" PRId64, c->seed);
-    bool has = path_ends_in(c->label, seed);
-    return arena_printf(a, "%.*s", (int)(strlen(c->label) - (has ? strlen(seed) : 0)), c->label);
+    bool has = path_ends_in(c->name, seed);
+    return arena_printf(a, "%.*s", (int)(strlen(c->name) - (has ? strlen(seed) : 0)), c->name);
 }
 
 /* Settings that all rows have are written once. */
@@ -76,7 +76,7 @@ static void put_rows(struct json plan, const struct plan *p)
     json_put(plan, "settings", common);
     struct json rows = json_put_map(plan, "rows");
     for (int i = 0; i < n; i++)
-        json_put(rows, label_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
+        json_put(rows, row_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
 }
 
 /* ---- seeds, cells, plugins ---- */
@@ -108,7 +108,7 @@ void plan_cells_put(struct json map, const struct value *plan)
     struct json all = json_list(map.a);
     const struct value *cell, *axis;
     for (int i = 0; (cell = json_get_item(plan, "cells", i)); i++) {
-        json_add_text(all, json_get_text(cell, "label"));
+        json_add_text(all, json_text_or(cell, "name", json_get_text(cell, "label")));
         json_add_text(all, json_get_text(cell, "hash"));
         for (int k = 0; (axis = json_get_item(plan, "axes", k)); k++)
             json_add(all, value_get(value_get(cell, "axes"), json_text_or(axis, "key", "")));

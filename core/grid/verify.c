@@ -54,7 +54,7 @@ static void check_sealed(struct verification *v, const char *label, const char *
 
 static void check_sources(struct verification *v)
 {
-    static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
+    static const char *const name[] = {EXPERIMENT_FILE, EXTENDS_FILE, RESOLVED_FILE};
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
         enum source is = rundir_source(v->dir.path, v->dir.plan, name[i]);
         if (is == SOURCE_MISSING)

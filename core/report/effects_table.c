@@ -36,8 +36,8 @@ static void note_alone(struct table *t, const struct effects *x)
                               results_row_label(x->r, &x->r->row[alone->row], t->arena));
         }
         if (rows && same)
-            table_note(t, "left out, being the same model for every %s: %s",
-                       results_axis_name(x->r, x->spec.factor), rows);
+            table_note_method(t, "left out, being the same model for every %s: %s",
+                              results_axis_name(x->r, x->spec.factor), rows);
         else if (rows)
             table_note(t, "left out, having no counterpart: %s", rows);
     }
@@ -75,17 +75,19 @@ static void note_diverged(struct table *t, const struct effects *x)
 
 static void note_tests(struct table *t, const struct effects *x, int lines, bool with_t)
 {
-    table_note(t, "paired by seed, by each seed's mean over its strata; seeds that lack a stratum "
-                  "are left out");
+    table_note_method(
+        t, "paired by seed, by each seed's mean over its strata; seeds that lack a stratum "
+           "are left out");
     if (lines > 1)
-        table_note(t,
-                   "p_holm: %s, Holm over %d lines; margins and the pooled line are not corrected",
-                   paired_test_name(x->r->test), lines);
+        table_note_method(
+            t, "p_holm: %s, Holm over %d lines; margins and the pooled line are not corrected",
+            paired_test_name(x->r->test), lines);
     else
-        table_note(t, "p_holm: %s", paired_test_name(x->r->test));
+        table_note_method(t, "p_holm: %s", paired_test_name(x->r->test));
     if (with_t)
-        table_note(t, "p_t: paired t test, Holm; assumes that the differences over seeds are "
-                      "normal");
+        table_note_method(t,
+                          "p_t: paired t test, Holm; assumes that the differences over seeds are "
+                          "normal");
 }
 
 /* ---- the table ---- */
@@ -113,8 +115,9 @@ static const char *title_of(const struct effects *x, struct arena *a)
 
 void table_note_text(struct table *t)
 {
-    table_note(t, "and text: half of the interval over seeds and stretches of the test text, both "
-                  "as samples (crossed random effects); reliable from five seeds on");
+    table_note_method(
+        t, "and text: half of the interval over seeds and stretches of the test text, both "
+           "as samples (crossed random effects); reliable from five seeds on");
 }
 
 void effects_table(struct table *t, const struct effects *x, struct arena *a)

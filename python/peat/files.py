@@ -41,9 +41,9 @@ def plan_of(folder):
 
 
 def folder_of(folder, name):
-    """The folder of a cell by its id, label or the start of its hash."""
+    """The folder of a cell by its id, also without the hash, its label or the start of its hash."""
     planned = plan_of(folder)["cells"]
-    fit = [c for c in planned if name in (c["id"], c["label"])]
+    fit = [c for c in planned if name in (c["id"], c["label"], c["id"].rpartition("-")[0])]
     fit = fit or [c for c in planned if len(name) >= 4 and c["hash"].startswith(name)]
     if len(fit) != 1:
         known = ", ".join(c["label"] for c in planned[:5]) + (", ..." if len(planned) > 5 else "")

@@ -84,7 +84,8 @@ START_TEST(claims_of_all_pages_are_one_family_where_asked)
     shell_expect(0, "/usr/bin/python3 "
                     "\"$PEAT_SOURCE\"/tests/integration/recompute_claims.py family.csv");
     shell_says(0, "Holm over 12 claims",
-               "peat results runs/sum-vs-concat runs/learned-vs-sinusoid --part claims --family");
+               "peat results runs/sum-vs-concat runs/learned-vs-sinusoid --part claims --family "
+               "--notes");
     assert_printed("runs/sum-vs-concat sinusoidal.sum-1to1 (9)");
     assert_printed("runs/learned-vs-sinusoid: 4 claims, written ");
     shell_says(

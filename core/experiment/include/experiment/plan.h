@@ -12,9 +12,12 @@ struct model_cost; /* model/transformer.h */
 
 struct plan_cell {
     int index;
-    const char *id;                        /* label-hash8: the directory's name */
-    const char *label;                     /* "rotary.sum.s0"; the id where two cells would have
-                                            * the same label */
+    const char *id;                        /* name-hash8: the directory's name */
+    const char *label;                     /* "rotary.sum.s0": scheme and combination, unless
+                                            * labelled axes set them; the other axes, unless they
+                                            * are parameters that these are written with */
+    const char *name;                      /* the same with all of them. Label and name are the id
+                                            * where two cells would have the same */
     const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
     const char *scheme, *combine, *task;   /* labels, whether they are axes or not */
     int64_t seed;

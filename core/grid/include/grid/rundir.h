@@ -16,7 +16,8 @@ extern const struct record end_record, stale_record;
 
 /* Refuses a directory that belongs to another experiment. Accepts one that does not exist. */
 peat_status rundir_check(const char *dir, const struct plan *p, struct arena *a, struct error *err);
-/* Gives a cell that the directory has under another label that label and id. */
+/* Gives cells that the directory has under other names those: the labels of its plan, and the id of
+ * a cell of another label. */
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
 /* The parent's lock on the directory (close-on-exec); makes a missing directory. *fd, or
  * PEAT_INVALID naming pid and host of the living parent that holds the lock. */

@@ -38,6 +38,8 @@ struct table {
     int n_note, note_room;
     int n_inside; /* the first notes belong into the table itself: LaTeX has rows of them */
     const char **note;
+    int n_method, method_room;
+    int *method; /* [n_method] which notes table_note_method added */
 };
 
 /* The i-th word that table_options.columns may have, apart from metrics and "cost"; NULL: there is
@@ -53,6 +55,11 @@ void table_cell(struct table *t, struct table_cell cell);
 void table_text(struct table *t, const char *text);
 /* Adds a note below the table. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a note on how numbers are computed, which changes the meaning of none. */
+void table_note_method(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Leaves so many notes, the last of which counts those that are left out. Only notes on methods are
+ * left out, the last first, so that more may stay. */
+void table_limit_notes(struct table *t, int most);
 /* Adds notes on refused pairs. */
 void table_note_refused(struct table *t, const struct pairs *p);
 /* The end of a note on differences between such cells. */
