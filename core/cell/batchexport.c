@@ -83,11 +83,8 @@ int batch_arrays(const struct task *t, const peat_batch *b, struct arena *a,
     return n;
 }
 
-/* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
- * F32, sequences and positions as F64. The arena owns the names and the converted arrays; the batch
- * owns the others. */
-static bool add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
-                      const char *prefix)
+bool batch_add(struct tensor_list *list, const struct task *t, const peat_batch *b,
+               const char *prefix)
 {
     struct batch_array x[BATCH_ARRAYS];
     bool ok = true;
@@ -124,7 +121,7 @@ static bool add_step(struct tensor_list *list, const struct assembly *s,
         PEAT_OK)
         return tensors_no_memory(list);
     return task_train_batch(&s->task, (uint64_t)c->seed, step, &batch, list->err) == PEAT_OK &&
-           add_batch(list, &s->task, &batch.b, arena_printf(list->arena, "%" PRId64 ".", step));
+           batch_add(list, &s->task, &batch.b, arena_printf(list->arena, "%" PRId64 ".", step));
 }
 
 bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,
@@ -134,6 +131,25 @@ bool batches_add(struct tensor_list *list, const struct assembly *s, const struc
     for (int64_t step = first; ok && step <= last; step++)
         ok = add_step(list, s, c, step);
     return ok;
+}
+
+/* ---- how tensors are trained ---- */
+
+struct value *weights_training(const struct weights *w, struct arena *a)
+{
+    struct json all = json_map(a);
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        struct json m = json_put_map(all, one->name);
+        json_put_bool(m, "frozen", one->frozen);
+        json_put_bool(m, "decay", one->decay);
+        if (!one->bounded)
+            continue;
+        struct json bounds = json_put_list(m, "bounds");
+        json_add_real(bounds, one->lo);
+        json_add_real(bounds, one->hi);
+    }
+    return all.v;
 }
 
 /* ---- the first batch ---- */
@@ -153,7 +169,7 @@ static bool add_trained(struct tensor_list *list, struct trainer *t)
     struct graph g;
     struct step_values v = {0};
     if (task_train_batch(t->task, t->seed, 1, &t->batch, list->err) != PEAT_OK ||
-        !add_batch(list, t->task, &t->batch.b, "batch.train.") ||
+        !batch_add(list, t->task, &t->batch.b, "batch.train.") ||
         trainer_differentiate(t, &g, 1, true, &v, list->err) != PEAT_OK)
         return false;
     struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
@@ -183,7 +199,7 @@ static bool add_evaluated(struct tensor_list *list, struct trainer *t)
     if (!batch_cut(list->arena, &batch.b, at_most(batch.b.B, VALID_ROWS), NULL, batch.b.T, &few))
         return tensors_no_memory(list);
     struct model_input in = forward_input(&few, PEAT_EVAL);
-    return add_batch(list, t->task, &few, "batch.valid.") &&
+    return batch_add(list, t->task, &few, "batch.valid.") &&
            forward_both(t, &g, &in, false, &logits, &classes, "evaluation", list->err) == PEAT_OK &&
            add_logits(list, "batch.valid.", logits, classes);
 }

@@ -79,31 +79,13 @@ static const struct value *token_texts(const struct exporter *x, const struct ta
     return list.v->n ? list.v : NULL;
 }
 
-/* How training treats each tensor: {name: {"frozen", "decay", "bounds"}}. */
-static const struct value *training_of(const struct weights *w, struct arena *a)
-{
-    struct json all = json_map(a);
-    for (int i = 0; i < w->n; i++) {
-        const struct weight *one = w->item[i];
-        struct json m = json_put_map(all, one->name);
-        json_put_bool(m, "frozen", one->frozen);
-        json_put_bool(m, "decay", one->decay);
-        if (!one->bounded)
-            continue;
-        struct json bounds = json_put_list(m, "bounds");
-        json_add_real(bounds, one->lo);
-        json_add_real(bounds, one->hi);
-    }
-    return all.v;
-}
-
 static bool take_initial_weights(struct exporter *x)
 {
     const struct weights *w = &x->s.model.weights;
     if (!build(x, PEAT_F32, false))
         return false;
     x->tokens = token_texts(x, &x->s.task);
-    x->training = training_of(w, x->arena);
+    x->training = weights_training(w, x->arena);
     x->list.tensor = generation_tensors(w, NULL, x->arena, &x->list.n);
     return true;
 }

@@ -335,6 +335,10 @@ static int plan_experiment(const struct cli *cli)
     struct loaded_plan l;
     if (!loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err))
         return CLI_USAGE;
+    if (!loaded_plan_has_engine(&l, cli->err)) {
+        loaded_plan_close(&l);
+        return CLI_USAGE;
+    }
     if (q->registers)
         print_registration(&l.plan, &l.arena);
     else

@@ -267,6 +267,7 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     q->runner.no_progress = settings->no_progress;
     q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
     if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
+        (!by_slurm(q, settings) && !loaded_plan_has_engine(l, cli->err)) ||
         (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)))
         return CLI_USAGE;
     if (!q->runner.quiet && !by_slurm(q, settings))

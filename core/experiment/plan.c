@@ -3,6 +3,7 @@
 #include "experiment/plan.h"
 
 #include "cell/cellmeta.h"
+#include "cell/engine.h"
 #include "planning.h"
 #include "tensor/gemm.h"
 
@@ -12,13 +13,22 @@
 static bool check_precision(struct planning *p)
 {
     struct error why = {0};
-    int i = 0;
+    int i = p->e->run.engine == ENGINE_PEAT ? 0 : p->n;
     while (i < p->n && p->row[i].cell.config.train.precision != PRECISION_BF16)
         i++;
     if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
         return true;
     return mistake(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
                    "precision 'bf16' is not available here: %s; use 'fp32'", why.text);
+}
+
+/* Checks that the engine can compute the cells. */
+static bool check_engine(struct planning *p)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < p->n && p->e->run.engine == ENGINE_TORCH; i++)
+        ok = engine_has_formulas(&p->row[i].cell.config, p->a, p->err);
+    return ok;
 }
 
 bool row_skip(struct planning *p, struct plan_row *row, bool ok)
@@ -177,8 +187,8 @@ static bool make_cells(struct planning *p)
 }
 
 static bool (*const step[])(struct planning *p) = {
-    drop_refused, check_precision, cost_rows,         drop_refused, match_rows_to, drop_refused,
-    list_skipped, check_reports,   comparisons_check, make_cells,   find_trunks};
+    drop_refused, check_precision, check_engine,  cost_rows,         drop_refused, match_rows_to,
+    drop_refused, list_skipped,    check_reports, comparisons_check, make_cells,   find_trunks};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err)

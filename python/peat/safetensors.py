@@ -89,23 +89,32 @@ def parsed(data):
             for name, (dtype, shape, begin, end) in tensors.items()}, meta
 
 
-def read(path):
-    """{name: (dtype, shape, bytes)} in the order of the header, and the metadata."""
+def parse_file(data, path):
+    """{name: (dtype, shape, bytes)} in the order of the header, and the metadata, of the bytes of a file."""
     try:
-        return parsed(contents(path))
+        return parsed(data)
     except ValueError as e:
         raise Refused(f"'{path}' is not a safetensors file of PEAT: {e}") from None
 
 
-def write(path, arrays, meta=None):
-    """NumPy arrays by name, of float16, float32 or float64 and little-endian, with texts as metadata."""
+def read(path):
+    """As parse_file, of a regular file."""
+    return parse_file(contents(path), path)
+
+
+def image(arrays, meta=None):
+    """The bytes of a file of NumPy arrays by name, of float16, float32 or float64 and little-endian, with texts as
+    metadata, in parts."""
     header, at = {"__metadata__": meta} if meta else {}, 0
     for name, x in arrays.items():
         header[name] = {"dtype": f"F{8 * x.itemsize}", "shape": list(x.shape), "data_offsets": [at, at + x.nbytes]}
         at += x.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
+    return [struct.pack("<Q", len(text)) + text, *(x.tobytes() for x in arrays.values())]
+
+
+def write(path, arrays, meta=None):
+    """Writes such a file."""
     with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text)
-        for x in arrays.values():
-            f.write(x.tobytes())
+        f.writelines(image(arrays, meta))

@@ -74,6 +74,8 @@ def train_one(options, path, checkpoint, device, rank, world):
         raise Refused("a file of `peat export --start` needs --feed FILE... and -o FILE")
     tensors, meta = peat.export("--start") if peat else read_tensors(path)
     x = Training(tensors, meta, device, getattr(torch, options.dtype), rank, world, options.peat)
+    if x.train.get("patience"):
+        raise Refused("train.patience stops by evaluations during training: run.engine: torch has them")
     if checkpoint and os.path.exists(checkpoint):
         x.restore(checkpoint)
     feed = Feed(x.config, options.feed or (), peat)

@@ -18,7 +18,11 @@ DTYPES = {"F32": torch.float32, "F64": F64, "I32": torch.int32}
 
 def read_tensors(path):
     """The tensors of a safetensors file by name, and its metadata."""
-    tensors, found = {}, safetensors.read(path)
+    return tensors_of(safetensors.read(path), path)
+
+
+def tensors_of(found, path):
+    tensors = {}
     for name, (word, shape, part) in found[0].items():
         if word not in DTYPES:
             raise Refused(f"'{path}': tensor '{name}' has dtype '{word}'; {', '.join(DTYPES)} can be read")
@@ -27,10 +31,14 @@ def read_tensors(path):
     return tensors, found[1]
 
 
+def arrays_of(tensors):
+    """NumPy arrays in F32."""
+    return {n: t.detach().to("cpu", torch.float32).contiguous().numpy() for n, t in tensors.items()}
+
+
 def write_tensors(path, tensors, meta):
     """Tensors in F32."""
-    arrays = {n: t.detach().to("cpu", torch.float32).contiguous().numpy() for n, t in tensors.items()}
-    safetensors.write(path, arrays, dict(meta, format="pt"))
+    safetensors.write(path, arrays_of(tensors), dict(meta, format="pt"))
 
 
 def read_cell(path):

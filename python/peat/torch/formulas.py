@@ -23,8 +23,10 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # ---- files ----
 
 @functools.lru_cache(None)
-def plugins_of(program: str) -> dict:
-    """{(kind, name): file} of the plugins that the program finds; {} without a program."""
+def plugins_of(program) -> dict:
+    """{(kind, name): file} of the plugins that the program finds, or of such pairs; {} without a program."""
+    if not isinstance(program, str):
+        return dict(program)
     try:
         done = subprocess.run([program, "plugins", "list", "--json"], capture_output=True, text=True)
         return {(p["kind"], p["name"]): p["path"] for p in json.loads(done.stdout)}
@@ -32,7 +34,7 @@ def plugins_of(program: str) -> dict:
         return {}
 
 
-def find(kind: str, plugin: str, program: str, named=None) -> str:
+def find(kind: str, plugin: str, program, named=None) -> str:
     """The file of a plugin's formula: the one that the experiment names, the one beside the plugin, or that of this
     package where no program is."""
     if isinstance(named, str) and named.endswith(".py"):

@@ -59,6 +59,7 @@ class Model(torch.nn.Module):
         self.config, self.resolved, self.program, self.names = config, resolved, program, list(tensors)
         m = self.options = dict(DEFAULTS, **config["model"])
         self.arch, self.seed, self.step, self.first_row = m["arch"], int(config["seed"]), 0, 0
+        self.total = None  # length of the whole row, where a batch has the beginnings of rows
         self.H, d_model = m["n_head"], m["d_model"]
         self.D = tensors["block.0.norm1.weight"].shape[0]
         self.C = self.D // self.H
@@ -338,7 +339,7 @@ class Model(torch.nn.Module):
         m, like = self.options, next(self.parameters())
         batch = {k: v.to(like.device) for k, v in batch.items()}
         batch["class_id"] = len(self.weight("token.weight")) if self.weight("token.weight") is not None else 0
-        side = Side(batch, like, class_first=self.class_first)
+        side = Side(batch, like, class_first=self.class_first, total=self.total)
         crossing = None
         if "encoder." in self.stacks:
             source = Side(batch, like, source=True)

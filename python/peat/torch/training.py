@@ -59,8 +59,6 @@ class Training:
         if how is None or meta["peat_step"] != "0":
             raise Refused("the weights are not those of a start: `peat export --start` writes them")
         self.train, self.rank, self.world, self.device = self.config["train"], rank, world, torch.device(device)
-        if self.train.get("patience"):
-            raise Refused("train.patience stops by evaluations, which PEAT does alone")
         self.model = Model({n: t.to(device, dtype, copy=True) for n, t in tensors.items()}, self.config,
                            json.loads(meta["peat_resolved"]), program).train()
         self.named, self.bounds = {}, []
@@ -108,7 +106,7 @@ class Training:
         clip = self.train["clip"] or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(list(self.named.values()), clip))
         loss, self.done = float(loss), t
-        if self.diverges(t, loss, norm):
+        if not (math.isfinite(loss) and math.isfinite(norm)):
             return loss, norm
         for group in self.adamw.param_groups:
             group["lr"] = rate(self.train, t)
@@ -118,8 +116,8 @@ class Training:
                 w.clamp_(low, high)
         return loss, norm
 
-    def diverges(self, t, loss, norm):
-        """Whether the run ends here, as docs/checkpoint.md says; then without an update."""
+    def watch(self, t, loss, norm):
+        """Whether the run ends here, as docs/checkpoint.md says."""
         if not math.isfinite(loss) or not math.isfinite(norm):
             self.diverged = f"{'gradient' if math.isfinite(loss) else 'loss'} is not finite at step {t}"
         else:
@@ -127,10 +125,10 @@ class Training:
             self.above = self.above + 1 if loss > self.first_loss + 2 else 0
             if self.above >= 50:
                 self.diverged = f"loss stayed more than 2 nats above the first for 50 steps, until step {t}"
-        return self.diverged is not None and self.above < 50
 
     def note(self, loss, norm, seconds):
         t = self.done
+        self.watch(t, loss, norm)
         self.last_loss = loss
         self.times.append(1e3 * seconds)
         if t == 1 or t % 10 == 0 or t == self.train["steps"] or self.diverged:
@@ -162,21 +160,27 @@ class Training:
         except Exception as e:
             raise Refused(f"'{path}' is not a whole checkpoint of peat.torch ({type(e).__name__})") from None
 
+    def by(self):
+        """The program, the device and the precision in words."""
+        where = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type
+        words = [f"PyTorch {torch.__version__}", where]
+        words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
+        return ", ".join(words + ([f"{self.world} processes"] if self.world > 1 else []))
+
+    def formulas(self):
+        return [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
+
     def write(self, path):
         """The file that `peat cell --trained` reads."""
         kept = {n: w for n, w in self.model.named_parameters()}
         for name, w in self.named.items():
             state = self.adamw.state.get(w)
             kept["opt.v." + name] = state["exp_avg_sq"] if state else torch.zeros_like(w)
-        where = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type
-        words = [f"PyTorch {torch.__version__}", where]
-        words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
-        words += [f"{self.world} processes"] if self.world > 1 else []
         times = sorted(self.times[3:] or self.times)
-        formulas = [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
-        facts = {"by": ", ".join(words), "steps": self.done, "seconds": sum(self.times) / 1e3,
+        facts = {"by": self.by(), "steps": self.done, "seconds": sum(self.times) / 1e3,
                  "median_step_ms": times[len(times) // 2], "first_loss": self.first_loss,
-                 "last_loss": self.last_loss if math.isfinite(self.last_loss) else None, "curve": self.curve, "formulas": formulas}
+                 "last_loss": self.last_loss if math.isfinite(self.last_loss) else None, "curve": self.curve,
+                 "formulas": self.formulas()}
         if self.diverged:
             facts.update(diverged=self.done, what=self.diverged)
         write_tensors(path, kept, {"peat_hash": self.config["hash"], "peat_trained": json.dumps(facts)})

@@ -13,7 +13,7 @@ import tarfile
 import tempfile
 
 from peat import diagnose
-from peat.safetensors import Refused
+from peat.reading import Refused
 
 
 def plain(x):

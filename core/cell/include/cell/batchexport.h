@@ -33,6 +33,13 @@ enum { BATCH_ARRAYS = 13 + PEAT_MAX_STREAMS };
 int batch_arrays(const struct task *t, const peat_batch *b, struct arena *a,
                  struct batch_array out[BATCH_ARRAYS]);
 
+/* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
+ * F32, sequences and positions as F64. The list's arena owns the names and the converted arrays;
+ * the batch owns the others. */
+bool batch_add(struct tensor_list *list, const struct task *t, const peat_batch *b,
+               const char *prefix);
+/* How training treats each tensor: {name: {"frozen", "decay", "bounds"}}. */
+struct value *weights_training(const struct weights *w, struct arena *a);
 /* Adds the batches of training steps first ... last, "<step>.<array>". The assembly may be
  * shape_only. */
 bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,

@@ -70,6 +70,7 @@ struct run_settings {
     int64_t checkpoint_every; /* steps between checkpoints; 0: only at the end */
     int64_t launcher;         /* enum launcher      */
     const char *gemm;         /* one of providers_words() */
+    int64_t engine, device;   /* enum run_engine, enum device */
     bool tensorboard;
     struct slurm_settings slurm;
 };

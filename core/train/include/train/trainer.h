@@ -92,7 +92,26 @@ struct train_events {
     void (*stretches)(void *ctx, const struct test_stretches *s);
 };
 
+struct trainer;
+
+/* Another program that has the weights and computes the passes of a cell. Functions return whether
+ * they succeeded. */
+struct train_engine {
+    void *ctx;
+    /* One step with t->batch, up to the update, which a loss or norm that is not finite leaves
+     * out. */
+    bool (*step)(void *ctx, struct trainer *t, int64_t step, double *loss, double *norm,
+                 struct error *err);
+    /* Logits of an input without gradients, as from forward_both, in the step arena. b: the batch
+     * that `in` is of. */
+    bool (*forward)(void *ctx, struct trainer *t, const peat_batch *b, const struct model_input *in,
+                    peat_node **logits, peat_node **classes, struct error *err);
+    /* Copies weights and moments into the trainer. */
+    bool (*fetch)(void *ctx, struct trainer *t, struct error *err);
+};
+
 struct trainer {
+    const struct train_engine *engine; /* NULL: this program computes the passes */
     struct model *model;
     struct task *task;
     const struct train_config *train;
@@ -130,12 +149,16 @@ peat_status forward_run(struct trainer *t, struct graph *g, const struct model_i
 peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
                          bool reuse, peat_node **logits, peat_node **classes, const char *what,
                          struct error *err);
+/* The same for an evaluation of batch b, by the engine where there is one. `classes` may be NULL.
+ */
+peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const struct model_input *in,
+                              peat_node **logits, peat_node **classes, struct error *err);
 /* PEAT_OK, or the first error of the graph. */
 peat_status forward_status(const struct graph *g, const char *what, struct error *err);
 
 /* Divergence is an outcome of the run, not an error. Both functions set t->diverged where they
  * return true. This one runs before the update of `step`, after the backward pass: a loss or
- * gradient is not finite. */
+ * gradient is not finite. g: NULL where another program computed them. */
 bool divergence_check(struct trainer *t, struct graph *g, int64_t step, double loss,
                       double grad_norm);
 /* Runs after the update: the loss has been far above the first for too long. */
