@@ -113,6 +113,7 @@ START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
     ck_assert(!shell_printed("todo"));
     shell_says(0, "\"seeds=1\", \"size=S\", \"run.jobs=2\"",
                "peat run here/run run.jobs=2 && grep -A9 words here/run/resolved.yaml");
+    shell_says(0, " 0 problems", "peat run here/run run.jobs=1 && peat verify here/run");
 }
 END_TEST
 

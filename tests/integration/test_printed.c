@@ -10,10 +10,11 @@ static const char *which;
 START_TEST(every_printed_command_runs)
 {
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\" >/dev/null");
-    shell_expect(0,
-                 "unset PEAT_PLUGIN_PATH; HOME=$PWD /usr/bin/python3 "
-                 "\"$PEAT_SOURCE\"/tests/integration/printed.py peat work %s",
-                 which);
+    shell_expect(
+        0,
+        "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/integration/printed.py \"$PEAT_SOURCE\" peat "
+        "work %s",
+        which);
 }
 END_TEST
 
