@@ -147,8 +147,8 @@ def read_measure(measure: Measure, diagnosis: dict) -> tuple[dict, float]:
     if not measure.list:
         value = _at(tree, measure.key)
         return ({None: value} if finite(value) else {}), chance
-    items = tree.get(measure.list)
-    return {item.get(measure.part, i): _at(item, measure.key) for i, item in enumerate(items or [])}, chance
+    items = files.maps_in(tree.get(measure.list))
+    return {item.get(measure.part, i): _at(item, measure.key) for i, item in enumerate(items)}, chance
 
 
 class Findings:
@@ -257,7 +257,7 @@ def kept_diagnosis(cell: dict):
     """diagnose.json of a cell of a summary; None: none was kept. Refused: it is damaged, or of other weights."""
     folder = os.path.join(cell["directory"], "cells", cell["cell"])
     tree = files.read_map(os.path.join(folder, "diagnose.json"), needed=False)
-    sealed = (files.read_map(os.path.join(folder, "result.json"), needed=False) or {}).get("files") or {}
+    sealed = (files.read_beside(cell, "result.json") or {}).get("files") or {}
     weights = next((seal["sha256"] for name, seal in sealed.items() if name.endswith("/model.safetensors")), None)
     if tree and weights and tree.get("weights") != weights:
         raise Refused("its diagnosis was made from weights that the cell no longer has")

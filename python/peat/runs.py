@@ -67,6 +67,13 @@ class Run:
         raise refusal
 
     @property
+    def axes(self) -> list:
+        """The columns of cells and results that name a setting, where it is not the same in all cells. Reads files alone."""
+        heads = [c.head for c in files.cells_of(self.folders)]
+        return [name for name in dict.fromkeys(name for head in heads for name in head)
+                if name not in ("cell", "label", "seed") and len({head.get(name) for head in heads}) > 1]
+
+    @property
     def cells(self):
         """A row for each planned cell, finished or not: labels, axes, seed, state, sizes, times, folder. Reads files alone."""
         rows = [{**c.head, "status": c.state, "config_sha256": c.planned["hash"], **files.numbers_of(c),

@@ -56,8 +56,6 @@ static bool lacks(const char *needs, char text[128])
         snprintf(text, 128, variable ? "%s is not set" : "there is no %s", word);
         if (variable ? !getenv(word) : !is_installed(word))
             return true;
-        if (!strncmp(word, "python3-", 8)) /* the program starts the interpreter that has it */
-            setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
     }
     return false;
 }

@@ -74,7 +74,7 @@ def in_panels(n, width, titles, names, draw):
             ax.set_axis_off()
             continue
         draw(ax, k)
-        ax.set_title(short(titles[k], 40 // across + 12))
+        ax.set_title(short(titles[k], 40 // across + 12) if titles[k].strip() else "")
         ax.tick_params(labelbottom=k + across >= n)
         if not ax.lines:
             ax.text(0.5, 0.5, "no value", transform=ax.transAxes, ha="center")

@@ -47,7 +47,7 @@ def lengths(run, ax=None, panel=0, lines=None, panels=None, **options):
         line(ax, i, row.label, [(n, e["mean"], e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None, f"{n} {unit}")
                                 for n, e in row.at.items()])
     _length_axis(ax, of["lengths"])
-    trained = _trained_length(run) if unit == "tokens" else None
+    trained = _trained_length(of) if unit == "tokens" else None
     if trained and of["lengths"][0] <= trained <= of["lengths"][-1]:
         ax.axvline(trained, color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     ax.set_xlabel(f"evaluation length ({unit}{f'; trained with {trained}' if trained else ''})")
@@ -63,10 +63,10 @@ def _length_axis(ax, at):
     ax.minorticks_off()
 
 
-def _trained_length(run):
+def _trained_length(of):
     """That of all cells; None: they differ."""
-    known = {(files.read_map(os.path.join(c.folder, "config.json"), needed=False) or {}).get("train", {}).get("seq_len")
-             for c in files.cells_of(run.folders)} - {None}
+    trained = [(files.read_beside(cell, "config.json") or {}).get("train") for cell in of["cells"]]
+    known = {one["seq_len"] for one in files.maps_in(trained) if isinstance(one.get("seq_len"), int)}
     return known.pop() if len(known) == 1 else None
 
 
@@ -91,7 +91,8 @@ class Curves:
             read = files.read_curve(folder, f'"{self.metric}"')
         except Refused:
             return {}
-        return {one["step"]: one["value"] for one in read if one.get("metric") == self.metric and one["step"] > 0
+        return {one["step"]: one["value"] for one in files.maps_in(read) if one.get("metric") == self.metric
+                and isinstance(one.get("step"), int) and one["step"] > 0 and isinstance(one.get("value"), (int, float))
                 and one.get("split") == self.split and finite(one.get("value"))
                 and self.length in (None, one.get("length"))}
 

@@ -104,6 +104,6 @@ def forest(run, ax=None, length=None, **options):
     ax.set_xlim(min(low, 0), max(high, 0))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     left, right = ("second", "first") if first["goal"] == "max" else ("first", "second")
-    ax.set_title(f"← the {left} is better, the {right} →", fontsize=7)
+    ax.set_title(f"← the {left} is better          the {right} is better →", fontsize=7)
     ax.set_xlabel(f"{first['metric']} at {first['length']} {of['length_unit']}: first minus second")
     return ax

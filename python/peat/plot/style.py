@@ -2,8 +2,10 @@
 """How figures look, what their points say, and how they are saved."""
 from __future__ import annotations
 
+import contextlib
 import io
 import re
+import warnings
 
 from ..numerals import finite, interval, shown
 from ..packages import need
@@ -18,7 +20,7 @@ STYLE = {"font.size": 8, "font.family": "DejaVu Sans", "axes.titlesize": 8, "axe
          "axes.spines.right": False, "axes.linewidth": 0.8, "legend.frameon": False, "legend.fontsize": 7,
          "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.3, "lines.markersize": 4, "axes.axisbelow": True,
          "grid.color": GRID, "grid.linewidth": 0.5, "grid.linestyle": ":", "pdf.fonttype": 42, "svg.fonttype": "none",
-         "savefig.dpi": 200}
+         "savefig.dpi": 200, "text.parse_math": False}
 _BREAK = "\u241f"  # between the parts of an artist's gid: the row that it shows, what it says
 
 
@@ -32,6 +34,7 @@ def dash(i):
 
 def short(text: str, most: int) -> str:
     text = shown(text) or "-"
+    text = "\u200b" * text.startswith("_") + text  # matplotlib leaves labels out that begin with "_"
     return text if len(text) <= most else text[:most - 1] + "…"
 
 
@@ -84,7 +87,7 @@ def is_narrow(ax) -> bool:
 def svg_of(figure, title: str, salt: str = "peat") -> str:
     """The figure as an SVG element with a title, in which points say their texts; equal when it is drawn again."""
     matplotlib, out = need("matplotlib", "a figure"), io.StringIO()
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": salt}):
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": salt}), _without_warnings():
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = out.getvalue()
     text = text[text.index("<svg"):]
@@ -93,6 +96,14 @@ def svg_of(figure, title: str, salt: str = "peat") -> str:
                   lambda m: (f'<g data-row="{m[1]}">' if m[1] else "<g>") + (f"<title>{m[2]}</title>" if m[2] else ""), text)
     head, rest = text.split(">", 1)
     return f"{head} role=\"img\"><title>{_escaped(title)}</title>{rest}".replace("xlink:href", "href")
+
+
+@contextlib.contextmanager
+def _without_warnings():
+    """Of letters that the font lacks, and of figures too small for their labels."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _escaped(text):
@@ -107,7 +118,7 @@ def save(figure, path: str, title: str = "") -> None:
         data = ('<?xml version="1.0" encoding="utf-8"?>\n' + svg_of(figure, title)).encode()
     else:
         out = io.BytesIO()
-        with in_style():
+        with in_style(), _without_warnings():
             figure.savefig(out, format=kind, metadata={"CreationDate": None, "Title": title} if kind == "pdf" else {"Title": title})
         data = out.getvalue()
     write_file(path, data)

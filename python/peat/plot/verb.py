@@ -2,6 +2,7 @@
 """peat plot DIR... --kind KIND."""
 from __future__ import annotations
 
+import logging
 import os
 
 from ..packages import need
@@ -12,11 +13,14 @@ from .style import COLUMN, PAGE, save
 
 
 def verb(q: dict) -> int:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells where it keeps fonts
     need("matplotlib", "peat plot")
     run, width = open_run(*q["operands"]), COLUMN if q.get("size") == "column" else PAGE
     options = {k: q[k] for k in ("metric", "length", "baseline", "lines", "panels", "cost") if k in q}
     drawn = figure(run, q["kind"], width, **options)
     path = q.get("output") or os.path.join(_figures(q["operands"][0]), f"{q['kind']}.{q.get('format', 'svg')}")
+    if "output" not in q and os.path.islink(path):
+        raise Refused(f"'{path}' is a symbolic link")
     save(drawn, path, title_of(run, **{k: v for k, v in options.items() if k in ("metric", "length", "baseline")}))
     print(path)
     return 0

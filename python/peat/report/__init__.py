@@ -60,7 +60,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
         figures=figures, learned=learned, learned_figures=LEARNED, findings=findings_of, drawn=drawn, not_drawn=not_drawn,
         schemes=schemes, n=numerals, blocks=blocks, groups=verdict.groups_of(of), missing=missing(of),
         injection=injection(of), ratios=has_ratios(of),
-        exact=exact(of), facts=provenance.facts(run, of["hashes"]), sources=provenance.sources(run.folders),
+        exact=exact(of), facts=provenance.facts(run, of), sources=provenance.sources(run.folders),
         commands="".join(map(provenance.commands, run.folders)), cells_shown=CELLS_SHOWN,
         version=_version(), style=_markup(_read(here, "page.css")), script=_markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()).lstrip()

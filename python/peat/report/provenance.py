@@ -14,18 +14,18 @@ MACHINE = (("engine", "engine"), ("abi", "plugin ABI"), ("compiler", "compiler")
 DISTINCT, HASH = 16, 12  # so many texts of a kind, and digits of a hash, are shown
 
 
-def facts(run, hashes) -> list:
+def facts(run, of) -> list:
     """(what, lines of text): each text with the number of cells where not all have it."""
-    metas = [c.meta for c in files.cells_of(run.folders) if c.meta]
+    metas = list(filter(None, (files.read_beside(cell, "meta.json") for cell in of["cells"])))
     if not metas:
         return []
     found = [(name, _tally(metas, key)) for key, name in MACHINE]
-    dates = sorted(meta["started_utc"] for meta in metas if meta.get("started_utc"))
+    dates = sorted(meta["started_utc"] for meta in metas if isinstance(meta.get("started_utc"), str))
     if dates:
         found.append(("started", [dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"]))
     for key in ("plugins", "data"):
-        found.append((key, list(dict.fromkeys(_file(one) for meta in metas for one in meta.get(key) or ()))))
-    found += [(f"hash of {folder}", [hash or "none: a cell is damaged"]) for folder, hash in zip(run.folders, hashes)]
+        found.append((key, list(dict.fromkeys(_file(one) for meta in metas for one in files.maps_in(meta.get(key))))))
+    found += [(f"hash of {folder}", [hash or "none: a cell is damaged"]) for folder, hash in zip(run.folders, of["hashes"])]
     return [(name, lines) for name, lines in found if lines]
 
 
@@ -37,7 +37,7 @@ def _tally(metas, key):
 
 def _file(one):
     name = f"{one['kind']}/{one.get('id', '')} {one.get('version', '')}" if "kind" in one else one.get("path", "")
-    return f"{name}, sha256 {one.get('sha256', '')[:HASH]}"
+    return f"{name}, sha256 {str(one.get('sha256', ''))[:HASH]}"
 
 
 def commands(folder) -> str:

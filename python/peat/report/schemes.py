@@ -14,16 +14,29 @@ def drawings(run, cells) -> tuple:
     for the first of them."""
     shown, notes, weights = {}, [], {}
     for folder in run.folders:
-        kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
+        try:
+            kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
+        except files.Refused as e:
+            notes.append((folder, str(e)))
+            continue
         if not kept:
             notes.append((folder, "it has no drawings of its schemes; `peat run` with this directory makes them"))
             continue
-        for one in kept["schemes"]:
-            why = one.get("why") or _other_weights(folder, one)
+        for one in files.maps_in(kept.get("schemes")):
+            why = one.get("why") or _fault(one) or _other_weights(folder, one)
             if one["title"] not in shown:
                 shown[one["title"]] = None if why else one
                 notes += [(one["title"], why)] if why else []
     return list(filter(None, shown.values())), notes
+
+
+def _fault(one):
+    """Why its tables cannot be read."""
+    try:
+        tables(one)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return "its table in schemes.json is damaged"
+    return None
 
 
 def _other_weights(folder, one):

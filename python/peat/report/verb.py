@@ -2,6 +2,7 @@
 """peat report DIR... -o FILE."""
 from __future__ import annotations
 
+import logging
 import sys
 
 from ..packages import need
@@ -11,6 +12,7 @@ from . import page
 
 
 def verb(q: dict) -> int:
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it tells where it keeps fonts
     need("jinja2", "peat report")
     need("matplotlib", "peat report")
     options = {k: q[k] for k in ("metric", "length", "baseline", "test", "lines", "panels", "family", "title") if k in q}
