@@ -282,8 +282,8 @@ static void note_trained_by(struct builder *b)
         }
     if (n > 0)
         table_note(b->t,
-                   "another program trained %d of %d cells (%s%s): their last evaluation was done "
-                   "by PEAT, speed and time of training are the other program's",
+                   "another program trained %d of %d cells (%s%s): speed and time of training are "
+                   "its own",
                    n, all, by, several ? ", ..." : "");
 }
 

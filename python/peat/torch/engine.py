@@ -104,6 +104,9 @@ class Engine:
         x = self.training
         x.done = int(meta["step"]) - 1
         loss, norm = x.model.train() and x.step(self.read(tensors))
+        if x.done == 1 and x.unreached:
+            raise Refused(f"no gradient reaches '{x.unreached[0]}': no formula that acts uses it, or it is cut off by detach "
+                          "or a step")
         return {}, {"loss": repr(loss), "norm": repr(norm)}
 
     def forward(self, tensors, meta):

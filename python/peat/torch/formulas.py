@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import traceback
 
 import torch
 
@@ -102,7 +103,44 @@ class Formula:
                 given[name] = found
             elif parameter.default is parameter.empty:
                 raise Refused(f"{self.path}: {hook} asks for '{name}', which is not there; docs/formulas.md has the names")
-        return getattr(self.module, hook)(**given)
+        try:
+            made = getattr(self.module, hook)(**given)
+        except Refused:
+            raise
+        except Exception as e:
+            raise Refused(f"{self.place(e)}: {hook}{of_layer(call)}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''} "
+                          f"({', '.join(shapes(given)) or 'no tensors'})") from e
+        self.check(hook, call, made)
+        return made
+
+    def place(self, e: Exception) -> str:
+        """The file with the line of it that an error came from."""
+        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
+        return f"{self.path}:{lines[-1]}" if lines else self.path
+
+    def check(self, hook: str, call: Call, made):
+        """Refuses a result that is no tensor, or whose shape is not that of what the hook changes."""
+        if made is None and hook == "own_positions":
+            return
+        for part, name in zip(made if isinstance(made, (tuple, list)) else [made], SHAPED.get(hook, [None])):
+            like = call.given.get(name)
+            if not isinstance(part, torch.Tensor) or (like is not None and part.shape != like.shape):
+                found = f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
+                raise Refused(f"{self.path}: {hook}{of_layer(call)} returned {found}"
+                              + ("" if like is None else f", and {name} is {list(like.shape)}"))
+
+
+#: Of hooks that change tensors: the arguments whose shapes the results have.
+SHAPED = {"qkv": "qkv", "hidden": ("xq", "xk", "xv"), "residual": "x", "logits": "S", "softmax": "S", "weights": "W",
+          "context": "o", "carry": ()}
+
+
+def of_layer(call: Call) -> str:
+    return f", layer {call.layer}" if call.layer >= 0 else ""
+
+
+def shapes(given: dict) -> list[str]:
+    return [f"{n} {list(x.shape)}" for n, x in given.items() if isinstance(x, torch.Tensor)]
 
 
 # ---- a plugin in a model ----

@@ -98,6 +98,8 @@ class Training:
             loss = loss_of(m({n: x.to(self.device) for n, x in mine.items()}), mine, targets, rows)
         loss.backward()
         loss = loss.detach()
+        if t == 1:
+            self.unreached = [n for n, w in self.named.items() if w.grad is None]
         for w in self.named.values():
             w.grad = torch.zeros_like(w) if w.grad is None else w.grad
         if self.world > 1:
