@@ -38,7 +38,7 @@ LONG = "--long" in sys.argv
 READING = ["status r", "results r", "verify r"] + LONG * [
     "status r --json", "results r -f csv", "results r -f tex", "results r -f json", "results r looks", "compare r none learned",
     "runs .", "export r 0 -o x.st", "diagnose r 'learned*' --kept"]
-tried = 0
+tried = []  # what was changed
 
 
 def call(words, allowed=(0, 1, 2)):
@@ -51,6 +51,12 @@ def judge(words, what):
     text = call(words)
     odd = re.search(r"^FORGED|[^\n\t\x20-\x7e\xa0-\u2027\u202f-\U0010ffff]", text, re.M)
     assert not odd, f"peat {words}, {what}: {text[max(0, odd.start() - 200):odd.end() + 60]!r}"
+
+
+def judge_all(verbs, what):
+    tried.append(what)
+    for words in verbs:
+        judge(words, what)
 
 
 # ---- files and their seals ----
@@ -123,22 +129,17 @@ def changes(tree):
 
 
 def forge_json(path, verbs):
-    global tried
     was, tree = path.read_bytes(), json.loads(path.read_text())
-    print(path, tried, flush=True)
     for changed, what in changes(tree):
         write(path, changed)
         reseal(path)
-        for words in verbs:
-            judge(words, f"{what} of {path}")
-        tried += 1
+        judge_all(verbs, f"{what} of {path}")
     path.write_bytes(was)
     reseal(path)
 
 
 def forge_tensors(path, verbs):
     """The header of a file of tensors, and JSON in its metadata."""
-    global tried
     was = path.read_bytes()
     tensors, meta = safetensors.parsed(was)
     header = {"names": {n: [t[0], t[1]] for n, t in tensors.items()}, "meta": meta}
@@ -147,15 +148,12 @@ def forge_tensors(path, verbs):
             parts = [t[2] for t in tensors.values()]
             path.write_bytes(pack({n: (*t, part) for (n, t), part in zip(changed["names"].items(), parts)}, changed["meta"]))
             reseal(path)
-            for words in verbs:
-                judge(words, f"{what} of {path}")
-            tried += 1
+            judge_all(verbs, f"{what} of {path}")
     path.write_bytes(was)
     reseal(path)
 
 
 def forge_curve(path, verbs):
-    global tried
     was = path.read_bytes()
     first = {json.dumps(sorted(json.loads(line))): line for line in reversed(was.splitlines())}
     for line in first.values():
@@ -164,23 +162,19 @@ def forge_curve(path, verbs):
             text += f',"check":"{hashlib.sha256(text.encode()).hexdigest()[:8]}"}}'
             path.write_bytes(was.replace(line, text.encode()))
             reseal(path)
-            for words in verbs:
-                judge(words, f"{what} of {path}")
-            tried += 1
+            judge_all(verbs, f"{what} of {path}")
     path.write_bytes(was)
     reseal(path)
 
 
 def forge_yaml(path):
     """Each word, or each fourth, in double quotes; plan.json has the hash of the file."""
-    global tried
     was, plan = path.read_bytes(), pathlib.Path("r/plan.json")
     planned = plan.read_text()
     for word in sorted(set(re.findall(rb"[a-z_.]*[a-z]", was)))[::1 if LONG else 4]:
         path.write_bytes(re.sub(rb'"?\b%s\b"?' % re.escape(word), rb'"%s\\nFORGED\\e[2J"' % word, was, count=1))
         write(plan, json.loads(planned.replace(hashlib.sha256(was).hexdigest(), seal_of(path)["sha256"])))
-        judge("verify r", f"{word} of {path}")
-        tried += 1
+        judge_all(["verify r"], f"{word} of {path}")
     path.write_bytes(was)
     plan.write_text(planned)
 
@@ -233,7 +227,6 @@ def forge_run(verbs, only=lambda path: True):
 
 def forge_pieces():
     """A table of pieces is no JSON: each text is forged, as its bytes and as \\xHH."""
-    global tried
     os.mkdir("pieces")
     head = b"{'descr': '<u2', 'fortran_order': False, 'shape': (4000,), }".ljust(117) + b"\n"
     pathlib.Path("pieces/ids.npy").write_bytes(b"\x93NUMPY\1\0v\0" + head + bytes([1, 0, 2, 0] * 2000))
@@ -244,8 +237,7 @@ def forge_pieces():
         pathlib.Path("pieces/pieces.tsv").write_bytes(b"\n".join(lines) + b"\n")
         pathlib.Path("p.yaml").write_text(json.dumps(dict(LOOKS, name="p", defaults=dict(
             EXPERIMENT["defaults"], task={"plugin": "tokens", "path": "pieces"}))))
-        judge("plan p.yaml", "a piece")
-        tried += 1
+        judge_all(["plan p.yaml"], "a piece")
 
 
 def main():
@@ -262,19 +254,15 @@ def main():
     shutil.copytree("looks", "r")
     forge_run(["status r", "results r", "verify r"], lambda path: path.name in ("looks.json", "claims.json"))
     shutil.rmtree("r")
-    global tried
     for changed, what in changes(EXPERIMENT):
         pathlib.Path("f.yaml").write_text(json.dumps(changed))
-        judge("validate f.yaml", what)
-        judge("plan f.yaml", what)
-        tried += 1
+        judge_all(["validate f.yaml", "plan f.yaml"], what)
     call("plan e.yaml --write -o r seeds=2", [0])
     call("export r 0 --start -o start.st", [0])
     for changed, what in changes(dict(FACTS, steps=7, what="x", formulas=[{"path": "x", "sha256": "y"}])):
         pathlib.Path("x.st").write_bytes(pack(*training("start.st", changed)))
-        judge("cell r 0 --trained x.st", what)
-        tried += 1
-    print(f"{tried} changes")
+        judge_all(["cell r 0 --trained x.st"], what)
+    print(f"{len(tried)} changes")
 
 
 if __name__ == "__main__":
