@@ -49,7 +49,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
     learned = findings_of.Findings(run, length=length, **options)
     drawn, not_drawn = schemes.drawings(run, of["cells"])
     at = length if length is not None else of["lengths"][0] if of["lengths"] else None
-    figures = Figures(run, lines=lines, panels=panels, length=at, **options)
+    figures = Figures(run, lines=lines, panels=panels, length=length, **options)
     here = os.path.dirname(os.path.abspath(__file__))
     script = _read(here, "page.js")
     env = jinja2.Environment(loader=jinja2.FileSystemLoader(here), autoescape=True, trim_blocks=True, lstrip_blocks=True,
