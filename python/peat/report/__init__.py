@@ -96,11 +96,14 @@ class Figures:
     def __init__(self, run, **options):
         self.run, self.options, self.number = run, options, counter(1)
 
-    def _element(self, draw, title, caption, wide=plot.PAGE):
+    def _element(self, draw, title, caption, of_panels=""):
+        """of_panels: what the caption says where there are several."""
         try:
-            svg = [plot.svg_of(draw(width), title, f"peat-{next(self.number)}") for width in (wide, plot.COLUMN)]
+            drawn = [draw(width) for width in (plot.PAGE, plot.COLUMN)]
         except Refused:
             return ""  # it has nothing to show: one length, no contrast, no curve
+        svg = [plot.svg_of(one, title, f"peat-{next(self.number)}") for one in drawn]
+        caption += of_panels if len(drawn[0].axes) > 1 else ""
         both = "".join(f'<div class="drawing {kind}">{_coloured(one)}</div>' for kind, one in zip(("wide", "narrow"), svg))
         return _markup("<h3>{}</h3>\n<figure>\n").format(title) + _markup(both) \
             + _markup("<figcaption>{}</figcaption>\n</figure>\n").format(caption)
@@ -112,7 +115,8 @@ class Figures:
             options.pop("length", None)
         if kind == "cost":
             options["cost"] = "flops"
-        return self._element(lambda width: plot.figure(self.run, kind, width, **options), title, caption)
+        return self._element(lambda width: plot.figure(self.run, kind, width, **options), title, caption,
+                             " A row that has nothing to combine stands in every panel.")
 
     def of_finding(self, found, name):
         m = findings_of.measure_named(name, "")
