@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import tempfile
 
 from . import files
 from .packages import need
@@ -118,17 +117,8 @@ class Run:
         """{name: array} of what the program computes in a trained cell, whatever language its plugins are in: streams,
         queries, keys, values, logits, weights (docs/checkpoint.md). tokens: ids [B, T]; without them the first rows of the
         validation part. Needs the program."""
-        folder = self.folder(cell)
-        words = [os.path.dirname(os.path.dirname(folder)), os.path.basename(folder), "--activations"]
-        with tempfile.TemporaryDirectory() as made:
-            if tokens is not None:
-                numpy = need("numpy", "tokens")
-                numpy.save(os.path.join(made, "tokens.npy"), numpy.asarray(tokens, dtype="<i4"))
-                words += ["--tokens", os.path.join(made, "tokens.npy")]
-            if rows is not None:
-                words += ["--rows", str(rows)]
-            self.program.ask("export", *words, "-o", os.path.join(made, "a.safetensors"))
-            return files.read_arrays(os.path.join(made, "a.safetensors"))
+        from .activations import passes
+        return passes(self.folder(cell), tokens=tokens, rows=rows, program=self.program.path)[0]
 
     def summary(self, **options) -> dict:
         """The object of `peat results --format json` (docs/formats.md): rows, table, contrasts, claims. options: metric,

@@ -120,6 +120,23 @@ START_TEST(curves_and_weights_are_those_of_the_cell)
 }
 END_TEST
 
+/* The example of docs/python.md: alibi's source without its formula. */
+START_TEST(a_plugin_in_c_alone_answers_in_a_line)
+{
+    if (shell_run("peat export --help | grep -q -e --activations") != 0)
+        return;
+    shell_expect(
+        0,
+        "cp \"$PEAT_SOURCE\"/plugins/scheme/alibi/alibi.c mine.c && peat plugins build mine.c && "
+        "peat run e.yaml -q -o mine 'position.scheme=[./mine.so]' seeds=1 train.lr=1e-3");
+    shell_expect(
+        0, "grep '^run[.]' \"$PEAT_SOURCE\"/docs/python.md | grep mine | sed 's/ *#.*//' > lines");
+    run_python("run = peat.open('mine')\n"
+               "a, b = [eval(line) for line in open('lines')]\n"
+               "assert a > 0 and b == (1, 3, 256), (a, b)\n");
+}
+END_TEST
+
 START_TEST(what_cannot_be_read_is_refused_in_a_line)
 {
     shell_expect(0, "printf text > text.st && mkdir empty climb && mkfifo pipe && "
@@ -236,5 +253,6 @@ int main(void)
                           values_of_cells_that_peat_leaves_out_are_left_out,
                           no_changed_byte_of_a_result_makes_another_value,
                           files_of_tensors_are_read_by_the_rules_of_the_program,
+                          a_plugin_in_c_alone_answers_in_a_line,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
 }

@@ -77,7 +77,7 @@ class Curves:
 
     def __init__(self, of, metric, split, length):
         self.of, self.metric, self.split, self.length = of, metric, split, length
-        self.cells = {}
+        self.cells, self.known = {}, {}
         for cell in of["cells"]:
             if cell["row"] is not None and cell["state"] in ("done", "running", "partial"):
                 self.cells.setdefault(cell["row"], []).append(self._points(cell))
@@ -96,8 +96,13 @@ class Curves:
                 and one.get("split") == self.split and finite(one.get("value"))
                 and self.length in (None, one.get("length"))}
 
-    def places(self, row):
+    def places(self, row) -> list:
         """(step, mean over the seeds that came so far, half of the interval, where)."""
+        if row.label not in self.known:
+            self.known[row.label] = list(self._places(row))
+        return self.known[row.label]
+
+    def _places(self, row):
         cells = self.cells.get(row.label, [])
         bins = [{} for _ in range(BINS)]
         for i, points in enumerate(cells):
@@ -134,9 +139,9 @@ def curves(run, ax=None, panel=0, lines=None, panels=None, read: Curves | None =
     series = Series(of, rows_of(of), lines, panels)
     every = min(read.most, BINS) // 6 + 1
     for i, row in series.in_panel(panel):
-        line(ax, i, row.label, list(read.places(row)), every)
+        line(ax, i, row.label, read.places(row), every)
     ax.set_xlim(0, read.last)
-    _leave_out_beginning(ax, [list(read.places(row)) for row in series.rows], read)
+    _leave_out_beginning(ax, [read.places(row) for row in series.rows], read)
     ax.set_xlabel("step")
     label_y(ax, "loss of the training batch" if read.split == "train" else metric_label(of, read.split, read.length))
     ax.grid(True, axis="y")
