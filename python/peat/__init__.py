@@ -109,11 +109,14 @@ _VALUE = ("metric", "split", "length", "step", "value")
 
 def _values(result):
     """A map of each value of the last evaluation."""
-    goal, values = {m["name"]: m["goal"] for m in result["metrics"]}, []
-    for m in result["measures"]:
-        values.append({**{key: m[key] for key in _VALUE}, "status": result["state"], "goal": goal.get(m["metric"], "min")})
-        if result["state"] not in ("done", "diverged") or not isinstance(m["value"], (int, float, type(None))):
-            raise ValueError
+    goal = {m["name"]: m["goal"] for m in result["metrics"]}
+    values = [{**{key: m[key] for key in _VALUE}, "status": result["state"], "goal": goal.get(m["metric"], "min")}
+              for m in result["measures"]]
+    numbers = [m["value"] for m in values] + [result.get(key) for key in _NUMBERS]
+    maps = [result.get(key) or {} for key in ("diverged", "untrained", "resolved", "files")]
+    if result["state"] not in ("done", "diverged") or not (
+            all(isinstance(x, (int, float, type(None))) for x in numbers) and all(isinstance(x, dict) for x in maps)):
+        raise ValueError
     return values
 
 
