@@ -51,8 +51,10 @@ static bool check_curve(const char *path, const struct foreign_training *f, cons
         const struct value *one = f->curve->item[i];
         bool whole = one->n == 4 && one->item[0]->kind == VALUE_INT;
         for (int k = 1; whole && k < one->n; k++)
-            whole = one->item[k]->kind == VALUE_INT || one->item[k]->kind == VALUE_REAL ||
-                    (one->item[k]->kind == VALUE_NULL && t->diverged.step);
+            whole = one->item[k]->kind == VALUE_NULL
+                        ? t->diverged.step
+                        : isfinite(value_number(one->item[k])) &&
+                              (k == 1 || value_number(one->item[k]) >= 0);
         if (!whole)
             return error_fail(err, PEAT_INVALID,
                               "'%s': entry %d of the curve is not [step, loss, rate, norm of the "

@@ -374,6 +374,30 @@ static void list_twins(struct verification *v, struct remarks *to, const char *k
     }
 }
 
+/* Of one seed, task, architecture and training, cells see the same batches and measure the same. */
+static bool is_fed_alike(const struct cell_files *x, const struct cell_files *y)
+{
+    static const char *const same[] = {"seed", "task", "train", "model.arch"};
+    bool alike = x->planned && x->state == CELL_DONE;
+    for (size_t i = 0; alike && i < sizeof(same) / sizeof(*same); i++)
+        alike =
+            !value_differs(value_get_path(x->config, same[i]), value_get_path(y->config, same[i]));
+    return alike;
+}
+
+static void check_alike(struct verification *v, int i)
+{
+    static const char *const both[] = {"batch_hash", "metrics", "length_unit", NULL};
+    const struct cell_files *c = &v->dir.cell[i];
+    int k = i - 1;
+    while (k >= 0 && !is_fed_alike(&v->dir.cell[k], c))
+        k--;
+    for (int n = 0; k >= 0 && c->planned && c->state == CELL_DONE && both[n]; n++)
+        if (value_differs(value_get(v->dir.cell[k].result, both[n]), value_get(c->result, both[n])))
+            verify_add(&v->problems, c->label, "its %s is not that of %s, which is fed alike",
+                       both[n], v->dir.cell[k].label);
+}
+
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
@@ -391,14 +415,17 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     verify_plan(v);
     check_drawings(v, path);
     check_trunks(v, path);
-    for (int i = 0; i < v->dir.n; i++)
+    for (int i = 0; i < v->dir.n; i++) {
         check_cell(v, i, &files);
+        check_alike(v, i);
+    }
     list_twins(v, &v->problems, "weights_hash", "weights");
     list_twins(v, &v->notes, "batch_hash", "batches");
     list_left_out(v);
-    verify_add(&v->unchecked, NULL,
-               "values that only result.json has: times, memory, ratios, hashes of batches and "
-               "weights, and whether more of a metric is better");
+    verify_add(
+        &v->unchecked, NULL,
+        "values that only result.json has: times, memory, ratios, hashes of weights, and, of "
+        "all cells together, batches and whether more of a metric is better");
     if (v->unfinished)
         verify_add(&v->notes, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");

@@ -79,10 +79,12 @@ def _is_sealed(folder, planned, result, meta):
 
 
 def _has_values(result):
-    """Whether each value of the last evaluation is there and is a number, or null of a cell that diverged."""
-    return result["state"] in ("done", "diverged") and all(
-        {"metric", "split", "length", "step"} <= m.keys() and isinstance(m["value"], (int, float, type(None)))
-        for m in result["measures"])
+    """Whether each value of the last evaluation is there, and numbers are numbers, or null of a cell that diverged."""
+    measures = result["measures"]
+    numbers = [m["value"] for m in measures] + [result.get(key) for key in NUMBERS]
+    maps = [result.get(key) or {} for key in ("diverged", "untrained", "resolved", "files")]
+    return (result["state"] in ("done", "diverged") and all({"metric", "split", "length", "step"} <= m.keys() for m in measures)
+            and all(isinstance(x, (int, float, type(None))) for x in numbers) and all(isinstance(x, dict) for x in maps))
 
 
 def _unfinished(folder):

@@ -11,6 +11,7 @@ code of the directory, or wrote outside of it. lost: a grid that was killed ends
 crash, a hang, or an exit code that is not 0, 1 or 2. Exit status 1 unless all of these are 0.
 """
 import argparse
+import csv
 import io
 import json
 import math
@@ -93,6 +94,7 @@ EDITS = [("greater", "less"), ("seeds: 3", "seeds: 2"), ("seeds: 3", "seeds: [0,
          ("[none, rotary]", "[none, rotary, learned]"), ("name: better", "name: best"), ("batch: 4", "batch: 5"), ("", "")]
 REMOVED = ["claims.json", "cells/*/result.json", "cells/*/metrics.jsonl", "cells/*/ckpt", "cells/*/meta.json", "cells/*/log.txt",
            "schemes.json", "resolved.yaml"]
+VERDICT = ("name", "verdict", "effect", "ci_low", "ci_high", "n", "p_verdict")
 READING = [["status"], ["results"], ["results", "--format", "json"], ["verify"], ["report", "-o", "/dev/null"],
            ["bundle", "-o", "/dev/null"], ["diagnose", "--kept"], ["plot", "curves", "-o", "/dev/null"]]
 EVIL = ("#include <stdio.h>\n__attribute__((constructor)) static void mark(void)"
@@ -147,7 +149,7 @@ class Attack:
         """Every value with the state of its cell, and every verdict."""
         columns = "cell,metric,split,length,step,status,value"
         claims = self.call(["results", directory, "--format", "csv", "--part", "claims"]).stdout
-        verdicts = re.findall(r"^[^,]*,[0-9a-f]{64},[^,]*,(.*)", claims, re.M)
+        verdicts = [[row.get(k) for k in VERDICT] for row in csv.DictReader(claims.splitlines())]
         values = self.call(["results", directory, "--format", "csv", "--columns", columns]).stdout
         return re.findall(r".*[0-9]$", values, re.M), verdicts
 
@@ -281,7 +283,10 @@ class Attack:
         (self.folder / "again.yaml").write_text(text)
         self.tried("registrations")
         what = f"without {removed}, {[now for _, now in edits]}"
-        self.ended("registrations", self.call(["run", "again.yaml", "-o", "again", "-q"], 600), what)
+        run = self.call(["run", "again.yaml", "-o", "again", "-q"], 600)
+        self.ended("registrations", run, what)
+        if run.returncode == 2:
+            return  # it is refused, and nothing was run
         said = self.call(["results", "again"]).stdout
         told = re.search(r"^changed |THE FIRST STEP|WRITTEN AFTER", said, re.M)
         verified = self.call(["verify", "again"])

@@ -385,6 +385,16 @@ START_TEST(a_plan_that_its_experiment_contradicts_is_a_problem)
 }
 END_TEST
 
+/* A cell whose batches are called others is in no pair. */
+START_TEST(cells_that_are_fed_alike_have_one_hash_of_batches)
+{
+    seal_text("result.json", NULL, "batch_hash", "0");
+    shell_says(1, "its batch_hash is not that of none.-.s0, which is fed alike", "peat verify r");
+    seal_text("result.json", NULL, "length_unit", "tokens");
+    shell_says(1, "its length_unit is not that of none.-.s0, which is fed alike", "peat verify r");
+}
+END_TEST
+
 /* Unless it is the experiment that was changed, too. */
 START_TEST(a_plan_that_is_not_the_registered_one_is_a_problem)
 {
@@ -434,6 +444,7 @@ int main(void)
               moved_files_keep_the_hash_also_two_of_one_name, a_moved_start_keeps_the_hash,
               other_kernels_are_not_comparable_where_bits_differ,
               a_plan_that_its_experiment_contradicts_is_a_problem,
+              cells_that_are_fed_alike_have_one_hash_of_batches,
               a_plan_that_is_not_the_registered_one_is_a_problem,
               many_cells_of_a_state_are_a_short_line,
               a_cell_in_no_mean_is_named_and_changes_the_hash));

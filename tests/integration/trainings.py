@@ -35,6 +35,7 @@ WRONG = [  # entries of peat_trained, and what is said
     (curve((1, None), (6, 4.0)), ENTRY), (curve((1, 5.0), (9, 4.0)), "the curve ends at step 9"),
     (curve((1, 5.0), (10**18, 4.0)), "the curve ends at step 1e+18"), (curve((1, 5.0)), "the curve ends at step 1, "),
     ({"curve": [[1, 5.0, 1e-3], [6, 4.0, 1e-3]]}, ENTRY), ({"curve": [1, 6]}, "its curve[0] " + KIND),
+    ({"curve": [[1, 5.0, -1e-3, 1.0], [6, 4.0, 1e-3, 1.0]]}, ENTRY), ({"curve": [[1, 5.0, 1e-3, -1], [6, 4.0, 1e-3, 1.0]]}, ENTRY),
     ({"curve": {}}, "its curve " + KIND), ({"curve": None}, "its curve is null"),
     ({"diverged": 3}, "does not end at the step at which it diverged"), ({"diverged": "6"}, "its diverged " + KIND),
     ({"diverged": 1000000, "steps": 1000000}, "has 1000000 steps, and the cell has 6"),
