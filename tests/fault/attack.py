@@ -125,7 +125,9 @@ class Attack:
         head = b"{'descr': '<u2', 'fortran_order': False, 'shape': (4995,), }".ljust(117) + b"\n"
         ids = b"".join((i * 7 % 50).to_bytes(2, "little") for i in range(4995))
         (self.folder / "pieces/ids.npy").write_bytes(b"\x93NUMPY\1\0v\0" + head + ids)
+        os.environ.setdefault("PEAT_PYTHON", "/usr/bin/python3")
         self.expect(["run", "e.yaml", "-o", "whole", "-q"])
+        self.expect(["inspect", "whole"])
         self.expect(["run", "pieced.yaml", "-o", "pieced", "-q"])
         self.expect(["run", "thin.yaml", "-o", "long", "-q"])
         self.expect(["bundle", "long", "-o", "thin.tar.gz"])
