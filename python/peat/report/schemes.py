@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drawings of the schemes that `peat run` keeps in schemes.json: tables that only a scheme's own code can compute."""
+"""The drawings of the schemes that `peat inspect DIR` keeps in schemes.json: tables that only a scheme's own code can compute."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ def drawings(run, cells) -> tuple:
             notes.append((folder, str(e)))
             continue
         if not kept:
-            notes.append((folder, "it has no drawings of its schemes; `peat run` with this directory makes them"))
+            notes.append((folder, "it has no drawings of its schemes; `peat inspect` with this directory makes them"))
             continue
         for one in files.maps_in(kept.get("schemes")):
             why = one.get("why") or _fault(one) or _other_weights(folder, one)
