@@ -390,7 +390,7 @@ START_TEST(cells_that_are_fed_alike_have_one_hash_of_batches)
 {
     seal_text("result.json", NULL, "batch_hash", "0");
     shell_says(1, "its batch_hash is not that of none.-.s0, which is fed alike", "peat verify r");
-    seal_text("result.json", NULL, "length_unit", "tokens");
+    seal_text("result.json", NULL, "length_unit", "places");
     shell_says(1, "its length_unit is not that of none.-.s0, which is fed alike", "peat verify r");
 }
 END_TEST
