@@ -22,7 +22,7 @@ struct recorder {
     struct arena arena; /* of one pass */
     struct graph g;
     int64_t rows, first, B; /* all rows; rows [first, first + B) are in this pass */
-    struct json groups;
+    struct json groups, probes;
 };
 
 /* ---- keeping ---- */
@@ -393,18 +393,48 @@ static void keep_output(struct recorder *r, const peat_batch *b, const peat_node
         keep_loss(r, b, &logits->value);
 }
 
-/* What plugins name for inspection. */
+/* A node whose first axis is not rows, as the first pass computes it. */
+static void keep_once(struct recorder *r, const char *name, const struct tensor *x)
+{
+    struct tensor copy = tensor_new(r->list->arena, PEAT_F64, x->rank, x->dim);
+    if (r->first > 0 || !is_wanted(r, name))
+        return;
+    if (copy.data)
+        tensor_copy(&copy, x);
+    if (!tensors_add(r->list, name, copy))
+        graph_fail(&r->g, "no memory for '%s'", name);
+}
+
+/* "probe.rotary.angle", in later layers "probe.rotary.angle.1"; a number tells apart what one layer
+ * names twice. */
+static const char *probe_name(const struct pass *pass, int i, struct arena *a)
+{
+    const struct probe *p = &pass->probe[i];
+    const char *name = arena_printf(a, "probe.%s.%s", p->plugin, p->node->name);
+    int same = 0;
+    if (p->layer > 0)
+        name = arena_printf(a, "%s.%" PRId64, name, p->layer);
+    for (int k = 0; k < i; k++)
+        same += at_least(pass->probe[k].layer, 0) == at_least(p->layer, 0) &&
+                strcmp(pass->probe[k].plugin, p->plugin) == 0 &&
+                strcmp(pass->probe[k].node->name, p->node->name) == 0;
+    return same ? arena_printf(a, "%s.again%d", name, same) : name;
+}
+
+/* What plugins name for inspection, in the order in which their hooks run. */
 static void keep_probes(struct recorder *r, const struct pass *pass)
 {
     struct arena *a = r->list->arena;
     for (int i = 0; i < pass->n_probe; i++) {
         const struct probe *p = &pass->probe[i];
         const struct tensor *v = &p->node->value;
-        const char *name = arena_printf(a, "probe.%s.%s", p->plugin, p->node->name);
-        if (p->layer >= 0)
-            name = arena_printf(a, "%s.%" PRId64, name, p->layer);
-        if (v->rank > 0 && (v->dim[0] == r->B || v->dim[0] == 1))
+        const char *name = probe_name(pass, i, a);
+        if (r->first == 0)
+            json_add_text(r->probes, name);
+        if (v->rank > 2 && (v->dim[0] == r->B || v->dim[0] == 1))
             keep_node(r, name, p->node);
+        else
+            keep_once(r, name, v);
     }
 }
 
@@ -413,9 +443,10 @@ static bool run_pass(struct recorder *r, const peat_batch *b, const struct team 
     const struct observer observer = {
         .ctx = r, .stream = on_stream, .node = on_node, .attention = on_attention};
     struct pass pass = {.observer = &observer, .collect = true};
-    const struct model_input in = forward_input(b, PEAT_EVAL);
+    struct model_input in = forward_input(b, r->q->step < 0 ? PEAT_EVAL : PEAT_TRAIN);
     graph_init(&r->g, &r->arena, team, PEAT_F64);
     r->g.no_grad = true;
+    in.step = r->q->step < 0 ? 0 : r->q->step;
     r->B = b->B;
     keep_batch(r, b);
     const peat_node *logits = model_forward(&r->s->model, &r->g, &in, &pass);
@@ -472,7 +503,11 @@ static void put_missing(const struct recorder *r, struct json meta)
 bool activations_add(struct tensor_list *list, struct assembly *s, const struct activations *q,
                      struct json meta)
 {
-    struct recorder r = {.list = list, .q = q, .s = s, .groups = json_map(list->arena)};
+    struct recorder r = {.list = list,
+                         .q = q,
+                         .s = s,
+                         .groups = json_map(list->arena),
+                         .probes = json_list(list->arena)};
     struct team team = {(int)q->threads, NULL};
     struct batch_list batches = {0};
     arena_init(&r.arena, "activations", 1 << 20);
@@ -487,6 +522,7 @@ bool activations_add(struct tensor_list *list, struct assembly *s, const struct 
         json_put_bool(meta, "causal", s->model.dims.causal);
         put_schemes(&r, meta);
         json_put(meta, "groups", r.groups.v);
+        json_put(meta, "probes", r.probes.v);
         put_missing(&r, meta);
     }
     gemm_stop(&team);

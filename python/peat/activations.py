@@ -12,14 +12,14 @@ from .program import Program
 
 
 def passes(folder: str, *, tokens=None, given: dict | None = None, only: str | None = None, rows: int | None = None,
-           start: bool = False, threads: int = 1, program: str | None = None):
+           start: bool = False, step: int | None = None, threads: int = 1, program: str | None = None):
     """({name: array}, metadata) of what the cell in a folder of a run directory computes. Needs the program.
 
     tokens: ids [rows, places]; given: {name: array [rows, ...]} that take the place of what a pass computes; without both
     the first windows of the validation part, so many rows. only: patterns of names, "loss,block.*.stream"."""
     numpy, folder = need("numpy", "an array"), os.path.abspath(folder)
     words = [os.path.dirname(os.path.dirname(folder)), os.path.basename(folder), "--activations"]
-    for option, value in (("--only", only), ("--rows", rows), ("--threads", threads)):
+    for option, value in (("--only", only), ("--rows", rows), ("--step", step), ("--threads", threads)):
         words += [option, str(value)] if value is not None else []
     with tempfile.TemporaryDirectory() as made:
         out = os.path.join(made, "out.safetensors")

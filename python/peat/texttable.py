@@ -7,9 +7,8 @@ def text_table(table: dict, width: int) -> str:
     """The table in blocks of at most `width` columns, each with the label columns first."""
     columns = [[column["head"], *(row[i]["text"] for row in table["rows"])] for i, column in enumerate(table["columns"])]
     wide = [max(map(len, column)) for column in columns]
-    labels, lines = table["labels"], [table["title"]]
-    block, used = [], 0
-    blocks = []
+    labels, lines = table["labels"], [table["title"]] * bool(table["title"])
+    blocks, block, used = [], [], 0
     for i in range(labels, len(columns)):
         used += wide[i] + 2
         if block and sum(wide[:labels]) + 2 * (labels - 1) + used > width:
@@ -18,7 +17,7 @@ def text_table(table: dict, width: int) -> str:
         block = block + [i]
     for block in blocks + [block]:
         shown = [*range(labels), *block]
-        lines.append("")
+        lines += [""] if lines else []
         for row in zip(*(columns[i] for i in shown)):
             cells = (text.rjust(wide[i]) if table["columns"][i]["number"] else text.ljust(wide[i])
                      for i, text in zip(shown, row))

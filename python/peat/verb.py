@@ -14,7 +14,7 @@ def main(module: str, request: str) -> int:
     """Runs peat.<module>.verb(request) and returns its exit code. request: {"operands", "width", and each option that was
     given by its long name}."""
     try:
-        code = need(f"peat.{module}", "peat " + module.partition(".")[0]).verb(json.loads(request))
+        code = need(f"peat.{module}", 'peat ' + module.split('.')[0]).verb(json.loads(request))
         sys.stdout.flush()
         return code
     except Refused as e:

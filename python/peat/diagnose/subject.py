@@ -40,13 +40,15 @@ def sum_error(whole, parts, rows):
 
 
 class Subject:
-    """batches: passes of evaluation windows, up to 1024 tokens each."""
+    """batches: passes of evaluation windows, up to 1024 tokens each. start: the cell as it is before training."""
 
-    def __init__(self, folder, batches=4, threads=1, program=None):
-        self.folder, self.program, self.threads = os.path.abspath(folder), program, threads
+    def __init__(self, folder, batches=4, threads=1, program=None, start=False):
+        self.folder, self.program, self.threads, self.start = os.path.abspath(folder), program, threads, start
         self.config = files.read_map(os.path.join(folder, "config.json"))
         self.model = self.config["model"]
         self._refuse()
+        if not start:
+            self._find_weights()
         self.stream = draws.stream(0, "diagnose")
         rows = None if batches == 4 else batches * self.run(rows=1, only="loss")[1]["pass_rows"]
         self.x, self.about = self.run(rows=rows, only="batch.*,loss,input,mask,stream,stream.*,norm,block.*.stream")
@@ -85,16 +87,17 @@ class Subject:
 
     def run(self, **options):
         """Arrays and metadata of passes; its peat_activations are at the top."""
-        x, meta = passes(self.folder, program=self.program, threads=self.threads, **options)
+        options = {"program": self.program, "threads": self.threads, "start": self.start} | options
+        x, meta = passes(self.folder, **options)
         return x, {**meta, **meta["peat_activations"]}
 
-    def vary(self, variants, only, windows=slice(None), start=False):
+    def vary(self, variants, only, windows=slice(None), **options):
         """A list with the arrays of each variant of the windows; a variant is {name: array} of what differs in it."""
         own = {name: x[windows] for name, x in self.batch.items()}
         n = len(own["batch.token"])
         names = set(own).union(*variants)
         given = {name: np.concatenate([v.get(name, own.get(name)) for v in variants]) for name in names}
-        x = self.run(given=given, only=only, start=start)[0]
+        x = self.run(given=given, only=only, **options)[0]
         return [{name: values[i * n:i * n + n] for name, values in x.items()} for i in range(len(variants))]
 
     @functools.cached_property
@@ -123,7 +126,7 @@ class Subject:
         x = self.run(only="input,block.0.stream,stream.*", rows=self.N, start=True)[0] if start else self.x
         kinds = [p for p in PARTS if p in ("token", "constant") or p in map(kind_of, self.streams)]
         ran = self.vary([{s: x[s] * (kind_of(s) == kind) for s in self.streams} for kind in kinds],
-                        "input,block.0.stream", start=start)
+                        "input,block.0.stream", start=start or self.start)
         found = []
         for place in ("input", "block.0.stream"):
             p = {kind: of[place] for kind, of in zip(kinds, ran)}

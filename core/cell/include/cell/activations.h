@@ -12,6 +12,7 @@ struct activations {
      * what it computed. Arrays of the batch, "batch.<array>", are taken in place of the windows. */
     const struct named_tensor *given;
     int n_given;
+    int64_t step;    /* as this step of training computes, with its draws; -1: as evaluation */
     int64_t threads; /* the result has the same bits at any number */
 };
 
