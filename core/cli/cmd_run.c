@@ -5,7 +5,6 @@
 #include "cli/runlooks.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
-#include "diagnose/drawings.h"
 #include "grid/runner.h"
 #include "process/child.h"
 #include "tensor/gemm.h"
@@ -28,14 +27,6 @@ static int exit_code(const struct runner_end *end)
         return CLI_STOPPED;
     bool waits = end->waiting && !end->launched;
     return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
-}
-
-/* A failure here is only reported: without drawings the page lacks one section. */
-static void keep_drawings(const char *dir)
-{
-    struct error err = {0};
-    if (drawings_keep(dir, &err) != PEAT_OK)
-        cli_say("the schemes are not drawn: %s", err.text);
 }
 
 static bool run_cells(struct loaded_plan *l, const char *dir, const struct runner_options *o,
@@ -67,8 +58,6 @@ static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner
     bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
                rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&
                run_cells(l, dir, o, program, end, err);
-    if (ran && !end->interrupted)
-        keep_drawings(dir);
     close(lock);
     return ran;
 }

@@ -7,8 +7,6 @@
         key, flags, MEMBER(struct scheme_drawing, name)                                            \
     }
 
-/* A drawing without a table, which `why` explains, has only the first HEAD_FIELDS. */
-enum { HEAD_FIELDS = 9, TABLE_FIELDS = 15 };
 static const struct field drawing_fields[] = {
     DRAWING("title", FIELD_TEXT | FIELD_NEEDED, title),
     DRAWING("name", FIELD_TEXT | FIELD_NEEDED, name),
@@ -32,36 +30,6 @@ static const struct field drawing_fields[] = {
 static const struct field schemes_fields[] = {
     {"schemes", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, drawing_fields}, {NULL}};
 static const struct record schemes_record = {"schemes.json", "format", 1, false, schemes_fields};
-
-static void put_values(struct json map, const char *key, const float *value, int64_t n)
-{
-    struct strbuf text = STRBUF_NEW;
-    char number[NUMBER_TEXT];
-    for (int64_t i = 0; i < n; i++) {
-        number_text_single(value[i], number);
-        strbuf_addf(&text, i ? " %s" : "%s", number);
-    }
-    json_put_text(map, key, text.text);
-    strbuf_release(&text);
-}
-
-void scheme_drawing_put(struct json map, const struct scheme_drawing *d)
-{
-    fields_put(map, drawing_fields, d->why ? HEAD_FIELDS : TABLE_FIELDS, d);
-    if (d->why)
-        return;
-    put_values(map, "values", d->value, drawing_values(d));
-    if (d->before)
-        put_values(map, "before", d->before, drawing_values(d));
-}
-
-peat_status scheme_drawings_write(const char *dir, struct json list, struct error *err)
-{
-    struct json file = json_map(list.a);
-    json_put_int(file, "format", schemes_record.format);
-    json_put(file, "schemes", list.v);
-    return json_write_file(dir, schemes_record.name, file.v, err);
-}
 
 /* NULL: the text does not have n values. */
 static float *read_values(const char *text, int64_t n, struct arena *a)

@@ -2,22 +2,6 @@
 /* heatmap.c: makes the figure of a table: a panel for each sheet, one colour scale. */
 #include "plot/heatmap.h"
 
-#include "inspect/table_formats.h"
-
-/* NULL: the name of a sheet is the number of its head */
-static const char *const *sheet_titles(const struct scheme_table *t, struct arena *a)
-{
-    if (t->batch <= 1)
-        return NULL;
-    const char **title = ARENA_ARRAY(a, t->heads, const char *);
-    for (int64_t i = 0; i < t->heads; i++) {
-        char name[SHEET_NAME];
-        scheme_table_sheet(t, i, name);
-        title[i] = arena_strdup(a, name);
-    }
-    return title;
-}
-
 struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
 {
     bool bias = strcmp(t->what, "bias") == 0;
@@ -26,7 +10,6 @@ struct heatmap heatmap_of_scheme(const struct scheme_table *t, struct arena *a)
                         .rows = t->rows,
                         .columns = t->columns,
                         .sheet_name = "head",
-                        .title = sheet_titles(t, a),
                         .row_name = bias ? "query" : "position",
                         .column_name = t->what,
                         .row_label = t->row_label};

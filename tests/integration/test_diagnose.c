@@ -30,7 +30,6 @@ static void write_corpus(const char *more)
 static void train(void)
 {
     shell_open();
-    setenv("PEAT_PYTHON", "/usr/bin/python3", 1); /* the one that has the distribution's packages */
     write_corpus("");
     shell_write("d.yaml", experiment);
     shell_expect(0, "peat run d.yaml");

@@ -13,6 +13,7 @@ void shell_open(void)
     shell = (struct shell){.dir = ""};
     strbuf_init(&shell.printed);
     new_folder(shell.dir, sizeof(shell.dir));
+    setenv("PEAT_PYTHON", "/usr/bin/python3", 1); /* whose packages is_installed() asks about */
 }
 
 void shell_close(void)

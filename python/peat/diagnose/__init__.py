@@ -7,16 +7,13 @@
 from __future__ import annotations
 
 import fnmatch
-import hashlib
-import json
-import os
 
 import numpy as np
 
 from .. import files
 from ..packages import need
 from ..safetensors import Refused
-from ..writing import write_file
+from ..sealed import write_sealed
 from .subject import Subject
 from .words import rounded
 
@@ -61,16 +58,8 @@ def cells(folder: str, pattern: str = "*", only=None, program: str | None = None
 
 
 def keep(folder: str, tree: dict) -> None:
-    """Stores an object of cell() as diagnose.json of its cell, with a checksum of its canonical form."""
-    def whole(x):
-        if isinstance(x, dict):
-            return {key: whole(v) for key, v in x.items()}
-        if isinstance(x, list):
-            return [whole(v) for v in x]
-        return int(x) if isinstance(x, float) and x.is_integer() else x
-    text = json.dumps(whole(tree), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    sealed = tree | {"check": hashlib.sha256(text.encode()).hexdigest()}
-    write_file(os.path.join(folder, "diagnose.json"), (json.dumps(sealed, indent=2, ensure_ascii=False) + "\n").encode())
+    """Stores an object of cell() as diagnose.json of its cell."""
+    write_sealed(folder, "diagnose.json", tree)
 
 
 def _head(s):

@@ -2,8 +2,9 @@
 /*
  * schemefile.h: schemes.json of a run directory: drawings of the schemes that were trained.
  *
- * Only a scheme's own code can compute its table. `peat run` calls it (diagnose/drawings.h) and
- * keeps the tables here, so that readers of the directory run no plugin code.
+ * Only a scheme's own code can compute its table. peat.inspect.drawings of the Python package asks
+ * the program for it and keeps the tables here, so that readers of the directory run no plugin
+ * code.
  */
 #pragma once
 
@@ -21,7 +22,7 @@ struct scheme_drawing {
     const char *why;                  /* why nothing is drawn; NULL: it is drawn         */
     bool again;                       /* the reason is not the scheme's: drawing is tried again */
     const char *what;                 /* "stream", "bias", or another table's name       */
-    const char *numbers;              /* the page of inspect/describe.h; "": no page */
+    const char *numbers;              /* the page of `peat inspect --describe`; "": no page */
     int64_t all_heads;                /* number of heads that the scheme has; the table holds the
                                        * first of them */
     int64_t heads, rows, columns;     /* heads 0: one table for all heads                */
@@ -41,8 +42,6 @@ static inline int64_t drawing_values(const struct scheme_drawing *d)
     return (d->heads ? d->heads : 1) * d->rows * d->columns;
 }
 
-void scheme_drawing_put(struct json map, const struct scheme_drawing *d);
-peat_status scheme_drawings_write(const char *dir, struct json list, struct error *err);
 /* PEAT_NOTFOUND: the directory has no schemes.json. PEAT_CORRUPT: the file is damaged. */
 peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,
                                  struct error *err);

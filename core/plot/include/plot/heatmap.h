@@ -7,8 +7,16 @@
  */
 #pragma once
 
-#include "inspect/scheme_table.h"
 #include "plot/figure.h"
+
+/* A table of a scheme as its drawing has it (grid/schemefile.h). */
+struct scheme_table {
+    const char *what;             /* "stream", "bias", or the node's name: "angle" */
+    int64_t heads, rows, columns; /* heads 0: one table for all heads              */
+    float *value;                 /* [heads or 1, rows, columns]                   */
+    const char *row_name, *column_name;
+    const char *const *row_label; /* [rows]; NULL: the rows' numbers */
+};
 
 struct heatmap {
     const float *value; /* [sheets, rows, columns]; NaN is left blank */

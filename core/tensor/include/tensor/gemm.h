@@ -30,9 +30,6 @@ const char *gemm_name(const struct team *team);
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels);
 
-/* LAPACK of the team's provider, or of the provider's `rest`; NULL: neither has it. */
-const peat_gemm_lapack *gemm_lapack(const struct team *team);
-
 /* PEAT_INVALID, with the reason, where the provider of that name has no bf16 products on this
  * machine. Loads the provider. */
 peat_status gemm_check_bf16(const char *name, struct error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tensor_list.c: sets a plugin up in a model whose sizes all differ, and lists its tensors. */
-#include "inspect/tensor_list.h"
+#include "cli/tensor_list.h"
 
 #include "nn/hooks.h"
 #include "nn/setup.h"
