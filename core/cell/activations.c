@@ -22,7 +22,7 @@ struct recorder {
     struct arena arena; /* of one pass */
     struct graph g;
     int64_t rows, first, B; /* all rows; rows [first, first + B) are in this pass */
-    struct json groups, probes;
+    struct json groups, probes, shared;
 };
 
 /* ---- keeping ---- */
@@ -56,6 +56,18 @@ static struct tensor *whole(struct recorder *r, const char *name, int rank, cons
     return &t->tensor;
 }
 
+/* Notes the axes along which x is stretched. */
+static void note_shared(struct recorder *r, const char *name, const struct tensor *x,
+                        const int64_t *dim)
+{
+    struct json axes = json_list(r->list->arena);
+    for (int i = 0; i < x->rank; i++)
+        if (x->dim[i] == 1 && dim[i] > 1)
+            json_add_int(axes, i);
+    if (axes.v->n)
+        json_put(r->shared, name, axes.v);
+}
+
 /* Keeps x, stretched to dim [B, ...], as rows of the tensor. */
 static void keep(struct recorder *r, const char *name, const struct tensor *x, int rank,
                  const int64_t *dim)
@@ -69,6 +81,8 @@ static void keep(struct recorder *r, const char *name, const struct tensor *x, i
         graph_fail(&r->g, "no memory for '%s', or rows of different length", name);
         return;
     }
+    if (r->first == 0)
+        note_shared(r, name, x, dim);
     part.data = (double *)all->data + r->first * (tensor_count(&part) / r->B);
     tensor_copy(&part, &wide);
 }
@@ -507,7 +521,8 @@ bool activations_add(struct tensor_list *list, struct assembly *s, const struct 
                          .q = q,
                          .s = s,
                          .groups = json_map(list->arena),
-                         .probes = json_list(list->arena)};
+                         .probes = json_list(list->arena),
+                         .shared = json_map(list->arena)};
     struct team team = {(int)q->threads, NULL};
     struct batch_list batches = {0};
     arena_init(&r.arena, "activations", 1 << 20);
@@ -523,6 +538,7 @@ bool activations_add(struct tensor_list *list, struct assembly *s, const struct 
         put_schemes(&r, meta);
         json_put(meta, "groups", r.groups.v);
         json_put(meta, "probes", r.probes.v);
+        json_put(meta, "shared", r.shared.v);
         put_missing(&r, meta);
     }
     gemm_stop(&team);

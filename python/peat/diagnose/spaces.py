@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import scipy.linalg
-import scipy.stats
 
 from .. import draws
 from .words import ratio
@@ -107,6 +106,12 @@ def diagnose_subspaces(s):
 # ---- support ----
 
 
+def ranks(x):
+    """Equal numbers have the mean of their ranks."""
+    _, index, count = np.unique(x, return_inverse=True, return_counts=True)
+    return (np.cumsum(count) - (count - 1) / 2)[index]
+
+
 def put_support(t):
     token, position = (x.astype(float).var(0) for x in (t.token, t.position))
     u, v = (x / x.sum() if x.sum() > 0 else x * math.nan for x in (token, position))
@@ -117,7 +122,7 @@ def put_support(t):
         return int(np.searchsorted(held, 0.99 * held[-1])) + 1 if held[-1] > 0 else 0
     return {"disjoint": max(0.0, 1 - np.minimum(u, v).sum()),
             "disjoint_by_chance": 1 - np.minimum(u[:, None], v[None]).sum() / len(u),
-            "correlation": scipy.stats.spearmanr(token, position)[0] if varies else math.nan,
+            "correlation": np.corrcoef(ranks(token), ranks(position))[0, 1] if varies else math.nan,
             "token_dimensions": count(token), "position_dimensions": count(position)}, token, position
 
 

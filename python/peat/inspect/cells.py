@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..diagnose.subject import Subject
-from .table import Table, drop_equal
+from .table import Table
 
 WINDOWS_MOST = 64
 
@@ -38,7 +38,7 @@ def cell(folder: str, start: bool = False, program: str | None = None) -> dict:
             if not (last and last.what == "bias" and np.array_equal(last.values, bias.values)):
                 add(f"bias.{layer}", bias)
     for name in about["probes"]:
-        table = _node(name, x[name], s)
+        table = _node(name, x[name], s, 0 in about["shared"].get(name, ()))
         if table and not any(table.what == of.what and np.array_equal(table.values, of.values) for of in found.values()):
             add(name.removeprefix("probe."), table)
     return found
@@ -57,14 +57,14 @@ def _whole(x, layer, s):
     return out
 
 
-def _node(name, values, s):
+def _node(name, values, s, shared):
     """One number for each place: windows down, positions across. Else the last two axes of the first window."""
     plugin, what = name.split(".")[1:3]
     if values.ndim < 2:
         return None
     meaning = f"{plugin} names it for inspection"
     rows = values.ndim > 2 and len(values) == s.N
-    if rows and values.shape[1:] == (s.T, 1) and s.N > 1 and len(drop_equal(values, 0)) > 1:
+    if rows and values.shape[1:] == (s.T, 1) and s.N > 1 and not shared:
         return Table(what, values[None, :WINDOWS_MOST, :, 0], row_name="window", column_name="position", meaning=meaning)
     one = values[0] if values.ndim > 2 else values
     sheets = one.reshape(-1, *one.shape[-2:])

@@ -12,7 +12,7 @@ import numpy as np
 from ..activations import passes
 from ..program import Program
 from ..safetensors import Refused
-from .table import Table, drop_equal
+from .table import Table
 
 TEXT = b"The quick brown fox, 42 of 7, jumps over the lazy dog.\n"
 
@@ -35,7 +35,7 @@ def scheme(name: str, given: dict | None = None, *, d: int, T: int, heads: int =
         x, meta = passes(folder, given=batch, start=True, step=step, program=program,
                          only="stream.position.*,*.attention*.bias,*.attention*.score_add,probe.*")
     asked = tokens is not None or rows > 1 or pad or step is not None or combine or what
-    found = _tables(x, meta["peat_activations"]["probes"], rows, T, bool(asked), heads)
+    found = _tables(x, meta["peat_activations"], rows, bool(asked), heads)
     if combine and "stream" not in found:
         raise Refused(f"scheme '{name}' gives no stream, so combine '{combine}' has nothing to merge")
     return choose(found, what, f"scheme '{name}'", T)
@@ -80,31 +80,30 @@ def _named(plugin):
     return os.path.abspath(plugin) if "/" in plugin else plugin
 
 
-def _tables(x, probes, rows, T, asked, heads):
+def _tables(x, about, rows, asked, heads):
     """{name: Table} in the order stream, bias, score_add, nodes."""
     found = {}
     for name in x:
         if name.startswith("stream.position."):
-            found["stream"] = _table("stream", x[name], rows)
+            found["stream"] = _table("stream", x[name], rows, about["shared"].get(name, ()))
     for what in ("bias", "score_add"):
-        own = [x[name] for name in sorted(x) if name.endswith(f".{what}") and ".attention" in name]
+        own = [name for name in sorted(x) if name.endswith(f".{what}") and ".attention" in name]
         if own:
-            values = np.concatenate(own, axis=1)
-            found[what] = _table(what, values, rows, heads if what == "bias" and not asked else None)
-    for name in probes:
+            found[what] = _table(what, np.concatenate([x[name] for name in own], axis=1), rows,
+                                 about["shared"].get(own[0], ()), heads if what == "bias" and not asked else None)
+    for name in about["probes"]:
         what = name.split(".", 2)[2]
-        found.setdefault(what, _table(what, x[name], rows))
+        found.setdefault(what, _table(what, x[name], rows, about["shared"].get(name, ())))
     return found
 
 
-def _table(what, values, rows, heads=None):
+def _table(what, values, rows, shared, heads=None):
     """Sheets of the last two axes. Rows and heads that share one sheet are not repeated; heads: show all of them."""
-    values = np.asarray(values)
     if heads is not None:
         return Table(what, values[0], heads=True)
     values = values.reshape((1,) * (2 - values.ndim) + values.shape)
-    for axis in range(values.ndim - 2):
-        values = drop_equal(values, axis)
+    for axis in shared:
+        values = np.take(values, [0], axis) if axis < values.ndim - 2 else values
     batch = rows if rows > 1 and values.ndim > 2 and values.shape[0] == rows else 0
     sheets = values.reshape(-1, *values.shape[-2:])
     return Table(what, sheets, heads=len(sheets) > 1, batch=batch)

@@ -96,9 +96,3 @@ class Table:
 def shortest(x) -> str:
     text = np.format_float_positional(x, trim="-") if x == 0 or 1e-4 <= abs(x) < 1e9 else repr(float(str(x)))
     return text.removesuffix(".0") if "e" not in text else text
-
-
-def drop_equal(values: np.ndarray, axis: int) -> np.ndarray:
-    """One of the slices where all along the axis are equal."""
-    first = np.take(values, [0], axis)
-    return first if (values == first).all() else values
