@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR CELL:
+/* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR [CELL]:
  * python/peat/inspect. */
 
 #include "cli/findrun.h"
@@ -143,6 +143,22 @@ static bool find_inspected(const struct cli *cli)
     return true;
 }
 
+/* Keeps the drawings of a run directory's schemes for `peat report`, which runs no plugin. */
+static int draw_schemes(const struct cli *cli)
+{
+    const char *dir = run_called(cli->operand[0], cli->arena);
+    for (int i = 0; i < cli->command->n_option; i++)
+        if (cli->given[i])
+            return cli_mistake(cmd_inspect.name,
+                               "'%s' is a directory; name one of its cells, or leave options out",
+                               cli->operand[0]);
+    if (!dir)
+        return cli_mistake(cmd_inspect.name, "'%s' is not a run directory", cli->operand[0]);
+    struct json request = python_request(cli, NULL);
+    json_put_text(request, "draw", dir);
+    return python_verb(cli, "inspect.verb", request);
+}
+
 static int inspect(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -150,6 +166,8 @@ static int inspect(const struct cli *cli)
         return CLI_USAGE;
     if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
+    if (cli->n_operand == 1)
+        return draw_schemes(cli);
     if (cli->n_operand != 2)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory; name one of its cells",
                            cli->operand[0]);

@@ -75,7 +75,7 @@ static void read_dir(struct html_page *p, const char *dir, struct scheme_drawing
     peat_status status = scheme_drawings_read(dir, all, p->a, &why);
     if (status == PEAT_NOTFOUND)
         add_note(notes, dir,
-                 "it has no drawings of its schemes; `peat run` with this directory makes them");
+                 "it has no drawings of its schemes; `peat inspect` with this directory makes them");
     else if (status != PEAT_OK)
         html_wrap(notes, "<li>", why.text, "</li>\n");
 }

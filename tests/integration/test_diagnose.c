@@ -239,7 +239,8 @@ START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
         shell_says(0, one[i].shown, "peat inspect runs/d %s", one[i].cell);
     shell_says(2, "did you mean 'film.scale'",
                "peat inspect runs/d learned.film.s0 --what film.scal");
-    shell_says(2, "name one of its cells", "peat inspect runs/d");
+    shell_says(2, "name one of its cells", "peat inspect runs/d --what bias");
+    shell_says(0, "rotary", "peat inspect runs/d && test -s runs/d/schemes.json");
     shell_says(2, "a cell has sizes and tokens of its own", "peat inspect runs/d 0 --d 4");
     shell_says(2, "is for DIR CELL", "peat inspect rotary --start --d 4 --T 4");
     shell_says(0, "components hold 99 %", "peat inspect runs/d learned.sum.s0 --describe");

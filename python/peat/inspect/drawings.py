@@ -109,11 +109,16 @@ def cut(table):
     return x
 
 
-def keep(folder: str, program: str | None = None) -> None:
-    """Writes schemes.json, unless it has the drawings of these cells already."""
+def keep(folder: str, program: str | None = None) -> list:
+    """Writes schemes.json, unless it has the drawings of these cells already; returns them."""
     found, how = looks(folder)
-    kept = (files.read_map(os.path.join(folder, "schemes.json"), needed=False) or {}).get("schemes") or []
+    try:
+        kept = (files.read_map(os.path.join(folder, "schemes.json"), needed=False) or {}).get("schemes") or []
+    except Refused:
+        kept = []
     same = ("title", "name", "cell", "weights_hash")
     if [[k.get(key) for key in same] for k in kept] != [[of[key] for key in same] for of in found.values()] or any(
-            k.get("again") for k in kept):
-        write_sealed(folder, "schemes.json", {"format": 1, "schemes": [drawn(of, how[key], program) for key, of in found.items()]})
+            k.get("again") or "check" in k for k in kept):
+        kept = [drawn(of, how[key], program) for key, of in found.items()]
+        write_sealed(folder, "schemes.json", {"format": 1, "schemes": kept})
+    return kept

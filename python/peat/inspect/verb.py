@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""peat inspect SCHEME [key=value ...], and peat inspect DIR CELL."""
+"""peat inspect SCHEME [key=value ...], and peat inspect DIR [CELL]."""
 from __future__ import annotations
 
 import json
@@ -10,12 +10,15 @@ from ..numerals import shown
 from ..safetensors import Refused
 from ..texttable import text_table
 from ..writing import write_file
+from . import drawings
 from .cells import cell
 from .describe import page
 from .rig import choose, scheme
 
 
 def verb(q: dict) -> int:
+    if "draw" in q:
+        return draw(q["draw"])
     if "folder" in q:
         return of_cell(q)
     train = q.get("phase") == "train"
@@ -23,6 +26,13 @@ def verb(q: dict) -> int:
                    tokens=q.get("token"), rows=q.get("rows", 1), pad=q.get("pad", 0), combine=q.get("combine"),
                    step=q.get("step", 0) if train else None)
     return put(q, table, q["operands"][0])
+
+
+def draw(folder):
+    """Keeps the drawings of a run's schemes, and says which cannot be drawn."""
+    for one in drawings.keep(folder):
+        print(f"{one['title']}: {one['why'] or one['what']}")
+    return 0
 
 
 def of_cell(q):
