@@ -314,6 +314,18 @@ static const struct named_tensor *given_array(const struct recorder *r, const ch
                             arena_printf(r->list->arena, "batch.%s", name));
 }
 
+/* Whether the array can hold the tensor's numbers. */
+static bool fits(const struct batch_array *x, const struct tensor *t)
+{
+    const double most = x->item == COUNT ? 0x1p53 : x->item == FLAG ? 1.0 : (double)INT32_MAX;
+    for (int64_t i = 0; x->item != NUMBER && x->item != REAL && i < tensor_count(t); i++) {
+        double number = ((const double *)t->data)[i];
+        if (!(number >= -1.0 && number <= most && number == floor(number)))
+            return false;
+    }
+    return true;
+}
+
 /* Fills a whole batch with the given arrays; others stay empty, and classes 0. */
 static bool fill_given(struct recorder *r, struct batch *batch)
 {
@@ -341,6 +353,9 @@ static bool fill_given(struct recorder *r, struct batch *batch)
         if (t->tensor.dtype != PEAT_F64 || !tensor_same_shape(&t->tensor, &shape))
             return error_fail(r->list->err, PEAT_INVALID, "--given: '%s' must be F64 %s", t->name,
                               tensor_shape_text(&shape, text, sizeof(text)));
+        if (!fits(&x[i], &t->tensor))
+            return error_fail(r->list->err, PEAT_INVALID,
+                              "--given: '%s' has a number that is not an id", t->name);
         copy_array(&x[i], t->tensor.data, true);
     }
     return task_check_given(&r->s->task, batch, r->list->err) == PEAT_OK;

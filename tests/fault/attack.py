@@ -52,7 +52,9 @@ class Attack:
         self.peat, self.folder, self.random = peat, folder, random.Random(seed)
         self.count = {}
         (folder / "e.yaml").write_text(EXPERIMENT)
+        os.environ.setdefault("PEAT_PYTHON", "/usr/bin/python3")
         self.expect(["run", "e.yaml", "-o", "whole", "-q"])
+        self.expect(["inspect", "whole"])
         self.hash, self.table = self.hash_of("whole"), self.table_of("whole")
 
     def call(self, words, seconds=60):

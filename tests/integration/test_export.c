@@ -124,6 +124,10 @@ START_TEST(given_tensors_take_the_place_of_what_a_pass_computes)
         "assert np.abs(y['logits'][2:] - x['logits']).max() > 1e-3\n"
         "assert (y['input'][2:] == 0).all() and (y['block.0.stream'][2:] == 0).all()\n"
         "z, _ = passes(cell, tokens=x['batch.token'])\n"
+        "for bad, said in ((np.nan, 'not an id'), (9999, 'the limit is 256')):\n"
+        "    try: passes(cell, given={'batch.token': x['batch.token'] * 0 + bad})\n"
+        "    except Exception as e: assert said in str(e), e\n"
+        "    else: raise AssertionError(bad)\n"
         "assert np.abs(z['stream'] - x['stream']).max() < 1e-12 and 'loss' not in z\n");
     if (!is_installed("python3-numpy"))
         return;
