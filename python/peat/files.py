@@ -115,6 +115,19 @@ def numbers_of(cell):
     return {column: known[key] for key, column in NUMBERS.items() if key in known}
 
 
+def read_beside(cell, name):
+    """A map in the folder of a cell of a summary, as peat.Run.summary() has it; None: it is not there, or damaged."""
+    try:
+        return read_map(os.path.join(cell["directory"], "cells", cell["cell"], name), needed=False)
+    except (Refused, OSError):
+        return None
+
+
+def maps_in(value):
+    """The maps of what should be a list of maps."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 # ---- weights and curves ----
 
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}

@@ -2,6 +2,7 @@
 """Numbers and texts as the tables of PEAT show them."""
 from __future__ import annotations
 
+import functools
 import math
 
 UNITS = ("", "k", "M", "G", "T", "P")
@@ -71,6 +72,7 @@ def plural(n, word: str) -> str:
 
 # ---- means over seeds of what the program's table does not have: curves and findings ----
 
+@functools.lru_cache(maxsize=None)
 def t95(df: int) -> float:
     """The 97.5 % quantile of Student's t, by bisection of its distribution (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     def inside(t):

@@ -7,8 +7,9 @@ from .safetensors import Refused
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Writes a file beside the path and renames it. A device or a pipe is written into."""
-    made = None
+    """Writes a file beside the one that the path, or a link there, names, and renames it. A device or a pipe is written
+    into."""
+    path, made = os.path.realpath(path), None
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
