@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import sys
 
 from ..numerals import finite, shown
@@ -103,7 +104,10 @@ def object_of(found) -> dict:
         measures = {}
         for x in of:
             one = {key: x[key] if finite(x[key]) else None for key in ("mean", "ci_low", "ci_high", "chance")}
-            one = {"n": x["n"], **one, "values": [v if finite(v) else None for k, v in x.items() if k.startswith("seed ")]}
+            values = [v for k, v in x.items() if k.startswith("seed ")]
+            known = list(filter(finite, values))
+            one = {"n": x["n"], **one, "sd": statistics.stdev(known) if len(known) > 1 else None,
+                   "values": [v if finite(v) else None for v in values]}
             if x["part"]:
                 measures.setdefault(x["measure"], []).append({x["part"]: x["at"], **one})
             else:
