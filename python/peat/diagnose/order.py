@@ -64,8 +64,8 @@ def diagnose_order(s):
     rows = np.flatnonzero(last >= 0)
     names = [f"block.{layer}.stream" for layer in range(s.L)] + ["stream", "norm"]
     change, norm, input_moves = np.zeros(s.L + 2), np.zeros(s.L + 2), False
-    for source in sources:
-        y = s.vary([{name: taken(s.batch[name], source) for name in moved}], ",".join(names))[0]
+    ran = s.vary([{name: taken(s.batch[name], source) for name in moved} for source in sources], ",".join(names))
+    for source, y in zip(sources, ran):
         for i, name in enumerate(names):
             was, now = (x[name][rows, last[rows]] for x in (s.x, y))
             was, now = (head(s, was), head(s, now)) if name == "norm" else (was, now)

@@ -121,6 +121,7 @@ class Subject:
 
     # ---- parts ----
 
+    @functools.lru_cache(maxsize=2)
     def parts(self, start=False):
         """{part: array} of the merged input and of block 0's input, with the whole and the error as "whole" and "error"."""
         x = self.run(only="input,block.0.stream,stream.*", rows=self.N, start=True)[0] if start else self.x
