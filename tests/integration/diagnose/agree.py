@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """agree.py [ID...]: diagnoses the cells of cells.tar.xz and compares every number with the one that is kept there.
 
-The cells are small and trained: decoders, encoders and a recurrent network with streams that are summed, concatenated and
-modulated, with rotations of no kind and of several head groups, biases, windows and segments, and a model of two sequences
-and one of classes, which are refused. The numbers are those of the C that computed diagnoses before peat.diagnose, with
-the same draws. They agree to 1e-6; docs/diagnostics.md names the exceptions."""
+The cells are small and trained: decoders, encoders and a recurrent network, with streams that are summed, concatenated and
+modulated, rotations, biases, groups of heads, windows and segments; a model of two sequences and one of classes are refused.
+Their weights are rounded to 1/256, so that they pack well. The numbers are those of the C that computed diagnoses before
+peat.diagnose, with the same draws. They agree to 1e-6; docs/diagnostics.md names the exceptions."""
 import json
 import math
 import os
