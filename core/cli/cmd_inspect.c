@@ -7,14 +7,13 @@
 #include "experiment/words.h"
 #include "inspect/describe.h"
 #include "inspect/table_formats.h"
-#include "plot/heatmap.h"
 #include "tensor/gemm.h"
 
-enum format { TABLE, CSV, NPY, SVG, PNG };
+enum format { TABLE, CSV, NPY };
 enum { LARGEST = 1 << 16, ID_MOST = (1 << 20) - 1 };
 
 static const char *const phase_words[] = {"eval", "train"};
-static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
+static const char *const format_words[] = {"table", "csv", "npy"};
 
 struct request {
     struct scheme_request scheme;
@@ -25,9 +24,9 @@ struct request {
     bool start;
 };
 
-/* The table to be written: its name, and the table before training (NULL: not shown). */
+/* The table to be written, and its name. */
 struct shown {
-    const struct scheme_table *table, *before;
+    const struct scheme_table *table;
     const char *name;
 };
 
@@ -45,16 +44,6 @@ static void add_description(const struct cli *cli, const struct shown *x)
     }
 }
 
-static void add_picture(const struct cli *cli, const struct shown *x, enum figure_format format)
-{
-    const struct heatmap h = x->before ? heatmap_of_pair(x->before, x->table, cli->arena)
-                                       : heatmap_of_scheme(x->table, cli->arena);
-    struct figure f;
-    heatmap_figure(&h, &f);
-    figure_draw(&f, format, cli->out, cli->err);
-    figure_release(&f);
-}
-
 static void add_format(const struct cli *cli, const struct shown *x)
 {
     const struct request *q = cli->options;
@@ -64,8 +53,6 @@ static void add_format(const struct cli *cli, const struct shown *x)
         scheme_table_csv(x->table, cli->out);
     else if (q->format == NPY)
         scheme_table_npy(x->table, cli->out);
-    else if (q->format == SVG || q->format == PNG)
-        add_picture(cli, x, q->format == SVG ? FIGURE_SVG : FIGURE_PNG);
     else
         scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), cli->out);
 }
@@ -74,14 +61,14 @@ static void add_format(const struct cli *cli, const struct shown *x)
 static void choose_format(struct request *q, bool given)
 {
     const char *dot = q->file ? strrchr(q->file, '.') : NULL;
-    for (int i = CSV; dot && !given && !q->describe && i <= PNG; i++)
+    for (int i = CSV; dot && !given && !q->describe && i <= NPY; i++)
         if (strcmp(dot + 1, format_words[i]) == 0)
             q->format = i;
 }
 
 static int check_request(const struct request *q)
 {
-    bool bytes = q->format == NPY || q->format == PNG;
+    bool bytes = q->format == NPY;
     if (q->json && !q->describe)
         return cli_mistake(cmd_inspect.name, "option '--json' is for --describe");
     if (q->describe && q->format != TABLE)
@@ -145,7 +132,7 @@ static void add_scheme(const struct cli *cli)
         return;
     q->scheme.given = given;
     if (scheme_table_make(&t, &q->scheme, cli->arena, cli->err) == PEAT_OK)
-        add_format(cli, &(struct shown){&t, NULL, q->scheme.scheme});
+        add_format(cli, &(struct shown){&t, q->scheme.scheme});
 }
 
 /* The ids of --text are the text's bytes. */
@@ -196,8 +183,7 @@ static void add_open_cell(const struct cli *cli, const struct inspected_cell *c)
     }
     const struct cell_table *one = inspected_table(c, q->scheme.what, cli->err);
     if (one)
-        add_format(cli, &(struct shown){&one->table, q->start ? NULL : inspected_before(c, one),
-                                        one->name});
+        add_format(cli, &(struct shown){&one->table, one->name});
 }
 
 static void add_cell(const struct cli *cli)

@@ -120,6 +120,39 @@ START_TEST(curves_and_weights_are_those_of_the_cell)
 }
 END_TEST
 
+START_TEST(kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out)
+{
+    run_python(
+        "import json, os, peat.findings as f\n"
+        "run = peat.open('r')\n"
+        "cells = [run.folder(f'learned.sum.1e-3.s{seed}') for seed in (0, 1)]\n"
+        "def keep(cell, ratio, **other):\n"
+        "    sealed = json.load(open(cell + '/result.json'))['files']\n"
+        "    own = [s['sha256'] for n, s in sealed.items() if "
+        "n.endswith('/model.safetensors')][0]\n"
+        "    tree = {'weights': own, 'sizes': {'ratio': ratio}, 'probes': {'layers': [\n"
+        "        {'layer': 0, 'position_r2': .5}, {'layer': 1, 'position_r2': .25}]}}\n"
+        "    json.dump({**tree, **other}, open(cell + '/diagnose.json', 'w'))\n"
+        "keep(cells[0], 1.0), keep(cells[1], 3.0)\n"
+        "found = f.Findings(run)\n"
+        "lines = {(x['measure'], x['at']): x for x in found.lines()}\n"
+        "assert found.n == 2 and len(lines) == 3 and not found.left_out\n"
+        "one = lines['ratio', '']\n"
+        "assert (one['n'], one['mean'], one['seed 1']) == (2, 2.0, 3.0)\n"
+        "assert abs(one['sd'] - 2 ** .5) < 1e-9 and abs(one['ci_high'] - 2 - 12.706204736) < 1e-6\n"
+        "texts = [c['text'] for c in found.table('position_r2@1,ratio')['rows'][0]]\n"
+        "assert texts == ['learned', 'sum', '1e-3', '2', '0.25 ± 0', '2 ± 13'], texts\n"
+        "keep(cells[1], 3.0, weights='0')\n"
+        "found = f.Findings(run)\n"
+        "assert found.n == 1 and 'no longer has' in found.left_out[0][1], found.left_out\n"
+        "said = open(os.environ['PEAT_SOURCE'] + '/docs/diagnostics.md').read()\n"
+        "rows = [f'| `{m.name}` | ' + (f'`{m.diagnostic}`: ' if m.diagnostic else '') + m.meaning "
+        "+ ' |' for m in f.MEASURES]\n"
+        "missing = [row for row in rows if row not in said]\n"
+        "assert not missing, missing\n");
+}
+END_TEST
+
 /* The example of docs/python.md: alibi's source without its formula. */
 START_TEST(a_plugin_in_c_alone_answers_in_a_line)
 {
@@ -187,6 +220,7 @@ int main(void)
                           cells_that_are_not_finished_have_their_state,
                           curves_that_a_bundle_thinned_are_those_of_their_cells,
                           curves_and_weights_are_those_of_the_cell,
+                          kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out,
                           a_plugin_in_c_alone_answers_in_a_line,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
 }
