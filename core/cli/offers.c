@@ -9,7 +9,6 @@
 #include "cli/findrun.h"
 #include "cli/verbs.h"
 #include "experiment/schema.h"
-#include "findings/measures.h"
 #include "report/table.h"
 #include "tensor/provider.h"
 
@@ -62,12 +61,6 @@ static void offer_diagnostics(const struct offers *o)
 {
     for (int i = 0; i < DIAGNOSTICS; i++)
         offer(o, diagnostic_words[i], "");
-}
-
-static void offer_measures(const struct offers *o)
-{
-    for (const struct measure *m = measures; m->name; m++)
-        offer(o, m->name, "");
 }
 
 static void offer_checks(const struct offers *o)
@@ -240,7 +233,6 @@ static const struct {
     {"AXIS", offer_axes},
     {"METRIC", offer_metrics},
     {"COLUMN", offer_columns},
-    {"MEASURE", offer_measures},
     {"DIAGNOSTIC", offer_diagnostics},
     {"CHECK", offer_checks},
     {"PLUGIN", .kind = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK}},

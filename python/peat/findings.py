@@ -12,7 +12,7 @@ import os
 from typing import NamedTuple
 
 from . import files
-from .numerals import finite, interval, mean_interval, plural
+from .numerals import finite, interval, mean_interval, plural, t95
 from .series import rows_of
 from .reading import Refused
 
@@ -238,9 +238,11 @@ class Findings:
 
     def lines(self) -> list[dict]:
         """A line for each row, measure and part."""
+        def sd(f, n):
+            return f.half * math.sqrt(n) / t95(n - 1) if n > 1 else math.nan
         return [{**row.axes, "measure": m.name, "part": m.part or "", "at": "" if f.part is None else f.part,
-                 "n": sum(map(finite, f.values.values())), "mean": f.mean, "ci_low": f.mean - f.half,
-                 "ci_high": f.mean + f.half, "chance": f.chance,
+                 "n": (n := sum(map(finite, f.values.values()))), "mean": f.mean, "sd": sd(f, n),
+                 "ci_low": f.mean - f.half, "ci_high": f.mean + f.half, "chance": f.chance,
                  **{f"seed {seed}": f.values.get(seed, math.nan) for seed in self.of["seeds"]}}
                 for row, _ in self.rows for m in MEASURES for f in self.values(row, m)]
 

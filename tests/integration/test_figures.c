@@ -231,25 +231,11 @@ START_TEST(numpy_reads_the_table)
 }
 END_TEST
 
-START_TEST(a_heat_map_is_drawn_without_a_trace)
-{
-    size_t n;
-    shell_expect(0, "peat inspect alibi --d 8 --T 16 --heads 4 -f svg -o a.svg && ls");
-    ck_assert_str_eq(shell.printed.text, "a.svg\n");
-    char *svg = shell_read("a.svg", &n);
-    assert_has(svg, "head 3");
-    ck_assert_int_eq(count_parts(svg, "image-rendering:pixelated"), 4);
-    free(svg);
-}
-END_TEST
-
 int main(void)
 {
     const struct tests common = {"figures", bench_open, bench_close, 120};
     int end = run_list(common, TESTS(mistakes_are_told_before_anything_is_drawn,
                                      a_scheme_is_described_in_numbers, numpy_reads_the_table));
-    if (is_here("gnuplot"))
-        end |= run_list(common, TESTS(a_heat_map_is_drawn_without_a_trace));
     if (!is_here("python3-jinja2 python3-matplotlib"))
         return end;
     return end |

@@ -274,7 +274,6 @@ int main(void)
                                    .loops = LOOPS({every_figure_shows_every_label_as_text, 5})},
                     TESTS(the_page_shows_every_label_as_text, every_table_shows_every_label_as_text,
                           data_formats_have_every_label, empty_and_long_labels_are_drawn_and_cut,
-                          a_panel_without_values_is_drawn_empty,
-                          no_value_at_all_is_said,
+                          a_panel_without_values_is_drawn_empty, no_value_at_all_is_said,
                           numbers_of_any_size_keep_their_columns_and_are_drawn));
 }

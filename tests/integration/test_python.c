@@ -48,7 +48,8 @@ START_TEST(values_are_those_of_the_csv)
         "    assert len(ours) == 12 and list(ours['train.lr'].unique()) == ['1e-3', '2e-3']\n"
         "    assert sum(ours[c].count() for c in ours if '@' in c) == len(said) > 0\n"
         "    for one in said.itertuples():\n"
-        "        assert ours.at[one.cell, f'{one.metric}@{one.length}'] == one.value, one\n"
+        "        a = ours.at[one.cell, f'{one.metric}@{one.length}']\n"
+        "        assert abs(a - one.value) <= 1e-12 * abs(a), one\n"
         "assert [c for c in run.results(metric='bpb', length=8) if '@' in c] == ['bpb@8']\n"
         "assert (run.results()['bpb@8'] == run.results(split='test')['bpb@8']).all()\n");
 }
@@ -117,6 +118,39 @@ START_TEST(curves_and_weights_are_those_of_the_cell)
         "assert a['token.weight'].shape == (256, 8) and a['token.weight'].dtype == 'float32'\n"
         "assert run.folder('learned.sum.1e-3.s0') == "
         "run.cells.set_index('label').folder['learned.sum.1e-3.s0']\n");
+}
+END_TEST
+
+START_TEST(kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out)
+{
+    run_python(
+        "import json, os, peat.findings as f\n"
+        "run = peat.open('r')\n"
+        "cells = [run.folder(f'learned.sum.1e-3.s{seed}') for seed in (0, 1)]\n"
+        "def keep(cell, ratio, **other):\n"
+        "    sealed = json.load(open(cell + '/result.json'))['files']\n"
+        "    own = [s['sha256'] for n, s in sealed.items() if "
+        "n.endswith('/model.safetensors')][0]\n"
+        "    tree = {'weights': own, 'sizes': {'ratio': ratio}, 'probes': {'layers': [\n"
+        "        {'layer': 0, 'position_r2': .5}, {'layer': 1, 'position_r2': .25}]}}\n"
+        "    json.dump({**tree, **other}, open(cell + '/diagnose.json', 'w'))\n"
+        "keep(cells[0], 1.0), keep(cells[1], 3.0)\n"
+        "found = f.Findings(run)\n"
+        "lines = {(x['measure'], x['at']): x for x in found.lines()}\n"
+        "assert found.n == 2 and len(lines) == 7 and not found.left_out\n"
+        "one = lines['ratio', '']\n"
+        "assert (one['n'], one['mean'], one['seed 1']) == (2, 2.0, 3.0)\n"
+        "assert abs(one['sd'] - 2 ** .5) < 1e-9 and abs(one['ci_high'] - 2 - 12.706204736) < 1e-6\n"
+        "texts = [c['text'] for c in found.table('position_r2@1,ratio')['rows'][0]]\n"
+        "assert texts == ['learned', 'sum', '1e-3', '2', '0.2500 ± 0', '2 ± 13'], texts\n"
+        "keep(cells[1], 3.0, weights='0')\n"
+        "found = f.Findings(run)\n"
+        "assert found.n == 1 and 'no longer has' in found.left_out[0][1], found.left_out\n"
+        "said = open(os.environ['PEAT_SOURCE'] + '/docs/diagnostics.md').read()\n"
+        "rows = [f'| `{m.name}` | ' + (f'`{m.diagnostic}`: ' if m.diagnostic else '') + m.meaning "
+        "+ ' |' for m in f.MEASURES]\n"
+        "missing = [row for row in rows if row not in said]\n"
+        "assert not missing, missing\n");
 }
 END_TEST
 
@@ -253,6 +287,7 @@ int main(void)
                           values_of_cells_that_peat_leaves_out_are_left_out,
                           no_changed_byte_of_a_result_makes_another_value,
                           files_of_tensors_are_read_by_the_rules_of_the_program,
+                          kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out,
                           a_plugin_in_c_alone_answers_in_a_line,
                           what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
 }

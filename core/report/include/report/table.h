@@ -93,8 +93,8 @@ void csv_line(const struct value *map, bool head, struct strbuf *out);
  * column. */
 peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
                        bool only_changed, struct strbuf *out, struct error *err);
-/* One object with all results, contrasts and claims (docs/formats.md, "results --format json"); rows
- * has an entry per row and length. PEAT_INVALID: an option names no axis or length. */
+/* One object with all results, contrasts and claims (docs/formats.md, "results --format json");
+ * rows has an entry per row and length. PEAT_INVALID: an option names no axis or length. */
 peat_status format_json(const struct results *r, const struct table_options *o, struct arena *a,
                         struct strbuf *out, struct error *err);
 /* Adds the table as it is printed: title, columns, rows of texts and notes. */
