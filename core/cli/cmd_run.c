@@ -184,6 +184,8 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
 static void say_before(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct value *last = NULL;
+    if (rundir_check(dir, &l->plan, &l->arena, NULL) != PEAT_OK)
+        return; /* the run says why */
     if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
         last = NULL;
     say_changed(l, dir, last);
