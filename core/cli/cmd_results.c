@@ -204,9 +204,22 @@ static bool has_clashes(const struct cli *cli)
     return CLI_CLASHES(cli, one);
 }
 
+/* The format that the end of the file's name says: "t.tex"; otherwise a table for a terminal. */
+static int format_of(const char *file)
+{
+    const char *end = file ? strrchr(path_name(file), '.') : NULL;
+    int format = TABLE;
+    for (int i = MARKDOWN; end && i <= JSONL; i++)
+        if (strcmp(end + 1, format_words[i]) == 0)
+            format = i;
+    return format;
+}
+
 static int show_results(const struct cli *cli)
 {
     struct request *q = cli->options;
+    if (!cli_given(cli, "format"))
+        q->format = format_of(q->file);
     if (has_clashes(cli))
         return CLI_USAGE;
     q->table.digits = (int)q->digits;
@@ -216,7 +229,7 @@ static int show_results(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WORD('f', "format", "FORMAT", format_words, format,
-             "table (default), md, csv, tex, json or jsonl"),
+             "table (default), md, csv, tex, json or jsonl; else as -o FILE ends"),
     CLI_WORD(0, "part", "PART", part_words, part,
              "all (default), results, contrasts or claims; csv: results, if not said"),
     CLI_FLAG(0, "family", family,

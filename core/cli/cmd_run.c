@@ -117,22 +117,27 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
 static void say_changed(struct loaded_plan *l, const char *dir, const struct value *last)
 {
     const struct value *cell;
+    const char *why = NULL;
     int n = 0;
     for (int i = 0; (cell = json_get_item(last, "cells", i)); i++) {
         const char *label = json_get_text(cell, "label"), *id = json_get_text(cell, "id");
-        bool there = false, same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
+        const struct plan_cell *now = NULL;
+        bool same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
         for (int k = 0; k < l->plan.n && !same; k++) {
-            there = there || same_text(l->plan.cell[k].label, label);
+            now = same_text(l->plan.cell[k].label, label) ? &l->plan.cell[k] : now;
             same = same_text(l->plan.cell[k].id, id);
         }
-        n += there && !same &&
-             dir_has(arena_printf(&l->arena, "%s/cells/%s", dir, id), "result.json");
+        const char *folder = arena_printf(&l->arena, "%s/cells/%s", dir, id);
+        if (!now || same || !dir_has(folder, "result.json"))
+            continue;
+        why = why ? why : plan_change(folder, now, &l->arena);
+        n++;
     }
     if (n)
         cli_say("%s: settings, data or a plugin named by path differ from those of %d finished "
                 "cell%s of the last plan, which stay in %s/cells; new cells with the same labels "
-                "are trained",
-                dir, n, plural(n), dir);
+                "are trained: %s",
+                dir, n, plural(n), dir, why);
 }
 
 /* Whether the last plan has cells of this setting, which has the content of its plugins. */
@@ -168,6 +173,8 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
 static void say_before(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct value *last = NULL;
+    if (rundir_check(dir, &l->plan, &l->arena, NULL) != PEAT_OK)
+        return; /* the run says why */
     if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
         last = NULL;
     say_changed(l, dir, last);

@@ -334,6 +334,8 @@ peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash
         loaded->name = object_stem(a, path);
         loaded->path = o.path;
         memcpy(loaded->sha256, o.sha256, sizeof(o.sha256));
+        if (hash == OBJECT_HASHED)
+            object_note("plugin", path, PEAT_BUILT_NOTE, &loaded->built, a, NULL);
         *plugin = loaded;
     }
     return error_copy(err, &why);

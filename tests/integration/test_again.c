@@ -134,6 +134,9 @@ START_TEST(finished_cells_that_a_plan_no_longer_has_are_said)
         1, "cd here && peat run x.yaml -o run seeds=1 size=S 2>&1 | grep 'differ from those'");
     shell_expect(
         1, "cd here && peat run x.yaml -o run seeds=2 size=S 2>&1 | grep 'differ from those'");
+    shell_expect(0, "sed 's/^name: x/name: y/; s/steps: 6/steps: 5/' here/x.yaml >here/y.yaml");
+    shell_says(2, "belongs to experiment 'x'", "cd here && peat run y.yaml -o run size=S 2>&1");
+    ck_assert(!shell_printed("differ from those"));
     shell_says(0, "finished cells of the last plan, which stay in run/cells",
                "cd here && peat run x.yaml -o run seeds=2 size=S train.steps=3 2>&1");
 }

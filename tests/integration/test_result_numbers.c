@@ -292,6 +292,8 @@ START_TEST(only_notes_on_methods_are_left_out)
     shell_says(0, " more notes on how this is computed: --notes\n", "tail -n 1 few");
     shell_says(2, "option '--notes' is for --format table", "peat results %s --notes -f md",
                g.run.dir);
+    shell_says(0, "\\begin{tabular}", "peat results %s -o t.tex && cat t.tex", g.run.dir);
+    shell_expect(0, "peat results %s -f table -o t.tex && cmp t.tex few", g.run.dir);
 }
 END_TEST
 

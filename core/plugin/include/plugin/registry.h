@@ -16,6 +16,7 @@ struct plugin {
     const char *name;      /* its file's name without .so, which users write */
     const char *path;      /* absolute */
     char sha256[HASH_HEX]; /* "" where it was loaded for a listing */
+    const char *built;     /* the compiler's words; NULL: not noted, or loaded for a listing */
 };
 
 struct registry {
