@@ -32,29 +32,11 @@ struct message {
 
 /* ---- the process ---- */
 
-static char **program_words(const char *const *word, int n, struct arena *a, struct error *err)
-{
-    const char *python = installed_dir(a, PEAT_PYTHONDIR);
-    const char *file = arena_printf(a, "%s/peat/torch/engine.py", python ? python : "");
-    char **words = ARENA_ARRAY(a, n + 1, char *);
-    if (!file_exists(file)) {
-        error_set(err, PEAT_NOTFOUND,
-                  "run.engine: torch needs '%s', which is not there (Debian: apt-get install "
-                  "python3-peat)",
-                  file);
-        return NULL;
-    }
-    words[0] = arena_strdup(a, file);
-    for (int i = 0; i < n; i++)
-        words[1 + i] = arena_strdup(a, word[i]);
-    return python_words(words, 1 + n, a);
-}
-
 static bool start(struct engine *e, struct error *err)
 {
     const char *const word[] = {arena_printf(e->arena, "%ld", (long)getpid())};
     int pair[2];
-    char **argv = program_words(word, 1, e->arena, err);
+    char **argv = python_module("engine.py", word, 1, e->arena, err);
     if (!argv)
         return false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -329,11 +311,26 @@ void engine_close(struct engine *e)
 
 /* ---- before a run ---- */
 
+bool engine_can_compute(const struct cell_config *c, struct error *err)
+{
+    const struct plugin_use *use;
+    for (int i = 1; (use = cell_plugin(c, i)); i++)
+        if (path_ends_in(use->plugin->path, ".py"))
+            return mistake(err, use->at,
+                           "'%s' is Python alone, which run.engine: torch computes: for peat's own "
+                           "engine write it in C too ('peat plugins new' makes a plugin to start "
+                           "from, and 'peat plugins check --reference' compares the two)",
+                           use->plugin->path);
+    return true;
+}
+
 bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct error *err)
 {
     const struct plugin_use *use;
     for (int i = 1; (use = cell_plugin(c, i)); i++) {
         const char *so = use->plugin->path;
+        if (path_ends_in(so, ".py"))
+            continue;
         const char *path = arena_printf(a, "%.*s.py", (int)(strlen(so) - strlen(".so")), so);
         if (!use->formula && !file_exists(path))
             return mistake(err, use->at,
@@ -348,7 +345,7 @@ peat_status engine_check(enum device device, struct arena *a, struct error *err)
 {
     const char *const word[] = {"--check", device_words[device]};
     struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
-    struct child c = {.argv = program_words(word, 2, a, err), .own_group = true};
+    struct child c = {.argv = python_module("engine.py", word, 2, a, err), .own_group = true};
     peat_status status = !c.argv ? PEAT_NOTFOUND : child_run(&c, &out, &said, err);
     if (c.argv && status != PEAT_OK)
         status = python_start_error(&c, "run.engine: torch", err);

@@ -161,7 +161,7 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
         for (int k = 0; k < c->plugins->n; k++) {
             const char *path = json_get_text(c->plugins->item[k], "path");
             if (strncmp(path, lib, strlen(lib)) == 0 || value_holds_text(said, path) ||
-                was_planned(last, c->config.setting))
+                path_ends_in(path, ".py") || was_planned(last, c->config.setting))
                 continue;
             value_append(a, said, value_text(a, NOWHERE, path));
             cli_say("%s: no run checks a plugin: `peat plugins check %s` does", path, path);

@@ -26,8 +26,11 @@ static bool check_precision(struct planning *p)
 static bool check_engine(struct planning *p)
 {
     bool ok = true;
-    for (int i = 0; ok && i < p->n && p->e->run.engine == ENGINE_TORCH; i++)
-        ok = engine_has_formulas(&p->row[i].cell.config, p->a, p->err);
+    for (int i = 0; ok && i < p->n; i++) {
+        const struct cell_config *c = &p->row[i].cell.config;
+        ok = p->e->run.engine == ENGINE_TORCH ? engine_has_formulas(c, p->a, p->err)
+                                              : engine_can_compute(c, p->err);
+    }
     return ok;
 }
 

@@ -227,9 +227,10 @@ static bool check_file(struct derived *d, const char *file, const struct value *
  * it. */
 static bool names_library(const struct value *v)
 {
-    bool found = v->kind == VALUE_TEXT && strstr(v->text, ".so");
+    bool found = v->kind == VALUE_TEXT && (strstr(v->text, ".so") || path_ends_in(v->text, ".py"));
     for (int i = 0; i < v->n && !found; i++)
-        found = names_library(v->item[i]);
+        found = !(v->kind == VALUE_MAP && strcmp(v->key[i], "formula") == 0) &&
+                names_library(v->item[i]);
     return found;
 }
 

@@ -19,6 +19,25 @@ char **python_words(char *const *word, int n, struct arena *a)
     return argv;
 }
 
+char **python_module(const char *name, const char *const *word, int n, struct arena *a,
+                     struct error *err)
+{
+    const char *python = installed_dir(a, PEAT_PYTHONDIR);
+    const char *file = arena_printf(a, "%s/peat/torch/%s", python ? python : "", name);
+    char **words = ARENA_ARRAY(a, n + 1, char *);
+    if (!file_exists(file)) {
+        error_set(err, PEAT_NOTFOUND,
+                  "run.engine: torch needs '%s', which is not there (Debian: apt-get install "
+                  "python3-peat)",
+                  file);
+        return NULL;
+    }
+    words[0] = arena_strdup(a, file);
+    for (int i = 0; i < n; i++)
+        words[1 + i] = arena_strdup(a, word[i]);
+    return python_words(words, 1 + n, a);
+}
+
 peat_status python_start_error(const struct child *c, const char *what, struct error *err)
 {
     if (err && err->status == PEAT_NOTFOUND && named())

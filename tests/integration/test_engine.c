@@ -114,32 +114,6 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
 }
 END_TEST
 
-/* The reason of a cell that fails; the grid goes on. */
-static void assert_fails(const char *formula, const char *reason)
-{
-    shell_write("broken.py", formula);
-    shell_expect(1, "rm -rf r; peat run kinds.yaml -o r 'kind=[answers]' run.engine=torch "
-                    "'position.scheme=[{plugin: alibi, formula: broken.py}, rotary]'");
-    assert_printed(reason);
-    assert_printed("2 cells: 1 done, 1 failed");
-}
-
-START_TEST(a_formula_that_fails_is_named_with_its_line)
-{
-    write_kinds();
-    shell_expect(0, "sed -i 's/^  position: .*/  position: {combine: sum}/; "
-                    "s/^matrix:/matrix:\\n  position.scheme: [none]/' kinds.yaml");
-    assert_fails("def bias_rel(delta, H):\n    return delta.sqrrt()\n",
-                 "/broken.py:2: bias_rel, layer 0: AttributeError: 'Tensor' object has no "
-                 "attribute 'sqrrt' (delta [");
-    assert_fails(
-        "def qkv(q, k):\n    return q[..., 1:], k[..., 1:]\n",
-        "/broken.py: qkv, layer 0 returned a tensor [8, 2, 22, 7], and q is [8, 2, 22, 8]");
-    assert_fails("def bias_rel(delta):\n    return 0.5\n",
-                 "/broken.py: bias_rel, layer 0 returned a float");
-}
-END_TEST
-
 int main(void)
 {
     if (!is_here("PEAT PEAT_SOURCE python3-torch"))
@@ -148,6 +122,5 @@ int main(void)
     return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
                     TESTS(both_engines_measure_the_same, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
-                          what_is_missing_is_refused_before_anything_runs,
-                          a_formula_that_fails_is_named_with_its_line));
+                          what_is_missing_is_refused_before_anything_runs));
 }

@@ -40,6 +40,8 @@ def find(kind: str, plugin: str, program, named=None) -> str:
     package where no program is."""
     if isinstance(named, str) and named.endswith(".py"):
         return named
+    if plugin.endswith(".py"):
+        return plugin
     own = plugin if plugin.endswith(".so") else plugins_of(program).get((kind, plugin))
     tried = [os.path.splitext(own)[0] + ".py"] if own else []
     if not plugin.endswith(".so"):

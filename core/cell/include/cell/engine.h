@@ -40,5 +40,8 @@ void engine_close(struct engine *e);
 /* Whether a cell with these plugins can be computed: each has a formula. False: an error with the
  * place of the plugin. */
 bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct error *err);
+/* False, with an error, where one of them is Python alone, which peat's own engine cannot compute.
+ */
+bool engine_can_compute(const struct cell_config *c, struct error *err);
 /* Whether Python, PyTorch and the device are there. */
 peat_status engine_check(enum device device, struct arena *a, struct error *err);
