@@ -9,10 +9,10 @@ from .. import files
 from ..numerals import plural
 
 
-def drawings(run, cells) -> tuple:
+def drawings(run) -> tuple:
     """The drawings, and notes (what, why) on those that cannot be shown. A scheme that several directories have is shown
     for the first of them."""
-    shown, notes, weights = {}, [], {}
+    shown, notes = {}, []
     for folder in run.folders:
         try:
             kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
