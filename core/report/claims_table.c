@@ -329,6 +329,7 @@ void claims_json(const struct claim_history *h, struct json map)
         return;
     }
     json_put_text(map, "state", state_of(h, map.a));
+    json_put_int(map, "cells_started_before", h->begun);
     json_put_bool(map, "changed_after_first_result", h->first.version != NULL);
     json_put_bool(map, "written_after_first_result", h->late);
     json_put_bool(map, "plan_changed_after_first_step", h->replanned);

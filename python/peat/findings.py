@@ -91,8 +91,8 @@ MEASURES = (
             "share of the terms that schemes add to the logits"),
     Measure("position_r2", "position R²", "probes", "layers", "layer", "position_r2", None, True,
             "R² of a linear probe for the position, on positions that it has not seen"),
-    Measure("position_accuracy", "position read", "probes", "layers", "layer", "position_accuracy", "chance/position_accuracy", False,
-            "share of the positions that a linear probe gets right"),
+    Measure("position_accuracy", "position read", "probes", "layers", "layer", "position_accuracy",
+            "chance/position_accuracy", False, "share of the positions that a linear probe gets right"),
     Measure("token_accuracy", "token read", "probes", "layers", "layer", "token_accuracy", "chance/token_accuracy", False,
             "share of the tokens that a linear probe gets right"),
     Measure("order", "reordering", "order", "layers", "layer", "change", None, True,
@@ -203,14 +203,16 @@ class Findings:
             m = measure_named(name, "--columns")
             fit = [part for part in self.parts(m) if not at or str(part) == at]
             if at and not fit:
-                raise Refused(f"--columns: no diagnosed row has '{word}'" + (f"; {name} has a {m.part} behind '@'" if m.part else ""))
+                has = f"; {name} has a {m.part} behind '@'" if m.part else ""
+                raise Refused(f"--columns: no diagnosed row has '{word}'{has}")
             yield from ((m, part) for part in fit)
 
     def table(self, columns: str | None = None) -> dict:
         """The table as texts, as `table` of `peat results --format json`. columns: "angle,position_r2@0"."""
         chosen, axes = list(self._columns(columns)), self.of["axes"]
         heads = [axis.rpartition(".")[2] for axis in axes] or ["row"]
-        heads += ["n"] + [m.head + ("" if part is None else f" @{part}") + (" (by chance)" if m.chance else "") for m, part in chosen]
+        heads += ["n"] + [m.head + ("" if part is None else f" @{part}") + (" (by chance)" if m.chance else "")
+                          for m, part in chosen]
         rows = [[*([row.axes[a] for a in axes] or ["-"]), str(len(trees)), *(self._text(row, m, part) for m, part in chosen)]
                 for row, trees in self.rows]
         notes = [f"{m.head}: {m.meaning}" for m in dict.fromkeys(m for m, _ in chosen)]
@@ -221,7 +223,8 @@ class Findings:
             more = f" and {plural(len(cells) - 1, 'more cell')}" if len(cells) > 1 else ""
             notes.append(f"left out: {cells[0]}{more}: {why}")
         labels = max(1, len(axes))
-        return {"title": f"{self.of['experiment']}: what {plural(self.n, 'cell')} learned, mean ± 95 % CI (Student t) over n seeds",
+        title = f"{self.of['experiment']}: what {plural(self.n, 'cell')} learned, mean ± 95 % CI (Student t) over n seeds"
+        return {"title": title,
                 "labels": labels, "costs_from": len(heads), "strong": None, "notes": notes,
                 "columns": [{"head": head, "number": i >= labels} for i, head in enumerate(heads)],
                 "rows": [[{"text": text} for text in row] for row in rows]}

@@ -6,7 +6,7 @@ from ..packages import need
 from ..reading import Refused
 from ..series import Series, rows_of
 from . import heatmaps, lines, points
-from .style import COLUMN, PAGE, POINTS, colour, dash, in_style, metric_label, new_figure, short
+from .style import PAGE, POINTS, colour, dash, in_style, metric_label, new_figure, short
 
 KINDS = ("curves", "bars", "length", "cost", "heatmap", "forest")
 

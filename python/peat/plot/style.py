@@ -119,6 +119,7 @@ def save(figure, path: str, title: str = "") -> None:
     else:
         out = io.BytesIO()
         with in_style(), _without_warnings():
-            figure.savefig(out, format=kind, metadata={"CreationDate": None, "Title": title} if kind == "pdf" else {"Title": title})
+            no_date = {"CreationDate": None} if kind == "pdf" else {}
+            figure.savefig(out, format=kind, metadata={**no_date, "Title": title})
         data = out.getvalue()
     write_file(path, data)

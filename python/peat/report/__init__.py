@@ -39,7 +39,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
     for axes, option in ((lines, "--lines"), (panels, "--panels")):
         for word in axes.split(",") if isinstance(axes, str) else axes or ():
             axis_named(of, word, option)
-    claims, drawn = _claims(run, of, family, options), schemes.drawings(run, of["cells"])
+    claims, drawn = _claims(run, of, family, options), schemes.drawings(run)
     at = length if length is not None else of["lengths"][0] if of["lengths"] else None
     style, script = (_read(name) for name in ("page.css", "page.js"))
     env = jinja2.Environment(loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,

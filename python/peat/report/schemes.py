@@ -9,10 +9,13 @@ from .. import files
 from ..numerals import plural
 
 
-def drawings(run, cells) -> tuple:
+TEXTS, SIZES = ("title", "name", "what", "numbers", "values"), ("heads", "all_heads", "rows", "columns", "width", "model_heads")
+
+
+def drawings(run) -> tuple:
     """The drawings, and notes (what, why) on those that cannot be shown. A scheme that several directories have is shown
     for the first of them."""
-    shown, notes, weights = {}, [], {}
+    shown, notes = {}, []
     for folder in run.folders:
         try:
             kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
@@ -23,25 +26,25 @@ def drawings(run, cells) -> tuple:
             notes.append((folder, "it has no drawings of its schemes; `peat inspect` with this directory makes them"))
             continue
         for one in files.maps_in(kept.get("schemes")):
-            why = one.get("why") or _fault(one) or _other_weights(folder, one)
-            if one["title"] not in shown:
-                shown[one["title"]] = None if why else one
-                notes += [(one["title"], why)] if why else []
+            title, why = str(one.get("title")), one.get("why") or _fault(one) or _other_weights(folder, one)
+            if title not in shown:
+                shown[title] = None if why else one
+                notes += [(title, str(why))] if why else []
     return list(filter(None, shown.values())), notes
 
 
 def _fault(one):
-    """Why its tables cannot be read."""
+    """Why it cannot be read."""
+    whole = all(isinstance(one.get(key), str) for key in TEXTS) and all(isinstance(one.get(key), int) for key in SIZES)
     try:
-        tables(one)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return "its table in schemes.json is damaged"
-    return None
+        return None if whole and len(tables(one)[0]) else "its drawing in schemes.json is damaged"
+    except (TypeError, ValueError, AttributeError):
+        return "its drawing in schemes.json is damaged"
 
 
 def _other_weights(folder, one):
-    result = files.read_map(os.path.join(folder, "cells", one["cell"], "result.json"), needed=False) if one.get("cell") else None
-    same = (result or {}).get("weights_hash") == one.get("weights_hash")
+    result = files.read_beside({"directory": folder, "cell": str(one.get("cell"))}, "result.json") or {}
+    same = result.get("weights_hash") == one.get("weights_hash")
     return "it was drawn from weights that the cell no longer has" if one.get("before") and not same else None
 
 

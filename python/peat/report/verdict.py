@@ -192,7 +192,8 @@ def claim_sentence(v, claims: int, unit: str) -> str:
 
 def claims_headline(claims) -> str:
     """What was written or changed too late; empty: nothing was."""
-    if claims.get("plan_changed_after_first_step"):
-        return "The plan was changed after the first step."
-    state = claims.get("state", "before")
-    return "" if state.startswith("before") else f"The claims were {state}."
+    if claims.get("changed_after_first_result") or claims.get("written_after_first_result"):
+        return f"The claims were {claims['state']}."
+    if claims.get("cells_started_before"):
+        return f"The claims were written after {claims['cells_started_before']} of the cells were started."
+    return "The plan was changed after the first step." if claims.get("plan_changed_after_first_step") else ""
