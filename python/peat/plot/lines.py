@@ -12,7 +12,7 @@ from ..series import Series, rows_of
 from .points import length_of
 from .style import GREY, POINTS, colour, dash, is_narrow, metric_label, new_axes, point, said, says
 
-BINS, STEPS_LEAST, SAYING = 120, 3, 40
+BINS, STEPS_LEAST, SAYING = 120, 3, 24
 
 
 def line(ax, i, row, places, every=1):
