@@ -26,6 +26,7 @@ static const struct field plan_cell_fields[] = {
     {"index", FIELD_INT},
     CELL(id, FIELD_TEXT | FIELD_NEEDED),
     CELL(label, FIELD_TEXT),
+    {"name", FIELD_TEXT},
     {"axes", FIELD_MAP | FIELD_NEEDED, FIELD_TEXT},
     CELL(scheme, FIELD_TEXT),
     CELL(combine, FIELD_TEXT),
@@ -286,17 +287,17 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
+        .name = json_text_or(row, "name", json_get_text(row, "label")),
         .first_tokens = json_get_text(row, "first_tokens"),
         .trunk = value_get(row, "trunk"),
         .plugins = value_get(row, "plugins"),
         .baseline = (int)json_get_int(row, "baseline", -1),
     };
     fields_get(row, plan_cell_fields, c);
-    c->name = json_text_or(row, "name", c->label);
     quantities_read(row, IN_PLAN, c->q);
     for (int i = 0; i < e->n_axis; i++)
         c->axis[i] = json_text_or(value_get(row, "axes"), e->axis[i].key, "");
-    return c->label && c->name && c->plugins && read_config(row, &c->config);
+    return c->label && c->plugins && read_config(row, &c->config);
 }
 
 static bool read_plan(struct plan *p, const struct value *plan, struct arena *a, struct error *err)

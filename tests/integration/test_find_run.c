@@ -59,13 +59,15 @@ START_TEST(a_directory_keeps_its_labels)
 {
     shell_write("arms.yaml", labelled);
     shell_expect(0, "peat plan arms.yaml --write");
-    shell_says(0, "fast.s0", "grep '\"label\"' runs/arms/plan.json");
+    shell_says(0, "\"fast.s0\"", "grep '\"label\"' runs/arms/plan.json");
+    shell_expect(0, "peat plan arms.yaml --register | cut -d, -f4 >was");
     shell_expect(0, "python3 -c 'import json; p = json.load(open(\"runs/arms/plan.json\")); "
-                    "p.pop(\"check\"); p[\"cells\"][0][\"label\"] = \"rotary.-.fast.s0\"; "
+                    "p.pop(\"check\"); c = p[\"cells\"][0]; c[\"label\"] = c.pop(\"name\"); "
                     "json.dump(p, open(\"runs/arms/plan.json\", \"w\"))'");
     shell_says(0, "\"label\": \"rotary.-.fast.s0\"", "peat plan arms.yaml --json seeds=2");
     assert_printed("\"label\": \"rotary.-.fast.s1\"");
     shell_says(0, "\"label\": \"fast.s0\"", "peat plan arms.yaml --json -o other");
+    shell_expect(0, "peat plan arms.yaml --register -o runs/arms | cut -d, -f4 | cmp - was");
 }
 END_TEST
 
