@@ -10,6 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"
 #include "grid/verify.h"
+#include "report/results.h"
 
 #define DONE "cells/none.sum.s0-00000000/"
 #define LEFT "cells/rotary.sum.s0-00000001/"
