@@ -221,7 +221,7 @@ class Attack:
             return None, None
         names = ("done", "diverged", "stale", "damaged")
         try:
-            found = [c.state for c in peat._all([str(self.folder / directory)])]
+            found = [c.state for c in peat.files.cells_of([str(self.folder / directory)])]
         except peat.Refused as e:
             return [json.loads(said.stdout)["counts"][n] for n in names], str(e)
         return [json.loads(said.stdout)["counts"][n] for n in names], [found.count(n) for n in names]
