@@ -157,8 +157,9 @@ class Part:
         self.id = os.path.splitext(os.path.basename(p["plugin"]))[0]
         self.at = f"{stack}{at}.{self.id}"
         where = p.get("where") or {}
-        self.layers, self.across = where.get("layers"), where.get("across", False)
-        self.heads = tuple(where["heads"]) if where.get("heads") else None
+        layers, heads, self.across = where.get("layers"), where.get("heads"), where.get("across", False)
+        self.layers = [layers] if isinstance(layers, int) else layers
+        self.heads = None if heads is None else (heads, heads) if isinstance(heads, int) else tuple(heads)
         self.dims = tuple(where["dims"]) if where.get("dims") else None
         self.site = p.get("at", "input")
         self.H = self.heads[1] - self.heads[0] + 1 if self.heads else model.H
