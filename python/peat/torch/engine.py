@@ -18,6 +18,7 @@ import socket
 import struct
 import sys
 
+sys.dont_write_bytecode = True  # the package may be the sources, or belong to another user
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from peat import safetensors  # noqa: E402
