@@ -505,11 +505,12 @@ static bool start_engine(struct cell *c, struct error *err)
     return c->engine;
 }
 
+/* by, formulas: NULL for PEAT's own engine, whose records do not name it. */
 static bool is_by(const struct value *meta, const char *by, const struct value *formulas)
 {
-    const struct value *was = value_get(meta, "formulas");
-    return same_text(json_get_text(meta, "trained_by"), by) &&
-           (!was || !formulas || value_equal(was, formulas));
+    const char *was = json_get_text(meta, "trained_by");
+    const struct value *used = value_get(meta, "formulas");
+    return (was ? same_text(was, by) : !by) && (!used || !formulas || value_equal(used, formulas));
 }
 
 /* A cell that has begun goes on with the engine that began it, and names it; a finished one may be
