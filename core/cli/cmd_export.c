@@ -58,7 +58,8 @@ static bool build(struct exporter *x, peat_dtype dtype, bool shape_only)
     struct assembly *s = &x->s;
     struct cell_config *config = &x->config;
     const struct cell_files *cell = x->cell;
-    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
+    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta,
+                                           x->cli->trail};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
     *s = (struct assembly){.trail = x->cli->trail};
     if (cell_reopen(config, &recorded, needed_by(x), registry, x->arena, x->err) != PEAT_OK ||

@@ -26,13 +26,13 @@ _HEAD = ("label", "scheme", "combine", "task", "seed", "hash")
 def plan_of(folder):
     if not os.path.isdir(folder):
         raise Refused(f"there is no directory '{folder}'")
-    if not os.path.exists(os.path.join(folder, "plan.json")):
+    plan = read_map(os.path.join(folder, "plan.json"), needed=False)
+    if plan is None:
         raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
-    plan = read_map(os.path.join(folder, "plan.json"))
     try:
-        for planned in plan["cells"]:
+        for i, planned in enumerate(plan["cells"]):
             if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
-                raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
+                raise Refused(f"'{folder}/plan.json' is damaged: the id of cell {i} cannot be '{planned['id']}'")
             if not set(_HEAD) <= planned.keys() or not isinstance(planned.get("axes") or {}, dict):
                 raise KeyError
     except (KeyError, TypeError, AttributeError):

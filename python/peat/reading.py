@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 
 
 class Refused(Exception):
@@ -12,12 +13,33 @@ class Refused(Exception):
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
+def not_a_file(path, mode):
+    """Why what is there can neither be read nor written, as core/base/file_open.c says it."""
+    if stat.S_ISDIR(mode):
+        return Refused(f"'{path}' is a directory")
+    if stat.S_ISLNK(mode):
+        return Refused(f"'{path}' is a symbolic link, and inside a run directory nothing is written through one; "
+                       "copy the directory with cp -rL")
+    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return Refused(f"'{path}' is {kind}, not a regular file")
+
+
 def contents(path):
-    """The bytes of a regular file: reading a pipe or a device may never end."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise Refused(f"'{path}' is not a regular file")
-    with open(path, "rb") as f:
-        return f.read()
+    """The bytes of a regular file. It is asked before it is opened, as opening a pipe or a device has effects, and again
+    when it is open, as the name may be another file's by then."""
+    try:
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise not_a_file(path, mode)
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as f:
+            mode = os.fstat(f.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                raise not_a_file(path, mode)
+            return f.read()
+    except FileNotFoundError:
+        raise
+    except OSError as e:
+        raise Refused(f"cannot open '{path}': {e.strerror}") from None
 
 
 # ---- JSON ----

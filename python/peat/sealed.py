@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 
-from .writing import write_file
+from .writing import write_own
 
 
 def whole(x):
@@ -20,4 +20,4 @@ def write_sealed(folder: str, name: str, tree: dict) -> None:
     """Writes a map with the SHA-256 of its canonical form as its last member, "check"."""
     text = json.dumps(whole(tree), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     sealed = tree | {"check": hashlib.sha256(text.encode()).hexdigest()}
-    write_file(os.path.join(folder, name), (json.dumps(sealed, indent=2, ensure_ascii=False) + "\n").encode())
+    write_own(os.path.join(folder, name), (json.dumps(sealed, indent=2, ensure_ascii=False) + "\n").encode())

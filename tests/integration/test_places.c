@@ -104,7 +104,8 @@ static const char sweep[] =
     "$cell/running.json $cell/stale.json $cell/diagnose.json $cell/ckpt/step-00000002/state.json "
     "$cell/ckpt/step-00000002/model.safetensors figures/bars.svg; do\n"
     "  while read -r run verb; do\n"
-    "    rm -rf trial out*; cp -r $run trial; mkdir -p trial/${place%/*}; rm -f trial/$place\n"
+    "    rm -rf trial out*; cp -r $run trial; mkdir -p $(dirname trial/$place)\n"
+    "    rm -f trial/$place\n"
     "    mkfifo trial/$place\n"
     "    peat $verb > said 2>&1 < /dev/null; code=$?\n"
     "    n=$((n + 1))\n"
@@ -120,6 +121,7 @@ START_TEST(no_command_waits_at_any_place)
                          "done run e.yaml -o trial\n"
                          "done export trial 0 -o out.st\n"
                          "done diagnose trial 0 --save\n"
+                         "done inspect trial\n"
                          "done report trial -o out.html\n"
                          "done plot trial -k bars\n"
                          "done compare none none trial\n"
@@ -127,7 +129,7 @@ START_TEST(no_command_waits_at_any_place)
                          "cut cell trial 0\n"
                          "cut status trial\n");
     shell_write("sweep.sh", sweep);
-    shell_says(0, "198 commands", LIMITED "sh sweep.sh");
+    shell_says(0, "216 commands", LIMITED "sh sweep.sh");
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 """A scheme in a model of one layer around it, with initial weights of seed 0: a cell that is planned, run and removed."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -60,7 +61,7 @@ def _planned(made, name, given, combine, d, places, heads, vocab, program):
     np.save(os.path.join(made, "ids.npy"), np.arange(40 * places + 400, dtype="<i4") % vocab)
     own = {key: x for key, x in given.items() if not key.startswith("combine.")}
     merge = {key.removeprefix("combine."): x for key, x in given.items() if key.startswith("combine.")}
-    words = {"version": 1, "name": "inspect", "seeds": 1, "defaults": {
+    words = {"version": 1, "name": "inspect", "seeds": 1, "run": {"plan_timeout": _seconds()}, "defaults": {
         "task": {"plugin": "tokens", "path": "ids.npy", "vocab": vocab},
         "model": {"d_model": d, "n_layer": 1, "n_head": heads, "d_ff": d},
         "train": {"steps": 1, "batch": 1, "seq_len": places}, "eval": {"lengths": [places]}}, "matrix": {
@@ -71,9 +72,17 @@ def _planned(made, name, given, combine, d, places, heads, vocab, program):
     try:
         Program(program).ask("plan", path, "--write", "-o", os.path.join(made, "run"))
     except Refused as e:
-        raise Refused(re.sub(rf"{re.escape(path)}(:\d+)*: ", "", str(e))) from None
+        raise Refused(re.sub(rf"{re.escape(path)}(:\d+)*: |, for cell [^ ;]+", "", str(e))) from None
     cells = os.path.join(made, "run", "cells")
     return os.path.join(cells, *os.listdir(cells))
+
+
+def _seconds():
+    """The limit of a plugin's function, as core/process/apart.c reads it."""
+    with contextlib.suppress(KeyError, ValueError):
+        seconds = float(os.environ["PEAT_PLUGIN_SECONDS"])
+        return min(seconds, 1e8) if seconds > 0 else 30
+    return 30
 
 
 def _named(plugin):

@@ -110,9 +110,9 @@ def _escaped(text):
     return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def save(figure, path: str, title: str = "") -> None:
-    """Saves as .svg, .pdf or .png, by the end of the name."""
-    from ..writing import write_file
+def save(figure, path: str, title: str = "", own: bool = False) -> None:
+    """Saves as .svg, .pdf or .png, by the end of the name. own: a file of a run directory."""
+    from ..writing import write_file, write_own
     kind = path.rpartition(".")[2]
     if kind == "svg":
         data = ('<?xml version="1.0" encoding="utf-8"?>\n' + svg_of(figure, title)).encode()
@@ -122,4 +122,4 @@ def save(figure, path: str, title: str = "") -> None:
             no_date = {"CreationDate": None} if kind == "pdf" else {}
             figure.savefig(out, format=kind, metadata={**no_date, "Title": title})
         data = out.getvalue()
-    write_file(path, data)
+    (write_own if own else write_file)(path, data)

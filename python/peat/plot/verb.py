@@ -19,9 +19,8 @@ def verb(q: dict) -> int:
     options = {k: q[k] for k in ("metric", "length", "baseline", "lines", "panels", "cost") if k in q}
     drawn = figure(run, q["kind"], width, **options)
     path = q.get("output") or os.path.join(_figures(q["operands"][0]), f"{q['kind']}.{q.get('format', 'svg')}")
-    if "output" not in q and os.path.islink(path):
-        raise Refused(f"'{path}' is a symbolic link")
-    save(drawn, path, title_of(run, **{k: v for k, v in options.items() if k in ("metric", "length", "baseline")}))
+    title = title_of(run, **{k: v for k, v in options.items() if k in ("metric", "length", "baseline")})
+    save(drawn, path, title, own="output" not in q)
     print(path)
     return 0
 
