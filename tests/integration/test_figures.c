@@ -174,7 +174,8 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
                 "  train: {steps: 2, batch: 2, seq_len: 24}\n  eval: {tokens: 64}\n"
                 "matrix:\n  position.scheme: [{plugin: sinusoidal, layout: halves, base: 500},\n"
                 "    {plugin: alibi, where: {layers: [0]}}, none, shaw]\n");
-    shell_expect(0, "peat run e.yaml -q -o drawn && peat inspect drawn && cp drawn/schemes.json %s", m.dir);
+    shell_expect(0, "peat run e.yaml -q -o drawn && peat inspect drawn && cp drawn/schemes.json %s",
+                 m.dir);
     char *page = make_report(&shown);
     assert_has(
         shown.text,

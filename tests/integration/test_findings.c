@@ -26,9 +26,10 @@ static void plant_errors(void)
                 "/^settle,learned.split.6000/s/0.007/0.008/\n" /* a difference of rows */
                 "/^sum-vs-concat,\"printed: angle, sum of sin/s/51.2/52.1/\n" /* a diagnosis */
                 "/^images,without positions/d\n" /* a claim left out */);
-    shell_write("findings", "s/0.457 ± 0.009 bits/0.475 ± 0.009 bits/\n" /* no row */
-                            "s/holds†: within 0.025, -0.014 /holds: within 0.025, -0.014 /\n"
-                            "s/holds, depends on positions \\(. -0.052\\)/holds \\1/\n" /* a mean */);
+    shell_write("findings",
+                "s/0.457 ± 0.009 bits/0.475 ± 0.009 bits/\n" /* no row */
+                "s/holds†: within 0.025, -0.014 /holds: within 0.025, -0.014 /\n"
+                "s/holds, depends on positions \\(. -0.052\\)/holds \\1/\n" /* a mean */);
     shell_write("questions", "s/-0.0246 ± 0.0048/-0.0264 ± 0.0048/\n" /* no row */
                              "/^| 31 /d\n"                            /* a question left out */
                              "s/| `from-concat` /| /\n" /* a number without a run */);

@@ -18,28 +18,39 @@ def drawings(run) -> tuple:
     shown, notes = {}, []
     for folder in run.folders:
         try:
-            kept = files.read_map(os.path.join(folder, "schemes.json"), needed=False)
+            kept = _kept(folder)
         except files.Refused as e:
             notes.append((folder, str(e)))
             continue
-        if not kept:
-            notes.append((folder, "it has no drawings of its schemes; `peat inspect` with this directory makes them"))
-            continue
-        for one in files.maps_in(kept.get("schemes")):
-            title, why = str(one.get("title")), one.get("why") or _fault(one) or _other_weights(folder, one)
+        for one in kept:
+            title, why = str(one.get("title")), one.get("why") or _other_weights(folder, one)
             if title not in shown:
                 shown[title] = None if why else one
                 notes += [(title, str(why))] if why else []
     return list(filter(None, shown.values())), notes
 
 
-def _fault(one):
-    """Why it cannot be read."""
+def _kept(folder):
+    """The drawings in the directory. A file with one that cannot be read is damaged."""
+    path = os.path.join(folder, "schemes.json")
+    kept = files.read_map(path, needed=False)
+    if not kept:
+        if all(c["scheme"] == "none" for c in files.plan_of(folder)["cells"]):
+            return []
+        raise files.Refused("it has no drawings of its schemes; `peat inspect` with this directory makes them")
+    drawn = files.maps_in(kept.get("schemes"))
+    for i, one in enumerate(drawn):
+        if not one.get("why") and not _has_tables(one):
+            raise files.Refused(f"'{path}' is damaged: schemes[{i}] has no table of its size")
+    return drawn
+
+
+def _has_tables(one):
     whole = all(isinstance(one.get(key), str) for key in TEXTS) and all(isinstance(one.get(key), int) for key in SIZES)
     try:
-        return None if whole and len(tables(one)[0]) else "its drawing in schemes.json is damaged"
-    except (TypeError, ValueError, AttributeError):
-        return "its drawing in schemes.json is damaged"
+        return bool(whole and len(tables(one)[0]))
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        return False
 
 
 def _other_weights(folder, one):
