@@ -46,12 +46,14 @@ def heat(run, ax=None, length=None, lines=None, panels=None, **options):
 
 def _cells(ax, of, names, columns, mean):
     low, high = min(mean.values()), max(mean.values())
-    grid = [[mean.get((i, k), math.nan) for k in range(len(columns))] for i in range(len(names))]
+    span = high / 2 - low / 2  # the whole of it may be no number
+    share = {place: (x / 2 - low / 2) / span if span else 0.0 for place, x in mean.items()}
+    grid = [[share.get((i, k), math.nan) for k in range(len(columns))] for i in range(len(names))]
     better = ONE_SIGN if of["goal"] == "max" else ONE_SIGN[::-1]
     ax.patch.set(hatch="////", edgecolor="#bbbbbb", facecolor="none")
-    ax.imshow(grid, aspect="auto", cmap=_colours(better), vmin=low, vmax=high if high > low else low + 1e-6)
+    ax.imshow(grid, aspect="auto", cmap=_colours(better), vmin=0, vmax=1)
     for (i, k), x in mean.items():
-        at = (x - low) / (high - low) if high > low else 0
+        at = share[i, k]
         dark = (at if of["goal"] == "max" else 1 - at) >= 0.55
         ax.text(k, i, interval(x), ha="center", va="center", color=PALE if dark else DARK, fontsize=7)
         point(ax, k, i, names[i], said(names[i], columns[k], x), marker="s", markersize=14, alpha=0, color=DARK)

@@ -10,7 +10,7 @@ from ..numerals import count, finite, mean_interval
 from ..reading import Refused
 from ..series import Series, rows_of
 from .points import length_of
-from .style import GREY, POINTS, colour, dash, is_narrow, metric_label, new_axes, point, said, says
+from .style import GREY, POINTS, colour, dash, is_narrow, metric_label, new_axes, point, said, says, within
 
 BINS, STEPS_LEAST, SAYING = 120, 3, 24
 
@@ -22,9 +22,9 @@ def line(ax, i, row, places, every=1):
         return
     x, mean = [p[0] for p in places], [p[1] for p in places]
     half = [p[2] if finite(p[2]) else 0.0 for p in places]
-    says(ax.fill_between(x, [m - h for m, h in zip(mean, half)], [m + h for m, h in zip(mean, half)], color=colour(i),
-                         alpha=0.14, linewidth=0), row)
-    says(ax.plot(x, mean, color=colour(i), linestyle=dash(i), marker=POINTS[i % len(POINTS)], markevery=every), row)
+    low, high = [within(m - h) for m, h in zip(mean, half)], [within(m + h) for m, h in zip(mean, half)]
+    says(ax.fill_between(x, low, high, color=colour(i), alpha=0.14, linewidth=0), row)
+    says(ax.plot(x, [within(m) for m in mean], color=colour(i), linestyle=dash(i), marker=POINTS[i % len(POINTS)], markevery=every), row)
     for p in places[::max(1, len(places) // SAYING)]:
         point(ax, p[0], p[1], row, said(row, p[3], p[1], p[2]), marker="o", markersize=8, color=colour(i), alpha=0,
               clip_on=False)
@@ -42,8 +42,11 @@ def lengths(run, ax=None, panel=0, lines=None, panels=None, **options):
     if len(of["lengths"]) < 2:
         raise Refused(f"{of['metric']} was evaluated at one length only: list more in eval.lengths" if of["lengths"]
                       else "nothing is finished yet")
+    rows = rows_of(of)
+    if not any(finite(e["mean"]) for row in rows for e in row.at.values()):
+        raise Refused("no row has a value yet")
     ax, unit = ax or new_axes(), of["length_unit"]
-    for i, row in Series(of, rows_of(of), lines, panels).in_panel(panel):
+    for i, row in Series(of, rows, lines, panels).in_panel(panel):
         line(ax, i, row.label, [(n, e["mean"], e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None, f"{n} {unit}")
                                 for n, e in row.at.items()])
     _length_axis(ax, of["lengths"])
@@ -184,12 +187,12 @@ def cost(run, ax=None, cost="time", length=None, lines=None, panels=None, **opti
         ax.plot([], [], color=GREY, linestyle="", marker=POINTS[len(series.panels) % len(POINTS)], label="nothing to combine")
     for name, row in zip(series.name, rows):
         e, x = row.at.get(length), row.entry.get(key)
-        if not e or not finite(x) or not e["n"]:
+        if not e or not finite(x) or not finite(e["mean"]):
             continue
         drawn, i, own = drawn + 1, series.names.index(name), series.own_panel(row) if series.by else series.names.index(name)
         half = e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None
         if finite(half):
-            says(ax.plot([x / unit] * 2, [e["mean"] - half, e["mean"] + half], color=colour(i)), row.label)
+            says(ax.plot([x / unit] * 2, [within(e["mean"] - half), within(e["mean"] + half)], color=colour(i)), row.label)
         where = f"{label} {f'{x:.3g}' if cost == 'time' else count(x / unit)}"
         point(ax, x / unit, e["mean"], row.label, said(row.label, where, e["mean"], half), color=colour(i), markersize=5,
               marker=POINTS[(len(series.panels) if own is None else own) % len(POINTS)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..numerals import finite
 from ..reading import Refused
 from ..series import rows_of
-from .style import GREY, colour, is_narrow, metric_label, new_axes, point, said, short, says
+from .style import GREY, colour, is_narrow, metric_label, new_axes, point, said, short, says, within
 
 BELOW = 0.27  # from a row's mean to its seeds
 
@@ -25,7 +25,8 @@ def points(ax, items, shape="o"):
         point(ax, chance, y, row, said(label, "by chance", chance), marker="x", color=GREY)
         if finite(mean):
             if finite(half):
-                says(ax.plot([mean - half, mean + half], [y, y], color=colour(0), solid_capstyle="butt"), row)
+                ends = [within(mean - half), within(mean + half)]
+                says(ax.plot(ends, [y, y], color=colour(0), solid_capstyle="butt"), row)
             point(ax, mean, y, row, said(label, "", mean, half), marker=shape, markersize=5, color=colour(0))
         if narrow:
             ax.text(0.01, i - 0.2, short(label, 48), transform=ax.get_yaxis_transform(), fontsize=6.5, va="center")
@@ -54,7 +55,7 @@ def bars(run, ax=None, length=None, **options):
     baseline = {e["baseline"] for e in at}
     own = [e["mean"] for row, e in zip(rows, at) if baseline == {row.label} and finite(e["mean"])]
     if own:
-        ax.axvline(own[0], color=GREY, linestyle="--", linewidth=0.9, zorder=1)
+        ax.axvline(within(own[0]), color=GREY, linestyle="--", linewidth=0.9, zorder=1)
     _cut_wide_intervals(ax, at)
     ax.set_xlabel(metric_label(of, length=length))
     return ax
@@ -67,9 +68,9 @@ def _half(e):
 def _cut_wide_intervals(ax, at):
     """The interval of two seeds is twelve times as wide as their distance: it is cut at the frame, so that it does not
     compress everything else."""
-    values = [x for e in at for x in e["values"].values() if finite(x)]
+    values = [within(x) for e in at for x in e["values"].values() if finite(x)]
     low, high = min(values), max(values)
-    ends = [x for e in at for x in (e["ci_low"], e["ci_high"]) if finite(x)] + values
+    ends = [within(x) for e in at for x in (e["ci_low"], e["ci_high"]) if finite(x)] + values
     span = high - low
     if span and (min(ends) < low - span or max(ends) > high + span):
         ax.set_xlim(max(low - span, min(ends)), min(high + span, max(ends)))

@@ -21,6 +21,7 @@ STYLE = {"font.size": 8, "font.family": "DejaVu Sans", "axes.titlesize": 8, "axe
          "xtick.labelsize": 7, "ytick.labelsize": 7, "lines.linewidth": 1.3, "lines.markersize": 4, "axes.axisbelow": True,
          "grid.color": GRID, "grid.linewidth": 0.5, "grid.linestyle": ":", "pdf.fonttype": 42, "svg.fonttype": "none",
          "savefig.dpi": 200, "text.parse_math": False}
+MOST = 1e300  # numbers beyond it are drawn at it: matplotlib computes the ends of an axis from them and must not overflow
 _BREAK = "\u241f"  # between the parts of an artist's gid: the row that it shows, what it says
 
 
@@ -57,10 +58,15 @@ def said(who, where, mean, half=None) -> str:
     return f"{who}{', ' if where else ''}{where}: {interval(mean, half)}"
 
 
+def within(x):
+    """The place of a number on an axis: one beyond MOST stands there."""
+    return max(-MOST, min(MOST, x))
+
+
 def point(ax, x, y, row, text, **style):
     """One point, that says its text: it is above lines and texts, so that the mouse reaches it."""
     if finite(x) and finite(y):
-        says(ax.plot([x], [y], linestyle="", zorder=4, **style), row, text)
+        says(ax.plot([within(x)], [within(y)], linestyle="", zorder=4, **style), row, text)
 
 
 def new_figure(width, height, **rest):

@@ -44,6 +44,7 @@ def page(run, title: str | None = None, family: bool = False, lines=None, panels
     style, script = (_read(name) for name in ("page.css", "page.js"))
     env = jinja2.Environment(loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                              finalize=_printable, undefined=jinja2.StrictUndefined)
+    env.filters["lines"] = _lines
     env.globals.update(n=numerals, schemes=schemes, tables=tables, verdict=verdict)
     return env.get_template("page.html").render(
         of=of, title=title or of["experiment"], claims=claims, said=verdict.Verdict(of, at), length=at,
@@ -77,7 +78,11 @@ def _read(name):
 
 
 def _printable(value):
-    """Texts of a run directory with control characters as escapes; line ends and tabs stay, for what is in <pre>."""
-    if not isinstance(value, str) or hasattr(value, "__html__"):
-        return value
-    return "\n".join("\t".join(map(numerals.shown, line.split("\t"))) for line in value.split("\n"))
+    """Texts of a run directory with control characters as escapes, line ends and tabs too."""
+    return numerals.shown(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _lines(text):
+    """Of texts of several lines, as in <pre>: line ends and tabs stay."""
+    from markupsafe import escape
+    return escape("\n".join("\t".join(map(numerals.shown, line.split("\t"))) for line in str(text).split("\n")))
