@@ -341,7 +341,7 @@ START_TEST(inspect_prints_the_numbers_themselves)
     assert_refuses(dir, "inspect rotary base=x --d 8 --T 3", "'base' of scheme 'rotary' must be");
     assert_refuses(dir, "inspect none --d 8 --T 3", "has no table");
     assert_refuses(dir, "inspect rotary --T 3", "--d and --T are needed");
-    assert_refuses(dir, "inspect alibi --d 9 --heads 2 --T 3", "does not split into 2 heads");
+    assert_refuses(dir, "inspect alibi --d 9 --heads 2 --T 3", "is not divisible by n_head 2");
     dir_remove(dir, NULL);
 }
 END_TEST
