@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import files
 from ..reading import Refused
+from ..report.schemes import has_tables
 from ..sealed import whole, write_sealed
 from .cells import cell as cell_tables
 from .describe import page
@@ -109,13 +110,19 @@ def cut(table):
     return x
 
 
+def _kept(folder):
+    """The drawings that are there; none where one of them cannot be read."""
+    try:
+        kept = files.maps_in((files.read_map(os.path.join(folder, "schemes.json"), needed=False) or {}).get("schemes"))
+    except Refused:
+        return []
+    return kept if all(of.get("why") or has_tables(of) for of in kept) else []
+
+
 def keep(folder: str, program: str | None = None) -> list:
     """Writes schemes.json, unless it has the drawings of these cells already; returns them."""
     found, how = looks(folder)
-    try:
-        kept = (files.read_map(os.path.join(folder, "schemes.json"), needed=False) or {}).get("schemes") or []
-    except Refused:
-        kept = []
+    kept = _kept(folder)
     same = ("title", "name", "cell", "weights_hash")
     if [[k.get(key) for key in same] for k in kept] != [[of[key] for key in same] for of in found.values()] or any(
             k.get("again") or "check" in k for k in kept):

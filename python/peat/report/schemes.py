@@ -40,12 +40,13 @@ def _kept(folder):
         raise files.Refused("it has no drawings of its schemes; `peat inspect` with this directory makes them")
     drawn = files.maps_in(kept.get("schemes"))
     for i, one in enumerate(drawn):
-        if not one.get("why") and not _has_tables(one):
+        if not one.get("why") and not has_tables(one):
             raise files.Refused(f"'{path}' is damaged: schemes[{i}] has no table of its size")
     return drawn
 
 
-def _has_tables(one):
+def has_tables(one) -> bool:
+    """Whether a drawing has the tables that its sizes say."""
     whole = all(isinstance(one.get(key), str) for key in TEXTS) and all(isinstance(one.get(key), int) for key in SIZES)
     try:
         return bool(whole and len(tables(one)[0]))
