@@ -41,7 +41,7 @@ static void run_grid(void)
                 "  position.combine: [sum, concat_split]\n"
                 "seeds: 6\n"
                 "report: {baseline: {position.scheme: none}}\n");
-    shell_expect(0, "GOMP_SPINCOUNT=1000 peat run e.yaml -j 2 -t 1 -q -o run");
+    shell_expect(0, "GOMP_SPINCOUNT=1000 peat run e.yaml -j 2 -t 1 -q -o run && peat inspect run");
 }
 
 static void assert_size(const char *name, long most)
