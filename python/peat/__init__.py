@@ -6,9 +6,12 @@
   run = peat.open("runs/NAME")                               what a run directory holds: run.cells, run.results(), ...
   peat.plot.forest(run)                                      an axes of matplotlib
   peat.report.write(run, "page.html")                        the page of `peat report`
+  peat.diagnose.cell(run.folder("CELL"))                     the numbers of `peat diagnose`
+  peat.inspect.scheme("alibi", d=64, T=32, heads=8)          a table of a scheme
   peat.weights("FILE.safetensors")                           {name: array}
 
-Modules load when they are touched: peat.plot needs matplotlib, peat.report Jinja too, peat.torch PyTorch.
+Modules load when they are touched: peat.plot needs matplotlib, peat.report Jinja too, peat.diagnose
+SciPy, peat.torch PyTorch.
 """
 from .files import read_arrays as weights
 from .packages import need
@@ -18,7 +21,7 @@ from .reading import Refused
 __all__ = ["Refused", "Run", "open", "run", "weights"]
 __version__ = "1.0.0"
 
-_MODULES = ("findings", "plot", "report", "torch")
+_MODULES = ("diagnose", "findings", "inspect", "plot", "report", "torch")
 
 
 def __getattr__(name: str):

@@ -341,6 +341,8 @@ START_TEST(pip_installs_it_with_its_formulas)
     shell_says(0, "False 1.",
                "venv/bin/python -c \"import peat, sys; print('torch' in sys.modules, "
                "peat.__version__)\"");
+    shell_expect(0, "venv/bin/python -c 'import peat; peat.diagnose.cells, peat.inspect.scheme, "
+                    "peat.plot.forest, peat.report.page'");
     shell_says(0, "tokens are whole numbers [B, T]",
                "venv/bin/python -c \"import glob, peat, torch\n"
                "m = peat.torch.load(glob.glob('files/*')[0], program='none')\n"
