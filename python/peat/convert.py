@@ -7,7 +7,6 @@
         tokens that are words of the text; other tokens keep their numbers. START is the file of
         `peat export DIR CELL --start`, which has the texts of the tokens and the table as it was drawn.
 """
-import json
 import sys
 
 import numpy

@@ -142,10 +142,15 @@ def numbers_of(cell):
     return {column: known[key] for key, column in NUMBERS.items() if key in known}
 
 
+def folder_beside(cell):
+    """The folder of a cell of a summary, as peat.Run.summary() has it."""
+    return os.path.join(cell["directory"], "cells", cell["cell"])
+
+
 def read_beside(cell, name):
-    """A map in the folder of a cell of a summary, as peat.Run.summary() has it; None: it is not there, or damaged."""
+    """A map in the folder of a cell of a summary; None: it is not there, or damaged."""
     try:
-        return read_map(os.path.join(cell["directory"], "cells", cell["cell"], name), needed=False)
+        return read_map(os.path.join(folder_beside(cell), name), needed=False)
     except (Refused, OSError):
         return None
 

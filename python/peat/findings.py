@@ -170,6 +170,7 @@ class Findings:
                 found.setdefault(cell["row"], {})[cell["seed"]] = tree
                 self.labels[id(tree)] = cell["label"]
         self.rows = [(row, found[row.label]) for row in rows_of(self.of) if row.label in found]
+        self._trees, self._known = found, {}
         self.n = sum(len(trees) for _, trees in self.rows)
 
     def diagnosed(self) -> list:
@@ -177,7 +178,13 @@ class Findings:
         return [(self.labels[id(tree)], tree) for _, trees in self.rows for tree in trees.values()]
 
     def values(self, row, measure: Measure) -> list[Finding]:
-        trees = dict((r.label, t) for r, t in self.rows)[row.label]
+        """The numbers of a row, which are read once."""
+        key = row.label, measure.name
+        if key not in self._known:
+            self._known[key] = self._values(self._trees[row.label], measure)
+        return self._known[key]
+
+    def _values(self, trees, measure):
         read = {seed: read_measure(measure, tree) for seed, tree in trees.items()}
         parts = list(dict.fromkeys(part for values, _ in read.values() for part in values))
         chances = [chance for values, chance in read.values() if values and finite(chance)]
@@ -260,8 +267,7 @@ class Findings:
 
 def kept_diagnosis(cell: dict):
     """diagnose.json of a cell of a summary; None: none was kept. Refused: it is damaged, or of other weights."""
-    folder = os.path.join(cell["directory"], "cells", cell["cell"])
-    tree = files.read_map(os.path.join(folder, "diagnose.json"), needed=False)
+    tree = files.read_map(os.path.join(files.folder_beside(cell), "diagnose.json"), needed=False)
     sealed = (files.read_beside(cell, "result.json") or {}).get("files") or {}
     weights = next((seal["sha256"] for name, seal in sealed.items() if name.endswith("/model.safetensors")), None)
     if tree and weights and tree.get("weights") != weights:

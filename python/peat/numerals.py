@@ -12,6 +12,11 @@ def finite(x) -> bool:
     return x is not None and math.isfinite(x)
 
 
+def half_of(mean, high):
+    """Half of an interval by its middle and its upper end; None: there is none."""
+    return high - mean if finite(high) else None
+
+
 def interval(x, half=None, signed=False) -> str:
     """"2.143 ± 0.012": two significant digits of the half-width; without one four of x."""
     if not finite(x):

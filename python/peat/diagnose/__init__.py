@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import files
 from ..packages import need
-from ..reading import Refused
 from ..sealed import write_sealed
 from .subject import Subject
 from .words import rounded

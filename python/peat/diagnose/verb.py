@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 
+from .. import files
+from ..findings import Findings, kept_diagnosis
 from ..numerals import finite, shown
 from ..reading import Refused
+from ..runs import open_run
+from ..texttable import text_table
 from ..writing import write_file
 from . import cell as diagnose_cell, keep
 from .page import page
@@ -37,10 +40,8 @@ class Grid:
         self.q, self.options, self.failed = q, options, 0
 
     def run(self):
-        from .. import findings, runs
-        q, run = self.q, runs.open_run(self.q["operands"][0])
-        self.kept_diagnosis = findings.kept_diagnosis
-        found = findings.Findings(run, self.tree_of)
+        q = self.q
+        found = Findings(open_run(q["operands"][0]), self.tree_of)
         found.left_out += [(c["label"], c["state"]) for c in found.of["cells"]
                            if c["cell"] in q["cells"] and c["row"] is not None and c["state"] not in ("done", "diverged")]
         if not found.n:
@@ -57,11 +58,11 @@ class Grid:
         if cell["cell"] not in self.q["cells"]:
             return None
         if "kept" in self.q:
-            tree = self.kept_diagnosis(cell)
+            tree = kept_diagnosis(cell)
             if not tree:
                 raise Refused("no diagnosis of it was kept")
             return tree
-        folder = os.path.join(cell["directory"], "cells", cell["cell"])
+        folder = files.folder_beside(cell)
         try:
             tree = diagnose_cell(folder, **self.options)
             if "save" in self.q:
@@ -80,7 +81,6 @@ class Grid:
             return found.csv()
         if form == "json":
             return json.dumps(object_of(found), indent=2, ensure_ascii=False) + "\n"
-        from ..texttable import text_table
         return text_table(found.table(self.q.get("columns")), self.q["width"])
 
     def write(self, text):

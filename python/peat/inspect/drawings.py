@@ -13,7 +13,7 @@ import numpy as np
 from .. import files
 from ..reading import Refused
 from ..report.schemes import has_tables
-from ..sealed import whole, write_sealed
+from ..sealed import write_sealed
 from .cells import cell as cell_tables
 from .describe import page
 from .rig import TEXT, scheme
@@ -24,6 +24,13 @@ MOST, POSITIONS, HEADS, VALUES = 32, 256, 8, 1 << 17
 
 def parameters(given):
     return {key: x for key, x in given.items() if key not in ("plugin", "where", "share")}
+
+
+def whole(x):
+    """A parameter with whole numbers as integers."""
+    if isinstance(x, (dict, list)):
+        return {key: whole(v) for key, v in x.items()} if isinstance(x, dict) else [whole(v) for v in x]
+    return int(x) if isinstance(x, float) and x.is_integer() else x
 
 
 def title(plugin, given):
@@ -125,7 +132,7 @@ def keep(folder: str, program: str | None = None) -> list:
     kept = _kept(folder)
     same = ("title", "name", "cell", "weights_hash")
     if [[k.get(key) for key in same] for k in kept] != [[of[key] for key in same] for of in found.values()] or any(
-            k.get("again") or "check" in k for k in kept):
+            k.get("again") for k in kept):
         kept = [drawn(of, how[key], program) for key, of in found.items()]
         write_sealed(folder, "schemes.json", {"format": 1, "schemes": kept})
     return kept

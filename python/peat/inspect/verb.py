@@ -92,21 +92,14 @@ def plain(x):
 
 def picture(table, before, form) -> bytes:
     """A heat map for each sheet; of a cell before and after training."""
-    import io
     import numpy as np
     from ..plot.heatmaps import scheme_figure
-    from ..plot.style import in_style, svg_of
+    from ..plot.style import image
     values = [np.cos(t.values.astype(float)) if t.what == "angle" else t.values.astype(float) for t in (before, table) if t]
     when = ("before training", "after") if before else ("",)
     both = np.stack(values, 1).reshape(-1, *table.values.shape[1:])
     titles = [", ".join(filter(None, (table.sheet(k), w))) for k in range(len(table.values)) for w in when]
-    figure = scheme_figure(both, titles, table.what)
-    if form == "svg":
-        return ('<?xml version="1.0" encoding="utf-8"?>\n' + svg_of(figure, table.what)).encode()
-    out = io.BytesIO()
-    with in_style():
-        figure.savefig(out, format=form, metadata={})
-    return out.getvalue()
+    return image(scheme_figure(both, titles, table.what), form, table.what)
 
 
 def write(q, data: bytes) -> int:

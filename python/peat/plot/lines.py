@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 
 from .. import files
-from ..numerals import count, finite, mean_interval
+from ..numerals import count, finite, half_of, mean_interval
 from ..reading import Refused
 from ..series import Series, rows_of
 from .points import length_of
@@ -47,7 +46,7 @@ def lengths(run, ax=None, panel=0, lines=None, panels=None, **options):
         raise Refused("no row has a value yet")
     ax, unit = ax or new_axes(), of["length_unit"]
     for i, row in Series(of, rows, lines, panels).in_panel(panel):
-        line(ax, i, row.label, [(n, e["mean"], e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None, f"{n} {unit}")
+        line(ax, i, row.label, [(n, e["mean"], half_of(e["mean"], e["ci_high"]), f"{n} {unit}")
                                 for n, e in row.at.items()])
     _length_axis(ax, of["lengths"])
     trained = _trained_length(of) if unit == "tokens" else None
@@ -89,9 +88,8 @@ class Curves:
         self.most = max(map(len, every), default=0)
 
     def _points(self, cell):
-        folder = os.path.join(cell["directory"], "cells", cell["cell"])
         try:
-            read = files.read_curve(folder, f'"{self.metric}"')
+            read = files.read_curve(files.folder_beside(cell), f'"{self.metric}"')
         except Refused:
             return {}
         return {one["step"]: one["value"] for one in files.maps_in(read) if one.get("metric") == self.metric
@@ -190,7 +188,7 @@ def cost(run, ax=None, cost="time", length=None, lines=None, panels=None, **opti
         if not e or not finite(x) or not finite(e["mean"]):
             continue
         drawn, i, own = drawn + 1, series.names.index(name), series.own_panel(row) if series.by else series.names.index(name)
-        half = e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None
+        half = half_of(e["mean"], e["ci_high"])
         if finite(half):
             says(ax.plot([x / unit] * 2, [within(e["mean"] - half), within(e["mean"] + half)], color=colour(i)), row.label)
         where = f"{label} {f'{x:.3g}' if cost == 'time' else count(x / unit)}"

@@ -2,7 +2,7 @@
 """A point with its interval for each row, its seeds below it: means of rows, differences of contrasts."""
 from __future__ import annotations
 
-from ..numerals import finite
+from ..numerals import finite, half_of
 from ..reading import Refused
 from ..series import rows_of
 from .style import GREY, colour, is_narrow, metric_label, new_axes, point, said, short, says, within
@@ -45,7 +45,8 @@ def bars(run, ax=None, length=None, **options):
     if not any(finite(e["mean"]) for e in at):
         raise Refused("no row has a value at this length")
     ax = ax or new_axes(height=height_of(len(rows), 6.75))
-    points(ax, [(row.label, row.label, e["mean"], _half(e), [x for x in e["values"].values() if finite(x)], None)
+    points(ax, [(row.label, row.label, e["mean"], half_of(e["mean"], e["ci_high"]),
+                 [x for x in e["values"].values() if finite(x)], None)
                 for row, e in zip(rows, at)])
     for i, e in enumerate(at):
         if not e["n"]:
@@ -59,10 +60,6 @@ def bars(run, ax=None, length=None, **options):
     _cut_wide_intervals(ax, at)
     ax.set_xlabel(metric_label(of, length=length))
     return ax
-
-
-def _half(e):
-    return e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None
 
 
 def _cut_wide_intervals(ax, at):
@@ -99,8 +96,8 @@ def forest(run, ax=None, length=None, **options):
     if not any(e["n"] for _, e in effects):
         raise Refused("no contrast has a pair of values yet")
     ax = ax or new_axes(height=0.2 + height_of(len(effects), 6.75))
-    points(ax, [(label, "", e["diff"], e["diff_ci_high"] - e["diff"] if finite(e["diff_ci_high"]) else None,
-                 e["differences"], None) for label, e in effects], shape="s")
+    points(ax, [(label, "", e["diff"], half_of(e["diff"], e["diff_ci_high"]), e["differences"], None)
+                for label, e in effects], shape="s")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0), max(high, 0))
     ax.axvline(0, color=GREY, linestyle="--", linewidth=0.9, zorder=1)

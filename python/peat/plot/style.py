@@ -116,16 +116,18 @@ def _escaped(text):
     return shown(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def image(figure, kind: str, title: str = "") -> bytes:
+    """The file of a figure: svg, pdf or png."""
+    if kind == "svg":
+        return ('<?xml version="1.0" encoding="utf-8"?>\n' + svg_of(figure, title)).encode()
+    out = io.BytesIO()
+    with in_style(), _without_warnings():
+        no_date = {"CreationDate": None} if kind == "pdf" else {}
+        figure.savefig(out, format=kind, metadata={**no_date, "Title": title})
+    return out.getvalue()
+
+
 def save(figure, path: str, title: str = "", own: bool = False) -> None:
     """Saves as .svg, .pdf or .png, by the end of the name. own: a file of a run directory."""
     from ..writing import write_file, write_own
-    kind = path.rpartition(".")[2]
-    if kind == "svg":
-        data = ('<?xml version="1.0" encoding="utf-8"?>\n' + svg_of(figure, title)).encode()
-    else:
-        out = io.BytesIO()
-        with in_style(), _without_warnings():
-            no_date = {"CreationDate": None} if kind == "pdf" else {}
-            figure.savefig(out, format=kind, metadata={**no_date, "Title": title})
-        data = out.getvalue()
-    (write_own if own else write_file)(path, data)
+    (write_own if own else write_file)(path, image(figure, path.rpartition(".")[2], title))

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from .. import plot
 from ..findings import measure_named
-from ..safetensors import Refused
+from ..reading import Refused
 
 
 class Figures:

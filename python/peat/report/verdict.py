@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from ..numerals import count, finite, interval, p_value, plural, shown
+from ..numerals import count, finite, half_of, interval, p_value, plural, shown
 
 NAMED = 4  # so many rows are named, the others counted
 
@@ -163,11 +163,11 @@ def _line(of, length, group=0):
 
 
 def mean_of(e) -> str:
-    return interval(e["mean"], e["ci_high"] - e["mean"] if finite(e["ci_high"]) else None)
+    return interval(e["mean"], half_of(e["mean"], e["ci_high"]))
 
 
 def difference_of(e) -> str:
-    return interval(e["diff"], e["diff_ci_high"] - e["diff"] if finite(e["diff_ci_high"]) else None, signed=True)
+    return interval(e["diff"], half_of(e["diff"], e["diff_ci_high"]), signed=True)
 
 
 # ---- claims ----
@@ -177,8 +177,8 @@ def claim_sentence(v, claims: int, unit: str) -> str:
     text = v["says"]
     if not v["n"]:
         return text
-    half = v["ci_high"] - v["effect"] if finite(v["ci_high"]) else None
-    text += f": found {interval(v['effect'], half, signed=True)} {v['metric']}{' ' + v['per'] if v['per'] else ''}"
+    text += f": found {interval(v['effect'], half_of(v['effect'], v['ci_high']), signed=True)} {v['metric']}"
+    text += f" {v['per']}" if v["per"] else ""
     if v["length"] is not None:
         text += f" at {v['length']} {unit}"
     text += f" over {plural(v['n'], 'seed')}"
