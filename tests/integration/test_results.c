@@ -338,7 +338,7 @@ START_TEST(inspect_prints_the_numbers_themselves)
     ck_assert_double_eq(csv_at(o.out, 4, 4), -0.0078125);
     assert_runs(dir, "inspect rotary --d 8 --T 3");
     assert_has(o.out, "rotary: angle, 3 x 4");
-    assert_refuses(dir, "inspect rotary base=x --d 8 --T 3", "'base' of scheme 'rotary' must be");
+    assert_refuses(dir, "inspect rotary base=x --d 8 --T 3", "command line:1: ");
     assert_refuses(dir, "inspect none --d 8 --T 3", "has no table");
     assert_refuses(dir, "inspect rotary --T 3", "--d and --T are needed");
     assert_refuses(dir, "inspect alibi --d 9 --heads 2 --T 3", "is not divisible by n_head 2");

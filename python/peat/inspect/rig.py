@@ -20,11 +20,11 @@ TEXT = b"The quick brown fox, 42 of 7, jumps over the lazy dog.\n"
 
 def scheme(name: str, given: dict | None = None, *, d: int, T: int, heads: int = 1, what: str | None = None, tokens=None,
            rows: int = 1, pad: int = 0, step: int | None = None, combine: str | None = None,
-           program: str | None = None) -> Table:
+           program: str | None = None, at: dict | None = None) -> Table:
     """The table `what` of a scheme: "stream", "bias", or a node that it names; None: the first that it has.
 
     given: parameters, those of the combination as "combine.KEY". tokens: ids [T] (default: a sentence); rows of them in
-    the batch, after `pad` places of padding. step: in the training phase."""
+    the batch, after `pad` places of padding. step: in the training phase. at: {parameter: its place, for messages}."""
     given, places = given or {}, T + pad
     ids = np.asarray(tokens if tokens is not None else np.resize(np.frombuffer(TEXT, np.uint8), T), int)
     token, padding = np.zeros((rows, places)), np.zeros((rows, places))
@@ -32,7 +32,7 @@ def scheme(name: str, given: dict | None = None, *, d: int, T: int, heads: int =
     batch = {"batch.token": token, "batch.sequence": np.arange(rows, dtype=float)}
     batch |= {"batch.pad": padding} if pad else {}
     with tempfile.TemporaryDirectory() as made:
-        folder = _planned(made, name, given, combine, d, places, heads, max(256, int(ids.max(initial=0)) + 1), program)
+        folder = _planned(made, name, given, combine, d, places, heads, max(256, int(ids.max(initial=0)) + 1), program, at or {})
         x, meta = passes(folder, given=batch, start=True, step=step, program=program,
                          only="stream.position.*,*.attention*.bias,*.attention*.score_add,probe.*")
     asked = tokens is not None or rows > 1 or pad or step is not None or combine or what
@@ -56,7 +56,7 @@ def choose(found, what, of, T):
     return found[what or first]
 
 
-def _planned(made, name, given, combine, d, places, heads, vocab, program):
+def _planned(made, name, given, combine, d, places, heads, vocab, program, at):
     """The folder of the only cell of a plan."""
     np.save(os.path.join(made, "ids.npy"), np.arange(40 * places + 400, dtype="<i4") % vocab)
     own = {key: x for key, x in given.items() if not key.startswith("combine.")}
@@ -66,15 +66,24 @@ def _planned(made, name, given, combine, d, places, heads, vocab, program):
         "model": {"d_model": d, "n_layer": 1, "n_head": heads, "d_ff": d},
         "train": {"steps": 1, "batch": 1, "seq_len": places}, "eval": {"lengths": [places]}}, "matrix": {
         "position.scheme": [{"plugin": _named(name), **own}], "position.combine": [{"plugin": _named(combine or "sum"), **merge}]}}
-    path = os.path.join(made, "x.yaml")
+    path, text = os.path.join(made, "x.yaml"), json.dumps(words, indent=1)  # a line for each parameter
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(words, file)
+        file.write(text)
     try:
         Program(program).ask("plan", path, "--write", "-o", os.path.join(made, "run"))
     except Refused as e:
-        raise Refused(re.sub(rf"{re.escape(path)}(:\d+)*: |, for cell [^ ;]+", "", str(e))) from None
+        placed = re.sub(rf"{re.escape(path)}:(\d+)(:\d+)?: ", lambda m: _place(text.split("\n")[:int(m[1])], at), str(e))
+        raise Refused(re.sub(rf"{re.escape(path)}: |, for cell [^ ;]+", "", placed)) from None
     cells = os.path.join(made, "run", "cells")
     return os.path.join(cells, *os.listdir(cells))
+
+
+def _place(lines, at):
+    """"command line:1: " where the last of the lines has a parameter with that place."""
+    combine = "combine." if any('"position.combine"' in line for line in lines) else ""
+    keys = (re.match(r'\s*"([^"]+)":', line) for line in reversed(lines))
+    place = at.get(combine + next(filter(None, keys))[1])
+    return f"{place}: " if place else ""
 
 
 def _seconds():

@@ -24,7 +24,8 @@ def verb(q: dict) -> int:
     train = q.get("phase") == "train"
     table = scheme(q["operands"][0], q["given"], d=q["d"], T=q["T"], heads=q.get("heads", 1), what=q.get("what"),
                    tokens=q.get("token"), rows=q.get("rows", 1), pad=q.get("pad", 0), combine=q.get("combine"),
-                   step=q.get("step", 0) if train else None)
+                   step=q.get("step", 0) if train else None,
+                   at={word.partition("=")[0]: f"command line:{i}" for i, word in enumerate(q["operands"]) if i})
     return put(q, table, q["operands"][0])
 
 
