@@ -87,7 +87,7 @@ static void keep(struct recorder *r, const char *name, const struct tensor *x, i
     tensor_copy(&part, &wide);
 }
 
-/* The same of a node whose first axis is rows, or 1 where all rows share it. */
+/* Keeps a node whose first axis is rows, or 1 where all rows share it. */
 static void keep_node(struct recorder *r, const char *name, const peat_node *x)
 {
     int64_t dim[PEAT_MAX_RANK];

@@ -319,7 +319,7 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
     return v.v;
 }
 
-/* Copies what another program has trained, for what is kept. */
+/* Copies weights and moments from the process of PyTorch, if it trains, before they are written. */
 static bool fetch(struct cell *c, struct error *err)
 {
     const struct train_engine *e = c->trainer.engine;

@@ -36,7 +36,7 @@ static bool start(struct engine *e, struct error *err)
 {
     const char *const word[] = {arena_printf(e->arena, "%ld", (long)getpid())};
     int pair[2];
-    char **argv = python_module("engine.py", word, 1, e->arena, err);
+    char **argv = python_module("engine.py", word, 1, "run.engine: torch", e->arena, err);
     if (!argv)
         return false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -344,15 +344,9 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
 peat_status engine_check(enum device device, struct arena *a, struct error *err)
 {
     const char *const word[] = {"--check", device_words[device]};
-    struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
-    struct child c = {.argv = python_module("engine.py", word, 2, a, err), .own_group = true};
-    peat_status status = !c.argv ? PEAT_NOTFOUND : child_run(&c, &out, &said, err);
-    if (c.argv && status != PEAT_OK)
-        status = python_start_error(&c, "run.engine: torch", err);
-    else if (c.argv && c.code != 0)
-        status = error_set(err, PEAT_NOTFOUND, "run.engine: torch: %s",
-                           out.n ? arena_strdup(a, out.text) : "Python ended without a word");
-    strbuf_release(&out);
-    strbuf_release(&said);
-    return status;
+    const char *answer;
+    struct error why = {0};
+    peat_status status = python_ask("engine.py", word, 2, "run.engine: torch", a, &answer, &why);
+    return status == PEAT_INVALID ? error_set(err, PEAT_NOTFOUND, "run.engine: torch: %s", why.text)
+                                  : error_copy(err, &why);
 }

@@ -206,7 +206,7 @@ static bool read_given(struct exporter *x, const struct request *q, struct activ
     return true;
 }
 
-/* Replaces the weights in the list by what the model computes with them. */
+/* Lists the activations of the model instead of its weights. */
 static bool take_activations(struct exporter *x, const struct request *q)
 {
     struct activations passes;
@@ -310,7 +310,7 @@ static const struct cli_option options[] = {
     CLI_TEXT(0, "tokens", "FILE", tokens,
              "activations: of token ids [rows, places], as numpy.save writes them"),
     CLI_TEXT(0, "given", "FILE", given,
-             "activations: tensors that a pass takes in place of what it computes"),
+             "activations: tensors that replace those that a pass computes"),
     CLI_TEXT(0, "only", "NAME,...", passes.only,
              "activations: only these, as loss,'block.*.stream'"),
     CLI_TEXT(0, "feed", "I-J", feed, "instead of weights, the batches of these training steps"),

@@ -169,7 +169,8 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
     }
 }
 
-/* What a person wants to know before cells are trained. */
+/* Says what was changed, which plugins were not checked, and what starts, before cells are trained.
+ */
 static void say_before(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct value *last = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* planchange.c: says what a planned cell has otherwise than a finished one of its label. */
+/* planchange.c: names what differs between a planned cell and a finished one of its label. */
 #include "cell/cellfiles.h"
 #include "cell/cellmeta.h"
 #include "cli/planparts.h"
 
-/* The first setting that is not what it was, "train.steps"; NULL: none. */
+/* The first setting that differs, "train.steps"; NULL: none. */
 static const char *other_setting(const struct value *was, const struct value *is, struct arena *a)
 {
     for (int i = 0; is && i < is->n; i++) {

@@ -276,9 +276,8 @@ peat_status verify_registered(struct verification *v, const char *line, struct e
 
 static void check_drawings(struct verification *v, const char *path)
 {
-    struct scheme_drawings drawings;
     struct error why = {0};
-    peat_status status = scheme_drawings_read(path, &drawings, v->arena, &why);
+    peat_status status = scheme_drawings_check(path, v->arena, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         verify_add(&v->problems, NULL, "%s", why.text);
 }

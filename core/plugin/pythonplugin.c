@@ -23,21 +23,10 @@ static struct value *ask(const char *what, const char *path, const char *more, s
                          struct error *err)
 {
     const char *const word[] = {what, path, more};
-    struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
-    struct value *answer = NULL;
-    struct child c = {.argv = python_module("declared.py", word, more ? 3 : 2, a, err),
-                      .own_group = true,
-                      .grace = 1};
-    peat_status status = c.argv ? child_run(&c, &out, &said, err) : PEAT_NOTFOUND;
-    if (c.argv && status != PEAT_OK)
-        python_start_error(&c, "a scheme that is Python alone", err);
-    else if (c.argv && c.code != 0)
-        error_set(err, PEAT_INVALID, "%s", out.n ? out.text : "Python ended without a word");
-    else if (c.argv)
-        answer = json_parse(a, out.text, out.n, path, err);
-    strbuf_release(&out);
-    strbuf_release(&said);
-    return answer;
+    const char *answer;
+    peat_status status = python_ask("declared.py", word, more ? 3 : 2,
+                                    "a scheme that is Python alone", a, &answer, err);
+    return status == PEAT_OK ? json_parse(a, answer, strlen(answer), path, err) : NULL;
 }
 
 /* ---- set-up ---- */

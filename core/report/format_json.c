@@ -174,9 +174,11 @@ static void put_cell(struct json m, const struct results *r, const struct result
 static void put_cells(struct json m, const struct results *r)
 {
     const char **row = ARENA_ARRAY(m.a, r->n_cell, const char *);
-    for (int i = 0; i < r->n_row; i++)
+    for (int i = 0; i < r->n_row; i++) {
+        const char *label = results_row_label(r, &r->row[i], m.a);
         for (int k = 0; k < r->row[i].n_cell; k++)
-            row[r->row[i].cell[k] - r->cell] = results_row_label(r, &r->row[i], m.a);
+            row[r->row[i].cell[k] - r->cell] = label;
+    }
     struct json states = json_put_map(m, "states"), cells = json_put_list(m, "cells");
     int n[CELL_STATES] = {0};
     for (int i = 0; i < r->n_cell; i++)

@@ -104,13 +104,6 @@ peat_status forward_both(struct trainer *t, struct graph *g, const struct model_
     return forward_status(g, what, err);
 }
 
-peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
-                        peat_node **logits, const char *what, struct error *err)
-{
-    peat_node *classes;
-    return forward_both(t, g, in, false, logits, &classes, what, err);
-}
-
 peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const struct model_input *in,
                               peat_node **logits, peat_node **classes, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* activations.h: what a cell's model computes for given rows, as tensors for other programs
+/* activations.h: streams, queries, logits and other nodes of a cell's forward passes, as tensors
  * (docs/formats.md, "Activations"). */
 #pragma once
 
@@ -9,7 +9,7 @@ struct activations {
     int64_t rows; /* windows of the first evaluation length; 0: ACTIVATION_PASSES passes of them */
     const char *only; /* patterns of names, separated by commas; NULL: all */
     /* Tensors F64 [rows, ...] by the names of the result, sorted: a pass takes them in place of
-     * what it computed. Arrays of the batch, "batch.<array>", are taken in place of the windows. */
+     * what it computed. Arrays of the batch, "batch.<array>", replace the windows. */
     const struct named_tensor *given;
     int n_given;
     int64_t step;    /* as this step of training computes, with its draws; -1: as evaluation */

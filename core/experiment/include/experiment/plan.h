@@ -16,7 +16,7 @@ struct plan_cell {
     const char *label;                     /* "rotary.sum.s0": scheme and combination, unless
                                             * labelled axes set them; the other axes, unless they
                                             * are parameters that these are written with */
-    const char *name;                      /* the same with all of them. Label and name are the id
+    const char *name;                      /* the label with all axes. Label and name are the id
                                             * where two cells would have the same */
     const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
     const char *scheme, *combine, *task;   /* labels, whether they are axes or not */

@@ -141,15 +141,13 @@ struct trainer {
 /* The batch as an input of the model. */
 struct model_input forward_input(const peat_batch *b, peat_phase phase);
 /* A fresh graph in the step arena and the logits of one input, which live until the arena is
- * rewound. `what` names the pass in messages: "step 12". */
-peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
-                        peat_node **logits, const char *what, struct error *err);
-/* forward_run, and the logits of classes, [B, n], of a model that predicts both tokens and classes;
- * otherwise NULL. reuse: the graph may drop values that only a backward reads. */
+ * rewound; *classes: the logits of classes, [B, n], of a model that predicts both tokens and
+ * classes, otherwise NULL. reuse: the graph may drop values that only a backward reads. `what`
+ * names the pass in messages: "step 12". */
 peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
                          bool reuse, peat_node **logits, peat_node **classes, const char *what,
                          struct error *err);
-/* The same for an evaluation of batch b, by the engine where there is one. `classes` may be NULL.
+/* The logits of an evaluation of batch b, by the engine where there is one. `classes` may be NULL.
  */
 peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const struct model_input *in,
                               peat_node **logits, peat_node **classes, struct error *err);
