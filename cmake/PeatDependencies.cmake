@@ -6,7 +6,6 @@ find_package(Threads REQUIRED)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(NETTLE REQUIRED IMPORTED_TARGET nettle)
-pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(CHECK IMPORTED_TARGET check)
 
 # The runtime that OpenBLAS and oneDNN use, whatever the compiler's own is: core/tensor/parallel.c.

@@ -50,7 +50,7 @@ if(NOT IS_ABSOLUTE ${PEAT_PYTHON_DIR})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/peat ${PROJECT_BINARY_DIR}/${PEAT_PYTHON_DIR}/peat SYMBOLIC)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/peat DESTINATION ${PEAT_PYTHON_DIR}
-  FILES_MATCHING PATTERN "*.py" PATTERN plugins EXCLUDE)
+  FILES_MATCHING REGEX "/[^/]*\\.(py|html|css|js)$" PATTERN plugins EXCLUDE)
 # Formulas for where no program is found, as in a wheel.
 foreach(kind scheme combine)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins/${kind} DESTINATION ${PEAT_PYTHON_DIR}/peat/plugins

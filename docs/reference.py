@@ -36,8 +36,8 @@ LETTERS = ("in the letters of [checkpoint.md](../checkpoint.md); T_train and T_m
            "trained or evaluated.")
 PAGES = [
     ("scheme", "schemes.md", "Schemes",
-     "How position is expressed. Named under `position.scheme`; `where`, `at` and `share` may be given to each beside its "
-     f"own parameters. Tensors are those of a decoder at default parameters, {LETTERS}"),
+     "How position is expressed. Named under `position.scheme`; `where`, `at`, `share` and `formula` may be given to each "
+     f"beside its own parameters. Tensors are those of a decoder at default parameters, {LETTERS}"),
     ("combine", "combinations.md", "Combinations",
      "How positional streams join the tokens. Named under `position.combine`. Tensors are those of a decoder with one "
      "stream of positions, at default parameters."),

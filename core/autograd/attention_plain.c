@@ -25,12 +25,16 @@ static struct stack keys(const struct attention_tile *t, const struct tensor *x)
     return attention_rows_from(x, t, t->j0, t->cols);
 }
 
-/* c += alpha a b, or c = alpha a b with `fresh` */
-static void product(const struct attention *call, double alpha, struct stack a, struct stack b,
-                    bool fresh, struct stack c)
+/* c += alpha a b, or c = alpha a b with `fresh`. scores: which of a and c has a number for each
+ * query and key, and so nothing beyond the diagonal of a causal mask. */
+static void product(const struct attention_tile *t, enum lower_operand scores, double alpha,
+                    struct stack a, struct stack b, bool fresh, struct stack c)
 {
+    const struct attention *call = t->call;
     struct gemm p = stack_product(call->dtype, c, a, b, fresh ? 0.0 : 1.0);
     p.alpha = alpha;
+    if (call->mask.causal)
+        p.lower = (struct lower){scores, t->i0 + call->mask.offset - t->j0};
     gemm_one(call->team, &p);
 }
 
@@ -60,37 +64,39 @@ static void *begin(const struct attention_tile *first)
 static void scores(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
-    product(c, c->scale, queries(t, &c->q), stack_flip(keys(t, &c->k)), true, scores_at(t, t->p));
+    product(t, LOWER_C, c->scale, queries(t, &c->q), stack_flip(keys(t, &c->k)), true,
+            scores_at(t, t->p));
 }
 
 static void outputs(const struct attention_tile *t)
 {
-    product(t->call, 1.0, scores_at(t, t->p), keys(t, &t->call->v), true, outputs_at(t, t->out));
+    product(t, LOWER_A, 1.0, scores_at(t, t->p), keys(t, &t->call->v), true, outputs_at(t, t->out));
 }
 
 static void dv(const struct attention_tile *t)
 {
-    product(t->call, 1.0, stack_flip(scores_at(t, t->p)), outputs_at(t, t->dout), writes(t, SRC_V),
-            keys(t, &t->call->dv));
+    product(t, LOWER_A, 1.0, stack_flip(scores_at(t, t->p)), outputs_at(t, t->dout),
+            writes(t, SRC_V), keys(t, &t->call->dv));
 }
 
 static void weights(const struct attention_tile *t)
 {
-    product(t->call, 1.0, outputs_at(t, t->dout), stack_flip(keys(t, &t->call->v)), true,
+    product(t, LOWER_C, 1.0, outputs_at(t, t->dout), stack_flip(keys(t, &t->call->v)), true,
             scores_at(t, t->ds));
 }
 
 static void dq(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
-    product(c, c->scale, scores_at(t, t->ds), keys(t, &c->k), c->fresh[SRC_Q], queries(t, &c->dq));
+    product(t, LOWER_A, c->scale, scores_at(t, t->ds), keys(t, &c->k), c->fresh[SRC_Q],
+            queries(t, &c->dq));
 }
 
 static void dk(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
-    product(c, c->scale, stack_flip(scores_at(t, t->ds)), queries(t, &c->q), writes(t, SRC_K),
-            keys(t, &c->dk));
+    product(t, LOWER_A, c->scale, stack_flip(scores_at(t, t->ds)), queries(t, &c->q),
+            writes(t, SRC_K), keys(t, &c->dk));
 }
 
 const struct attention_products attention_plain = {.begin = begin,

@@ -112,7 +112,8 @@ static struct attention attention_call(const peat_node *n)
     c.width = (c.Tk + LANES - 1) / LANES * LANES;
     int64_t row_bytes = at_least(c.width, 1) * (int64_t)dtype_bytes(c.dtype);
     /* Rows of a block. Products are faster for tall blocks, less so where operands are packed; but
-     * under a causal mask half of the products in the diagonal part of a block are wasted. */
+     * under a causal mask half of the diagonal part of a block is wasted where products round, and
+     * was elsewhere when the number was chosen, which decides the order of sums over queries. */
     c.rounds = c.dtype == PEAT_F32 && c.team && c.team->bf16 && dots_available();
     c.by = c.rounds ? &attention_rounded : &attention_plain;
     int64_t block = !arg->mask.causal ? BLOCK_MOST : c.rounds ? BLOCK_MOST / 4 : BLOCK_MOST / 2;

@@ -223,7 +223,8 @@ static void add_gradient(const struct backward *w, int which, int64_t i)
     gemm_run(team_of(c->n), &g);
 }
 
-/* Adds the gradients for matrix i that are apart, or the others. */
+/* Adds to the gradients of matrix i: to those that no other matrix adds to (apart), or to those
+ * that several matrices share. */
 static void add_gradients(const struct backward *w, bool apart, int64_t i)
 {
     for (int which = SRC_A; which <= SRC_B; which++)

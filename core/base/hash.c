@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include <nettle/base16.h>
-#include <nettle/base64.h>
 #include <nettle/sha2.h>
 
 static void end(struct sha256_ctx *state, char hex[HASH_HEX])
@@ -20,17 +19,6 @@ void hash_bytes(const void *bytes, size_t n, char hex[HASH_HEX])
     sha256_init(&state);
     sha256_update(&state, n, bytes);
     end(&state, hex);
-}
-
-void hash_base64(const void *bytes, size_t n, char text[HASH_BASE64])
-{
-    struct sha256_ctx state;
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    sha256_init(&state);
-    sha256_update(&state, n, bytes);
-    sha256_digest(&state, sizeof(digest), digest);
-    base64_encode_raw(text, sizeof(digest), digest);
-    text[HASH_BASE64 - 1] = '\0';
 }
 
 /* Progress messages for a large file. */

@@ -152,8 +152,9 @@ static char absent_from(const char *text)
     return c < ' ' ? c : 0;
 }
 
-/* Adds the text with the line ends of the format, and with those of its arguments written out. To
- * tell them apart, the format is filled in a second time with another character for its own. */
+/* Adds the text with the line ends of the format, and with those of its arguments written out. The
+ * format is printed a second time with another character for its own line ends, which tells the two
+ * apart. */
 static void add_formatted(struct strbuf *out, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 

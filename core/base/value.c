@@ -173,6 +173,20 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
     }
 }
 
+const char *value_path(struct arena *a, const struct value *v, const char **looked_for)
+{
+    bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
+    char *beside = path_beside(from_here ? "" : v->at.file, v->text);
+    char *absolute = realpath(beside, NULL);
+    int why = errno;
+    const char *path = absolute ? arena_strdup(a, absolute) : NULL;
+    *looked_for = arena_strdup(a, beside);
+    free(absolute);
+    free(beside);
+    errno = why;
+    return path;
+}
+
 struct value *value_with_texts(struct arena *a, const struct value *v, value_text_fn text_of,
                                const void *ctx)
 {

@@ -9,33 +9,21 @@ enum { VALID_ROWS = 2 };
 
 /* ---- adding ---- */
 
-static bool no_memory(struct tensor_list *list)
+bool tensors_no_memory(struct tensor_list *list)
 {
     return error_fail(list->err, PEAT_NOMEM, "out of memory for the batches");
 }
 
-/* A tensor without data had no memory. */
-static bool add(struct tensor_list *list, const char *name, struct tensor t)
+bool tensors_add(struct tensor_list *list, const char *name, struct tensor t)
 {
     if (!t.data)
-        return no_memory(list);
+        return tensors_no_memory(list);
     *ARENA_APPEND(list->arena, list->tensor, list->n, list->room) = (struct named_tensor){name, t};
     return true;
 }
 
-enum item { ID, FLAG, NUMBER, REAL, COUNT };
-
-/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T]; data NULL: the batch lacks it. */
-struct array {
-    const char *name;
-    enum item item;
-    const void *data;
-    int rank;
-    int64_t dim[3];
-};
-
 /* Flags and counts are converted; counts, which number sequences, are below 2^53. */
-static struct tensor tensor_of(const struct array *x, struct arena *a)
+static struct tensor tensor_of(const struct batch_array *x, struct arena *a)
 {
     static const peat_dtype dtype[] = {[ID] = PEAT_I32,
                                        [FLAG] = PEAT_I32,
@@ -56,29 +44,22 @@ static struct tensor tensor_of(const struct array *x, struct arena *a)
 }
 
 /* A stream of the task, "stream.NAME". */
-static struct array stream_of(const struct task *t, const peat_batch *b, int64_t i, struct arena *a)
+static struct batch_array stream_of(const struct task *t, const peat_batch *b, int64_t i,
+                                    struct arena *a)
 {
     const char *name = arena_printf(a, "stream.%s", t->plan.stream[i].name);
     if (b->stream_id[i])
-        return (struct array){name, ID, b->stream_id[i], 2, {b->B, b->T}};
-    return (struct array){name, NUMBER, b->stream_number[i], 3, {b->B, b->T, b->stream_numbers[i]}};
+        return (struct batch_array){name, ID, b->stream_id[i], 2, {b->B, b->T}};
+    return (struct batch_array){
+        name, NUMBER, b->stream_number[i], 3, {b->B, b->T, b->stream_numbers[i]}};
 }
 
-static bool add_array(struct tensor_list *list, const struct array *x, const char *prefix)
-{
-    return !x->data ||
-           add(list, arena_printf(list->arena, "%s%s", prefix, x->name), tensor_of(x, list->arena));
-}
-
-/* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
- * F32, sequences and positions as F64. The arena owns the names and the converted arrays; the batch
- * owns the others. */
-static bool add_batch(struct tensor_list *list, const struct task *t, const peat_batch *b,
-                      const char *prefix)
+int batch_arrays(const struct task *t, const peat_batch *b, struct arena *a,
+                 struct batch_array out[BATCH_ARRAYS])
 {
     const int64_t B = b->B, T = b->T, S = b->S;
     const bool classes = t->plan.head != PEAT_HEAD_TOKENS;
-    const struct array row[] = {
+    const struct batch_array row[] = {
         {"token", ID, b->patch ? NULL : b->token, 2, {B, T}},
         {"target", ID, t->plan.head == PEAT_HEAD_CLASS ? NULL : b->target, 2, {B, T}},
         {"label", ID, classes ? b->label : NULL, 1, {B}},
@@ -93,13 +74,23 @@ static bool add_batch(struct tensor_list *list, const struct task *t, const peat
         {"source_pad", FLAG, b->source_pad, 2, {B, S}},
         {"source_special", FLAG, b->source_special, 2, {B, S}},
     };
+    int n = 0;
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+        if (row[i].data)
+            out[n++] = row[i];
+    for (int64_t i = 0; i < b->n_stream; i++)
+        out[n++] = stream_of(t, b, i, a);
+    return n;
+}
+
+bool batch_add(struct tensor_list *list, const struct task *t, const peat_batch *b,
+               const char *prefix)
+{
+    struct batch_array x[BATCH_ARRAYS];
     bool ok = true;
-    for (size_t i = 0; ok && i < sizeof(row) / sizeof(*row); i++)
-        ok = add_array(list, &row[i], prefix);
-    for (int64_t i = 0; ok && i < b->n_stream; i++) {
-        struct array x = stream_of(t, b, i, list->arena);
-        ok = add_array(list, &x, prefix);
-    }
+    for (int i = 0, n = batch_arrays(t, b, list->arena, x); ok && i < n; i++)
+        ok = tensors_add(list, arena_printf(list->arena, "%s%s", prefix, x[i].name),
+                         tensor_of(&x[i], list->arena));
     return ok;
 }
 
@@ -109,7 +100,7 @@ static bool add_copy(struct tensor_list *list, const char *name, const struct te
     struct tensor t = tensor_new(list->arena, PEAT_F64, from->rank, from->dim);
     if (t.data)
         tensor_copy(&t, from);
-    return add(list, name, t);
+    return tensors_add(list, name, t);
 }
 
 static bool add_logits(struct tensor_list *list, const char *prefix, const peat_node *logits,
@@ -128,9 +119,9 @@ static bool add_step(struct tensor_list *list, const struct assembly *s,
     struct batch batch;
     if (task_batch_init(&s->task, &batch, list->arena, c->train.batch, s->task.plan.seq_len) !=
         PEAT_OK)
-        return no_memory(list);
+        return tensors_no_memory(list);
     return task_train_batch(&s->task, (uint64_t)c->seed, step, &batch, list->err) == PEAT_OK &&
-           add_batch(list, &s->task, &batch.b, arena_printf(list->arena, "%" PRId64 ".", step));
+           batch_add(list, &s->task, &batch.b, arena_printf(list->arena, "%" PRId64 ".", step));
 }
 
 bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,
@@ -140,6 +131,25 @@ bool batches_add(struct tensor_list *list, const struct assembly *s, const struc
     for (int64_t step = first; ok && step <= last; step++)
         ok = add_step(list, s, c, step);
     return ok;
+}
+
+/* ---- how tensors are trained ---- */
+
+struct value *weights_training(const struct weights *w, struct arena *a)
+{
+    struct json all = json_map(a);
+    for (int i = 0; i < w->n; i++) {
+        const struct weight *one = w->item[i];
+        struct json m = json_put_map(all, one->name);
+        json_put_bool(m, "frozen", one->frozen);
+        json_put_bool(m, "decay", one->decay);
+        if (!one->bounded)
+            continue;
+        struct json bounds = json_put_list(m, "bounds");
+        json_add_real(bounds, one->lo);
+        json_add_real(bounds, one->hi);
+    }
+    return all.v;
 }
 
 /* ---- the first batch ---- */
@@ -159,14 +169,14 @@ static bool add_trained(struct tensor_list *list, struct trainer *t)
     struct graph g;
     struct step_values v = {0};
     if (task_train_batch(t->task, t->seed, 1, &t->batch, list->err) != PEAT_OK ||
-        !add_batch(list, t->task, &t->batch.b, "batch.train.") ||
+        !batch_add(list, t->task, &t->batch.b, "batch.train.") ||
         trainer_differentiate(t, &g, 1, true, &v, list->err) != PEAT_OK)
         return false;
     struct tensor loss = tensor_new(list->arena, PEAT_F64, 1, (int64_t[]){1});
     if (loss.data)
         tensor_set(&loss, 0, v.loss);
     return add_logits(list, "batch.train.", v.logits, v.classes) &&
-           add(list, "batch.train.loss", loss) && add_gradients(list, &t->model->weights);
+           tensors_add(list, "batch.train.loss", loss) && add_gradients(list, &t->model->weights);
 }
 
 static bool add_evaluated(struct tensor_list *list, struct trainer *t)
@@ -181,15 +191,15 @@ static bool add_evaluated(struct tensor_list *list, struct trainer *t)
         which = plan->eval_T[i] > plan->eval_T[which] ? i : which;
     int64_t T = plan->eval_T[which];
     if (task_batch_init(t->task, &batch, list->arena, evaluate_rows(plan, T), T) != PEAT_OK)
-        return no_memory(list);
+        return tensors_no_memory(list);
     if (task_eval_batch(t->task, which, 0, &batch, list->err) != PEAT_OK)
         return false;
     if (batch.b.B == 0)
         return true;
     if (!batch_cut(list->arena, &batch.b, at_most(batch.b.B, VALID_ROWS), NULL, batch.b.T, &few))
-        return no_memory(list);
+        return tensors_no_memory(list);
     struct model_input in = forward_input(&few, PEAT_EVAL);
-    return add_batch(list, t->task, &few, "batch.valid.") &&
+    return batch_add(list, t->task, &few, "batch.valid.") &&
            forward_both(t, &g, &in, false, &logits, &classes, "evaluation", list->err) == PEAT_OK &&
            add_logits(list, "batch.valid.", logits, classes);
 }
@@ -267,7 +277,7 @@ bool steps_add(struct tensor_list *list, struct assembly *s, const struct cell_c
     struct first_steps f = {.n = n,
                             .loss = tensor_new(list->arena, PEAT_F64, 1, &n),
                             .norm = tensor_new(list->arena, PEAT_F64, 1, &n)};
-    if (!add(list, "steps.loss", f.loss) || !add(list, "steps.grad_norm", f.norm))
+    if (!tensors_add(list, "steps.loss", f.loss) || !tensors_add(list, "steps.grad_norm", f.norm))
         return false;
     bool ok = start_alone(&x, list, s, c);
     x.t.events = (struct train_events){.ctx = &f, .step = keep_step, .stop = all_done};

@@ -282,7 +282,8 @@ static bool read_schemes(const struct cell_reader *r, struct cell_config *c, con
         return mistake(r->err, v->at,
                        "the list of schemes is empty; write 'none' for a model without positions");
     if (n > POSITIONAL_MAX)
-        return mistake(r->err, v->at, "%d schemes act together, more than %d", n, POSITIONAL_MAX);
+        return mistake(r->err, v->at, "at most %d schemes can act together; this list has %d",
+                       POSITIONAL_MAX, n);
     bool ok = true;
     for (int i = 0; ok && i < n; i++)
         ok = scheme_use_read(r, &c->scheme[i], value_item(v, i), &c->model);
@@ -353,6 +354,8 @@ static bool use_value(const struct cell_reader *r, const struct plugin_use *use,
                       struct value **v)
 {
     *v = use->given;
+    if (use->formula && !identity)
+        *v = value_with_path(r->a, *v, "formula", use->at, value_text(r->a, use->at, use->formula));
     return !identity || plugin_use_identity(r, use, v);
 }
 

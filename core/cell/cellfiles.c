@@ -37,13 +37,9 @@ static const struct field config_fields[] = {
 };
 const struct record config_record = {"config.json", "format", 1, false, config_fields};
 
-static const struct field plugin_fields[] = {{"kind", FIELD_TEXT},
-                                             {"id", FIELD_TEXT},
-                                             {"version", FIELD_TEXT},
-                                             {"abi", FIELD_TEXT},
-                                             {"path", FIELD_TEXT},
-                                             {"sha256", FIELD_TEXT},
-                                             {NULL}};
+static const struct field plugin_fields[] = {
+    {"kind", FIELD_TEXT}, {"id", FIELD_TEXT},     {"version", FIELD_TEXT}, {"abi", FIELD_TEXT},
+    {"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {"built", FIELD_TEXT},   {NULL}};
 static const struct field data_fields[] = {
     {"path", FIELD_TEXT}, {"sha256", FIELD_TEXT}, {"run", FIELD_TEXT}, {NULL}};
 /* A value that is not finite is null. */

@@ -72,6 +72,8 @@ static void add_plugin(struct json list, const struct plugin_use *use)
                   arena_printf(m.a, "%u.%u", (unsigned)d->abi_major, (unsigned)d->abi_minor));
     json_put_text(m, "path", use->plugin->path);
     json_put_text(m, "sha256", use->plugin->sha256);
+    if (use->plugin->built)
+        json_put_text(m, "built", use->plugin->built);
 }
 
 struct value *cell_plugins(const struct cell_config *c, struct arena *a)

@@ -21,7 +21,7 @@ bool point_refused(const struct cell_reader *r, bool ok);
 /* `v`: a name, or a map with `plugin`. */
 bool plugin_use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                      const struct value *v);
-/* The same for a scheme, with where, at and share checked against the model's sizes. */
+/* Reads a scheme; where, at and share are checked against the model's sizes. */
 bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const struct value *v,
                      const struct model_config *model);
 /* `given`, with files by the hash of their content and the plugin by its id. */

@@ -22,6 +22,7 @@ struct cell {
     struct assembly assembly;
     struct team team;
     struct trainer trainer;
+    struct engine *engine; /* NULL: this program computes the passes */
     struct stop_signal stop;
     struct cell_metrics metrics;
     struct tensorboard *tensorboard; /* NULL: not requested */

@@ -319,9 +319,18 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
     return v.v;
 }
 
+/* Copies weights and moments from the process of PyTorch, if it trains, before they are written. */
+static bool fetch(struct cell *c, struct error *err)
+{
+    const struct train_engine *e = c->trainer.engine;
+    return !e || e->fetch(e->ctx, &c->trainer, err);
+}
+
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
+    if (!fetch(c, err))
+        return err->status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
     const struct value *own = identity(c, c->config.hash, final, err);
@@ -347,7 +356,7 @@ static peat_status on_passed(void *ctx, struct error *err)
     const char *id = json_get_text(c->config_json, "id");
     if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
         return PEAT_OK;
-    const struct value *shared = identity(c, c->config.trunk, false, err);
+    const struct value *shared = fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
     return shared ? checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
                                      shared, curve_file(c), id, err)
                   : err->status;
@@ -483,6 +492,50 @@ static bool restore(struct cell *c, struct error *err)
     return ok;
 }
 
+/* ---- another engine ---- */
+
+static bool start_engine(struct cell *c, struct error *err)
+{
+    const struct cellrun_options *o = c->options;
+    if (o->engine == ENGINE_PEAT)
+        return true;
+    c->engine = engine_open(&c->config, c->config_json, &c->assembly, (enum device)o->device,
+                            o->threads, c->arena, err);
+    guard_start(&c->guard); /* records the process as expected */
+    return c->engine;
+}
+
+/* by, formulas: NULL for PEAT's own engine, whose records do not name it. */
+static bool is_by(const struct value *meta, const char *by, const struct value *formulas)
+{
+    const char *was = json_get_text(meta, "trained_by");
+    const struct value *used = value_get(meta, "formulas");
+    return (was ? same_text(was, by) : !by) && (!used || !formulas || value_equal(used, formulas));
+}
+
+/* A cell that has begun goes on with the engine that began it, and names it; a finished one may be
+ * evaluated by any. */
+static bool take_engine(struct cell *c, struct error *err)
+{
+    struct json meta = {c->arena, c->meta};
+    const char *was = json_get_text(c->meta, "trained_by"),
+               *now = c->engine ? engine_by(c->engine) : NULL;
+    const struct value *formulas = c->engine ? engine_formulas(c->engine) : NULL;
+    bool begun = c->trainer.step > 0 && !trainer_has_ended(&c->trainer);
+    if (begun && !is_by(c->meta, now, formulas) && !(was && now && c->options->allow_drift))
+        return error_fail(err, PEAT_REFUSED,
+                          "its first %" PRId64 " steps are by %s%s, and this run is by %s: "
+                          "run.engine and run.device say who goes on%s",
+                          c->trainer.step, was ? was : "peat",
+                          same_text(was, now) ? " with other formulas" : "", now ? now : "peat",
+                          was && now ? "; --allow-drift goes on all the same" : "");
+    if (now && !trainer_has_ended(&c->trainer)) {
+        json_put_text(meta, "trained_by", now);
+        json_put(meta, "formulas", formulas);
+    }
+    return !c->engine || engine_load(c->engine, &c->trainer, err);
+}
+
 /* Trains the remaining steps. A finished run whose result was not written, or whose evaluation
  * lengths have changed, is evaluated again from its final weights. */
 static bool train(struct cell *c, enum run_end *end, struct error *err)
@@ -610,7 +663,7 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
 {
     enum run_end ran = RUN_DONE;
     bool ok = read_config(c, err) &&
-              (c->config.train.precision != PRECISION_BF16 ||
+              (c->config.train.precision != PRECISION_BF16 || c->options->engine != ENGINE_PEAT ||
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
               make_meta(c, err) &&
@@ -620,7 +673,8 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
         return ok && measure_times(c, err);
     }
     ok = ok && (c->options->trained ? take_training(c, &ran, err)
-                                    : restore(c, err) && train(c, &ran, err));
+                                    : start_engine(c, err) && restore(c, err) &&
+                                          take_engine(c, err) && train(c, &ran, err));
     *end = ran == RUN_DONE       ? CELLRUN_DONE
            : ran == RUN_DIVERGED ? CELLRUN_DIVERGED
                                  : CELLRUN_INTERRUPTED;
@@ -674,6 +728,7 @@ peat_status cell_run(const char *dir, const struct cellrun_options *options, enu
         status = error_set(err, why.status, "%s", why.text);
     file_remove(dir, "running.json", NULL);
     metrics_close(&c->metrics);
+    engine_close(c->engine);
     trainer_release(&c->trainer);
     gemm_stop(&c->team);
     stop_close(&c->stop);

@@ -5,6 +5,23 @@
 #include "train/generation.h"
 
 enum { BY_BYTES = 1000 };
+static const double seconds_most = 1e10; /* three centuries */
+
+static const struct field formula_fields[] = {
+    {"path", FIELD_TEXT | FIELD_NEEDED}, {"sha256", FIELD_TEXT | FIELD_NEEDED}, {NULL}};
+enum { LOSS = FIELD_NUMBER | FIELD_SIGNED | FIELD_NULL | FIELD_NEEDED };
+static const struct field facts_fields[] = {{"by", FIELD_TEXT | FIELD_NEEDED},
+                                            {"steps", FIELD_INT | FIELD_NEEDED},
+                                            {"first_loss", LOSS},
+                                            {"last_loss", LOSS},
+                                            {"seconds", FIELD_NUMBER | FIELD_NEEDED},
+                                            {"median_step_ms", FIELD_NUMBER | FIELD_NEEDED},
+                                            {"curve", FIELD_LIST | FIELD_NEEDED, FIELD_LIST},
+                                            {"diverged", FIELD_INT},
+                                            {"what", FIELD_TEXT},
+                                            {"formulas", FIELD_LIST, FIELD_MAP, formula_fields},
+                                            {NULL}};
+static const struct record facts_record = {"peat_trained", NULL, 1, true, facts_fields};
 
 static bool refuse(struct error *err, const char *path, const char *why)
 {
@@ -21,7 +38,7 @@ static bool read_facts(const char *path, const struct value *metadata, const cha
         return refuse(err, path,
                       "is the training of another cell: its peat_hash is not this one's");
     *facts = json_parse(a, text, strlen(text), path, err);
-    return *facts;
+    return *facts && record_check(&facts_record, *facts, path, err) == PEAT_OK;
 }
 
 /* The curve has the steps that metrics.jsonl has of PEAT's own training: the first, each tenth and
@@ -32,10 +49,12 @@ static bool check_curve(const char *path, const struct foreign_training *f, cons
     double last = 0, loss = 0;
     for (int i = 0; i < f->curve->n; i++) {
         const struct value *one = f->curve->item[i];
-        bool whole = one->kind == VALUE_LIST && one->n == 4 && one->item[0]->kind == VALUE_INT;
+        bool whole = one->n == 4 && one->item[0]->kind == VALUE_INT;
         for (int k = 1; whole && k < one->n; k++)
-            whole = one->item[k]->kind == VALUE_INT || one->item[k]->kind == VALUE_REAL ||
-                    (one->item[k]->kind == VALUE_NULL && t->diverged.step);
+            whole = one->item[k]->kind == VALUE_NULL
+                        ? t->diverged.step
+                        : isfinite(value_number(one->item[k])) &&
+                              (k == 1 || value_number(one->item[k]) >= 0);
         if (!whole)
             return error_fail(err, PEAT_INVALID,
                               "'%s': entry %d of the curve is not [step, loss, rate, norm of the "
@@ -50,7 +69,7 @@ static bool check_curve(const char *path, const struct foreign_training *f, cons
         return error_fail(err, PEAT_INVALID,
                           "'%s': the curve ends at step %g, and the training at step %" PRId64,
                           path, last, t->step);
-    if (loss != f->last_loss && isfinite(loss))
+    if (loss != f->last_loss && !(isnan(loss) && isnan(f->last_loss)))
         return refuse(err, path, "has another last_loss than its curve");
     return true;
 }
@@ -71,14 +90,14 @@ static bool apply_facts(const char *path, const struct value *facts, struct trai
     t->diverged.step = json_get_int(facts, "diverged", 0);
     snprintf(t->diverged.what, sizeof(t->diverged.what), "%s",
              json_text_or(facts, "what", "it diverged"));
-    if (!f->by || !*f->by || !f->curve || f->curve->kind != VALUE_LIST || !isfinite(f->last_loss) ||
-        !isfinite(t->first_loss) || !(t->train_seconds >= 0) || !(t->median_step_ms >= 0) ||
-        t->step < 1)
-        return refuse(err, path, "has a peat_trained that lacks an entry");
-    if (strlen(f->by) > BY_BYTES)
-        return error_fail(err, PEAT_INVALID, "'%s': 'by' has more than %d bytes", path, BY_BYTES);
-    if (diverged && (diverged->kind != VALUE_INT || t->diverged.step != t->step))
+    if (!*f->by || strlen(f->by) > BY_BYTES)
+        return error_fail(err, PEAT_INVALID, "'%s': 'by' must have 1 to %d bytes", path, BY_BYTES);
+    if (t->train_seconds > seconds_most || t->median_step_ms > 1e3 * seconds_most)
+        return refuse(err, path, "has taken longer than three centuries");
+    if (t->step < 1 || (diverged && t->diverged.step != t->step))
         return refuse(err, path, "does not end at the step at which it diverged");
+    if (!diverged && !(isfinite(t->first_loss) && isfinite(f->last_loss)))
+        return refuse(err, path, "has a loss that is no number, and did not diverge");
     if (t->step > t->train->steps || (!diverged && t->step != t->train->steps))
         return error_fail(err, PEAT_INVALID,
                           "'%s' has %" PRId64 " steps, and the cell has %" PRId64, path, t->step,

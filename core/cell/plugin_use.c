@@ -7,8 +7,9 @@
 #include "plugin/paramrow.h"
 
 static const char *const task_keys[] = {"plugin", NULL};
-static const char *const combine_keys[] = {"label", "plugin", NULL};
-static const char *const scheme_keys[] = {"label", "plugin", "where", "at", "share", NULL};
+static const char *const combine_keys[] = {"label", "formula", "plugin", NULL};
+static const char *const scheme_keys[] = {"label", "formula", "plugin", "where",
+                                          "at",    "share",   NULL};
 static const char *const where_keys[] = {"layers", "heads", "dims", "across", NULL};
 static const char *const site_labels[] = {"input",  "residual", "attn_q",
                                           "attn_k", "attn_qk",  "attn_qkv"};
@@ -51,6 +52,18 @@ static bool check_label(const struct cell_reader *r, peat_kind kind, const struc
     return mistake(r->err, label->at, "'label' of a %s must be a text", kind_name(kind));
 }
 
+/* The file of a formula in PyTorch, as an absolute path. */
+static bool read_formula(const struct cell_reader *r, struct plugin_use *use, const struct value *v)
+{
+    const char *looked_for;
+    if (v->kind != VALUE_TEXT || !path_ends_in(v->text, ".py"))
+        return mistake(r->err, v->at, "'formula' must be the path of a .py file");
+    use->formula = value_path(r->a, v, &looked_for);
+    return use->formula ||
+           mistake(r->err, v->at, "'formula' names '%s', which does not exist (looked for '%s')",
+                   v->text, looked_for);
+}
+
 /* A parameter that was added later and is as it would be without it. */
 static bool is_left_out(const peat_param *row, const struct value *v)
 {
@@ -69,6 +82,18 @@ static struct value *settings_of(const peat_plugin *desc, const void *config, st
     return kept;
 }
 
+/* The keys of the host, without those that are the plugin's: plugins had parameters of such names
+ * before the host had the keys. */
+static const char *const *host_keys(const char *const *all, const peat_plugin *desc,
+                                    struct arena *a)
+{
+    const char **keys = ARENA_ARRAY(a, names_count(all) + 1, const char *);
+    for (int n = 0; *all; all++)
+        if (!rows_find(desc->param, *all))
+            keys[n++] = *all;
+    return keys;
+}
+
 static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_kind kind,
                      const struct value *v, const char *const *reserved)
 {
@@ -81,11 +106,11 @@ static bool use_read(const struct cell_reader *r, struct plugin_use *use, peat_k
     use->config = arena_zalloc(r->a, desc->config_size ? desc->config_size : 1);
     const char *what = arena_printf(r->a, "%s '%s'", kind_name(kind), desc->id);
     struct value *given = v->kind == VALUE_MAP ? NULL : value_map(r->a, v->at);
-    /* Plugins had a parameter of that name before the host had the key. */
-    bool has_label = strcmp(reserved[0], "label") == 0;
-    if (has_label && rows_find(desc->param, "label"))
-        reserved++;
-    else if (has_label && !check_label(r, kind, v))
+    reserved = host_keys(reserved, desc, r->a);
+    const struct value *formula =
+        names_find(reserved, "formula") < 0 ? NULL : value_get(v, "formula");
+    if ((names_find(reserved, "label") >= 0 && !check_label(r, kind, v)) ||
+        (formula && !read_formula(r, use, formula)))
         return false;
     if (params_fill(desc->param, use->config, given ? given : v, what, reserved, r->a, r->err) !=
         PEAT_OK)

@@ -41,7 +41,7 @@ peat_status cell_reopen(struct cell_config *c, const struct recorded_cell *cell,
     if (!cell->config)
         return error_set(err, PEAT_CORRUPT, "'%s/config.json' is not a cell's configuration",
                          cell->dir);
-    peat_status status = registry_init(r, a, NULL, err);
+    peat_status status = registry_init(r, a, cell->trail, err);
     if (status == PEAT_OK)
         status = cell_config_restore(c, cell->config, r, a, err);
     if (status != PEAT_OK) {

@@ -17,8 +17,11 @@ struct candidate {
 static bool fits(const struct candidate *c, const char *name)
 {
     const char *label = json_get_text(c->config, "label"), *hash = json_get_text(c->config, "hash");
-    bool starts = hash && *name && strncmp(hash, name, strlen(name)) == 0;
-    return strcmp(c->id, name) == 0 || same_text(label, name) || starts;
+    const char *dash = strrchr(c->id, '-');
+    size_t n = strlen(name);
+    bool starts = hash && *name && strncmp(hash, name, n) == 0;
+    return strcmp(c->id, name) == 0 || same_text(label, name) || starts ||
+           (dash == c->id + n && strncmp(c->id, name, n) == 0);
 }
 
 /* True where plan.json has the cell: cells of earlier plans may have the same label. */
@@ -31,8 +34,9 @@ static bool is_planned(const struct value *plan, const char *id)
     return false;
 }
 
-/* The cell of this id, label or start of its hash; id NULL: none. Cells of the plan are preferred
- * to those of earlier plans. *other: a second one that fits as well. label: gets the labels of all.
+/* The cell of this id, also without the hash, label or start of its hash; id NULL: none. Cells of
+ * the plan are preferred to those of earlier plans. *other: a second one that fits as well. label:
+ * gets the labels of all.
  */
 static struct candidate pick(const char *cells, int n, char *const *id, const char *name,
                              const struct value *plan, const char **label, const char **other,

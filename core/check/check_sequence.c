@@ -341,6 +341,8 @@ static void look_at(void *ctx, const struct attention_seen *seen)
 {
     struct leak *l = ctx;
     int64_t T = l->in->T, H = seen->end - seen->begin;
+    if (*seen->pass->prefix)
+        return;
     for (int64_t n = 0; seen->replaced && !l->found && n < l->in->B * H * T * T; n++) {
         int64_t b = n / (H * T * T), i = n / T % T, j = n % T;
         double weight = tensor_get(&seen->replaced->value, n);

@@ -10,6 +10,8 @@
 
 enum { SECONDS_MAX = 1000000000 };
 
+static const char *const engines[] = {"peat", "torch"}, *const devices[] = {"cpu", "cuda"};
+
 struct request {
     struct cellrun_options run;
     int64_t threads, parent;      /* PID of the parent; 0: none    */
@@ -184,6 +186,8 @@ static int run_cells(const struct cli *cli)
                  .timeout = (double)q->timeout,
                  .no_progress = (double)q->no_progress,
                  .grace = 10,
+                 .engine = q->run.engine,
+                 .device = q->run.device,
                  .tensorboard = q->run.tensorboard,
                  .allow_drift = q->run.allow_drift,
                  .progress = &progress,
@@ -237,6 +241,10 @@ static const struct cli_option options[] = {
              "provider of matrix products, as run.gemm (default: auto)"),
     CLI_WHOLE(0, "checkpoint-every", "K", 0, INT64_MAX, run.checkpoint_every,
               "steps (default: 500; 0: only at the end)"),
+    CLI_WORD(0, "engine", "PROGRAM", engines, run.engine,
+             "program that computes steps and evaluations: peat or torch (default: peat)"),
+    CLI_WORD(0, "device", "DEVICE", devices, run.device,
+             "where PyTorch computes: cpu or cuda (default: cpu)"),
     CLI_FLAG(0, "tensorboard", run.tensorboard, "write event files for TensorBoard too"),
     CLI_WHOLE(0, "timeout", "SECONDS", 1, SECONDS_MAX, timeout,
               "limit of each cell (default: none)"),

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c: peat export DIR CELL -o FILE. */
 
+#include "cell/activations.h"
 #include "cell/assemble.h"
-#include "cell/batchexport.h"
+#include "cell/cellmeta.h"
 #include "cell/reopen.h"
 #include "cell/start.h"
 #include "cli/verbs.h"
 #include "grid/rundir.h"
+#include "grid/stale.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/generation.h"
 
+enum { THREADS_MAX = 1024 };
+
 struct request {
-    const char *file, *feed;
-    bool start, batch;
+    const char *file, *feed, *tokens, *given;
+    bool start, batch, activations;
     int64_t steps; /* 0: --steps not given */
+    struct activations passes;
 };
 
 struct exporter {
@@ -28,6 +33,8 @@ struct exporter {
     const char *length_unit;
     const struct value *tokens;   /* list of texts; NULL: not known, or the task has none */
     const struct value *training; /* how tensors are trained; NULL: not known */
+    struct json passes;           /* how to read activations; v NULL: there are none */
+    char weights[HASH_HEX];       /* SHA-256 of the checkpoint's weights; "": initial ones */
     struct assembly s;            /* the model that was built last, and its configuration */
     struct cell_config config;
 };
@@ -38,11 +45,12 @@ struct exporter {
 static const char *needed_by(const struct exporter *x)
 {
     const struct request *q = x->cli->options;
-    return q->feed    ? "--feed"
-           : q->steps ? "--steps"
-           : q->batch ? "--batch"
-           : q->start ? "--start"
-                      : "an export without a result";
+    return q->feed          ? "--feed"
+           : q->steps       ? "--steps"
+           : q->batch       ? "--batch"
+           : q->activations ? "--activations"
+           : q->start       ? "--start"
+                            : "an export without a result";
 }
 
 static bool build(struct exporter *x, peat_dtype dtype, bool shape_only)
@@ -50,7 +58,8 @@ static bool build(struct exporter *x, peat_dtype dtype, bool shape_only)
     struct assembly *s = &x->s;
     struct cell_config *config = &x->config;
     const struct cell_files *cell = x->cell;
-    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta};
+    const struct recorded_cell recorded = {cell->label, cell->dir, cell->config, cell->meta,
+                                           x->cli->trail};
     struct registry *registry = ARENA_NEW(x->arena, struct registry);
     *s = (struct assembly){.trail = x->cli->trail};
     if (cell_reopen(config, &recorded, needed_by(x), registry, x->arena, x->err) != PEAT_OK ||
@@ -71,31 +80,13 @@ static const struct value *token_texts(const struct exporter *x, const struct ta
     return list.v->n ? list.v : NULL;
 }
 
-/* How training treats each tensor: {name: {"frozen", "decay", "bounds"}}. */
-static const struct value *training_of(const struct weights *w, struct arena *a)
-{
-    struct json all = json_map(a);
-    for (int i = 0; i < w->n; i++) {
-        const struct weight *one = w->item[i];
-        struct json m = json_put_map(all, one->name);
-        json_put_bool(m, "frozen", one->frozen);
-        json_put_bool(m, "decay", one->decay);
-        if (!one->bounded)
-            continue;
-        struct json bounds = json_put_list(m, "bounds");
-        json_add_real(bounds, one->lo);
-        json_add_real(bounds, one->hi);
-    }
-    return all.v;
-}
-
 static bool take_initial_weights(struct exporter *x)
 {
     const struct weights *w = &x->s.model.weights;
     if (!build(x, PEAT_F32, false))
         return false;
     x->tokens = token_texts(x, &x->s.task);
-    x->training = training_of(w, x->arena);
+    x->training = weights_training(w, x->arena);
     x->list.tensor = generation_tensors(w, NULL, x->arena, &x->list.n);
     return true;
 }
@@ -105,8 +96,10 @@ static bool take_initial_weights(struct exporter *x)
 static bool read_checkpoint(struct exporter *x, const char *dir)
 {
     x->step = generation_step(path_name(dir));
-    return safetensors_read(path_in(dir, GENERATION_MODEL).text, x->arena, &x->list.tensor,
-                            &x->list.n, NULL, x->err) == PEAT_OK;
+    const struct file_path path = path_in(dir, GENERATION_MODEL);
+    return safetensors_read(path.text, x->arena, &x->list.tensor, &x->list.n, NULL, x->err) ==
+               PEAT_OK &&
+           hash_file(path.text, x->weights, x->err) == PEAT_OK;
 }
 
 /* A result has the values that plugins chose for parameters; without a result plugins are called
@@ -186,6 +179,48 @@ static bool take_trained(struct exporter *x, int64_t steps)
     return steps_add(&x->list, &x->s, &x->config, steps);
 }
 
+/* ---- activations ---- */
+
+static int by_name(const void *x, const void *y)
+{
+    const struct named_tensor *a = x, *b = y;
+    return strcmp(a->name, b->name);
+}
+
+/* Reads --given and --tokens. */
+static bool read_given(struct exporter *x, const struct request *q, struct activations *to)
+{
+    struct named_tensor *given = NULL, *all;
+    int n = 0;
+    *to = q->passes;
+    if (q->given && safetensors_read(q->given, x->arena, &given, &n, NULL, x->err) != PEAT_OK)
+        return false;
+    all = ARENA_ARRAY(x->arena, n + 1, struct named_tensor);
+    for (int i = 0; i < n; i++)
+        all[i] = given[i];
+    if (q->tokens && !activations_tokens(q->tokens, x->arena, &all[n++], x->err))
+        return false;
+    qsort(all, (size_t)n, sizeof(*all), by_name);
+    to->given = all;
+    to->n_given = n;
+    return true;
+}
+
+/* Lists the activations of the model instead of its weights. */
+static bool take_activations(struct exporter *x, const struct request *q)
+{
+    struct activations passes;
+    if (!build_taken(x) || !read_given(x, q, &passes))
+        return false;
+    x->list = (struct tensor_list){.arena = x->arena, .err = x->err};
+    x->tokens = token_texts(x, &x->s.task);
+    x->passes = json_map(x->arena);
+    if (*x->weights)
+        json_put_text(x->passes, "changed",
+                      stale_reason(x->cell, cell_plugins(&x->config, x->arena), x->arena));
+    return activations_add(&x->list, &x->s, &passes, x->passes);
+}
+
 static bool take_tensors(struct exporter *x, const struct request *q)
 {
     if (q->feed)
@@ -194,6 +229,8 @@ static bool take_tensors(struct exporter *x, const struct request *q)
         return false;
     if (q->steps)
         return take_trained(x, q->steps);
+    if (q->activations)
+        return take_activations(x, q);
     return !q->batch || (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config));
 }
 
@@ -214,6 +251,9 @@ static const struct value *metadata_of(const struct exporter *x)
         {"peat_hash", json_get_text(cell->config, "hash")},
         {"length_unit", x->length_unit},
         {"peat_tokens", x->tokens ? json_to_text(x->tokens, JSON_CANONICAL, a) : NULL},
+        {"peat_weights", *x->weights ? x->weights : NULL},
+        {"peat_engine", x->passes.v ? engine_version() : NULL},
+        {"peat_activations", x->passes.v ? json_to_text(x->passes.v, JSON_CANONICAL, a) : NULL},
         {"peat_training", x->training ? json_to_text(x->training, JSON_CANONICAL, a) : NULL},
     };
     struct json map = json_map(a);
@@ -232,6 +272,13 @@ static int export_weights(const struct cli *cli)
          "--feed writes only batches: leave --start, --batch and --steps out"},
         {"steps", q->start || q->batch,
          "--steps writes other weights: leave --start and --batch out"},
+        {"activations", q->feed || q->steps || q->batch,
+         "--activations are of the weights as they are: leave --feed, --steps and --batch out"},
+        {"rows tokens given only step threads", !q->activations,
+         "--rows, --tokens, --given, --only, --step and --threads are for "
+         "--activations"},
+        {"rows", q->tokens || q->given,
+         "--tokens and --given have rows of their own: leave --rows out"},
         {NULL, !q->file, "name the file to write: -o FILE"},
     };
     if (CLI_CLASHES(cli, clash))
@@ -252,6 +299,20 @@ static const struct cli_option options[] = {
     CLI_FLAG(0, "batch", batch, "also the first batch, its logits and its gradients, in F64"),
     CLI_WHOLE(0, "steps", "N", 1, INT64_MAX, steps,
               "instead, the weights after N steps in F64, and the losses of these steps"),
+    CLI_FLAG(0, "activations", activations,
+             "instead, what forward passes compute, in F64: streams, q, k, v, logits, weights"),
+    CLI_WHOLE(0, "rows", "N", 1, INT64_MAX, passes.rows,
+              "activations: of the first N windows (default: of 4 passes, up to 64 windows each)"),
+    CLI_WHOLE('t', "threads", "N", 1, THREADS_MAX, passes.threads,
+              "activations: threads (default: 1)"),
+    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, passes.step,
+              "activations: as step N of training computes, with its draws"),
+    CLI_TEXT(0, "tokens", "FILE", tokens,
+             "activations: of token ids [rows, places], as numpy.save writes them"),
+    CLI_TEXT(0, "given", "FILE", given,
+             "activations: tensors that replace those that a pass computes"),
+    CLI_TEXT(0, "only", "NAME,...", passes.only,
+             "activations: only these, as loss,'block.*.stream'"),
     CLI_TEXT(0, "feed", "I-J", feed, "instead of weights, the batches of these training steps"),
 };
 
@@ -260,6 +321,7 @@ const struct cli_command cmd_export = {
     .summary = "a cell's weights as a safetensors file",
     CLI_OPERANDS("DIR CELL", 2, 2, "a run directory and a cell are needed"),
     CLI_ROWS(options),
+    CLI_DEFAULTS(.passes = {.step = -1, .threads = 1}),
     .run = export_weights,
     .apart = true,
 };

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR CELL. */
+/* cmd_inspect.c: peat inspect SCHEME [key=value ...] --d N --T N, and peat inspect DIR [CELL]:
+ * python/peat/inspect. */
 
 #include "cli/findrun.h"
-#include "cli/inspectcell.h"
+#include "cli/pythonverb.h"
 #include "cli/verbs.h"
 #include "experiment/words.h"
-#include "inspect/describe.h"
-#include "inspect/table_formats.h"
-#include "plot/heatmap.h"
-#include "tensor/gemm.h"
+#include "grid/rundir.h"
 
 enum format { TABLE, CSV, NPY, SVG, PNG };
 enum { LARGEST = 1 << 16, ID_MOST = (1 << 20) - 1 };
@@ -17,58 +15,17 @@ static const char *const phase_words[] = {"eval", "train"};
 static const char *const format_words[] = {"table", "csv", "npy", "svg", "png"};
 
 struct request {
-    struct scheme_request scheme;
-    int format;
-    bool describe, json;
+    int64_t d, T, heads, step, rows, pad;
+    int format, phase;
+    bool describe, json, start;
     const char *file; /* NULL: stdout */
     const char *text; /* NULL: --text not given */
-    bool start;
-};
-
-/* The table to be written: its name, and the table before training (NULL: not shown). */
-struct shown {
-    const struct scheme_table *table, *before;
-    const char *name;
+    const char *what, *combine;
+    int64_t n_token;
+    struct value *token; /* list of --tokens; NULL: not given */
 };
 
 /* ---- formats ---- */
-
-static void add_description(const struct cli *cli, const struct shown *x)
-{
-    const struct request *q = cli->options;
-    struct value *v;
-    if (!q->json) {
-        describe_page(q->scheme.team, x->table, x->name, cli->out, cli->arena, cli->err);
-    } else if (describe_value(q->scheme.team, x->table, x->name, &v, cli->arena, cli->err) ==
-               PEAT_OK) {
-        json_print(v, JSON_INDENTED, cli->out);
-    }
-}
-
-static void add_picture(const struct cli *cli, const struct shown *x, enum figure_format format)
-{
-    const struct heatmap h = x->before ? heatmap_of_pair(x->before, x->table, cli->arena)
-                                       : heatmap_of_scheme(x->table, cli->arena);
-    struct figure f;
-    heatmap_figure(&h, &f);
-    figure_draw(&f, format, cli->out, cli->err);
-    figure_release(&f);
-}
-
-static void add_format(const struct cli *cli, const struct shown *x)
-{
-    const struct request *q = cli->options;
-    if (q->describe)
-        add_description(cli, x);
-    else if (q->format == CSV)
-        scheme_table_csv(x->table, cli->out);
-    else if (q->format == NPY)
-        scheme_table_npy(x->table, cli->out);
-    else if (q->format == SVG || q->format == PNG)
-        add_picture(cli, x, q->format == SVG ? FIGURE_SVG : FIGURE_PNG);
-    else
-        scheme_table_text(x->table, x->name, cli_width(q->file, 1, INT_MAX), cli->out);
-}
 
 /* Without --format the ending of the file's name chooses. */
 static void choose_format(struct request *q, bool given)
@@ -96,8 +53,7 @@ static int check_request(const struct request *q)
 static int read_tokens(struct cli *cli, const char *list)
 {
     struct request *q = cli->options;
-    int32_t *token = ARENA_ARRAY(cli->arena, strlen(list) + 1, int32_t);
-    int64_t n = 0;
+    struct json token = json_list(cli->arena);
     for (const char *at = list;; at++) {
         char *end;
         errno = 0;
@@ -106,108 +62,73 @@ static int read_tokens(struct cli *cli, const char *list)
             return cli_mistake(cmd_inspect.name,
                                "option '--tokens' must be ids from 0 to %d, as 72,105, not '%s'",
                                ID_MOST, list);
-        token[n++] = (int32_t)id;
+        json_add_int(token, id);
         at = end;
         if (!*at)
             break;
     }
-    q->scheme.token = token;
-    q->scheme.n_token = n;
+    q->token = token.v;
+    q->n_token = token.v->n;
     return CLI_GO_ON;
-}
-
-/* Writes the output of `add`, which may use matrix products. */
-static int write_with(const struct cli *cli, void (*add)(const struct cli *cli))
-{
-    struct request *q = cli->options;
-    struct team team = {1, NULL};
-    choose_format(q, cli_given(cli, "format"));
-    int code = check_request(q);
-    if (code != CLI_DONE)
-        return code;
-    parallel_start();
-    q->scheme.team = &team;
-    if (gemm_start(&team, "auto", cli->err) == PEAT_OK)
-        add(cli);
-    return cli_output(cli, q->file);
 }
 
 /* ---- a scheme ---- */
 
-static void add_scheme(const struct cli *cli)
-{
-    struct request *q = cli->options;
-    struct scheme_table t;
-    struct value *given = NULL;
-    q->scheme.scheme = cli->operand[0];
-    q->scheme.trail = cli->trail;
-    if (words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &given, cli->err) != PEAT_OK)
-        return;
-    q->scheme.given = given;
-    if (scheme_table_make(&t, &q->scheme, cli->arena, cli->err) == PEAT_OK)
-        add_format(cli, &(struct shown){&t, NULL, q->scheme.scheme});
-}
-
 /* The ids of --text are the text's bytes. */
 static void read_text(struct request *q, struct arena *a)
 {
-    int64_t n = (int64_t)strlen(q->text);
-    int32_t *token = ARENA_ARRAY(a, n + 1, int32_t);
-    for (int64_t i = 0; i < n; i++)
-        token[i] = (unsigned char)q->text[i];
-    q->scheme.token = token;
-    q->scheme.n_token = n;
+    struct json token = json_list(a);
+    for (const char *at = q->text; *at; at++)
+        json_add_int(token, (unsigned char)*at);
+    q->token = token.v;
+    q->n_token = token.v->n;
+}
+
+static int ask(const struct cli *cli, struct json request)
+{
+    struct request *q = cli->options;
+    choose_format(q, cli_given(cli, "format"));
+    int code = check_request(q);
+    if (code != CLI_DONE)
+        return code;
+    json_put_text(request, "format", format_words[q->format]);
+    json_put_int(request, "columns", cli_width(q->file, 60, INT_MAX));
+    return python_verb(cli, "inspect.verb", request);
 }
 
 static int inspect_scheme(const struct cli *cli)
 {
     struct request *q = cli->options;
-    struct scheme_request *s = &q->scheme;
+    struct value *given = NULL;
     const struct cli_clash one[] = {
         {"start", true, "option '--start' is for DIR CELL"},
-        {"text", s->n_token > 0, "options '--text' and '--tokens' exclude each other"},
-        {"step", !s->train, "option '--step' is for --phase train"},
+        {"text", q->n_token > 0, "options '--text' and '--tokens' exclude each other"},
+        {"step", q->phase == 0, "option '--step' is for --phase train"},
     };
     if (CLI_CLASHES(cli, one))
         return CLI_USAGE;
     if (q->text)
         read_text(q, cli->arena);
-    if (s->n_token && !s->T)
-        s->T = s->n_token;
-    if (!s->d || !s->T)
+    if (q->n_token && !q->T)
+        q->T = q->n_token;
+    if (!q->d || !q->T)
         return cli_mistake(cmd_inspect.name,
                            "--d and --T are needed, or --d with --text or --tokens");
-    if (s->n_token && s->n_token != s->T)
+    if (q->n_token && q->n_token != q->T)
         return cli_mistake(cmd_inspect.name,
                            "--T is %" PRId64 ", and the number of tokens is %" PRId64
                            ": leave --T out",
-                           s->T, s->n_token);
-    return write_with(cli, add_scheme);
+                           q->T, q->n_token);
+    if (words_map(cli->arena, cli->n_operand - 1, cli->operand + 1, &given, cli->err) != PEAT_OK)
+        return CLI_USAGE;
+    struct json request = python_request(cli, q->file);
+    json_put_int(request, "T", q->T);
+    json_put(request, "token", q->token);
+    json_put(request, "given", given);
+    return ask(cli, request);
 }
 
 /* ---- a cell ---- */
-
-static void add_open_cell(const struct cli *cli, const struct inspected_cell *c)
-{
-    const struct request *q = cli->options;
-    if (!q->scheme.what && !q->describe && q->format == TABLE) {
-        inspected_list(c, cli_width(q->file, 60, INT_MAX), cli->out, cli->arena);
-        return;
-    }
-    const struct cell_table *one = inspected_table(c, q->scheme.what, cli->err);
-    if (one)
-        add_format(cli, &(struct shown){&one->table, q->start ? NULL : inspected_before(c, one),
-                                        one->name});
-}
-
-static void add_cell(const struct cli *cli)
-{
-    const struct request *q = cli->options;
-    struct inspected_cell *c = ARENA_NEW(cli->arena, struct inspected_cell);
-    if (inspected_cell_open(c, cli, q->start, q->scheme.team) == PEAT_OK)
-        add_open_cell(cli, c);
-    inspected_cell_close(c);
-}
 
 /* Whether the operands are DIR CELL, where DIR may be named as everywhere else, and not SCHEME
  * key=value. False also when the name is nearly that of a run. */
@@ -222,36 +143,60 @@ static bool find_inspected(const struct cli *cli)
     return true;
 }
 
+/* Keeps the drawings of a run directory's schemes for `peat report`, which runs no plugin. */
+static int draw_schemes(const struct cli *cli)
+{
+    const char *dir = run_called(cli->operand[0], cli->arena);
+    for (int i = 0; i < cli->command->n_option; i++)
+        if (cli->given[i])
+            return cli_mistake(cmd_inspect.name,
+                               "'%s' is a directory; name one of its cells, or leave options out",
+                               cli->operand[0]);
+    if (!dir)
+        return cli_mistake(cmd_inspect.name, "'%s' is not a run directory", cli->operand[0]);
+    struct json request = python_request(cli, NULL);
+    json_put_text(request, "draw", dir);
+    return python_verb(cli, "inspect.verb", request);
+}
+
 static int inspect(const struct cli *cli)
 {
+    const struct request *q = cli->options;
     if (!find_inspected(cli))
         return CLI_USAGE;
     if (!path_is_directory(cli->operand[0]))
         return inspect_scheme(cli);
+    if (cli->n_operand == 1)
+        return draw_schemes(cli);
     if (cli->n_operand != 2)
         return cli_mistake(cmd_inspect.name, "'%s' is a directory; name one of its cells",
                            cli->operand[0]);
     if (cli_given(cli, "d T heads text tokens phase step rows pad combine"))
         return cli_mistake(cmd_inspect.name, "a cell has sizes and tokens of its own: give it only "
                                              "'--what', '--start', '--format', '--json' or '-o'");
-    return write_with(cli, add_cell);
+    const struct cell_files *cell = cli_find_cell(cli);
+    if (!cell)
+        return CLI_USAGE;
+    struct json request = python_request(cli, q->file);
+    json_put_text(request, "folder", cell->dir);
+    return ask(cli, request);
 }
 
 static const struct cli_option options[] = {
-    CLI_WHOLE('d', "d", "N", 1, LARGEST, scheme.d, "width of the stream and of the model"),
-    CLI_WHOLE('T', "T", "N", 1, LARGEST, scheme.T, "positions 0 .. N-1"),
-    CLI_WHOLE('H', "heads", "N", 1, LARGEST, scheme.heads, "attention heads (default 1)"),
+    CLI_WHOLE('d', "d", "N", 1, LARGEST, d, "width of the stream and of the model"),
+    CLI_WHOLE('T', "T", "N", 1, LARGEST, T, "positions 0 .. N-1"),
+    CLI_WHOLE('H', "heads", "N", 1, LARGEST, heads, "attention heads (default 1)"),
     CLI_WORD('f', "format", "FORMAT", format_words, format,
              "table (default), csv, npy, svg or png; also by the end of -o FILE"),
-    CLI_TEXT(0, "what", "NAME", scheme.what,
+    CLI_TEXT(0, "what", "NAME", what,
              "the table to show; for a cell without --what: a list of its tables"),
     CLI_TEXT(0, "text", "TEXT", text, "tokens: the bytes of a text"),
     CLI_OTHER(0, "tokens", "ID,...", read_tokens, "tokens: ids from 0"),
-    CLI_WORD(0, "phase", "PHASE", phase_words, scheme.train, "eval (default) or train"),
-    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, scheme.step, "training step, with --phase train"),
-    CLI_WHOLE(0, "rows", "N", 1, LARGEST, scheme.rows, "rows of the batch, all of the same tokens"),
-    CLI_WHOLE(0, "pad", "N", 0, LARGEST, scheme.pad, "places of padding before the tokens"),
-    CLI_TEXT(0, "combine", "COMBINE", scheme.combine,
+    CLI_WORD(0, "phase", "PHASE", phase_words, phase, "eval (default) or train"),
+    CLI_WHOLE(0, "step", "N", 0, INT64_MAX, step, "training step, with --phase train"),
+    CLI_WHOLE(0, "rows", "N", 1, LARGEST, rows, "rows of the batch, all of the same tokens"),
+    CLI_WHOLE(0, "pad", "N", 0, LARGEST, pad, "places of padding before the tokens"),
+    CLI_TEXT(0, "combine", "COMBINE", combine,
              "what merges the stream (default sum); combine.KEY=value sets it"),
     CLI_FLAG(0, "start", start, "of a cell: as it is before training"),
     CLI_FLAG(0, "describe", describe, "properties of the table instead of its numbers"),
@@ -264,7 +209,6 @@ const struct cli_command cmd_inspect = {
     .summary = "the table of a scheme: its stream, bias or angles",
     CLI_OPERANDS("SCHEME|DIR [key=value ...|CELL]", 1, CLI_MANY, "which scheme?"),
     CLI_ROWS(options),
-    CLI_DEFAULTS(.scheme.heads = 1),
+    CLI_DEFAULTS(.heads = 1),
     .run = inspect,
-    .apart = true,
 };

@@ -64,34 +64,75 @@ static void print_injections(const struct plan *p, struct arena *a)
     }
 }
 
+/* "lr" of "train.lr", unless another axis has that name too. */
+static const char *axis_head(const struct experiment *e, int axis)
+{
+    const char *name = key_name(e->axis[axis].key);
+    for (int i = 0; i < e->n_axis; i++)
+        if (i != axis && strcmp(key_name(e->axis[i].key), name) == 0)
+            return e->axis[axis].key;
+    return name;
+}
+
+enum { COSTS = 9 };
+
+static void add_heads(struct columns *table, const struct experiment *e)
+{
+    static const char *const head[COSTS] = {"cells",       "params",   "positional",
+                                            "FLOPs/token", "training", "evaluation",
+                                            "activations", "tok:pos",  "path"};
+    const char *text[EXPERIMENT_MAX_AXES + COSTS + 1];
+    for (int k = 0; k < e->n_axis; k++)
+        text[k] = axis_head(e, k);
+    memcpy(text + e->n_axis, head, sizeof(head));
+    text[e->n_axis + COSTS] = "state";
+    columns_add(table, text);
+}
+
+/* The row whose first cell this is: costs are those of one cell. */
+static void add_row(struct columns *table, const struct experiment *e, const struct plan_cell *c,
+                    int cells, const char *states)
+{
+    struct arena *a = table->arena;
+    const char *const cost[COSTS] = {arena_printf(a, "%d", cells),
+                                     grouped_number(a, c->q[Q_PARAMS]),
+                                     grouped_number(a, c->q[Q_PARAMS_POSITIONAL]),
+                                     short_number(a, c->q[Q_FLOPS_PER_TOKEN]),
+                                     short_number(a, plan_training(c, 0)),
+                                     short_number(a, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
+                                     mebibytes(a, c->q[Q_HELD_BYTES]),
+                                     number_ratio(a, c->q[Q_INPUT_RATIO_START]),
+                                     c->attention_path};
+    const char *text[EXPERIMENT_MAX_AXES + COSTS + 1];
+    memcpy(text, c->axis, sizeof(*text) * (size_t)e->n_axis);
+    memcpy(text + e->n_axis, cost, sizeof(cost));
+    text[e->n_axis + COSTS] = states;
+    columns_add(table, text);
+}
+
+/* A line for each row of the grid, with the states of those of its cells that are shown. */
 static void print_table(struct loaded_plan *l, const struct request *q,
                         const enum cell_state *state)
 {
-    static const char *const head[] = {"cell",        "label",    "params",     "positional",
-                                       "FLOPs/token", "training", "evaluation", "activations",
-                                       "tok:pos",     "path",     "state"};
+    const struct plan *p = &l->plan;
+    int rows = p->n / p->experiment->n_seed;
     struct columns table;
-    columns_init(&table, &l->arena, 11);
-    columns_add(&table, head);
-    for (int i = 0; i < l->plan.n; i++) {
-        const struct plan_cell *c = &l->plan.cell[i];
-        if (!is_shown(q, i))
-            continue;
-        const char *const row[] = {
-            arena_printf(&l->arena, "%d", c->index),
-            c->label,
-            grouped_number(&l->arena, c->q[Q_PARAMS]),
-            grouped_number(&l->arena, c->q[Q_PARAMS_POSITIONAL]),
-            short_number(&l->arena, c->q[Q_FLOPS_PER_TOKEN]),
-            short_number(&l->arena, plan_training(c, 0)),
-            short_number(&l->arena, c->q[Q_EVAL_FLOPS] + c->q[Q_GENERATE_FLOPS]),
-            mebibytes(&l->arena, c->q[Q_HELD_BYTES]),
-            number_ratio(&l->arena, c->q[Q_INPUT_RATIO_START]),
-            c->attention_path,
-            cell_state_name(state[i])};
-        columns_add(&table, row);
+    struct strbuf states = STRBUF_NEW;
+    const char **name = ARENA_ARRAY(&l->arena, p->experiment->n_seed, const char *);
+    columns_init(&table, &l->arena, p->experiment->n_axis + COSTS + 1);
+    add_heads(&table, p->experiment);
+    for (int row = 0; row < rows; row++) {
+        int n = 0;
+        for (int i = row; i < p->n; i += rows)
+            if (is_shown(q, i))
+                name[n++] = cell_state_name(state[i]);
+        strbuf_clear(&states);
+        plan_states_count(name, n, &states);
+        if (n)
+            add_row(&table, p->experiment, &p->cell[row], n, states.text);
     }
-    columns_print_blocks(&table, 2, stdout);
+    columns_print_blocks(&table, p->experiment->n_axis, stdout);
+    strbuf_release(&states);
 }
 
 /* "3 TFLOP of training, 1 TFLOP of evaluation, at most 9 TFLOP of generation", and with --measure
@@ -294,6 +335,10 @@ static int plan_experiment(const struct cli *cli)
     struct loaded_plan l;
     if (!loaded_plan_open(&l, cli, PLAN_SIZES, NULL, cli->err))
         return CLI_USAGE;
+    if (!loaded_plan_has_engine(&l, cli->err)) {
+        loaded_plan_close(&l);
+        return CLI_USAGE;
+    }
     if (q->registers)
         print_registration(&l.plan, &l.arena);
     else
@@ -318,7 +363,7 @@ static const struct cli_option options[] = {
 
 const struct cli_command cmd_plan = {
     .name = "peat plan",
-    .summary = "every cell of an experiment with its cost and state",
+    .summary = "every row of an experiment with its cost, its cells and their states",
     EXPERIMENT_OPERANDS,
     CLI_ROWS(options),
     .run = plan_experiment,

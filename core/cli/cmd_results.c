@@ -17,7 +17,7 @@ struct request {
     struct results_options read;
     struct table_options table;
     int64_t digits; /* 0: the default */
-    bool all_steps, family;
+    bool all_steps, family, notes;
     const char *file; /* NULL: stdout */
 };
 
@@ -40,9 +40,12 @@ static bool shows(const struct request *q, enum section section)
     return q->part == ALL || q->part == (int)section;
 }
 
-static void add_table(const struct printing *p, const struct table *t)
+static void add_table(const struct printing *p, struct table *t)
 {
+    enum { NOTES = 3 };
     const struct request *q = p->q;
+    if (q->format == TABLE && !q->notes)
+        table_limit_notes(t, NOTES);
     strbuf_add(p->out, p->out->n ? "\n" : "");
     if (q->format == MARKDOWN)
         format_markdown(t, p->out);
@@ -110,8 +113,12 @@ static void add_comparisons(const struct printing *p)
 static void add_json(const struct printing *p)
 {
     const int *order;
-    if (table_order(p->r, &p->q->table, p->a, &order, p->err) == PEAT_OK)
-        (p->q->format == JSON ? format_json : format_jsonl)(p->r, order, p->a, p->out);
+    struct table_options o = p->q->table;
+    o.whole = true;
+    if (p->q->format == JSON)
+        format_json(p->r, &o, p->a, p->out, p->err);
+    else if (table_order(p->r, &o, p->a, &order, p->err) == PEAT_OK)
+        format_jsonl(p->r, order, p->a, p->out);
 }
 
 static void add_results(const struct printing *p)
@@ -189,15 +196,30 @@ static bool has_clashes(const struct cli *cli)
         {"baseline test length", is_csv,
          "options '--baseline', '--test' and '--length' are not for --format csv: it compares "
          "nothing, and has every length"},
+        {"notes", q->format != TABLE,
+         "option '--notes' is for --format table: md and tex have all"},
         {"sort rows", is_csv,
          "options '--sort' and '--rows' are not for --format csv, which has a line for each cell"},
     };
     return CLI_CLASHES(cli, one);
 }
 
+/* The format that the end of the file's name says: "t.tex"; otherwise a table for a terminal. */
+static int format_of(const char *file)
+{
+    const char *end = file ? strrchr(path_name(file), '.') : NULL;
+    int format = TABLE;
+    for (int i = MARKDOWN; end && i <= JSONL; i++)
+        if (strcmp(end + 1, format_words[i]) == 0)
+            format = i;
+    return format;
+}
+
 static int show_results(const struct cli *cli)
 {
     struct request *q = cli->options;
+    if (!cli_given(cli, "format"))
+        q->format = format_of(q->file);
     if (has_clashes(cli))
         return CLI_USAGE;
     q->table.digits = (int)q->digits;
@@ -207,7 +229,7 @@ static int show_results(const struct cli *cli)
 
 static const struct cli_option options[] = {
     CLI_WORD('f', "format", "FORMAT", format_words, format,
-             "table (default), md, csv, tex, json or jsonl"),
+             "table (default), md, csv, tex, json or jsonl; else as -o FILE ends"),
     CLI_WORD(0, "part", "PART", part_words, part,
              "all (default), results, contrasts or claims; csv: results, if not said"),
     CLI_FLAG(0, "family", family,
@@ -235,6 +257,7 @@ static const struct cli_option options[] = {
              "ignore report.best_over: a row for every value, with all seeds"),
     CLI_FLAG(0, "all-steps", all_steps, "csv: every evaluation instead of the last"),
     CLI_FLAG(0, "injection", table.injection, "say what acts where in each row"),
+    CLI_FLAG(0, "notes", notes, "all notes below a table, also on how it is computed"),
     CLI_TEXT('o', "output", "FILE", file, "write there, whole or not at all"),
 };
 

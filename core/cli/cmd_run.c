@@ -5,7 +5,6 @@
 #include "cli/runlooks.h"
 #include "cli/runslurm.h"
 #include "cli/verbs.h"
-#include "diagnose/drawings.h"
 #include "grid/runner.h"
 #include "process/child.h"
 #include "tensor/gemm.h"
@@ -28,14 +27,6 @@ static int exit_code(const struct runner_end *end)
         return CLI_STOPPED;
     bool waits = end->waiting && !end->launched;
     return end->failed || end->left || waits ? CLI_FAILED : CLI_DONE;
-}
-
-/* A failure here is only reported: without drawings the page lacks one section. */
-static void keep_drawings(const char *dir)
-{
-    struct error err = {0};
-    if (drawings_keep(dir, &err) != PEAT_OK)
-        cli_say("the schemes are not drawn: %s", err.text);
 }
 
 static bool run_cells(struct loaded_plan *l, const char *dir, const struct runner_options *o,
@@ -67,8 +58,6 @@ static bool run_plan(struct loaded_plan *l, const char *dir, const struct runner
     bool ran = (!o->launch || slurm_check(dir, &l->arena, err) == PEAT_OK) &&
                rundir_write(dir, &l->plan, &l->arena, err) == PEAT_OK &&
                run_cells(l, dir, o, program, end, err);
-    if (ran && !end->interrupted)
-        keep_drawings(dir);
     close(lock);
     return ran;
 }
@@ -128,22 +117,27 @@ static void say_start(struct loaded_plan *l, const struct request *q, const char
 static void say_changed(struct loaded_plan *l, const char *dir, const struct value *last)
 {
     const struct value *cell;
+    const char *why = NULL;
     int n = 0;
     for (int i = 0; (cell = json_get_item(last, "cells", i)); i++) {
         const char *label = json_get_text(cell, "label"), *id = json_get_text(cell, "id");
-        bool there = false, same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
+        const struct plan_cell *now = NULL;
+        bool same = i < l->plan.n && same_text(l->plan.cell[i].id, id);
         for (int k = 0; k < l->plan.n && !same; k++) {
-            there = there || same_text(l->plan.cell[k].label, label);
+            now = same_text(l->plan.cell[k].label, label) ? &l->plan.cell[k] : now;
             same = same_text(l->plan.cell[k].id, id);
         }
-        n += there && !same &&
-             dir_has(arena_printf(&l->arena, "%s/cells/%s", dir, id), "result.json");
+        const char *folder = arena_printf(&l->arena, "%s/cells/%s", dir, id);
+        if (!now || same || !dir_has(folder, "result.json"))
+            continue;
+        why = why ? why : plan_change(folder, now, &l->arena);
+        n++;
     }
     if (n)
         cli_say("%s: settings, data or a plugin named by path differ from those of %d finished "
                 "cell%s of the last plan, which stay in %s/cells; new cells with the same labels "
-                "are trained",
-                dir, n, plural(n), dir);
+                "are trained: %s",
+                dir, n, plural(n), dir, why);
 }
 
 /* Whether the last plan has cells of this setting, which has the content of its plugins. */
@@ -167,7 +161,7 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
         for (int k = 0; k < c->plugins->n; k++) {
             const char *path = json_get_text(c->plugins->item[k], "path");
             if (strncmp(path, lib, strlen(lib)) == 0 || value_holds_text(said, path) ||
-                was_planned(last, c->config.setting))
+                path_ends_in(path, ".py") || was_planned(last, c->config.setting))
                 continue;
             value_append(a, said, value_text(a, NOWHERE, path));
             cli_say("%s: no run checks a plugin: `peat plugins check %s` does", path, path);
@@ -175,10 +169,13 @@ static void say_unchecked(struct loaded_plan *l, const struct value *last)
     }
 }
 
-/* What a person wants to know before cells are trained. */
+/* Says what was changed, which plugins were not checked, and what starts, before cells are trained.
+ */
 static void say_before(struct loaded_plan *l, const struct request *q, const char *dir)
 {
     struct value *last = NULL;
+    if (rundir_check(dir, &l->plan, &l->arena, NULL) != PEAT_OK)
+        return; /* the run says why */
     if (plan_read(dir, &last, &l->arena, NULL) != PEAT_OK)
         last = NULL;
     say_changed(l, dir, last);
@@ -278,6 +275,7 @@ static int run_loaded(const struct cli *cli, struct loaded_plan *l, struct reque
     q->runner.no_progress = settings->no_progress;
     q->runner.stop_on_failure = q->stop || settings->on_failure == 1;
     if (gemm_check(settings->gemm, cli->err) != PEAT_OK ||
+        (!by_slurm(q, settings) && !loaded_plan_has_engine(l, cli->err)) ||
         (by_slurm(q, settings) && !open_slurm(&slurm, l, dir, q, cli->err)))
         return CLI_USAGE;
     if (!q->runner.quiet && !by_slurm(q, settings))

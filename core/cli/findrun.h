@@ -13,7 +13,8 @@ bool nearly_a_run(const char *word, struct arena *a, struct error *err);
 /* The directory that the word names. It need not be a run: the code that reads it reports what is
  * missing. NULL: there is no such directory, and err names the nearest run, or all runs. */
 const char *find_run(const char *word, struct arena *a, struct error *err);
-/* The same where an experiment file is needed: WORD, WORD.yaml, or else a run directory. */
+/* The experiment file that the word names, WORD or WORD.yaml, or else a run directory. NULL as in
+ * find_run. */
 const char *find_experiment(const char *word, struct arena *a, struct error *err);
 /* The names of the runs in runs/; returns their number. */
 int run_names(const char *const **name, struct arena *a);

@@ -2,6 +2,7 @@
 /* loadplan.c: the steps from a file to a plan, which several commands share. */
 #include "cli/loadplan.h"
 
+#include "cell/engine.h"
 #include "cli/findrun.h"
 #include "experiment/resolved.h"
 #include "grid/rundir.h"
@@ -59,6 +60,13 @@ const char *loaded_plan_dir(struct loaded_plan *l, const char *given)
         dir = arena_printf(&l->arena, "runs/%s", l->experiment.name);
     rundir_adopt(dir, &l->plan, &l->arena);
     return dir;
+}
+
+bool loaded_plan_has_engine(struct loaded_plan *l, struct error *err)
+{
+    const struct run_settings *s = &l->experiment.run;
+    return s->engine == ENGINE_PEAT ||
+           engine_check((enum device)s->device, &l->arena, err) == PEAT_OK;
 }
 
 void loaded_plan_close(struct loaded_plan *l)

@@ -23,4 +23,6 @@ bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_de
 /* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);
+/* Whether the program that computes the cells (run.engine) and its device are here. */
+bool loaded_plan_has_engine(struct loaded_plan *l, struct error *err);
 void loaded_plan_close(struct loaded_plan *l);

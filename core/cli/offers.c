@@ -7,9 +7,8 @@
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/findrun.h"
-#include "diagnose/diagnostics.h"
+#include "cli/verbs.h"
 #include "experiment/schema.h"
-#include "findings/measures.h"
 #include "report/table.h"
 #include "tensor/provider.h"
 
@@ -60,14 +59,8 @@ static void offer_providers(const struct offers *o)
 
 static void offer_diagnostics(const struct offers *o)
 {
-    for (const struct diagnostic *d = diagnostics; d->name; d++)
-        offer(o, d->name, "");
-}
-
-static void offer_measures(const struct offers *o)
-{
-    for (const struct measure *m = measures; m->name; m++)
-        offer(o, m->name, "");
+    for (int i = 0; i < DIAGNOSTICS; i++)
+        offer(o, diagnostic_words[i], "");
 }
 
 static void offer_checks(const struct offers *o)
@@ -240,7 +233,6 @@ static const struct {
     {"AXIS", offer_axes},
     {"METRIC", offer_metrics},
     {"COLUMN", offer_columns},
-    {"MEASURE", offer_measures},
     {"DIAGNOSTIC", offer_diagnostics},
     {"CHECK", offer_checks},
     {"PLUGIN", .kind = {PEAT_SCHEME, PEAT_COMBINE, PEAT_TASK}},

@@ -58,6 +58,11 @@ void plan_say_looks(const struct plan *p, const struct plan_runs *runs, struct a
 const char *plan_measure(const struct plan *p, const bool *is_run, const int64_t *from,
                          struct arena *a, struct error *err);
 
+/* ---- planchange.c ---- */
+
+/* Why the cell with this directory is not the planned one: its plugin, a setting or its data. */
+const char *plan_change(const char *dir, const struct plan_cell *c, struct arena *a);
+
 /* ---- planwarnings.c ---- */
 
 /* Prints "what: learned.sum.s0 and 3 rows more: text", with `end` behind it, for each different

@@ -41,6 +41,16 @@ static void add_words(struct arena *a, const char *words, char *argv[], int *n, 
             argv[(*n)++] = arena_strdup(a, word);
 }
 
+/* -DPEAT_BUILT="cc -O3": the words so far as a literal of C. */
+static char *built_note(struct arena *a, char *const argv[], int n)
+{
+    const char *words = NULL;
+    for (int i = 0; i < n; i++)
+        words = list_add(a, words, " ", argv[i]);
+    return arena_printf(a, "-DPEAT_BUILT=%s",
+                        json_to_text(value_text(a, NOWHERE, words), JSON_LINE, a));
+}
+
 static peat_status compile(const struct cli *cli, const char *file, const char *output,
                            const char *headers)
 {
@@ -54,9 +64,9 @@ static peat_status compile(const struct cli *cli, const char *file, const char *
     add_words(a, "-Wall -Wextra -fPIC -fvisibility=hidden -ffp-contract=off -shared", argv, &n,
               WORDS);
     add_words(a, variable(cpp ? "CXXFLAGS" : "CFLAGS", "-O3"), argv, &n, WORDS / 2);
-    char *last[] = {"-I", arena_strdup(a, headers), arena_strdup(a, file),
-                    "-o", arena_strdup(a, output),  "-Wl,-z,defs",
-                    "-lm"};
+    char *last[] = {built_note(a, argv, n), "-I", arena_strdup(a, headers),
+                    arena_strdup(a, file),  "-o", arena_strdup(a, output),
+                    "-Wl,-z,defs",          "-lm"};
     for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++)
         argv[n++] = last[i];
     argv[n] = NULL;

@@ -391,6 +391,12 @@ static int check_plugin(const struct cli *cli)
     c.q.request.plugin = cli->operand[0];
     c.q.request.setting = cli->operand + 1;
     c.q.request.n_setting = cli->n_operand - 1;
+    if (path_ends_in(cli->operand[0], ".py"))
+        return cli_mistake(plugins_check.name,
+                           "'%s' is Python alone, whose shapes and gradients are checked while it "
+                           "trains; what is checked here is a plugin in C, with --reference %s "
+                           "against this file",
+                           cli->operand[0], cli->operand[0]);
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);

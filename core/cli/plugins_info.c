@@ -2,8 +2,8 @@
 /* plugins_info.c: peat plugins info PLUGIN. */
 
 #include "cli/plugins.h"
+#include "cli/tensor_list.h"
 #include "cli/verbs.h"
-#include "inspect/tensor_list.h"
 #include "nn/stored.h"
 #include "plugin/paramrow.h"
 

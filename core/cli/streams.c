@@ -19,6 +19,21 @@ static void require_stack(void)
     _exit(CLI_USAGE);
 }
 
+/* OpenMP's threads crash where theirs is small. Its number is of KiB, unless a letter follows. */
+static void require_thread_stack(void)
+{
+    enum { LEAST_KIB = 256 };
+    const char *text = getenv("OMP_STACKSIZE");
+    uintmax_t n;
+    char unit = 'K';
+    if (!text || sscanf(text, "%ju %c", &n, &unit) < 1 || (n && strchr("mMgG", unit)) ||
+        (strchr("bB", unit) ? n / 1024 : n) >= LEAST_KIB)
+        return;
+    cli_say("OMP_STACKSIZE is %s, too small a stack for threads: at least %dK are needed", text,
+            LEAST_KIB);
+    _exit(CLI_USAGE);
+}
+
 /* If a standard descriptor is closed, the next file opened would get its number, and output would
  * go into it. The descriptor is opened for the wrong direction, so that using it fails. */
 void cli_start(void)
@@ -30,6 +45,7 @@ void cli_start(void)
     signal(SIGXFSZ, SIG_IGN);
     stops_end_process();
     require_stack();
+    require_thread_stack();
 }
 
 void cli_print(const char *fmt, ...)

@@ -14,6 +14,10 @@ extern const struct cli_command cmd_bench, cmd_bundle, cmd_cell, cmd_compare, cm
 extern const struct cli_command plugins_list, plugins_info, plugins_check, plugins_new,
     plugins_build, plugins_cflags;
 
+/* What `peat diagnose --only` takes. */
+enum { DIAGNOSTICS = 8 };
+extern const char *const diagnostic_words[DIAGNOSTICS];
+
 /* The parts of other verbs that `peat run` uses: the plan (of the chosen among its cells) and the
  * results of its directory. */
 void print_plan(const struct cli *cli, struct loaded_plan *l, const char *dir, const bool *chosen);

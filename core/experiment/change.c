@@ -69,7 +69,7 @@ static bool read_scale(struct reading *r, const struct value *v)
     char near[SUGGESTION] = "";
     if (v->kind == VALUE_TEXT)
         suggestion(v->text, change_scales, names_count(change_scales), near);
-    return mistake(r->err, v->at, "a trend goes over 'log2', 'value', 'order' or 'monotone'%s",
+    return mistake(r->err, v->at, "'over' of a trend is 'log2', 'value', 'order' or 'monotone'%s",
                    near);
 }
 

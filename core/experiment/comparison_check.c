@@ -122,7 +122,7 @@ static const char *what_was_skipped(const struct planning *p)
         return "";
     const char *more = n > 1 ? arena_printf(p->a, " (and %d more)", n - 1) : "";
     return arena_printf(p->a, "; the plan skips '%s'%s: %s",
-                        row_label(p, p->refused, p->e->seed[0]), more, p->refused->refused);
+                        row_name(p, p->refused, false, p->e->seed[0]), more, p->refused->refused);
 }
 
 /* An error, unless the rows are missing because the grid was narrowed. */

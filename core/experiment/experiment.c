@@ -240,7 +240,7 @@ static peat_status load(struct experiment *e, struct arena *arena, const char *p
     bool ok = yaml_load(arena, e->path, &r.root, r.err) == PEAT_OK;
     if (ok && r.root->kind != VALUE_MAP)
         ok = mistake(r.err, r.root->at, "an experiment must be a map of keys and values");
-    ok = ok && words_read(&r, n_word, word);
+    ok = ok && extends_read(&r) && words_read(&r, n_word, word);
     if (ok && mends)
         mend(&r, mends);
     for (size_t i = 0; ok && i < sizeof(steps) / sizeof(*steps); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* howto.c: the sections run, report and match, which say how to run and compare. */
 
+#include "cell/engine.h"
 #include "plugin/params.h"
 #include "reading.h"
 #include "tensor/gemm.h"
@@ -24,6 +25,11 @@ const peat_param run_rows[] = {
         .labels = on_failure_labels),
     RUN(PEAT_ENUM, launcher, "program that starts cells", .labels = launcher_labels),
     RUN(PEAT_STRING, gemm, "provider of matrix products"),
+    RUN(PEAT_ENUM, engine,
+        "program that computes a cell's steps and evaluations: PEAT, or PyTorch "
+        "with the formulas of plugins",
+        .labels = engine_words),
+    RUN(PEAT_ENUM, device, "where PyTorch computes", .labels = device_words),
     RUN(PEAT_BOOL, tensorboard, "write event files beside the metrics"),
     PEAT_PARAM_END,
 };
@@ -181,6 +187,14 @@ static bool read_gemm(struct reading *r, const struct value *run)
     return gemm_check(s->gemm, &why) == PEAT_OK || mistake(r->err, given->at, "%s", why.text);
 }
 
+static bool check_device(struct reading *r, const struct value *run)
+{
+    const struct run_settings *s = &r->e->run;
+    return s->device == DEVICE_CPU || s->engine == ENGINE_TORCH ||
+           mistake(r->err, value_get(run, "device")->at,
+                   "'device: cuda' needs engine: torch, since peat computes on processors");
+}
+
 bool run_read(struct reading *r)
 {
     const struct value *run = value_get(r->root, "run");
@@ -190,7 +204,7 @@ bool run_read(struct reading *r)
     s->threads = value_get(run, "threads") ? s->threads : 1;
     s->no_progress = 600;
     s->plan_timeout = 30;
-    return ok &&
+    return ok && check_device(r, run) &&
            params_fill(checkpoint_rows, s, value_get(run, "checkpoint"), "checkpoint", NULL, r->a,
                        r->err) == PEAT_OK &&
            seconds_read(r, run, "timeout", "run", &s->timeout) &&

@@ -16,12 +16,17 @@ struct labelling {
 
 static void add_value(struct labelling *out, const struct value *v, bool outermost);
 
-/* "base=500,layout=halves" without the key `plugin`. */
+static bool is_shown(const char *key)
+{
+    return strcmp(key, "plugin") != 0 && strcmp(key, "formula") != 0;
+}
+
+/* "base=500,layout=halves" without the keys `plugin` and `formula`. */
 static void add_pairs(struct labelling *out, const struct value *map)
 {
     const char *between = "";
     for (int i = 0; i < map->n; i++) {
-        if (strcmp(map->key[i], "plugin") == 0)
+        if (!is_shown(map->key[i]))
             continue;
         strbuf_addf(&out->text, "%s%s=", between, map->key[i]);
         add_value(out, map->item[i], false);
@@ -34,7 +39,7 @@ static void add_map(struct labelling *out, const struct value *map)
     const struct value *plugin = value_get(map, "plugin"), *own = use_label(map);
     if (own || plugin)
         add_value(out, own ? own : plugin, false);
-    if (own || (plugin && map->n == 1))
+    if (own || (plugin && map->n == 1 + (value_get(map, "formula") ? 1 : 0)))
         return;
     strbuf_add(&out->text, plugin ? "(" : "{");
     add_pairs(out, map);
@@ -136,23 +141,37 @@ bool cell_is_id(const char *text)
     return c > text && !*c && *text != '.';
 }
 
+/* The id without its hash. */
+static struct strbuf name_in(const char *id)
+{
+    struct strbuf name = STRBUF_NEW;
+    const char *dash = strrchr(id, '-');
+    strbuf_add_bytes(&name, id, dash ? (size_t)(dash - id) : strlen(id));
+    return name;
+}
+
 bool cell_fits(const char *glob, const char *label, const char *id)
 {
-    struct strbuf spelled = STRBUF_NEW;
+    struct strbuf spelled = STRBUF_NEW, name = name_in(id);
+    const char *const called[] = {id, name.text, label};
+    bool fits = false;
     add_safe(&spelled, glob, SIZE_MAX, true);
-    bool fits = fnmatch(glob, id, 0) == 0 || fnmatch(spelled.text, id, 0) == 0;
-    if (label)
-        fits = fits || fnmatch(glob, label, 0) == 0 || fnmatch(spelled.text, label, 0) == 0;
+    for (size_t i = 0; i < sizeof(called) / sizeof(*called); i++)
+        fits = fits || (called[i] && (fnmatch(glob, called[i], 0) == 0 ||
+                                      fnmatch(spelled.text, called[i], 0) == 0));
     strbuf_release(&spelled);
+    strbuf_release(&name);
     return fits;
 }
 
-bool cell_is_called(const char *label, const char *word)
+bool cell_is_called(const char *label, const char *id, const char *word)
 {
-    struct strbuf spelled = STRBUF_NEW;
+    struct strbuf spelled = STRBUF_NEW, name = name_in(id);
     add_safe(&spelled, word, SIZE_MAX, true);
-    bool is = strcmp(label, word) == 0 || strcmp(label, spelled.text) == 0;
+    bool is = strcmp(label, word) == 0 || strcmp(label, spelled.text) == 0 ||
+              strcmp(name.text, spelled.text) == 0;
     strbuf_release(&spelled);
+    strbuf_release(&name);
     return is;
 }
 

@@ -3,6 +3,7 @@
 #include "experiment/plan.h"
 
 #include "cell/cellmeta.h"
+#include "cell/engine.h"
 #include "planning.h"
 #include "tensor/gemm.h"
 
@@ -12,13 +13,25 @@
 static bool check_precision(struct planning *p)
 {
     struct error why = {0};
-    int i = 0;
+    int i = p->e->run.engine == ENGINE_PEAT ? 0 : p->n;
     while (i < p->n && p->row[i].cell.config.train.precision != PRECISION_BF16)
         i++;
     if (i == p->n || gemm_check_bf16(p->e->run.gemm, &why) == PEAT_OK)
         return true;
     return mistake(p->err, value_get_path(p->row[i].point.tree, "train.precision")->at,
                    "precision 'bf16' is not available here: %s; use 'fp32'", why.text);
+}
+
+/* Checks that the engine can compute the cells. */
+static bool check_engine(struct planning *p)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < p->n; i++) {
+        const struct cell_config *c = &p->row[i].cell.config;
+        ok = p->e->run.engine == ENGINE_TORCH ? engine_has_formulas(c, p->a, p->err)
+                                              : engine_can_compute(c, p->err);
+    }
+    return ok;
 }
 
 bool row_skip(struct planning *p, struct plan_row *row, bool ok)
@@ -49,7 +62,7 @@ static bool list_skipped(struct planning *p)
     for (int s = 0; s < p->e->n_seed; s++)
         for (int i = 0; i < p->n_refused; i++) {
             struct json one = json_add_map(skipped);
-            json_put_text(one, "label", row_label(p, &p->refused[i], p->e->seed[s]));
+            json_put_text(one, "label", row_name(p, &p->refused[i], false, p->e->seed[s]));
             json_put_text(one, "reason", p->refused[i].refused);
         }
     p->plan->skipped = skipped.v;
@@ -120,36 +133,46 @@ static bool make_cell(struct planning *p, struct plan_cell *cell, int row, int s
         ok = cell_config_reseed(&cell->config, &from->cell.config, cell->seed, p->a, p->err) ==
              PEAT_OK;
     cell->plugins = cell_plugins(&cell->config, p->a);
-    cell->label = row_label(p, from, cell->seed);
-    cell->id = arena_printf(p->a, "%s-%.8s", cell->label, cell->config.hash);
+    cell->label = row_name(p, from, false, cell->seed);
+    cell->name = row_name(p, from, true, cell->seed);
+    cell->id = arena_printf(p->a, "%s-%.8s", cell->name, cell->config.hash);
     if (cell->baseline >= 0)
         cell->baseline += seed * p->n;
     return ok;
 }
 
-static int compare_cells(const void *a, const void *b)
+/* The first cell, in `first`, that has this text too; -1: none. Adds the cell. */
+static int find_twin(struct planning *p, struct text_index *first, const char *text, int cell)
 {
-    const struct plan_cell *const *x = a, *const *y = b;
-    int order = strcmp((*x)->label, (*y)->label);
-    return order ? order : strcmp((*x)->id, (*y)->id);
+    int twin = text_index_find(first, text);
+    if (twin < 0)
+        text_index_add(first, p->a, text, cell);
+    return twin;
 }
 
 /* Labels are short texts, so two cells may get the same one; such cells are named by their ids. */
 static bool tell_labels_apart(struct planning *p)
 {
-    int n = p->plan->n;
-    struct plan_cell **cell = ARENA_ARRAY(p->a, n, struct plan_cell *);
-    for (int i = 0; i < n; i++)
-        cell[i] = &p->plan->cell[i];
-    qsort(cell, (size_t)n, sizeof(*cell), compare_cells);
-    for (int begin = 0, end; begin < n; begin = end) {
-        for (end = begin + 1; end < n && strcmp(cell[begin]->label, cell[end]->label) == 0; end++)
-            if (strcmp(cell[end - 1]->id, cell[end]->id) == 0)
-                return mistake(p->err, p->e->matrix_at,
-                               "two cells would be called '%s': their labels are too much alike",
-                               cell[end]->id);
-        for (int i = begin; end > begin + 1 && i < end; i++)
-            cell[i]->label = cell[i]->id;
+    struct text_index ids = {0}, labels = {0}, names = {0};
+    struct plan_cell *cell = p->plan->cell;
+    int n = p->plan->n, *label = ARENA_ARRAY(p->a, n, int), *name = ARENA_ARRAY(p->a, n, int);
+    for (int i = 0; i < n; i++) {
+        label[i] = find_twin(p, &labels, cell[i].label, i);
+        name[i] = find_twin(p, &names, cell[i].name, i);
+        if (find_twin(p, &ids, cell[i].id, i) >= 0)
+            return mistake(p->err, p->e->matrix_at,
+                           "two cells would be called '%s': their labels are too much alike",
+                           cell[i].id);
+    }
+    for (int i = 0; i < n; i++) {
+        if (label[i] >= 0) {
+            cell[i].label = cell[i].id;
+            cell[label[i]].label = cell[label[i]].id;
+        }
+        if (name[i] >= 0) {
+            cell[i].name = cell[i].id;
+            cell[name[i]].name = cell[name[i]].id;
+        }
     }
     return true;
 }
@@ -167,8 +190,8 @@ static bool make_cells(struct planning *p)
 }
 
 static bool (*const step[])(struct planning *p) = {
-    drop_refused, check_precision, cost_rows,         drop_refused, match_rows_to, drop_refused,
-    list_skipped, check_reports,   comparisons_check, make_cells,   find_trunks};
+    drop_refused, check_precision, check_engine,  cost_rows,         drop_refused, match_rows_to,
+    drop_refused, list_skipped,    check_reports, comparisons_check, make_cells,   find_trunks};
 
 peat_status plan_make(struct plan *plan, const struct experiment *e, struct registry *r,
                       enum plan_depth depth, struct arena *a, struct error *err)

@@ -26,6 +26,7 @@ static const struct field plan_cell_fields[] = {
     {"index", FIELD_INT},
     CELL(id, FIELD_TEXT | FIELD_NEEDED),
     CELL(label, FIELD_TEXT),
+    {"name", FIELD_TEXT},
     {"axes", FIELD_MAP | FIELD_NEEDED, FIELD_TEXT},
     CELL(scheme, FIELD_TEXT),
     CELL(combine, FIELD_TEXT),
@@ -161,6 +162,8 @@ static void add_cell(struct json cells, const struct plan *p, const struct plan_
 {
     struct json m = json_add_map(cells);
     put_cell(m, p, c);
+    if (strcmp(c->name, c->label) != 0)
+        json_put_text(m, "name", c->name);
     json_put_text(m, "task", c->task);
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "hash", c->config.hash);
@@ -284,6 +287,7 @@ static bool read_cell(const struct experiment *e, const struct value *row, struc
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
+        .name = json_text_or(row, "name", json_get_text(row, "label")),
         .first_tokens = json_get_text(row, "first_tokens"),
         .trunk = value_get(row, "trunk"),
         .plugins = value_get(row, "plugins"),

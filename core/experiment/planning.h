@@ -42,8 +42,9 @@ bool find_trunks(struct planning *p);
 bool match_rows_to(struct planning *p);
 /* rows.c: sets p->row from n points, leaving out points that only repeat another. */
 bool rows_read(struct planning *p, const struct point *point, int n);
-/* The label of the row's cell with that seed. */
-const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed);
+/* The label of the row's cell with that seed; `whole`: its name (plan_cell). */
+const char *row_name(const struct planning *p, const struct plan_row *row, bool whole,
+                     int64_t seed);
 /* The config of a point. dropped: see cell_config_read. */
 bool row_config(struct planning *p, struct plan_row *row, bool *dropped);
 /* The first row from `from` on with the labels of `map` that equals `row` on every axis except

@@ -32,6 +32,9 @@ bool words_to_settings(struct reading *r);
 /* The word of the command line with this key; NULL: none. */
 struct word *word_find(const struct reading *r, const char *key);
 
+/* extends.c: puts the file that `extends` names below the root, whose values replace its own. */
+bool extends_read(struct reading *r);
+
 /* plugin_names.c: lists the texts of the whole file and of the words that may name a plugin. */
 struct value *plugin_mentions(const struct reading *r, struct arena *a);
 /* Sets e->names. */

@@ -58,11 +58,11 @@ static struct value *settings_of(const struct plan_cell *c, struct arena *a)
 }
 
 /* "rotary.S" of "rotary.S.s0" */
-static const char *label_of(const struct plan_cell *c, struct arena *a)
+static const char *row_of(const struct plan_cell *c, struct arena *a)
 {
     const char *seed = arena_printf(a, ".s%" PRId64, c->seed);
-    bool has = path_ends_in(c->label, seed);
-    return arena_printf(a, "%.*s", (int)(strlen(c->label) - (has ? strlen(seed) : 0)), c->label);
+    bool has = path_ends_in(c->name, seed);
+    return arena_printf(a, "%.*s", (int)(strlen(c->name) - (has ? strlen(seed) : 0)), c->name);
 }
 
 /* Settings that all rows have are written once. */
@@ -76,7 +76,7 @@ static void put_rows(struct json plan, const struct plan *p)
     json_put(plan, "settings", common);
     struct json rows = json_put_map(plan, "rows");
     for (int i = 0; i < n; i++)
-        json_put(rows, label_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
+        json_put(rows, row_of(&p->cell[i], a), rest(settings_of(&p->cell[i], a), common, a));
 }
 
 /* ---- seeds, cells, plugins ---- */
@@ -102,21 +102,20 @@ static void put_seeds(struct json plan, const struct experiment *e)
     }
 }
 
-/* One hash of every cell's labels and settings, which covers starts that differ between seeds. */
-static void put_cells(struct json plan, const struct plan *p)
+void plan_cells_put(struct json map, const struct value *plan)
 {
     char hex[HASH_HEX];
-    struct json all = json_list(plan.a);
-    for (int i = 0; i < p->n; i++) {
-        const struct plan_cell *c = &p->cell[i];
-        json_add_text(all, c->label);
-        json_add_text(all, c->config.hash);
-        for (int k = 0; k < p->experiment->n_axis; k++)
-            json_add_text(all, c->axis[k]);
+    struct json all = json_list(map.a);
+    const struct value *cell, *axis;
+    for (int i = 0; (cell = json_get_item(plan, "cells", i)); i++) {
+        json_add_text(all, json_text_or(cell, "name", json_get_text(cell, "label")));
+        json_add_text(all, json_get_text(cell, "hash"));
+        for (int k = 0; (axis = json_get_item(plan, "axes", k)); k++)
+            json_add(all, value_get(value_get(cell, "axes"), json_text_or(axis, "key", "")));
     }
     json_hash(all.v, hex);
-    json_put_int(plan, "cells", p->n);
-    json_put_text(plan, "cells_sha256", hex);
+    json_put_int(map, "cells", json_get_count(plan, "cells"));
+    json_put_text(map, "cells_sha256", hex);
 }
 
 /* {"scheme rotary": "<SHA-256>"}; of two files of one name both. */
@@ -137,13 +136,14 @@ static void put_plugins(struct json all, const struct plan *p)
 struct value *plan_registration(const struct plan *p, struct arena *a)
 {
     const struct experiment *e = p->experiment;
+    const struct value *written = plan_value(p, a);
     struct json all = json_map(a);
     json_put(all, "claims", e->claims ? e->claims : value_list(a, NOWHERE));
     struct json plan = json_put_map(all, "plan");
-    put_cells(plan, p);
+    plan_cells_put(plan, written);
     put_seeds(plan, e);
     json_put_text(plan, "gemm", e->run.gemm);
-    json_put(plan, "report", value_get(plan_value(p, a), "report"));
+    json_put(plan, "report", value_get(written, "report"));
     put_rows(plan, p);
     put_plugins(all, p);
     return all.v;

@@ -21,7 +21,7 @@ static void add_key(struct strbuf *out, const char *key, struct arena *a)
     strbuf_add(out, ":");
 }
 
-/* As in JSON, which YAML reads, but a number as it was written. */
+/* Adds a value as JSON, which YAML reads; a number keeps its spelling. */
 static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
 {
     bool map = v->kind == VALUE_MAP;
@@ -91,15 +91,10 @@ static void list_files(struct resolving *r, const struct value *v)
 static const char *file_of(const void *ctx, const struct value *v)
 {
     const struct resolving *r = ctx;
-    bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
-    char *beside = path_beside(from_here ? "" : v->at.file, v->text);
-    char *absolute = realpath(beside, NULL);
-    const char *found = NULL;
+    const char *looked_for, *found = NULL, *absolute = value_path(r->a, v, &looked_for);
     for (int i = 0; absolute && !found && i < r->files->n; i++)
         if (strcmp(r->files->item[i]->text, absolute) == 0)
             found = r->files->item[i]->text;
-    free(absolute);
-    free(beside);
     return found;
 }
 

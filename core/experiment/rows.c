@@ -44,13 +44,35 @@ static bool is_named_axis(const struct axis *axis)
     return strcmp(axis->key, "position.scheme") == 0 || strcmp(axis->key, "position.combine") == 0;
 }
 
-/* The label: scheme.combine, then the other axes. */
-const char *row_label(const struct planning *p, const struct plan_row *row, int64_t seed)
+/* True where labels of an axis stand for settings of the position. */
+static bool position_has_labels(const struct experiment *e)
 {
-    const char *part[EXPERIMENT_MAX_AXES + 2] = {row->cell.scheme, row->cell.combine};
-    int n = 2;
+    for (int i = 0; i < e->n_axis; i++)
+        if (e->axis[i].labelled && axis_is_below(&e->axis[i], "position"))
+            return true;
+    return false;
+}
+
+/* True where scheme or combination are written with the label of this axis: "rotary(base=500)". */
+static bool is_written(const struct planning *p, const struct plan_row *row, int axis)
+{
+    const char *text =
+        arena_printf(p->a, "%s=%s", key_name(p->e->axis[axis].key), row->point.label[axis]);
+    return strstr(row->cell.scheme, text) || strstr(row->cell.combine, text) ||
+           (strcmp(row->point.label[axis], "-") == 0 && strcmp(row->cell.combine, "-") == 0);
+}
+
+const char *row_name(const struct planning *p, const struct plan_row *row, bool whole, int64_t seed)
+{
+    const char *part[EXPERIMENT_MAX_AXES + 2];
+    int n = 0;
+    bool told = !whole && position_has_labels(p->e);
+    if (!told || axis_find(p->e, "position.scheme") >= 0)
+        part[n++] = row->cell.scheme;
+    if (!told || axis_find(p->e, "position.combine") >= 0)
+        part[n++] = row->cell.combine;
     for (int i = 0; i < p->e->n_axis; i++)
-        if (!is_named_axis(&p->e->axis[i]))
+        if (!is_named_axis(&p->e->axis[i]) && (whole || told || !is_written(p, row, i)))
             part[n++] = row->point.label[i];
     return cell_label(p->a, n, part, seed);
 }
@@ -68,7 +90,7 @@ static void set_labels(struct planning *p, struct plan_row *row)
         return;
     const char *task = axis_label(p, row, "task");
     cell->task = task ? task : cell->config.task.plugin->desc->id;
-    cell->label = row_label(p, row, p->e->seed[0]);
+    cell->label = row_name(p, row, false, p->e->seed[0]);
 }
 
 /* Whether both have equal labels on every axis except those of `except`. */

@@ -102,8 +102,8 @@ static void require(struct json m, const char *key)
 /* {plugin: NAME, parameters} */
 static void put_use(struct json m, const struct plugin *p)
 {
-    static const char *const beside[] = {"label", "where", "at", "share", NULL};
-    static const char *const label[] = {"label", NULL};
+    static const char *const beside[] = {"label", "formula", "where", "at", "share", NULL};
+    static const char *const label[] = {"label", "formula", NULL};
     struct json properties = closed_map(m);
     json_put_text(m, "description", p->desc->summary);
     json_put_text(json_put_map(properties, "plugin"), "const", p->name);

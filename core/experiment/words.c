@@ -11,7 +11,7 @@
 
 const char *const experiment_keys[] = {
     "version", "name", "description", "defaults", "matrix",    "overrides", "seeds",
-    "match",   "run",  "report",      "claims",   "made_with", NULL};
+    "match",   "run",  "report",      "claims",   "made_with", "extends",   NULL};
 
 static peat_status read_word(struct arena *a, int i, const char *text, struct value *map,
                              struct error *err)
@@ -79,6 +79,8 @@ bool words_to_root(struct reading *r)
             return mistake(r->err, w->at, "leave 'defaults.' out: write train.steps=10");
         if (strcmp(top, "matrix") == 0)
             return mistake(r->err, w->at, "leave 'matrix.' out: write AXIS=VALUE");
+        if (strcmp(top, "extends") == 0)
+            return mistake(r->err, w->at, "'extends' stands in the file alone");
         w->used = true;
         r->root = value_with_path(r->a, r->root, w->key, w->at, w->value);
     }

@@ -126,9 +126,8 @@ static int compare_ids(const void *a, const void *b)
 
 static bool list_files(struct bundling *b)
 {
-    static const char *const names[] = {"claims.json", "experiment.yaml", "plan.json",
-                                        RESOLVED_FILE, "schemes.json",    "looks.json",
-                                        NULL};
+    static const char *const names[] = {"claims.json", EXPERIMENT_FILE, EXTENDS_FILE, "plan.json",
+                                        RESOLVED_FILE, "schemes.json",  "looks.json", NULL};
     const struct cell_files **cell = ARENA_ARRAY(b->a, b->r->n + 1, const struct cell_files *);
     int n = 0;
     for (int i = 0; i < b->r->n; i++)

@@ -19,6 +19,8 @@ static const struct field begun_fields[] = {
     {NULL},
 };
 enum { BEGUN_FIELDS = 4 };
+static const struct field plan_fields[] = {
+    {"rows", FIELD_MAP, FIELD_MAP}, {"settings", FIELD_MAP}, {NULL}};
 static const struct field version_fields[] = {
     {"sha256", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct claims_version, hash)},
     {"written_utc", FIELD_TEXT | FIELD_NEEDED, MEMBER(struct claims_version, written_utc)},
@@ -26,7 +28,7 @@ static const struct field version_fields[] = {
     {"claims", FIELD_LIST | FIELD_NEEDED},
     {"registered", FIELD_TEXT, MEMBER(struct claims_version, registered)},
     {"by_then", FIELD_MAP, 0, begun_fields},
-    {"plan", FIELD_MAP},
+    {"plan", FIELD_MAP, 0, plan_fields},
     {"plugins", FIELD_MAP, FIELD_TEXT},
     {NULL},
 };
@@ -73,6 +75,8 @@ peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct a
         status = read_version(dir, json_get_item(v, "versions", i), &kept->version[i], a, err);
     for (int i = 0; status == PEAT_OK && i < kept->n; i++)
         kept->claims = kept->claims || kept->version[i].claims->n;
+    if (status != PEAT_OK)
+        *kept = (struct claims_kept){0};
     return status;
 }
 

@@ -133,7 +133,9 @@ static const char *hash_lines(struct print *p)
 const char *fingerprint_of(const struct rundir *r, struct arena *a)
 {
     struct print p = {.a = a};
-    add_file(&p, "experiment.yaml", arena_printf(a, "%s/experiment.yaml", r->path));
+    add_file(&p, EXPERIMENT_FILE, path_in(r->path, EXPERIMENT_FILE).text);
+    if (value_get(value_get(r->plan, "files"), EXTENDS_FILE))
+        add_file(&p, EXTENDS_FILE, path_in(r->path, EXTENDS_FILE).text);
     add_json(&p, "plan.json", lasting_part(r->plan, a));
     bool whole = add_claims(&p, r->path);
     for (int i = 0; i < r->n && whole; i++) {

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "cell/engine.h"
 #include "cell/trunk.h"
 #include "process/child.h"
 
@@ -37,6 +38,10 @@ static char **cell_arguments(const struct loop *l, const struct job *job)
         arena_printf(j->arena, "%d", CHILD_TRAIL),
         "--gemm",
         j->gemm ? j->gemm : "auto",
+        "--engine",
+        engine_words[j->engine],
+        "--device",
+        device_words[j->device],
         j->tensorboard ? "--tensorboard" : NULL,
         j->allow_drift ? "--allow-drift" : NULL,
         "--",

@@ -164,6 +164,39 @@ static const char *change_of(const struct claims_version *was, const struct clai
     return c.n > SHOWN ? arena_printf(a, "%s; and %d more", text, c.n - SHOWN) : text;
 }
 
+/* The seeds of a plan.json; `was` where that is how they were registered. */
+static const struct value *seeds_of(const struct value *plan, const struct value *was,
+                                    struct arena *a)
+{
+    const struct value *is = value_get(plan, "seeds");
+    int64_t n = was && was->kind == VALUE_MAP ? json_get_int(was, "at_most", 0)
+                : was                         ? was->integer
+                                              : 0;
+    struct json counted = json_list(a);
+    for (int64_t i = 0; i < n && i <= is->n; i++)
+        json_add_int(counted, i);
+    return value_equal(counted.v, is) ? was : is;
+}
+
+const char *registration_other(const struct claims_kept *kept, const struct value *plan,
+                               struct arena *a)
+{
+    static const char *const same[] = {"gemm", "settings", "rows", NULL};
+    if (!kept->n || !kept->version[kept->n - 1].registered)
+        return NULL;
+    const struct claims_version *last = &kept->version[kept->n - 1];
+    const struct value *was = value_get(last->v, "plan");
+    struct claims_version is = *last;
+    struct json now = {a, json_part(a, was, same).v}, version = json_map(a);
+    plan_cells_put(now, plan);
+    json_put(now, "seeds", seeds_of(plan, value_get(was, "seeds"), a));
+    json_put(now, "report", value_get(plan, "report"));
+    json_put(version, "plan", now.v);
+    json_put(version, "plugins", value_get(last->v, "plugins"));
+    is.v = version.v;
+    return change_of(last, &is, a);
+}
+
 static const char *begun_words(const struct registered *g, const struct claims_version *v,
                                struct arena *a)
 {

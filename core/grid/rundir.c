@@ -7,8 +7,6 @@
 #include "experiment/resolved.h"
 #include "grid/claimfile.h"
 
-static const char experiment_file[] = "experiment.yaml";
-
 /* ---- the experiment that a directory belongs to ---- */
 
 /* A directory without plan.json is new, but a file of the user is never overwritten. An experiment
@@ -17,7 +15,7 @@ static peat_status check_new(const char *dir, const struct experiment *e, struct
 {
     char theirs[HASH_HEX], mine[HASH_HEX];
     if (file_is_same(path_in(dir, RESOLVED_FILE).text, e->path) ||
-        hash_file(path_in(dir, experiment_file).text, theirs, NULL) != PEAT_OK ||
+        hash_file(path_in(dir, EXPERIMENT_FILE).text, theirs, NULL) != PEAT_OK ||
         (hash_file(e->path, mine, NULL) == PEAT_OK && strcmp(mine, theirs) == 0))
         return PEAT_OK;
     return error_set(err, PEAT_INVALID,
@@ -94,11 +92,32 @@ static void adopt_one(const char *cells, const char **left, int n, struct plan_c
         }
 }
 
+/* Whether the directory's plan calls a cell otherwise than the plan p does. */
+static bool has_other_labels(const char *dir, const struct plan *p, struct arena *a)
+{
+    struct value *plan = NULL;
+    struct text_index ids = {0};
+    bool other = false;
+    for (int i = 0; i < p->n; i++)
+        text_index_add(&ids, a, p->cell[i].id, i);
+    plan_read(dir, &plan, a, NULL);
+    const struct value *one;
+    for (int k = 0; !other && (one = json_get_item(plan, "cells", k)); k++) {
+        int i = text_index_find(&ids, json_text_or(one, "id", ""));
+        other = i >= 0 && json_text_is(one, "label", p->cell[i].name) &&
+                strcmp(p->cell[i].name, p->cell[i].label) != 0;
+    }
+    return other;
+}
+
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a)
 {
     const struct file_path cells = path_in(dir, "cells");
     char **name;
     int n_name, n;
+    if (has_other_labels(dir, p, a))
+        for (int i = 0; i < p->n; i++)
+            p->cell[i].label = p->cell[i].name;
     if (dir_list(cells.text, &name, &n_name, NULL) == PEAT_OK) {
         const char **left = list_leftovers(p, name, n_name, &n, a);
         for (int i = 0; n > 0 && i < p->n; i++)
@@ -172,63 +191,88 @@ peat_status rundir_check_sources(const char *dir, struct arena *a, struct error 
                          "'%s/%s' was changed since `peat run` wrote it; `peat run EXP.yaml -o %s` "
                          "writes it anew, and a changed copy runs from outside of '%s'",
                          dir, RESOLVED_FILE, dir, dir);
-    if (rundir_source(dir, plan, experiment_file) == SOURCE_OTHER)
-        return error_set(err, PEAT_INVALID,
-                         "'%s/%s' was changed since it was run; to run the changed one, copy it to "
-                         "where the first one was, so that its paths hold, and run that with -o %s",
-                         dir, experiment_file, dir);
+    static const char *const written[] = {EXPERIMENT_FILE, EXTENDS_FILE};
+    for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++)
+        if (rundir_source(dir, plan, written[i]) == SOURCE_OTHER)
+            return error_set(
+                err, PEAT_INVALID,
+                "'%s/%s' was changed since it was run; to run the changed one, copy it to "
+                "where the first one was, so that its paths hold, and run that with -o %s",
+                dir, written[i], dir);
     return PEAT_OK;
 }
 
 /* ---- writing ---- */
 
+/* A file that somebody wrote, in the directory. */
+struct written_file {
+    const char *name;
+    char *text; /* NULL: not written */
+    size_t n;
+    bool kept; /* the existing file is kept */
+};
+
 /* The YAML files beside plan.json. */
 struct sources {
-    char *written; /* content of experiment.yaml; NULL: not written */
-    size_t n_written;
-    bool kept;              /* the existing file is kept              */
+    struct written_file experiment, extends;
     struct strbuf resolved; /* content of resolved.yaml; empty: not written */
 };
 
-/* A verbatim copy. It is not kept for an experiment that came from a pipe, which cannot be read
- * again, or from a run's resolved.yaml, which nobody wrote by hand. An experiment without a file
- * has nothing to copy. */
+/* A verbatim copy of `from`. It is not kept for an experiment that came from a pipe, which cannot
+ * be read again, or from a run's resolved.yaml, which nobody wrote by hand. An experiment without a
+ * file has nothing to copy. */
+static bool read_source(const char *dir, const struct experiment *e, const char *from,
+                        struct written_file *s, struct error *err)
+{
+    struct stat st;
+    bool is_file = from && stat(from, &st) == 0 && S_ISREG(st.st_mode);
+    const struct file_path path = path_in(dir, s->name);
+    s->kept = file_exists(path.text) && (e->made_with || (from && !is_file));
+    return !(s->kept || is_file) ||
+           file_read(s->kept ? path.text : from, 0, &s->text, &s->n, err) == PEAT_OK;
+}
+
 static bool read_sources(const char *dir, const struct plan *p, struct sources *s, struct arena *a,
                          struct error *err)
 {
     const struct experiment *e = p->experiment;
-    struct stat st;
-    bool is_file = stat(e->path, &st) == 0 && S_ISREG(st.st_mode);
-    const struct file_path path = path_in(dir, experiment_file);
-    *s = (struct sources){.kept = file_exists(path.text) && (e->made_with || !is_file)};
+    *s = (struct sources){.experiment = {EXPERIMENT_FILE}, .extends = {EXTENDS_FILE}};
     strbuf_init(&s->resolved);
     if (e->root)
         resolved_text(p, a, &s->resolved);
-    return !(s->kept || is_file) ||
-           file_read(s->kept ? path.text : e->path, 0, &s->written, &s->n_written, err) == PEAT_OK;
+    return read_source(dir, e, e->path, &s->experiment, err) &&
+           read_source(dir, e, e->extends, &s->extends, err);
+}
+
+static void put_source(struct json files, const char *name, const char *text, size_t n)
+{
+    char hex[HASH_HEX];
+    if (!text || (!n && strcmp(name, RESOLVED_FILE) == 0))
+        return;
+    hash_bytes(text, n, hex);
+    json_put_text(files, name, hex);
 }
 
 static void put_sources(struct json plan, const struct sources *s)
 {
-    char hex[HASH_HEX];
     struct json files = json_put_map(plan, "files");
-    if (s->written) {
-        hash_bytes(s->written, s->n_written, hex);
-        json_put_text(files, experiment_file, hex);
-    }
-    if (s->resolved.n) {
-        hash_bytes(s->resolved.text, s->resolved.n, hex);
-        json_put_text(files, RESOLVED_FILE, hex);
-    }
+    put_source(files, EXPERIMENT_FILE, s->experiment.text, s->experiment.n);
+    put_source(files, EXTENDS_FILE, s->extends.text, s->extends.n);
+    put_source(files, RESOLVED_FILE, s->resolved.text, s->resolved.n);
+}
+
+static bool write_source(const char *dir, const struct value *plan, const struct written_file *s,
+                         struct error *err)
+{
+    bool is_new = s->text && !s->kept && rundir_source(dir, plan, s->name) != SOURCE_SAME;
+    return !is_new || file_write_own(path_in(dir, s->name).text, s->text, s->n, err) == PEAT_OK;
 }
 
 static bool write_sources(const char *dir, const struct value *plan, const struct sources *s,
                           struct error *err)
 {
-    bool is_new =
-        s->written && !s->kept && rundir_source(dir, plan, experiment_file) != SOURCE_SAME;
-    return (!is_new || file_write_own(path_in(dir, experiment_file).text, s->written, s->n_written,
-                                      err) == PEAT_OK) &&
+    return write_source(dir, plan, &s->experiment, err) &&
+           write_source(dir, plan, &s->extends, err) &&
            (!s->resolved.n || file_write_own(path_in(dir, RESOLVED_FILE).text, s->resolved.text,
                                              s->resolved.n, err) == PEAT_OK);
 }
@@ -248,7 +292,8 @@ static bool write_plan(const char *dir, const struct plan *p, struct arena *a, s
     }
     ok = ok && json_write_file(dir, "plan.json", plan.v, err) == PEAT_OK &&
          write_sources(dir, plan.v, &s, err);
-    free(s.written);
+    free(s.experiment.text);
+    free(s.extends.text);
     strbuf_release(&s.resolved);
     return ok;
 }

@@ -290,7 +290,7 @@ enum way { BY_ID, BY_LABEL, BY_HASH, WAYS };
 static bool is_named(const struct cell_files *c, const char *word, enum way way)
 {
     return way == BY_ID      ? strcmp(c->id, word) == 0
-           : way == BY_LABEL ? cell_is_called(c->label, word)
+           : way == BY_LABEL ? cell_is_called(c->label, c->id, word)
                              : hash_starts(c, word);
 }
 

@@ -498,6 +498,8 @@ peat_status runner_run(const char *dir, const struct plan *p, const struct runne
         .no_progress = o->no_progress,
         .grace = grace_seconds,
         .tensorboard = settings->tensorboard,
+        .engine = (int)settings->engine,
+        .device = (int)settings->device,
         .allow_drift = o->allow_drift,
         .stop_on_failure = o->stop_on_failure,
         .progress = &r.progress,

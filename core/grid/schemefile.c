@@ -2,29 +2,22 @@
 /* schemefile.c: drawings as JSON; the values of a table are one text. */
 #include "grid/schemefile.h"
 
-#define DRAWING(key, flags, name)                                                                  \
-    {                                                                                              \
-        key, flags, MEMBER(struct scheme_drawing, name)                                            \
-    }
-
-/* A drawing without a table, which `why` explains, has only the first HEAD_FIELDS. */
-enum { HEAD_FIELDS = 9, TABLE_FIELDS = 15 };
 static const struct field drawing_fields[] = {
-    DRAWING("title", FIELD_TEXT | FIELD_NEEDED, title),
-    DRAWING("name", FIELD_TEXT | FIELD_NEEDED, name),
-    DRAWING("width", FIELD_INT | FIELD_NEEDED, width),
-    DRAWING("model_heads", FIELD_INT | FIELD_NEEDED, model_heads),
-    DRAWING("cell", FIELD_TEXT | FIELD_NULL, id),
-    DRAWING("label", FIELD_TEXT | FIELD_NULL, label),
-    DRAWING("weights_hash", FIELD_TEXT | FIELD_NULL, weights),
-    DRAWING("why", FIELD_TEXT | FIELD_NULL, why),
-    DRAWING("again", FIELD_BOOL, again),
-    DRAWING("what", FIELD_TEXT, what),
-    DRAWING("numbers", FIELD_TEXT, numbers),
-    DRAWING("all_heads", FIELD_INT, all_heads),
-    DRAWING("heads", FIELD_INT, heads),
-    DRAWING("rows", FIELD_INT, rows),
-    DRAWING("columns", FIELD_INT, columns),
+    {"title", FIELD_TEXT | FIELD_NEEDED},
+    {"name", FIELD_TEXT | FIELD_NEEDED},
+    {"width", FIELD_INT | FIELD_NEEDED},
+    {"model_heads", FIELD_INT | FIELD_NEEDED},
+    {"cell", FIELD_TEXT | FIELD_NULL},
+    {"label", FIELD_TEXT | FIELD_NULL},
+    {"weights_hash", FIELD_TEXT | FIELD_NULL},
+    {"why", FIELD_TEXT | FIELD_NULL},
+    {"again", FIELD_BOOL},
+    {"what", FIELD_TEXT},
+    {"numbers", FIELD_TEXT},
+    {"all_heads", FIELD_INT},
+    {"heads", FIELD_INT},
+    {"rows", FIELD_INT},
+    {"columns", FIELD_INT},
     {"values", FIELD_TEXT},
     {"before", FIELD_TEXT | FIELD_NULL},
     {NULL},
@@ -33,82 +26,42 @@ static const struct field schemes_fields[] = {
     {"schemes", FIELD_LIST | FIELD_NEEDED, FIELD_MAP, drawing_fields}, {NULL}};
 static const struct record schemes_record = {"schemes.json", "format", 1, false, schemes_fields};
 
-static void put_values(struct json map, const char *key, const float *value, int64_t n)
+/* Whether the text has n numbers with one space between two. */
+static bool has_numbers(const char *text, int64_t n)
 {
-    struct strbuf text = STRBUF_NEW;
-    char number[NUMBER_TEXT];
-    for (int64_t i = 0; i < n; i++) {
-        number_text_single(value[i], number);
-        strbuf_addf(&text, i ? " %s" : "%s", number);
-    }
-    json_put_text(map, key, text.text);
-    strbuf_release(&text);
-}
-
-void scheme_drawing_put(struct json map, const struct scheme_drawing *d)
-{
-    fields_put(map, drawing_fields, d->why ? HEAD_FIELDS : TABLE_FIELDS, d);
-    if (d->why)
-        return;
-    put_values(map, "values", d->value, drawing_values(d));
-    if (d->before)
-        put_values(map, "before", d->before, drawing_values(d));
-}
-
-peat_status scheme_drawings_write(const char *dir, struct json list, struct error *err)
-{
-    struct json file = json_map(list.a);
-    json_put_int(file, "format", schemes_record.format);
-    json_put(file, "schemes", list.v);
-    return json_write_file(dir, schemes_record.name, file.v, err);
-}
-
-/* NULL: the text does not have n values. */
-static float *read_values(const char *text, int64_t n, struct arena *a)
-{
-    float *value = ARENA_ARRAY(a, n, float);
-    for (int64_t i = 0; i < n; i++) {
-        if (!text || !*text)
-            return NULL;
-        value[i] = *text == 'n' ? NAN : (float)number_parse(text);
+    for (; n > 0 && text && *text; n--) {
         text = strchr(text, ' ');
         text = text ? text + 1 : NULL;
     }
-    return text ? NULL : value;
+    return n == 0 && !text;
 }
 
 /* False: the sizes are impossible, or their number of values is another. */
-static bool read_drawing(struct scheme_drawing *d, const struct value *v, struct arena *a)
+static bool has_table(const struct value *v)
 {
-    const int64_t most = DRAWING_VALUES_MAX;
+    enum { MOST = 1 << 17 };
+    int64_t heads = json_get_int(v, "heads", 0), rows = json_get_int(v, "rows", 0),
+            columns = json_get_int(v, "columns", 0);
     const char *before = json_get_text(v, "before");
-    *d = (struct scheme_drawing){0};
-    fields_get(v, drawing_fields, d);
-    if (d->why)
+    if (json_get_text(v, "why"))
         return true;
-    if (!d->what || !d->numbers || d->heads > most || d->rows > most || d->columns > most ||
-        drawing_values(d) < 1 || drawing_values(d) > most)
+    if (!json_get_text(v, "what") || !json_get_text(v, "numbers") || heads > MOST || rows > MOST ||
+        columns > MOST)
         return false;
-    d->value = read_values(json_get_text(v, "values"), drawing_values(d), a);
-    d->before = before ? read_values(before, drawing_values(d), a) : NULL;
-    return d->value && (d->before || !before);
+    int64_t n = (heads ? heads : 1) * rows * columns;
+    return n >= 1 && n <= MOST && has_numbers(json_get_text(v, "values"), n) &&
+           (!before || has_numbers(before, n));
 }
 
-peat_status scheme_drawings_read(const char *dir, struct scheme_drawings *all, struct arena *a,
-                                 struct error *err)
+peat_status scheme_drawings_check(const char *dir, struct arena *a, struct error *err)
 {
     struct value *file;
-    *all = (struct scheme_drawings){.n = 0};
     peat_status status = record_read(dir, &schemes_record, a, &file, err);
     int n = status == PEAT_OK ? json_get_count(file, "schemes") : 0;
-    all->item = ARENA_ARRAY(a, n + 1, struct scheme_drawing);
-    all->n = n;
     for (int i = 0; i < n; i++)
-        if (!read_drawing(&all->item[i], json_get_item(file, "schemes", i), a)) {
-            all->n = 0;
+        if (!has_table(json_get_item(file, "schemes", i)))
             return error_set(err, PEAT_CORRUPT,
                              "'%s/%s' is damaged: schemes[%d] has no table of its size", dir,
                              schemes_record.name, i);
-        }
     return status;
 }

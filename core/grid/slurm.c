@@ -157,8 +157,13 @@ static peat_status check_array(const char *dir, const char *array, struct arena 
 
 peat_status slurm_check(const char *dir, struct arena *a, struct error *err)
 {
+    static const char *const word[] = {"sbatch", "--version", NULL};
     struct value *jobs = NULL;
-    peat_status status = json_read_file(path_in(dir, "slurm").text, "job.json", a, &jobs, err);
+    struct printed p;
+    peat_status status = run_program(word, &p, a, err);
+    if (status != PEAT_OK)
+        return status;
+    status = json_read_file(path_in(dir, "slurm").text, "job.json", a, &jobs, err);
     const char *array = status == PEAT_OK ? json_get_text(jobs, "array") : NULL;
     if (status == PEAT_NOTFOUND) {
         if (err)

@@ -3,6 +3,8 @@
 
 #include "grid/slurm.h"
 
+#include "cell/engine.h"
+
 #define MINUTE 60.0
 
 /* The texts of slurm_begin.sh and slurm_end.sh, from the build. Slurm's SIGTERM reaches every
@@ -126,6 +128,9 @@ static void add_cells(const struct slurm_array *s, struct strbuf *out)
     if (j->timeout > 0)
         strbuf_addf(out, " --timeout %.0f", ceil(j->timeout));
     strbuf_addf(out, " --no-progress %.0f", ceil(j->no_progress));
+    if (j->engine != ENGINE_PEAT)
+        strbuf_addf(out, " --engine %s --device %s", engine_words[j->engine],
+                    device_words[j->device]);
     if (j->tensorboard)
         strbuf_add(out, " --tensorboard");
     if (j->allow_drift)

@@ -54,7 +54,7 @@ static void check_sealed(struct verification *v, const char *label, const char *
 
 static void check_sources(struct verification *v)
 {
-    static const char *const name[] = {"experiment.yaml", RESOLVED_FILE};
+    static const char *const name[] = {EXPERIMENT_FILE, EXTENDS_FILE, RESOLVED_FILE};
     for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
         enum source is = rundir_source(v->dir.path, v->dir.plan, name[i]);
         if (is == SOURCE_MISSING)
@@ -233,6 +233,10 @@ static void check_claims(struct verification *v, const char *path)
         verify_add(&v->problems, NULL, "claims.json is missing, and the experiment has claims");
     else if (planned && strcmp(kept->version[kept->n - 1].hash, planned) != 0)
         verify_add(&v->problems, NULL, "claims.json does not end with the claims of plan.json");
+    const char *other = registration_other(kept, v->dir.plan, v->arena);
+    if (other)
+        verify_add(&v->problems, NULL, "plan.json is not what claims.json registers last: %s",
+                   other);
     registration_add(&said, "", kept, 1, &v->dir, v->arena);
     for (int i = 0; i < said.n; i++)
         verify_add(&v->notes, NULL, "%s", said.line[i]);
@@ -272,9 +276,8 @@ peat_status verify_registered(struct verification *v, const char *line, struct e
 
 static void check_drawings(struct verification *v, const char *path)
 {
-    struct scheme_drawings drawings;
     struct error why = {0};
-    peat_status status = scheme_drawings_read(path, &drawings, v->arena, &why);
+    peat_status status = scheme_drawings_check(path, v->arena, &why);
     if (status != PEAT_OK && status != PEAT_NOTFOUND)
         verify_add(&v->problems, NULL, "%s", why.text);
 }
@@ -318,7 +321,9 @@ static const char *reason_of(const struct cell_files *c, struct arena *a)
 static void list_left_out(struct verification *v)
 {
     struct arena *a = v->arena;
+    enum { NAMED = 3 };
     const char *open[CELL_STATES] = {0};
+    int n_open[CELL_STATES] = {0};
     const struct value *skipped;
     for (int i = 0; i < v->dir.n; i++) {
         const struct cell_files *c = &v->dir.cell[i];
@@ -327,13 +332,14 @@ static void list_left_out(struct verification *v)
         if (c->state == CELL_STALE || c->state == CELL_DIVERGED || cell_has_failed(c->state))
             verify_add(&v->notes, c->label, "%s, in no mean: %s", cell_state_name(c->state),
                        reason_of(c, a));
-        else
+        else if (++n_open[c->state] <= NAMED)
             open[c->state] = arena_item(a, open[c->state], "%s", c->label);
     }
     for (int k = 0; k < CELL_STATES; k++)
         if (open[k])
-            verify_add(&v->notes, NULL, "%s, in no mean: %s", cell_state_name((enum cell_state)k),
-                       open[k]);
+            verify_add(&v->notes, NULL, "%d %s, in no mean: %s%s", n_open[k],
+                       cell_state_name((enum cell_state)k), open[k],
+                       n_open[k] > NAMED ? ", ..." : "");
     for (int i = 0; (skipped = json_get_item(v->dir.plan, "skipped", i)); i++)
         verify_add(&v->notes, json_get_text(skipped, "label"), "skipped, in no mean: %s",
                    json_text_or(skipped, "reason", ""));
@@ -367,6 +373,30 @@ static void list_twins(struct verification *v, struct remarks *to, const char *k
     }
 }
 
+/* Of one seed, task, architecture and training, cells see the same batches and measure the same. */
+static bool is_fed_alike(const struct cell_files *x, const struct cell_files *y)
+{
+    static const char *const same[] = {"seed", "task", "train", "model.arch"};
+    bool alike = x->planned && x->state == CELL_DONE;
+    for (size_t i = 0; alike && i < sizeof(same) / sizeof(*same); i++)
+        alike =
+            !value_differs(value_get_path(x->config, same[i]), value_get_path(y->config, same[i]));
+    return alike;
+}
+
+static void check_alike(struct verification *v, int i)
+{
+    static const char *const both[] = {"batch_hash", "metrics", "length_unit", NULL};
+    const struct cell_files *c = &v->dir.cell[i];
+    int k = i - 1;
+    while (k >= 0 && !is_fed_alike(&v->dir.cell[k], c))
+        k--;
+    for (int n = 0; k >= 0 && c->planned && c->state == CELL_DONE && both[n]; n++)
+        if (value_differs(value_get(v->dir.cell[k].result, both[n]), value_get(c->result, both[n])))
+            verify_add(&v->problems, c->label, "its %s is not that of %s, which is fed alike",
+                       both[n], v->dir.cell[k].label);
+}
+
 static peat_status check_dir(const char *path, struct verification *v, struct error *err)
 {
     struct data_files files = {.a = v->arena};
@@ -384,14 +414,17 @@ static peat_status check_dir(const char *path, struct verification *v, struct er
     verify_plan(v);
     check_drawings(v, path);
     check_trunks(v, path);
-    for (int i = 0; i < v->dir.n; i++)
+    for (int i = 0; i < v->dir.n; i++) {
         check_cell(v, i, &files);
+        check_alike(v, i);
+    }
     list_twins(v, &v->problems, "weights_hash", "weights");
     list_twins(v, &v->notes, "batch_hash", "batches");
     list_left_out(v);
-    verify_add(&v->unchecked, NULL,
-               "values that only result.json has: times, memory, ratios, hashes of batches and "
-               "weights, and whether more of a metric is better");
+    verify_add(
+        &v->unchecked, NULL,
+        "values that only result.json has: times, memory, ratios, hashes of weights, and, of "
+        "all cells together, batches and whether more of a metric is better");
     if (v->unfinished)
         verify_add(&v->notes, NULL, "%d cell%s not finished", v->unfinished,
                    v->unfinished == 1 ? " is" : "s are");
@@ -452,7 +485,14 @@ const char *verify_quote(const struct verification *v, const char *hash)
                                   json_text_or(one, "id", "unknown"),
                                   json_text_or(one, "version", "unknown")));
     }
-    return arena_printf(v->arena, "'%s', SHA-256 %s: %d of %d cells%s%s",
+    const struct registered found = claims_registered(&v->claims, 1, &v->dir);
+    const char *registered = found.at < 0 ? NULL : v->claims.version[found.at].registered;
+    if (registered)
+        registered = arena_printf(v->arena, ", registration %.12s %s the first step%s", registered,
+                                  found.late || found.begun ? "after" : "before",
+                                  found.at < v->claims.n - 1 ? " and changed later" : "");
+    return arena_printf(v->arena, "'%s', SHA-256 %s: %d of %d cells%s%s%s",
                         json_get_text(v->dir.plan, "experiment"), hash, v->finished,
-                        v->finished + v->unfinished, joined(&engines), joined(&plugins));
+                        v->finished + v->unfinished, registered ? registered : "", joined(&engines),
+                        joined(&plugins));
 }

@@ -173,7 +173,20 @@ static void check_cells(const struct derived *d)
 
 /* ---- the files ---- */
 
-/* The words of command lines after those that the file itself was made with. */
+/* True where a later word has the key of the i-th. */
+static bool is_replaced(const struct value *made, int i)
+{
+    const char *text = json_get_item(made, "words", i)->text;
+    const struct value *one;
+    size_t key = strcspn(text, "=") + 1;
+    while ((one = json_get_item(made, "words", ++i)))
+        if (one->kind == VALUE_TEXT && strncmp(one->text, text, key) == 0)
+            return true;
+    return false;
+}
+
+/* The words of command lines after those that the file itself was made with; of several for one key
+ * the last. */
 static int list_words(const struct value *made, const struct value *own, char ***word,
                       struct arena *a)
 {
@@ -181,7 +194,7 @@ static int list_words(const struct value *made, const struct value *own, char **
     const struct value *one;
     *word = ARENA_ARRAY(a, json_get_count(made, "words") + 1, char *);
     for (int i = first; (one = json_get_item(made, "words", i)); i++)
-        if (one->kind == VALUE_TEXT)
+        if (one->kind == VALUE_TEXT && !is_replaced(made, i))
             (*word)[n++] = arena_strdup(a, one->text);
     return n;
 }
@@ -214,9 +227,10 @@ static bool check_file(struct derived *d, const char *file, const struct value *
  * it. */
 static bool names_library(const struct value *v)
 {
-    bool found = v->kind == VALUE_TEXT && strstr(v->text, ".so");
+    bool found = v->kind == VALUE_TEXT && (strstr(v->text, ".so") || path_ends_in(v->text, ".py"));
     for (int i = 0; i < v->n && !found; i++)
-        found = names_library(v->item[i]);
+        found = !(v->kind == VALUE_MAP && strcmp(v->key[i], "formula") == 0) &&
+                names_library(v->item[i]);
     return found;
 }
 

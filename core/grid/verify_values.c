@@ -231,8 +231,7 @@ static void compare_trained_by(struct verification *v, const struct cell_files *
         verify_add(&v->problems, c->label,
                    "meta.json and its checkpoint differ in the program that trained it");
     else if (said)
-        verify_add(&v->notes, c->label,
-                   "another program trained it (%s); its last evaluation was done by PEAT", said);
+        verify_add(&v->notes, c->label, "another program trained it (%s)", said);
 }
 
 void verify_state(struct verification *v, const struct cell_files *c, const struct value *state)

@@ -192,7 +192,7 @@ const char *const paired_test_words[PAIRED_TESTS] = {"sign-flip", "wilcoxon", "t
 
 static const struct {
     const char *name;
-    double (*p)(const double *d, int n, bool both); /* p two-sided, or for "greater" */
+    double (*p)(const double *d, int n, bool both); /* the two-sided p, or that of "mean > 0" */
 } tests[PAIRED_TESTS] = {
     [TEST_SIGN_FLIP] = {"exact sign-flip test", signflip_tail},
     [TEST_WILCOXON] = {"exact Wilcoxon signed-rank test", wilcoxon_tail},

@@ -21,6 +21,7 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
         .collect = collect,
         .observer = observer,
         .drops = "dropout",
+        .prefix = "",
         .span.rows = {.size = sizeof(pass->span.rows),
                       .T = in->T,
                       .T_total = in->T_total > 0 ? in->T_total : in->T,

@@ -211,18 +211,14 @@ struct attention_options block_attention_options(const struct model_config *c)
     };
 }
 
-void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x)
-{
-    const struct observer *o = pass->observer;
-    if (o && o->residual && x && !graph_failed(pass->g))
-        o->residual(o->ctx, layer, x);
-}
-
 /* The input of a part: norm(x) if norms are before parts, otherwise x. */
-static peat_node *part_input(struct graph *g, const struct model_config *c,
-                             const struct norm_weights *n, peat_node *x)
+static peat_node *part_input(struct pass *pass, const struct model_config *c,
+                             const struct norm_weights *n, const char *place, int64_t layer,
+                             peat_node *x)
 {
-    return c->norm_place == NORM_BEFORE ? norm_forward(g, n, x) : x;
+    if (c->norm_place != NORM_BEFORE)
+        return x;
+    return pass_seen(pass, place, layer, norm_forward(pass->g, n, x));
 }
 
 /* x plus the output y of a part; the sum is normed if norms are after parts. */
@@ -237,21 +233,19 @@ static peat_node *part_added(struct pass *pass, const struct model_config *c,
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          const struct crossing *crossing, int64_t layer, peat_node *x)
 {
-    struct graph *g = pass->g;
     const struct attention_options options = block_attention_options(c);
-    x = run_residual(pass, layer, x);
-    pass_show_residual(pass, layer, x);
-    peat_node *y = part_input(g, c, &b->norm1, x);
+    x = pass_seen(pass, "stream", layer, run_residual(pass, layer, x));
+    peat_node *y = part_input(pass, c, &b->norm1, "norm1", layer, x);
     y = c->mixer == MIXER_ATTENTION
             ? attention_forward(pass, &b->attention, &options, layer, y, NULL)
             : mixer_forward(pass, &b->mixer, (enum mixer)c->mixer, layer, y);
     x = part_added(pass, c, &b->norm1, x, y, "attention", layer);
     if (crossing) {
-        y = part_input(g, c, &b->norm_cross, x);
+        y = part_input(pass, c, &b->norm_cross, "norm_cross", layer, x);
         y = attention_forward(crossing->pass, &b->cross, &options, layer, y, crossing->memory);
         x = part_added(pass, c, &b->norm_cross, x, y, "cross", layer);
     }
-    y = part_input(g, c, &b->norm2, x);
+    y = part_input(pass, c, &b->norm2, "norm2", layer, x);
     run_carry(pass, layer, y);
     return part_added(pass, c, &b->norm2, x, mlp(pass, b, c, y), "mlp", layer);
 }

@@ -187,10 +187,10 @@ static peat_node *encode(struct pass *pass, int index)
 }
 
 /* The stream, or the observer's replacement. */
-static peat_node *observed(struct pass *pass, enum stream_kind kind, int scheme, peat_node *x)
+static peat_node *observed(struct pass *pass, enum stream_kind kind, int index, peat_node *x)
 {
     const struct observer *o = pass->observer;
-    return o && o->stream && x ? o->stream(o->ctx, pass, kind, scheme, x) : x;
+    return o && o->stream && x ? o->stream(o->ctx, pass, kind, index, x) : x;
 }
 
 /* Merges streams of the rows, or of the front. For combinations the front is at position 0. */
@@ -254,13 +254,13 @@ struct streams {
 };
 
 /* Adds a stream for tokens and, if there is a class token, its row: before them or in the front. */
-static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind,
+static void add_tokens(struct streams *s, struct pass *pass, enum stream_kind kind, int index,
                        peat_node *tokens, peat_node *class)
 {
     if (class && pass->span.front == 0)
         tokens = op_concat(&pass->g->base, 2, (peat_node *[]){class, tokens}, 1);
     s->front[s->n] = class;
-    s->side[s->n++] = observed(pass, kind, -1, tokens);
+    s->side[s->n++] = observed(pass, kind, index, tokens);
 }
 
 static void add_positions(struct streams *s, struct model *m, struct pass *pass)
@@ -295,7 +295,7 @@ static void add_own(struct streams *s, struct model *m, struct pass *pass,
     else
         x = b ? projected(m, pass, in, in->stream_number[i], w, b)
               : look_up(m, pass, w, in, in->stream_id[i]);
-    add_tokens(s, pass, STREAM_SEGMENT, x, class);
+    add_tokens(s, pass, STREAM_SEGMENT, i, x, class);
 }
 
 static peat_node *all_joined(struct pass *pass, const struct streams *s)
@@ -312,17 +312,15 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
     struct streams s = {0};
     peat_node *class = m->class_token ? class_token_stream(m, pass, m->class_token) : NULL;
     peat_node *tokens = m->token ? look_up(m, pass, m->token, in, in->token) : patches(m, pass, in);
-    add_tokens(&s, pass, STREAM_TOKEN, tokens, class);
+    add_tokens(&s, pass, STREAM_TOKEN, -1, tokens, class);
     add_positions(&s, m, pass);
     if (m->segment) {
         class = m->class_token ? class_token_stream(m, pass, m->segment) : NULL;
-        add_tokens(&s, pass, STREAM_SEGMENT, look_up(m, pass, m->segment, in, in->segment), class);
+        add_tokens(&s, pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in, in->segment),
+                   class);
     }
     for (int i = 0; i < m->positional->n_more; i++)
         add_own(&s, m, pass, in, i);
-    peat_node *x = all_joined(pass, &s);
-    const struct observer *o = pass->observer;
-    if (o && o->input && x)
-        x = o->input(o->ctx, pass, x);
+    peat_node *x = pass_seen(pass, "input", -1, all_joined(pass, &s));
     return pass_dropout(pass, x, m->config.dropout, "input", 0);
 }

@@ -96,20 +96,28 @@ static unsigned char *file_image(const struct named_tensor *const *order, int n,
     return image;
 }
 
-peat_status safetensors_write(const char *path, const struct named_tensor *t, int n,
-                              const struct value *metadata, struct error *err)
+unsigned char *safetensors_image(const struct named_tensor *t, int n, const struct value *metadata,
+                                 size_t *size)
 {
     struct arena a;
-    size_t data_bytes, size;
+    size_t data_bytes;
     arena_init(&a, "header", 1 << 16);
     const struct named_tensor **order = in_file_order(t, n);
     const char *header = header_text(order, n, metadata, &a, &data_bytes);
-    unsigned char *image = file_image(order, n, header, data_bytes, &size);
+    unsigned char *image = file_image(order, n, header, data_bytes, size);
+    free(order);
+    arena_release(&a);
+    return image;
+}
+
+peat_status safetensors_write(const char *path, const struct named_tensor *t, int n,
+                              const struct value *metadata, struct error *err)
+{
+    size_t size;
+    unsigned char *image = safetensors_image(t, n, metadata, &size);
     peat_status status = image ? file_write(path, image, size, err)
                                : error_set(err, PEAT_NOMEM, "out of memory to write '%s'", path);
     free(image);
-    free(order);
-    arena_release(&a);
     return status;
 }
 

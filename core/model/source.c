@@ -60,6 +60,7 @@ static peat_node *encoded(struct model *m, struct pass *pass, struct graph *g,
     struct encoder *e = m->encoder;
     pass_init(pass, m, &e->positional, &e->dims, g, source);
     pass->drops = "dropout.encoder";
+    pass->prefix = SOURCE_PREFIX;
     pass->mask = mask;
     if (!positions_fill(pass, source, false))
         return NULL;
@@ -67,7 +68,8 @@ static peat_node *encoded(struct model *m, struct pass *pass, struct graph *g,
     peat_node *x = input_forward(m, pass, source);
     for (int64_t l = 0; l < e->dims.L; l++)
         x = block_forward(pass, &e->block[l], &m->config, NULL, l, x);
-    return e->norm.w ? norm_forward(g, &e->norm, x) : x;
+    x = pass_seen(pass, "stream", -1, x);
+    return e->norm.w ? pass_seen(pass, "norm", -1, norm_forward(g, &e->norm, x)) : x;
 }
 
 static struct model_input source_input(const struct model_input *in)
@@ -85,11 +87,11 @@ static struct model_input source_input(const struct model_input *in)
 
 /* Runs the encoder over the sources of `in`, as *from. */
 static peat_node *run_encoder(struct model *m, struct graph *g, const struct model_input *in,
-                              struct pass *from)
+                              const struct observer *observer, struct pass *from)
 {
     const struct model_input source = source_input(in);
     const struct attention_mask mask = {.window = m->config.window, .pad_k = in->source_pad};
-    *from = (struct pass){.collect = false};
+    *from = (struct pass){.observer = observer};
     if (!in->source)
         return graph_fail(g, "the model needs a source for each row, and the batch has none");
     peat_node *memory = encoded(m, from, g, &source, &mask);
@@ -106,9 +108,10 @@ static struct pass *pass_across(struct model *m, const struct pass *pass,
     struct attention_mask *mask = ARENA_NEW(a, struct attention_mask);
     struct pass *across = ARENA_NEW(a, struct pass);
     *mask = (struct attention_mask){.pad_k = source->pad};
-    *across = (struct pass){.collect = false};
+    *across = (struct pass){.observer = pass->observer};
     pass_init(across, m, m->positional, &m->dims, pass->g, in);
     across->span = (struct span){pass->span.front, pass->span.rows, pass->span.so_far, source};
+    across->prefix = "cross.";
     across->stored = pass->stored;
     across->mask = mask;
     return across;
@@ -119,10 +122,9 @@ struct crossing source_cross(struct model *m, struct pass *pass, const struct mo
     struct graph *g = pass->g;
     const struct stored *s = pass->stored;
     struct pass *from = ARENA_NEW(g->arena, struct pass);
-    *from = (struct pass){.collect = false};
     peat_node *memory =
         s ? graph_constant(g, s->memory.dtype, s->memory.rank, s->memory.dim, s->memory.data)
-          : run_encoder(m, g, in, from);
+          : run_encoder(m, g, in, pass->observer, from);
     struct pass *across = pass_across(m, pass, in, s ? &s->source : &from->span.rows);
     across->composed = from->composed;
     if (!graph_failed(g))
@@ -133,7 +135,7 @@ struct crossing source_cross(struct model *m, struct pass *pass, const struct mo
 bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s)
 {
     struct pass *from = ARENA_NEW(g->arena, struct pass);
-    peat_node *memory = run_encoder(m, g, in, from);
+    peat_node *memory = run_encoder(m, g, in, NULL, from);
     if (graph_failed(g))
         return false;
     s->source = from->span.rows;

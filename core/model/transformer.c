@@ -156,8 +156,8 @@ peat_node *model_input_alone(struct model *m, struct graph *g, const struct mode
 }
 
 /* From the input of the first block to the logits. */
-static peat_node *leave(struct model *m, struct graph *g, const struct model_input *in,
-                        struct pass *pass, peat_node *x)
+static peat_node *blocks_and_head(struct model *m, struct graph *g, const struct model_input *in,
+                                  struct pass *pass, peat_node *x)
 {
     struct crossing crossing, *across = NULL;
     if (m->encoder && !graph_failed(g)) {
@@ -166,9 +166,9 @@ static peat_node *leave(struct model *m, struct graph *g, const struct model_inp
     }
     for (int64_t l = 0; l < m->config.n_layer; l++)
         x = block_forward(pass, &m->block[l], &m->config, across, l, x);
-    pass_show_residual(pass, m->config.n_layer, x);
+    x = pass_seen(pass, "stream", -1, x);
     if (m->norm.w)
-        x = norm_forward(g, &m->norm, x);
+        x = pass_seen(pass, "norm", -1, norm_forward(g, &m->norm, x));
     x = head_forward(m, pass, in, x);
     if (across)
         pass->composed = pass->composed || across->pass->composed;
@@ -184,7 +184,7 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
         pass = &local;
     struct attention_mask mask;
     peat_node *x = enter(m, g, in, pass, &mask);
-    return leave(m, g, in, pass, x);
+    return blocks_and_head(m, g, in, pass, x);
 }
 
 /* ---- passes over only the newest rows ---- */
@@ -259,7 +259,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
     pass.mask = &mask;
     pass_prepare(&pass);
     peat_node *x = input_forward(m, &pass, &in);
-    peat_node *logits = leave(m, g, &in, &pass, x);
+    peat_node *logits = blocks_and_head(m, g, &in, &pass, x);
     s->done = end;
     return logits;
 }

@@ -206,7 +206,8 @@ static void show(struct group_attention *a)
     const struct observer *o = a->pass->observer;
     if (!o || !o->attention || graph_failed(a->pass->g))
         return;
-    struct attention_seen seen = {.layer = a->layer,
+    struct attention_seen seen = {.pass = a->pass,
+                                  .layer = a->layer,
                                   .begin = a->group.begin,
                                   .end = a->group.end,
                                   .projected = a->projected,
@@ -310,5 +311,6 @@ peat_node *attention_forward(struct pass *pass, const struct attention_weights *
     peat_node *o = n == 1 ? out[0] : op_concat(g, n, out, 1);
     o = op_permute(g, o, 4, (int32_t[]){0, 2, 1, 3});
     o = op_reshape(g, o, 3, (int64_t[]){pass->B, span_n_queries(&pass->span), pass->dims.D});
+    o = pass_seen(pass, "context", layer, o);
     return op_linear(g, o, weight_node(pass->g, w->out_w), weight_node(pass->g, w->out_b));
 }

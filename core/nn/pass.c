@@ -155,6 +155,13 @@ static void note_missing(const struct call *c, enum hook_id hook)
     g->missing = *nodes ? arena_strdup(g->arena, nodes) : NULL;
 }
 
+peat_node *pass_seen(struct pass *pass, const char *place, int64_t layer, peat_node *x)
+{
+    const struct observer *o = pass->observer;
+    bool shown = o && o->node && x && !graph_failed(pass->g);
+    return shown ? o->node(o->ctx, pass, place, layer, x) : x;
+}
+
 void hook_begin(const struct call *c, enum hook_id hook)
 {
     struct graph *g = c->pass->g;

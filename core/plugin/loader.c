@@ -157,12 +157,14 @@ static bool check_combine(const peat_combine *c, struct error *err)
 static bool check_metric(const peat_metric *metric, int i, struct error *err)
 {
     const char *name = metric[i].name;
-    bool kept = rule(err, i < METRICS_MAX, "more than %d metrics; does a NULL name end the list?",
-                     METRICS_MAX) &&
-                rule(err, is_name(name),
-                     "the metric name '%s' is not of lower case, digits and underscores", name) &&
-                rule(err, is_line(metric[i].doc), "metric '%s' has no doc", name) &&
-                rule(err, metric[i].value, "metric '%s' has no value function", name);
+    bool kept =
+        rule(err, i < METRICS_MAX, "more than %d metrics; does a NULL name end the list?",
+             METRICS_MAX) &&
+        rule(err, is_name(name),
+             "the metric name '%s' may have lower-case letters, digits and underscores only",
+             name) &&
+        rule(err, is_line(metric[i].doc), "metric '%s' has no doc", name) &&
+        rule(err, metric[i].value, "metric '%s' has no value function", name);
     for (int j = 0; kept && j < i; j++)
         kept = rule(err, strcmp(name, metric[j].name) != 0, "two metrics are called '%s'", name);
     return kept;
@@ -290,7 +292,8 @@ static bool check_contract(struct arena *a, const peat_plugin *given, const peat
 {
     peat_plugin *desc = ARENA_NEW(a, peat_plugin);
     if (!check_header(given, err) ||
-        !rule(err, is_name(given->id), "the id '%s' is not of lower case, digits and underscores",
+        !rule(err, is_name(given->id),
+              "the id '%s' may have lower-case letters, digits and underscores only",
               given->id ? given->id : ""))
         return false;
     *desc = *given;
@@ -331,6 +334,8 @@ peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash
         loaded->name = object_stem(a, path);
         loaded->path = o.path;
         memcpy(loaded->sha256, o.sha256, sizeof(o.sha256));
+        if (hash == OBJECT_HASHED)
+            object_note("plugin", path, PEAT_BUILT_NOTE, &loaded->built, a, NULL);
         *plugin = loaded;
     }
     return error_copy(err, &why);

@@ -207,19 +207,12 @@ static bool read_label(const struct filling *f, const peat_param *row, bool item
     return true;
 }
 
-/* The absolute path of an existing file, so a config means the same wherever it is read again. */
 static bool read_path(const struct filling *f, const peat_param *row, const struct value *v,
                       const char **path)
 {
-    bool from_here = !v->at.file || strcmp(v->at.file, "command line") == 0;
-    char *beside = path_beside(from_here ? "" : v->at.file, v->text);
-    char *absolute = realpath(beside, NULL);
-    bool found = absolute || refuse_path(f, row, v, beside, errno);
-    if (found)
-        *path = arena_strdup(f->a, absolute);
-    free(absolute);
-    free(beside);
-    return found;
+    const char *looked_for;
+    *path = value_path(f->a, v, &looked_for);
+    return *path || refuse_path(f, row, v, looked_for, errno);
 }
 
 /* "" means not given, so it is refused for a required parameter and for a path in a list. */

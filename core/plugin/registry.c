@@ -76,8 +76,11 @@ static peat_status load(struct registry *r, const char *path, const struct plugi
     *plugin = loaded_from(r, path);
     if (*plugin)
         return PEAT_OK;
-    peat_status status = r->any_imports ? PEAT_OK : check_imports(path, err);
-    if (status == PEAT_OK)
+    bool python = path_ends_in(path, ".py");
+    peat_status status = r->any_imports || python ? PEAT_OK : check_imports(path, err);
+    if (status == PEAT_OK && python)
+        status = python_plugin_load(r->arena, path, plugin, err);
+    else if (status == PEAT_OK)
         status = load_noted(r, path, OBJECT_HASHED, plugin, err);
     if (status == PEAT_OK)
         remember(r, *plugin);
@@ -308,11 +311,6 @@ static peat_status find(struct registry *r, peat_kind kind, const char *text, co
     if (request.has_kind && request.kind != kind)
         return error_set(err, PEAT_INVALID, "'%s' names a %s, but a %s is needed here", text,
                          kind_name(request.kind), kind_name(kind));
-    if (request.is_path && path_ends_in(request.name, ".py"))
-        return error_set(err, PEAT_INVALID,
-                         "'%s' is Python, and a plugin is C: 'peat plugins new' makes one to start "
-                         "from, and 'peat plugins check --reference' compares it with the Python",
-                         request.name);
     if (request.is_path && (path_ends_in(request.name, ".c") || path_ends_in(request.name, ".cc")))
         return error_set(err, PEAT_INVALID,
                          "'%s' is source: build it with 'peat plugins build' and name the .so",

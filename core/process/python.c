@@ -19,6 +19,24 @@ char **python_words(char *const *word, int n, struct arena *a)
     return argv;
 }
 
+char **python_module(const char *name, const char *const *word, int n, const char *what,
+                     struct arena *a, struct error *err)
+{
+    const char *python = installed_dir(a, PEAT_PYTHONDIR);
+    const char *file = arena_printf(a, "%s/peat/torch/%s", python ? python : "", name);
+    char **words = ARENA_ARRAY(a, n + 1, char *);
+    if (!file_exists(file)) {
+        error_set(err, PEAT_NOTFOUND,
+                  "%s needs '%s', which is not there (Debian: apt-get install python3-peat)", what,
+                  file);
+        return NULL;
+    }
+    words[0] = arena_strdup(a, file);
+    for (int i = 0; i < n; i++)
+        words[1 + i] = arena_strdup(a, word[i]);
+    return python_words(words, 1 + n, a);
+}
+
 peat_status python_start_error(const struct child *c, const char *what, struct error *err)
 {
     if (err && err->status == PEAT_NOTFOUND && named())
@@ -31,4 +49,22 @@ peat_status python_start_error(const struct child *c, const char *what, struct e
                          "names another interpreter)",
                          what);
     return err ? err->status : PEAT_FAILED;
+}
+
+peat_status python_ask(const char *name, const char *const *word, int n, const char *what,
+                       struct arena *a, const char **answer, struct error *err)
+{
+    struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
+    struct child c = {
+        .argv = python_module(name, word, n, what, a, err), .own_group = true, .grace = 1};
+    peat_status status = c.argv ? child_run(&c, &out, &said, err) : PEAT_NOTFOUND;
+    if (c.argv && status != PEAT_OK)
+        status = python_start_error(&c, what, err);
+    else if (c.argv && c.code != 0)
+        status =
+            error_set(err, PEAT_INVALID, "%s", out.n ? out.text : "Python ended without a word");
+    *answer = arena_strdup(a, out.text);
+    strbuf_release(&out);
+    strbuf_release(&said);
+    return status;
 }

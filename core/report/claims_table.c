@@ -86,10 +86,11 @@ static void note_changes(struct table *t, const struct claim_verdicts *v)
     for (int i = 0; i < v->n; i++)
         has[v->item[i].claim.change.kind] = true;
     if (has[CHANGE_SLOPE])
-        table_note(t, "slope: the least-squares slope of each seed's differences");
+        table_note_method(t, "slope: the least-squares slope of each seed's differences");
     if (has[CHANGE_MONOTONE])
-        table_note(t, "every step: effect, interval and p_holm are of the step with the largest p, "
-                      "and each step has to pass");
+        table_note_method(
+            t, "every step: effect, interval and p_holm are of the step with the largest p, "
+               "and each step has to pass");
 }
 
 static void note_looks(struct table *t, const struct claim *c)
@@ -97,15 +98,18 @@ static void note_looks(struct table *t, const struct claim *c)
     const char *counts = NULL;
     for (int k = 0; k < c->n_look; k++)
         counts = arena_item(t->arena, counts, "%d", c->look[k]);
-    table_note(t,
-               "looks at %s seeds, until a claim is decided; alpha shared out over the claims "
-               "beforehand by weight and spent over the looks (Lan and DeMets, %s)",
-               counts, claim_spendings[c->spending]);
-    table_note(t, "effect: mean over seeds of A - B at the last look, with its repeated confidence "
-                  "interval, which holds at all looks together at 1 - 2 x the claim's share of "
-                  "alpha");
-    table_note(t, "holds: p (one-sided; for 'within' the larger of two) is below level; fails: p "
-                  "of the opposite claim, which is then shown, is below its level");
+    table_note_method(
+        t,
+        "looks at %s seeds, until a claim is decided; alpha shared out over the claims "
+        "beforehand by weight and spent over the looks (Lan and DeMets, %s)",
+        counts, claim_spendings[c->spending]);
+    table_note_method(
+        t, "effect: mean over seeds of A - B at the last look, with its repeated confidence "
+           "interval, which holds at all looks together at 1 - 2 x the claim's share of "
+           "alpha");
+    table_note_method(
+        t, "holds: p (one-sided; for 'within' the larger of two) is below level; fails: p "
+           "of the opposite claim, which is then shown, is below its level");
 }
 
 static const char *name_of(const struct claim_verdict *c, struct arena *a)
@@ -130,8 +134,6 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
         const struct claim_verdict *c = &v->item[i];
         same_level = same_level && c->claim.alpha == v->item[0].claim.alpha;
         const char *name = name_of(c, t->arena);
-        if (*c->claim.text)
-            table_note(t, "%s: %s", name, c->claim.text);
         if (*c->why)
             table_note(t, "%s is undecided: %s", name, c->why);
         if (effects_cross_engines(&c->effects))
@@ -143,16 +145,26 @@ static void note_claims(struct table *t, const struct claim_verdicts *v)
         return;
     }
     if (v->n && same_level)
-        table_note(t,
-                   "effect: mean over seeds of A - B with its %.4g %% interval (Student t), alpha "
-                   "%.4g",
-                   100.0 * (1.0 - 2.0 * v->item[0].claim.alpha), v->item[0].claim.alpha);
+        table_note_method(
+            t,
+            "effect: mean over seeds of A - B with its %.4g %% interval (Student t), alpha "
+            "%.4g",
+            100.0 * (1.0 - 2.0 * v->item[0].claim.alpha), v->item[0].claim.alpha);
     else if (v->n)
-        table_note(t, "effect: mean over seeds of A - B with its 1 - 2 alpha interval (Student t)");
-    table_note(t, "holds: p_holm (one-sided; for 'within' the larger of two) is below alpha; "
-                  "fails: p_holm of the opposite claim, which is then shown, is");
-    table_note(t, "Holm over %d claim%s", v->n, plural(v->n));
+        table_note_method(
+            t, "effect: mean over seeds of A - B with its 1 - 2 alpha interval (Student t)");
+    table_note_method(t,
+                      "holds: p_holm (one-sided; for 'within' the larger of two) is below alpha; "
+                      "fails: p_holm of the opposite claim, which is then shown, is");
+    table_note_method(t, "Holm over %d claim%s", v->n, plural(v->n));
     note_changes(t, v);
+}
+
+static void note_texts(struct table *t, const struct claim_verdicts *v)
+{
+    for (int i = 0; i < v->n; i++)
+        if (*v->item[i].claim.text)
+            table_note_method(t, "%s: %s", name_of(&v->item[i], t->arena), v->item[i].claim.text);
 }
 
 static void note_runs(struct table *t, const struct claim_history *h)
@@ -174,16 +186,17 @@ static void note_tests(struct table *t, const struct claim_verdicts *v)
         if (v->item[i].claim.sampled == SAMPLED_SEEDS_AND_TEXT)
             text = arena_item(t->arena, text, "%s", v->item[i].claim.name);
     if (text)
-        table_note(t, "effect and p_holm are over seeds and test text for: %s", text);
+        table_note_method(t, "effect and p_holm are over seeds and test text for: %s", text);
     for (int test = 0; test < PAIRED_TESTS; test++) {
         const char *names = NULL;
         for (int i = 0; i < v->n; i++)
             if (v->item[i].test == (enum paired_test)test)
                 names = arena_item(t->arena, names, "%s", v->item[i].claim.name);
         if (names && test == TEST_T)
-            table_note(t, "by paired t, which assumes normal differences over seeds: %s", names);
+            table_note_method(t, "by paired t, which assumes normal differences over seeds: %s",
+                              names);
         else if (names)
-            table_note(t, "by the %s: %s", paired_test_name((enum paired_test)test), names);
+            table_note_method(t, "by the %s: %s", paired_test_name((enum paired_test)test), names);
     }
 }
 
@@ -215,6 +228,7 @@ void claims_table(struct table *t, const struct claim_history *h, bool earlier, 
         table_note_text(t);
     note_claims(t, v);
     note_tests(t, v);
+    note_texts(t, v);
     const char *shared = claims_shared(v, a);
     if (shared)
         table_note(t,
@@ -307,16 +321,24 @@ static void put_family(const struct claim_history *h, struct json map)
 
 void claims_json(const struct claim_history *h, struct json map)
 {
+    struct table t;
+    claims_table(&t, h, false, map.a);
+    table_json(&t, json_put_map(map, "table"));
     if (h->n_run) {
         put_family(h, map);
         return;
     }
+    json_put_text(map, "state", state_of(h, map.a));
+    json_put_int(map, "cells_started_before", h->begun);
     json_put_bool(map, "changed_after_first_result", h->first.version != NULL);
     json_put_bool(map, "written_after_first_result", h->late);
     json_put_bool(map, "plan_changed_after_first_step", h->replanned);
     put_version(json_put_map(map, "now"), &h->now);
-    if (h->first.version)
+    if (h->first.version) {
         put_version(json_put_map(map, "before_first_result"), &h->first);
+        claims_table(&t, h, true, map.a);
+        table_json(&t, json_put_map(map, "table_before"));
+    }
 }
 
 static void add_lines(const struct claim_verdicts *v, const char *state,

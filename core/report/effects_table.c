@@ -36,8 +36,8 @@ static void note_alone(struct table *t, const struct effects *x)
                               results_row_label(x->r, &x->r->row[alone->row], t->arena));
         }
         if (rows && same)
-            table_note(t, "left out, being the same model for every %s: %s",
-                       results_axis_name(x->r, x->spec.factor), rows);
+            table_note_method(t, "left out, being the same model for every %s: %s",
+                              results_axis_name(x->r, x->spec.factor), rows);
         else if (rows)
             table_note(t, "left out, having no counterpart: %s", rows);
     }
@@ -75,17 +75,19 @@ static void note_diverged(struct table *t, const struct effects *x)
 
 static void note_tests(struct table *t, const struct effects *x, int lines, bool with_t)
 {
-    table_note(t, "paired by seed, by each seed's mean over its strata; seeds that lack a stratum "
-                  "are left out");
+    table_note_method(
+        t, "paired by seed, by each seed's mean over its strata; seeds that lack a stratum "
+           "are left out");
     if (lines > 1)
-        table_note(t,
-                   "p_holm: %s, Holm over %d lines; margins and the pooled line are not corrected",
-                   paired_test_name(x->r->test), lines);
+        table_note_method(
+            t, "p_holm: %s, Holm over %d lines; margins and the pooled line are not corrected",
+            paired_test_name(x->r->test), lines);
     else
-        table_note(t, "p_holm: %s", paired_test_name(x->r->test));
+        table_note_method(t, "p_holm: %s", paired_test_name(x->r->test));
     if (with_t)
-        table_note(t, "p_t: paired t test, Holm; assumes that the differences over seeds are "
-                      "normal");
+        table_note_method(t,
+                          "p_t: paired t test, Holm; assumes that the differences over seeds are "
+                          "normal");
 }
 
 /* ---- the table ---- */
@@ -113,8 +115,9 @@ static const char *title_of(const struct effects *x, struct arena *a)
 
 void table_note_text(struct table *t)
 {
-    table_note(t, "and text: half of the interval over seeds and stretches of the test text, both "
-                  "as samples (crossed random effects); reliable from five seeds on");
+    table_note_method(
+        t, "and text: half of the interval over seeds and stretches of the test text, both "
+           "as samples (crossed random effects); reliable from five seeds on");
 }
 
 void effects_table(struct table *t, const struct effects *x, struct arena *a)
@@ -174,6 +177,14 @@ static void put_effect(struct json m, const struct listed_effect *l)
     json_put_int(m, "both_diverged", e->both_diverged);
 }
 
+static void put_effect_and_seeds(struct json m, const struct listed_effect *l)
+{
+    put_effect(m, l);
+    struct json seeds = json_put_list(m, "differences");
+    for (int i = 0; i < l->e->of.n; i++)
+        json_add_real(seeds, l->e->d[i]);
+}
+
 static void put_interactions(struct json list, const struct effects *x)
 {
     for (int i = 0; i < x->n_interaction; i++) {
@@ -200,16 +211,20 @@ void effects_json(const struct effects *x, struct json map)
     for (int i = 0; x->spec.factor >= 0 && i < 2; i++)
         json_add_text(of, x->spec.label[i]);
     json_put_text(map, "metric", x->metric);
+    json_put_text(map, "goal", x->goal_max ? "max" : "min");
     json_put_number(map, "length", x->length >= 0 ? (double)x->length : (double)NAN);
     struct json effects = json_put_list(map, "effects");
     for (int i = 0; i < n; i++)
-        put_effect(json_add_map(effects), &list[i]);
+        put_effect_and_seeds(json_add_map(effects), &list[i]);
     put_interactions(json_put_list(map, "interactions"), x);
     struct json alone = json_put_list(map, "left_out");
     for (int i = 0; i < x->pairs.n_alone; i++)
         json_add_text(alone, results_row_label(x->r, &x->r->row[x->pairs.alone[i].row], map.a));
     json_put_text(map, "not_pooled", x->not_pooled);
     json_put_int(map, "unfinished", x->unfinished);
+    struct table t;
+    effects_table(&t, x, map.a);
+    table_json(&t, json_put_map(map, "table"));
 }
 
 void effects_csv(const struct effects *x, bool head, struct arena *a, struct strbuf *out)

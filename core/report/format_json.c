@@ -13,6 +13,36 @@ void json_put_labels(struct json row, const struct results *r, const struct resu
         json_put_text(axes, r->axis[i], from->axis[i]);
 }
 
+void table_json(const struct table *t, struct json map)
+{
+    json_put_text(map, "title", t->title);
+    json_put_int(map, "labels", t->n_label);
+    json_put_int(map, "costs_from", t->first_cost ? t->first_cost : t->n_column);
+    json_put_text(map, "strong", t->strong);
+    struct json columns = json_put_list(map, "columns"), rows = json_put_list(map, "rows"),
+                notes = json_put_list(map, "notes");
+    for (int k = 0; k < t->n_column; k++) {
+        struct json column = json_add_map(columns);
+        json_put_text(column, "head", t->column[k].head);
+        json_put_bool(column, "number", t->column[k].right);
+    }
+    for (int i = 0; i < t->n_row; i++) {
+        struct json row = json_list(map.a);
+        json_add(rows, row.v);
+        for (int k = 0; k < t->n_column; k++) {
+            const struct table_cell *c = &t->cell[(int64_t)i * t->n_column + k];
+            struct json cell = json_add_map(row);
+            json_put_text(cell, "text", c->text);
+            if (*c->mark)
+                json_put_text(cell, "mark", c->mark);
+            if (c->strong)
+                json_put_bool(cell, "strong", true);
+        }
+    }
+    for (int i = 0; i < t->n_note; i++)
+        json_add_text(notes, t->note[i]);
+}
+
 static void put_values(struct json row, const struct result_row *from, int length)
 {
     struct json values = json_put_map(row, "values");
@@ -71,7 +101,10 @@ static void add_row(struct json rows, const struct results *r, const struct resu
     const struct summary nothing = summary_of(NULL, 0);
     const struct summary *s = length >= 0 ? &row->at[length] : &nothing;
     struct json m = json_add_map(rows);
+    json_put_text(m, "row", results_row_label(r, row, m.a));
     json_put_labels(m, r, row);
+    json_put_int(m, "task", row->task);
+    json_put_int(m, "group", row->group);
     json_put_number(m, "length", length >= 0 ? (double)r->length[length] : nan);
     json_put_int(m, "n", s->n);
     json_put_number(m, "mean", s->mean);
@@ -92,6 +125,7 @@ static void add_row(struct json rows, const struct results *r, const struct resu
                   length >= 0 && paired_can_show(r->test, s->pairs.n, r->comparisons[length]));
     json_put_bool(m, "untrained", s->untrained);
     json_put_bool(m, "best", length >= 0 && row->best[length]);
+    json_put_bool(m, "leads", length >= 0 && results_best(r, row->group, length) == row);
     put_quantities(m, row);
     for (int i = 0; row->choice && i < row->choice->n; i++)
         json_put(m, row->choice->key[i], row->choice->item[i]);
@@ -112,14 +146,58 @@ static void add_rows(struct json rows, const struct results *r, const int *order
             add_row(rows, r, &r->row[order ? order[i] : i], l);
 }
 
+static const char *reason_of(const struct result_cell *c, struct arena *a)
+{
+    const struct value *diverged = value_get(c->result, "diverged");
+    if (c->damage)
+        return c->damage;
+    if (c->state == CELL_DIVERGED)
+        return arena_printf(a, "at step %" PRId64 ": %s", json_get_int(diverged, "step", 0),
+                            json_text_or(diverged, "what", ""));
+    return cell_has_failed(c->state) ? json_get_text(c->end, "reason") : NULL;
+}
+
+static void put_cell(struct json m, const struct results *r, const struct result_cell *c,
+                     const char *row)
+{
+    json_put_text(m, "cell", c->id);
+    json_put_text(m, "label", c->label);
+    json_put_text(m, "row", row);
+    json_put_int(m, "seed", c->seed);
+    json_put_text(m, "directory", r->dir[c->directory].path);
+    json_put_text(m, "state", cell_state_name(c->state));
+    json_put_text(m, "reason", reason_of(c, m.a));
+    json_put_bool(m, "reported", result_is_reported(c));
+    json_put_bool(m, "counts", result_is_reported(c) && result_has_value(r, c));
+}
+
+static void put_cells(struct json m, const struct results *r)
+{
+    const char **row = ARENA_ARRAY(m.a, r->n_cell, const char *);
+    for (int i = 0; i < r->n_row; i++) {
+        const char *label = results_row_label(r, &r->row[i], m.a);
+        for (int k = 0; k < r->row[i].n_cell; k++)
+            row[r->row[i].cell[k] - r->cell] = label;
+    }
+    struct json states = json_put_map(m, "states"), cells = json_put_list(m, "cells");
+    int n[CELL_STATES] = {0};
+    for (int i = 0; i < r->n_cell; i++)
+        n[r->cell[i].state]++;
+    for (int s = 0; s < CELL_STATES; s++)
+        if (n[s])
+            json_put_int(states, cell_state_name((enum cell_state)s), n[s]);
+    for (int i = 0; i < r->n_cell; i++)
+        put_cell(json_add_map(cells), r, &r->cell[i], row[i]);
+}
+
 /* Contrasts and claims that do not fit the rows are left out. */
-static void put_comparisons(struct json m, const struct results *r)
+static void put_comparisons(struct json m, const struct results *r, int64_t length)
 {
     struct effects x;
     struct claim_history h;
     struct json contrasts = json_put_list(m, "contrasts");
     for (int i = 0; i < effects_count(r); i++)
-        if (effects_of_report(&x, r, i, -1, m.a, NULL) == PEAT_OK)
+        if (effects_of_report(&x, r, i, length, m.a, NULL) == PEAT_OK)
             effects_json(&x, json_add_map(contrasts));
     if (claims_history(&h, r, m.a, NULL) == PEAT_OK && h.now.version)
         claims_json(&h, json_put_map(m, "claims"));
@@ -141,19 +219,32 @@ static void put_kinds(struct json m, const struct results *r)
     json_put_int(m, "seeds_crossing_kinds", k.crossed);
 }
 
-void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out)
+peat_status format_json(const struct results *r, const struct table_options *o, struct arena *a,
+                        struct strbuf *out, struct error *err)
 {
     struct json m = json_map(a);
+    struct table t;
+    const int *order;
+    if (table_order(r, o, a, &order, err) != PEAT_OK || table_build(&t, r, o, a, err) != PEAT_OK)
+        return err->status;
     json_put_text(m, "experiment", r->experiment);
+    struct json descriptions = json_put_list(m, "descriptions"), seeds = json_put_list(m, "seeds");
+    for (int d = 0; d < r->n_dir; d++)
+        json_add_text(descriptions, json_text_or(r->dir[d].plan, "description", ""));
+    for (int i = 0; i < r->n_seed; i++)
+        json_add_int(seeds, r->seed[i]);
     json_put_text(m, "metric", *r->metric ? r->metric : NULL);
     json_put_text(m, "split", r->split);
     json_put_text(m, "goal", r->goal_max ? "max" : "min");
     json_put_text(m, "length_unit", *r->length_unit ? r->length_unit : NULL);
     json_put_text(m, "baseline", r->baseline_text);
     json_put_text(m, "test", paired_test_words[r->test]);
+    json_put_text(m, "test_name", paired_test_name(r->test));
+    json_put_int(m, "pairs_needed_alone", paired_pairs_needed(r->test, 2, 1, STATS_LEVEL));
     struct json axes = json_put_list(m, "axes"), within = json_put_list(m, "within"),
                 lengths = json_put_list(m, "lengths"),
-                comparisons = json_put_list(m, "comparisons");
+                comparisons = json_put_list(m, "comparisons"),
+                needed = json_put_list(m, "pairs_needed");
     for (int i = 0; i < r->n_axis; i++) {
         json_add_text(axes, r->axis[i]);
         if (r->within[i])
@@ -162,6 +253,7 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
     for (int l = 0; l < r->n_length; l++) {
         json_add_int(lengths, r->length[l]);
         json_add_int(comparisons, r->comparisons[l]);
+        json_add_int(needed, paired_pairs_needed(r->test, 2, r->comparisons[l], STATS_LEVEL));
     }
     add_rows(json_put_list(m, "rows"), r, order);
     struct json hashes = json_put_list(m, "hashes"); /* null: a cell is damaged */
@@ -179,9 +271,12 @@ void format_json(const struct results *r, const int *order, struct arena *a, str
         json_add_text(dropped, r->dropped[i]);
     if (r->best_over)
         json_put(m, "best_over", r->best_over);
-    put_comparisons(m, r);
+    put_cells(m, r);
+    table_json(&t, json_put_map(m, "table"));
+    put_comparisons(m, r, o->length);
     registration_put(m, &r->registration);
     json_print(m.v, JSON_INDENTED, out);
+    return PEAT_OK;
 }
 
 void format_jsonl(const struct results *r, const int *order, struct arena *a, struct strbuf *out)

@@ -424,14 +424,6 @@ bool result_has_value(const struct results *r, const struct result_cell *c)
     return false;
 }
 
-int results_count_reported(const struct results *r)
-{
-    int n = 0;
-    for (int i = 0; i < r->n_cell; i++)
-        n += result_is_reported(&r->cell[i]);
-    return n;
-}
-
 static const struct value *any_result(const struct result_row *row)
 {
     for (int i = 0; i < row->n_cell; i++)

@@ -43,6 +43,32 @@ void table_note(struct table *t, const char *fmt, ...)
     va_end(args);
 }
 
+void table_note_method(struct table *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    *ARENA_APPEND(t->arena, t->method, t->n_method, t->method_room) = t->n_note;
+    table_note(t, "%s", arena_vprintf(t->arena, fmt, args));
+    va_end(args);
+}
+
+void table_limit_notes(struct table *t, int most)
+{
+    int room = most - (t->n_note - t->n_method), left = t->n_method - room, n = 0, next = 0;
+    if (left <= 0)
+        return;
+    room = room > 0 ? room - 1 : 0; /* a line says how many there are */
+    left = t->n_method - room;
+    for (int i = 0; i < t->n_note; i++) {
+        bool method = next < t->n_method && t->method[next] == i;
+        next += method;
+        if (!method || next <= room)
+            t->note[n++] = t->note[i];
+    }
+    t->n_note = n;
+    table_note(t, "%d more note%s on how this is computed: --notes", left, plural(left));
+}
+
 void table_note_refused(struct table *t, const struct pairs *p)
 {
     int all = p->n + pairs_refused(p);

@@ -33,7 +33,7 @@ bool table_one_n(const struct builder *b, const struct result_row *row);
 int table_seeds(const struct builder *b);
 /* A mean with what --err says, and its marks. */
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length);
-/* The same for the difference to the baseline. */
+/* The difference to the baseline with what --err says, and its marks. */
 struct table_cell table_diff_cell(struct builder *b, const struct result_row *row);
 
 /* ---- parts of the table ---- */

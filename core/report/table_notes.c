@@ -61,10 +61,11 @@ static void note_pairs(struct builder *b)
     }
     table_note_refused(b->t, &all);
     if (all.by_data)
-        table_note(b->t,
-                   "%d of %d pairs (%d row%s) share the data order alone: their weights have other "
-                   "shapes than the baseline's",
-                   all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
+        table_note_method(
+            b->t,
+            "%d of %d pairs (%d row%s) share the data order alone: their weights have other "
+            "shapes than the baseline's",
+            all.by_data, all.n + pairs_refused(&all), rows, plural(rows));
 }
 
 static void note_power(struct builder *b, int m)
@@ -99,8 +100,9 @@ static void note_stopped(struct builder *b)
         others += !row->cell[0]->may_stop;
     }
     if (stopped)
-        table_note(b->t, "stopped: cells that train.patience ended before their last step; their "
-                         "values are of the step at which they stopped (steps)");
+        table_note_method(b->t,
+                          "stopped: cells that train.patience ended before their last step; their "
+                          "values are of the step at which they stopped (steps)");
     if (rows && others)
         table_note(b->t,
                    "rows that may stop early are neither ranked nor paired with rows that are "
@@ -128,16 +130,20 @@ static void note_comparisons(struct builder *b)
     const char *holm = arena_printf(b->a, "Holm over %d comparison%s", m, plural(m)), *exact = "";
     if (has_column(b->t, "p_holm") || !has_column(b->t, "p_t"))
         exact = arena_printf(b->a, "; p_holm: %s, %s", paired_test_name(r->test), holm);
-    table_note(b->t, "diff: to the baseline (%s), paired by seed%s", r->baseline_text, exact);
+    table_note_method(b->t, "diff: to the baseline (%s), paired by seed%s", r->baseline_text,
+                      exact);
     if (has_column(b->t, "and text"))
         table_note_text(b->t);
     if (has_column(b->t, "d_z"))
-        table_note(b->t, "d_z: effect size: mean difference / standard deviation of differences");
+        table_note_method(b->t,
+                          "d_z: effect size: mean difference / standard deviation of differences");
     if (has_column(b->t, "g_z"))
-        table_note(b->t, "g_z: effect size: mean difference / standard deviation of differences, "
-                         "Hedges' correction");
+        table_note_method(b->t,
+                          "g_z: effect size: mean difference / standard deviation of differences, "
+                          "Hedges' correction");
     if (has_column(b->t, "p_t"))
-        table_note(b->t, "p_t: paired t test, %s; assumes that differences are normal", holm);
+        table_note_method(b->t, "p_t: paired t test, %s; assumes that differences are normal",
+                          holm);
     note_power(b, m);
     note_pairs(b);
 }
@@ -178,8 +184,9 @@ static void note_seeds(struct builder *b)
         least = n < least ? n : least;
         most = n > most ? n : most;
     }
-    table_note(b->t, "n: from %d to %d seeds; the table without --cols has the n of each row",
-               least, most);
+    table_note_method(b->t,
+                      "n: from %d to %d seeds; the table without --cols has the n of each row",
+                      least, most);
 }
 
 static bool lacks_metric(const struct results *r, const struct result_row *row)
@@ -221,9 +228,9 @@ static void note_matched(struct builder *b)
     for (int i = 0; i < r->n_row; i++) {
         int times = times_said(said, r->n_row, i);
         if (times)
-            table_note(b->t, "matched: %s: %s",
-                       name_and_more(b->a, results_row_label(r, &r->row[i], b->a), "row", times),
-                       said[i]);
+            table_note_method(
+                b->t, "matched: %s: %s",
+                name_and_more(b->a, results_row_label(r, &r->row[i], b->a), "row", times), said[i]);
     }
 }
 
@@ -275,8 +282,8 @@ static void note_trained_by(struct builder *b)
         }
     if (n > 0)
         table_note(b->t,
-                   "another program trained %d of %d cells (%s%s): their last evaluation was done "
-                   "by PEAT, speed and time of training are the other program's",
+                   "another program trained %d of %d cells (%s%s): speed and time of training are "
+                   "its own",
                    n, all, by, several ? ", ..." : "");
 }
 
@@ -308,8 +315,9 @@ void table_notes(struct builder *b)
     kinds_note(b->t, &kinds);
     table_note_rivals(b->t, b->r);
     if (b->r->n_dropped)
-        table_note(b->t, "schemes with nothing to merge have one row each: peat status names %d",
-                   b->r->n_dropped);
+        table_note_method(b->t,
+                          "schemes with nothing to merge have one row each: peat status names %d",
+                          b->r->n_dropped);
     if (b->r->n_skipped)
         table_note(b->t, "%d cell%s skipped: refused by the plan; peat status says why",
                    b->r->n_skipped, plural(b->r->n_skipped));

@@ -5,7 +5,6 @@
 #include "gemm_bf16.h"
 #include "rows/loop_rows.h"
 #include "tensor/bf16.h"
-#include "tensor/small_product.h"
 
 static bool rounds(const struct team *team, const struct gemm *p)
 {
@@ -106,7 +105,7 @@ static void multiply(const struct team *team, const struct gemm *p)
         .ldc = p->ldc,
     };
     if (is_small_product(&product))
-        small_product_here()->multiply(&product);
+        small_product_here()->multiply(&product, p->lower);
     else
         multiply_by_library(team, &product);
 }

@@ -17,6 +17,6 @@ bool bf16_products_add_bias(const struct bf16_products *all);
 /* As gemm_one, for F32; alpha is multiplied into the rounded A. PEAT_REFUSED: the library has no
  * fast kernel for this shape. */
 peat_status bf16_products_multiply(struct bf16_products *all, const struct gemm *p);
-/* The same product in F32, from the rounded operands where A or B is NULL; valid until the thread's
- * next call. */
+/* The product with operands in F32, taken from the rounded ones where A or B is NULL; valid until
+ * the thread's next call. */
 struct gemm bf16_products_widen(struct bf16_products *all, const struct gemm *p);

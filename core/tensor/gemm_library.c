@@ -94,11 +94,6 @@ void gemm_identify(const struct team *team, struct arena *a, const char **librar
                                 dots_available() ? "" : " without dots");
 }
 
-const peat_gemm_lapack *gemm_lapack(const struct team *team)
-{
-    return team->gemm->lapack ? team->gemm->lapack : team->rest ? team->rest->lapack : NULL;
-}
-
 static peat_status check_bf16(const peat_gemm_provider *provider, struct error *err)
 {
     const char *missing = provider->bf16 ? provider->bf16->missing() : "it has no bf16 products";

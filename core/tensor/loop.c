@@ -101,8 +101,8 @@ static void run(const struct team *team, const struct loop *l, loop_fn fn, const
     parallel_ranges(team, l->count, LOOP_GRAIN, run_tile, &r);
 }
 
-/* An axis along which a tensor is contiguous that is not contiguous along the last; -1: none. */
-static int crossed(const struct loop *l)
+/* The axis along which some tensor is contiguous although it is not along the last; -1: none. */
+static int axis_to_transpose(const struct loop *l)
 {
     const int last = l->rank - 1;
     for (int k = 0; k < l->n; k++)
@@ -148,7 +148,7 @@ static struct loop cross(const struct loop *l, int axis)
 
 void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx)
 {
-    const int axis = crossed(l);
+    const int axis = axis_to_transpose(l);
     const int64_t n = l->dim[l->rank - 1], whole = n - n % BLOCK;
     if (axis < 0 || n < 2 * BLOCK || l->rank == PEAT_MAX_RANK) {
         run(team, l, fn, ctx);

@@ -52,7 +52,6 @@ static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, c
                             struct error *err)
 {
     peat_batch part;
-    struct graph g;
     if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, &part))
         return no_memory(err);
     for (int64_t i = 0; i < n; i++)
@@ -60,7 +59,7 @@ static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, c
                (size_t)known * sizeof(*made));
     struct model_input in = part_input(&part, b);
     in.last_only = last_only;
-    return forward_run(t, &g, &in, logits, "evaluation", err);
+    return forward_evaluated(t, &part, &in, logits, NULL, err);
 }
 
 /* ---- token by token ---- */
@@ -259,7 +258,7 @@ peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made,
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
 {
     const char *id;
-    if (b->answer > 1 && !model_not_storable(t->model, &id))
+    if (b->answer > 1 && !t->engine && !model_not_storable(t->model, &id))
         return decode_stored(t, b, made, err);
     return t->model->dims.causal ? decode_by_fixed_point(t, b, made, err)
                                  : decode_by_token(t, b, made, err);

@@ -71,9 +71,8 @@ static bool score_truth(struct trainer *t, const peat_batch *b, struct walk *wal
 {
     struct arena_mark mark = arena_mark(&t->step_arena);
     struct model_input in = forward_input(b, PEAT_EVAL);
-    struct graph g;
     peat_node *logits, *classes;
-    bool ok = forward_both(t, &g, &in, false, &logits, &classes, "evaluation", err) == PEAT_OK;
+    bool ok = forward_evaluated(t, b, &in, &logits, &classes, err) == PEAT_OK;
     if (ok && classes)
         score_classes(t, b, classes, sums);
     if (ok) {

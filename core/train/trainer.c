@@ -104,11 +104,17 @@ peat_status forward_both(struct trainer *t, struct graph *g, const struct model_
     return forward_status(g, what, err);
 }
 
-peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
-                        peat_node **logits, const char *what, struct error *err)
+peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const struct model_input *in,
+                              peat_node **logits, peat_node **classes, struct error *err)
 {
-    peat_node *classes;
-    return forward_both(t, g, in, false, logits, &classes, what, err);
+    struct graph g;
+    peat_node *unused;
+    struct error why = {0};
+    classes = classes ? classes : &unused;
+    if (!t->engine)
+        return forward_both(t, &g, in, false, logits, classes, "evaluation", err);
+    t->engine->forward(t->engine->ctx, t, b, in, logits, classes, &why);
+    return error_copy(err, &why);
 }
 
 /* ---- divergence ---- */
@@ -134,7 +140,7 @@ bool divergence_check(struct trainer *t, struct graph *g, int64_t step, double l
     if (!bad_loss && isfinite(grad_norm))
         return false;
     char place[128] = "";
-    const peat_node *n = graph_first_nonfinite(g, !bad_loss);
+    const peat_node *n = g ? graph_first_nonfinite(g, !bad_loss) : NULL;
     if (n)
         describe_node(n, place, sizeof(place));
     t->diverged.step = step;
@@ -192,6 +198,22 @@ static double clip_scale(double clip, double norm)
     return clip > 0.0 && scale < 1.0 ? scale : 1.0;
 }
 
+static bool engine_step(struct trainer *t, struct outcome *out, struct error *err)
+{
+    int64_t step = t->step + 1;
+    if (task_train_batch(t->task, t->seed, step, &t->batch, err) != PEAT_OK ||
+        !t->engine->step(t->engine->ctx, t, step, &out->loss, &out->grad_norm, err))
+        return false;
+    out->lr = schedule_lr(t->train, step);
+    t->step = step;
+    if (divergence_check(t, NULL, step, out->loss, out->grad_norm))
+        return true;
+    t->adamw.t++;
+    t->model->weights.step = step;
+    divergence_watch(t, step, out->loss);
+    return true;
+}
+
 /* One step, up to the update. A step whose numbers are not finite changes no weight. */
 static bool train_step(struct trainer *t, struct outcome *out, struct error *err)
 {
@@ -231,7 +253,7 @@ static bool timed_step(struct trainer *t, struct step_times *times, struct error
     struct outcome out = {0};
     double start = clock_seconds();
     trail_step(t->task->trail, t->step + 1);
-    bool ok = train_step(t, &out, err);
+    bool ok = t->engine ? engine_step(t, &out, err) : train_step(t, &out, err);
     arena_reset(&t->step_arena);
     if (!ok || !check(t, err))
         return false;

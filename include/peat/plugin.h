@@ -107,6 +107,13 @@ typedef struct peat_plugin {
 #define PEAT_ALSO_NOTE           "ALSO"
 #define PEAT_ALSO_CALLED(names_) PEAT_NOTE(peat_also_note, PEAT_ALSO_NOTE, names_)
 
+/* `peat plugins build` defines the compiler's words, which are a note in the file: a run says by it
+ * what is different where a plugin was built again. */
+#define PEAT_BUILT_NOTE "MADE"
+#ifdef PEAT_BUILT
+PEAT_NOTE(peat_built_note, PEAT_BUILT_NOTE, PEAT_BUILT)
+#endif
+
 typedef const peat_plugin *(*peat_entry_fn)(void);
 #define PEAT_ENTRY_NAME "peat_entry"
 

@@ -42,7 +42,7 @@ static inline peat_node *relative_index(const peat_call *c, const peat_side *row
     return relative_signed(c, row, column, 1, NULL, lo, hi);
 }
 
-/* The same for pos_column - pos_row. */
+/* Rows of a table for pos_column - pos_row, clipped to [lo, hi]. */
 static inline peat_node *relative_index_back(const peat_call *c, const peat_side *row,
                                              const peat_side *column, int64_t lo, int64_t hi)
 {

@@ -41,7 +41,7 @@ static inline void scheme_says(const struct harness *h, const char *text)
     ck_assert_msg(strstr(h->graph.err.text, text), "%s", h->graph.err.text);
 }
 
-/* The same of a hook that would have given a node. */
+/* A hook gave no node and failed with this among other words. */
 static inline void scheme_fails(const struct harness *h, const peat_node *given, const char *text)
 {
     ck_assert_ptr_null(given);

@@ -1,219 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""Results of PEAT's run directories in Python: tables of pandas, weights as NumPy arrays. Reads files alone; docs/python.md.
+"""PEAT in Python: runs are started, read, drawn and reported; docs/python.md.
 
   import peat
-  peat.cells("runs/NAME")            a row for each planned cell: labels, axes, seed, state, sizes, times, folder
-  peat.results("runs/NAME")          a row for each value: metric, split, length; columns as of `peat results -f csv`
-  peat.curve("runs/NAME", "CELL")    a row for each line of metrics.jsonl
-  peat.weights("runs/NAME", "CELL")  {name: array} of the newest checkpoint; peat.weights(FILE): of a safetensors file
+  run = peat.run("grid.yaml", {"train.lr": [1e-3, 2e-3]})    trains it, and shows the progress
+  run = peat.open("runs/NAME")                               what a run directory holds: run.cells, run.results(), ...
+  peat.plot.forest(run)                                      an axes of matplotlib
+  peat.report.write(run, "page.html")                        the page of `peat report`
+  peat.diagnose.cell(run.folder("CELL"))                     the numbers of `peat diagnose`
+  peat.inspect.scheme("alibi", d=64, T=32, heads=8)          a table of a scheme
+  peat.weights("FILE.safetensors")                           {name: array}
 
-A cell is named by its id, its label or the start of its hash. peat.torch loads when it is touched, and needs PyTorch;
-peat.convert is a module of its own.
+Modules load when they are touched: peat.plot needs matplotlib, peat.report Jinja too, peat.diagnose
+SciPy, peat.torch PyTorch.
 """
-from __future__ import annotations
+from .files import read_arrays as weights
+from .packages import need
+from .runs import Run, open_run as open, run
+from .reading import Refused
 
-import hashlib
-import importlib
-import json
-import os
-import re
-
-from . import safetensors
-from .safetensors import Refused
-
-__all__ = ["cells", "results", "curve", "weights", "Refused"]
+__all__ = ["Refused", "Run", "open", "run", "weights"]
 __version__ = "1.0.0"
+
+_MODULES = ("diagnose", "findings", "inspect", "plot", "report", "torch")
 
 
 def __getattr__(name: str):
-    """peat.torch, loaded when it is touched."""
-    if name == "torch":
-        try:
-            return importlib.import_module("peat.torch")
-        except ModuleNotFoundError as e:
-            if e.name != "torch":
-                raise
-            raise Refused("peat.torch needs PyTorch, which this Python does not have (Debian: python3-torch)") from None
+    """A module, loaded when it is touched."""
+    if name in _MODULES:
+        return need(f"peat.{name}", f"peat.{name}")
     raise AttributeError(f"module 'peat' has no attribute '{name}'")
-
-
-# ---- files of a run directory ----
-
-def _json(path, needed=True):
-    """A map, of a regular file: nothing that is in a run directory may hang or fill the memory."""
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise Refused(f"'{path}' is not a file")
-        with open(path, encoding="utf-8") as f:
-            found = safetensors.parse(f.read())
-    except FileNotFoundError:
-        if needed:
-            raise Refused(f"'{path}' does not exist") from None
-        return None
-    except ValueError as e:
-        raise Refused(f"'{path}' is not JSON: {e}") from None
-    if not isinstance(found, dict):
-        raise Refused(f"'{path}' is not a map")
-    return found
-
-
-def _plan(folder):
-    if not os.path.isdir(folder):
-        raise Refused(f"there is no directory '{folder}'")
-    if not os.path.exists(os.path.join(folder, "plan.json")):
-        raise Refused(f"'{folder}' is not a run directory: it has no plan.json")
-    plan = _json(os.path.join(folder, "plan.json"))
-    for planned in plan["cells"]:
-        if not re.fullmatch(r"[A-Za-z0-9_+=-][A-Za-z0-9._+=-]*", planned["id"]):
-            raise Refused(f"'{folder}/plan.json' is damaged: the id of a cell cannot be '{planned['id']}'")
-    return plan
-
-
-def _find(folder, name):
-    """The folder of a cell by its id, label or the start of its hash."""
-    planned = _plan(folder)["cells"]
-    fit = [c for c in planned if name in (c["id"], c["label"])]
-    fit = fit or [c for c in planned if len(name) >= 4 and c["hash"].startswith(name)]
-    if len(fit) != 1:
-        known = ", ".join(c["label"] for c in planned[:5]) + (", ..." if len(planned) > 5 else "")
-        raise Refused(f"{len(fit) or 'no'} cells of '{folder}' are called '{name}'; there are {known}")
-    return os.path.join(folder, "cells", fit[0]["id"])
-
-
-def _whole(folder, result):
-    """Whether metrics.jsonl is the one that the result was sealed with, or a bundle thinned it and sealed it anew."""
-    seal = (result.get("files") or {}).get("metrics.jsonl")
-    if not seal:
-        return True
-    try:
-        with open(os.path.join(folder, "metrics.jsonl"), "rb") as f:
-            data = f.read()
-    except OSError:
-        return False
-    if len(data) != seal["bytes"]:
-        thinned = _json(os.path.join(folder, "thinned.json"), needed=False) or {}
-        seal = thinned if thinned.get("of") == seal["sha256"] else seal
-    return len(data) == seal["bytes"] and hashlib.sha256(data).hexdigest() == seal["sha256"]
-
-
-def _state(folder, planned, result):
-    if result:
-        damaged = result.get("hash") != planned["hash"] or not _whole(folder, result)
-        stale = not damaged and os.path.lexists(os.path.join(folder, "stale.json"))
-        return "damaged" if damaged else "stale" if stale else result["state"]
-    end = _json(os.path.join(folder, "end.json"), needed=False)
-    if end:
-        return end["state"] if end["state"] in ("failed", "crashed", "timeout", "oom") else "partial"
-    return "running" if os.path.exists(os.path.join(folder, "running.json")) else "todo"
-
-
-class _Cell:
-    def __init__(self, folder, plan, planned):
-        self.planned = planned
-        self.folder = os.path.join(folder, "cells", planned["id"])
-        self.result = _json(os.path.join(self.folder, "result.json"), needed=False)
-        self.meta = _json(os.path.join(self.folder, "meta.json"), needed=False) or {}
-        self.state = _state(self.folder, planned, self.result)
-        self.head = {"experiment": plan["experiment"], "cell": planned["id"], "label": planned["label"],
-                     "scheme": planned["scheme"], "combine": planned["combine"], "task": planned["task"]}
-        axes = planned.get("axes") or {}
-        self.head.update((k, v) for k, v in axes.items()
-                         if k not in ("position.scheme", "position.combine") and k not in self.head)
-        self.head["seed"] = planned["seed"]
-
-
-def _all(folders):
-    if not folders:
-        raise Refused("no run directory was named")
-    for folder in folders:
-        plan = _plan(folder)
-        for planned in plan["cells"]:
-            yield _Cell(folder, plan, planned)
-
-
-#: Numbers of a result with their columns, as `peat results --format csv` calls them.
-_NUMBERS = {"params": "params", "params_positional": "params_pe", "params_frozen": "params_frozen",
-            "flops_per_token": "flops_per_token", "input_ratio_start": "input_ratio_start",
-            "input_ratio": "input_ratio", "tokens_per_s": "tokens_per_s", "step_ms_median": "step_ms_median",
-            "peak_rss_kib": "peak_rss_kib", "wall_s": "wall_s", "eval_s": "eval_s", "cpu_s": "cpu_s",
-            "flops_per_s": "flops_per_s"}
-
-
-def _numbers(cell):
-    known = dict(cell.planned, **(cell.result or {}))
-    return {column: known[key] for key, column in _NUMBERS.items() if key in known}
-
-
-# ---- tables ----
-
-def cells(*folders: str):
-    """A table with a row for each planned cell of run directories, finished or not."""
-    import pandas
-    rows = []
-    for c in _all(folders):
-        rows.append({**c.head, "status": c.state, "config_sha256": c.planned["hash"], **_numbers(c),
-                     "trained_by": c.meta.get("trained_by"), "folder": c.folder})
-    return pandas.DataFrame(rows)
-
-
-def results(*folders: str):
-    """A table with a row for each value that a finished cell has: its last evaluation. Cells that diverged are there
-    with their status; those that failed, are damaged or not finished are not: cells() has them."""
-    import pandas
-    rows, columns = [], ["metric", "split", "length", "step", "value", "status", "goal"]
-    for c in _all(folders):
-        if c.state not in ("done", "diverged"):
-            continue
-        goal = {m["name"]: m["goal"] for m in c.result["metrics"]}
-        for m in c.result["measures"]:
-            rows.append({**c.head, "metric": m["metric"], "split": m["split"], "length": m["length"], "step": m["step"],
-                         "value": m["value"], "status": c.state, "goal": goal.get(m["metric"], "min"), **_numbers(c),
-                         "trained_by": c.meta.get("trained_by")})
-    table = pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=columns)
-    return table.astype({"value": float})
-
-
-def curve(folder: str, cell: str | None = None):
-    """A table of metrics.jsonl: losses of training with rate and norm of the gradient, and evaluations. folder is a
-    run directory, or without `cell` the folder of a cell."""
-    import pandas
-    path = os.path.join(_find(folder, cell) if cell else folder, "metrics.jsonl")
-    rows = []
-    try:
-        with open(path, "rb") as f:
-            for number, line in enumerate(f, 1):
-                if not line.endswith(b"\n"):
-                    break  # a process is writing it
-                rows.append(safetensors.parse(line))
-    except FileNotFoundError:
-        raise Refused(f"'{path}' does not exist: the cell has not begun") from None
-    except ValueError as e:
-        raise Refused(f"'{path}': line {number} is not JSON: {e}") from None
-    columns = ["step", "metric", "split", "length", "value", "lr", "grad_norm"]
-    return pandas.DataFrame(rows, columns=columns).astype({"value": float})
-
-
-# ---- weights ----
-
-_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
-
-
-def weights(path: str, cell: str | None = None) -> dict:
-    """{name: array} of a cell's newest checkpoint, or of a safetensors file."""
-    if cell or os.path.isdir(path):
-        path = _newest(_find(path, cell) if cell else path)
-    import numpy
-    out = {}
-    for name, (word, shape, part) in safetensors.read(path)[0].items():
-        if word not in _DTYPES:
-            raise Refused(f"'{path}': tensor '{name}' has dtype '{word}'; {', '.join(_DTYPES)} can be read")
-        out[name] = numpy.frombuffer(part, _DTYPES[word]).reshape(shape).copy()
-    return out
-
-
-def _newest(folder):
-    kept = os.path.join(folder, "ckpt")
-    steps = [n for n in (os.listdir(kept) if os.path.isdir(kept) else ()) if n.startswith("step-") and n[5:].isdigit()]
-    if not steps:
-        raise Refused(f"'{folder}' has no checkpoint")
-    return os.path.join(kept, max(steps, key=lambda n: int(n[5:])), "model.safetensors")

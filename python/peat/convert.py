@@ -7,13 +7,12 @@
         tokens that are words of the text; other tokens keep their numbers. START is the file of
         `peat export DIR CELL --start`, which has the texts of the tokens and the table as it was drawn.
 """
-import json
 import sys
 
 import numpy
 
-from . import safetensors
-from .safetensors import Refused
+from . import reading, safetensors
+from .reading import Refused
 
 
 def write(path, name, array):
@@ -36,7 +35,7 @@ def read_start(path):
                       "`peat export --start`")
     if table[0] != "F32":
         raise Refused(f"'{path}': token.weight has dtype '{table[0]}', and `peat export` writes F32")
-    return safetensors.parse(tokens), numpy.frombuffer(table[2], "<f4").reshape(table[1]).copy()
+    return reading.parse(tokens), numpy.frombuffer(table[2], "<f4").reshape(table[1]).copy()
 
 
 def words(path):

@@ -6,13 +6,13 @@
 
 Runs `peat bench step` at each point, each axis twice and alternately, so a slow minute of the
 machine does not hit only one end, keeps the better time, prints Markdown tables and writes
-DIR/scaling.csv, and DIR/scaling.svg with gnuplot where it is installed.
+DIR/scaling.csv, and DIR/scaling.svg with matplotlib where it is installed.
 """
 import argparse
 import csv
+import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -24,24 +24,6 @@ AXES = {
     "layers": [1, 2, 4, 8, 16],
     "threads": [1, 2],
 }
-
-PLOT = """
-set datafile separator ','
-set terminal svg size 900,600 font 'sans,13' background '#ffffff'
-set output '{svg}'
-set multiplot layout 2,2
-set key off
-set grid lc rgb '#dddddd'
-set ylabel 'ms per step'
-{plots}
-unset multiplot
-"""
-ONE = """set title 'over {axis}'
-set logscale xy 2
-set xrange [{first}:{last}]
-set xtics ({ticks})
-plot '{data}' using 2:(strcol(1) eq '{axis}' ? $3 : 1/0) with linespoints lw 2 pt 7 lc rgb '#0072b2'
-"""
 
 
 def point(axis, value):
@@ -84,11 +66,20 @@ def print_table(axis, results):
 
 
 def plot(directory, data):
-    svg = os.path.join(directory, "scaling.svg")
-    plots = "".join(ONE.format(axis=axis, data=data, first=values[0] / 1.3, last=values[-1] * 1.3,
-                               ticks=",".join(str(v) for v in values))
-                    for axis, values in AXES.items())
-    subprocess.run(["gnuplot"], input=PLOT.format(svg=svg, plots=plots), text=True, check=True)
+    """scaling.svg of scaling.csv."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    with open(data) as file:
+        rows = list(csv.DictReader(file))
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scaling", "font.size": 8}):
+        made = Figure(figsize=(6.75, 4.6), layout="constrained")
+        for ax, (axis, values) in zip(made.subplots(2, 2).flat, AXES.items()):
+            own = [row for row in rows if row["axis"] == axis]
+            ax.loglog([int(row["value"]) for row in own], [float(row["ms"]) for row in own], "o-", markersize=3, base=2)
+            ax.set(title=f"over {axis}", ylabel="ms per step", xticks=values, xticklabels=values)
+            ax.grid(True)
+            ax.yaxis.set_major_formatter("{x:g}")
+        made.savefig(os.path.join(directory, "scaling.svg"), metadata={"Date": None, "Creator": None})
 
 
 def main():
@@ -107,7 +98,7 @@ def main():
             for r in results:
                 rows.writerow([axis, r[axis], r["step_ms_median"], r["tokens_per_s"], r["gflops"],
                                r["fraction_of_sgemm"], r["peak_rss_mib"]])
-    if shutil.which("gnuplot"):
+    if importlib.util.find_spec("matplotlib"):
         plot(options.output, data)
 
 

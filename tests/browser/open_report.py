@@ -3,9 +3,9 @@
 
     open_report.py CHROMIUM REPORT.html [--figures N] [--shots DIR]
 
-At 1280 and 390 pixels, light and dark: no message on the console, no request but the page itself,
-nothing wider than the page, every drawing and table inside its scrolling box, no text too small or
-without contrast, N drawings at least.
+At 1280, 768 and 390 pixels, light and dark: no message on the console, no request but the page itself,
+nothing wider than the page, at 390 nothing that scrolls sideways, every drawing and table inside its box, no text
+too small or without contrast, N drawings at least.
 Then as a reader uses it: points say their row and value where the mouse is, a click on a heading
 sorts, a switch hides a row everywhere, paper shows no switches, and without scripts nothing is
 missing. The browser is controlled by its debugging protocol over a
@@ -33,7 +33,12 @@ MEASURE = r"""
       (e.querySelector('title,th,caption')?.textContent || e.textContent).trim().slice(0, 40) + '"';
   if (!document.querySelector('main #verdict')) wrong.push('this is no report');
   for (const d of document.querySelectorAll('details')) d.open = true;
-  for (const e of document.querySelectorAll('svg, table')) {
+  const shown = selector => [...document.querySelectorAll(selector)].filter(e => getComputedStyle(e.parentElement).display !== 'none');
+  if (root.clientWidth < 400)
+    for (const e of document.querySelectorAll('main *'))
+      if (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')
+        wrong.push(`${name(e)} needs sideways scrolling`);
+  for (const e of shown('svg, table')) {
     const inside = e.closest('.scroll, .drawing');
     const b = box(e);
     if (b.width < 1 || b.height < 1) wrong.push(`${name(e)} has no size`);
@@ -42,7 +47,7 @@ MEASURE = r"""
     if (b.left < i.left - 1 || b.right > end + 1) wrong.push(`${name(e)} is clipped`);
     if (i.right > root.clientWidth + 1 || i.left < -1) wrong.push(`the box of ${name(e)} is cut off`);
   }
-  for (const e of document.querySelectorAll('svg')) {
+  for (const e of shown('svg')) {
     const outer = box(e), all = [...e.querySelectorAll('text')].filter(t => t.textContent.trim());
     if (!all.length) wrong.push(`${name(e)} has no text`);
     for (const t of all) {
@@ -83,7 +88,7 @@ MEASURE = r"""
       wrong.push(`${name(e)} has a contrast of ${ratio.toFixed(1)} (${ink} on ${on})`);
     }
   }
-  return {wrong, figures: document.querySelectorAll('figure svg').length,
+  return {wrong, figures: shown('figure svg').length,
           width: root.scrollWidth, height: root.scrollHeight, sections: [...document.querySelectorAll('section')].map(e => e.id)};
 })()
 """
@@ -225,11 +230,11 @@ def look(browser, url, width, scheme, shots):
 
 
 def hover(browser):
-    points = browser.value("document.querySelectorAll('svg [data-row] use').length")
+    points = browser.value("document.querySelectorAll('.wide [data-row]:has(title) use').length")
     if not points:
         yield "no point has a row"
     for i in range(0, points, max(1, points // 40)):
-        x, y = browser.value(MIDDLE % (json.dumps("svg [data-row] use"), i))
+        x, y = browser.value(MIDDLE % (json.dumps(".wide [data-row]:has(title) use"), i))
         said = browser.value(SAID % (x, y))
         if ": " not in said or "data index" in said:
             yield f"point {i} says '{said}'"
@@ -299,7 +304,7 @@ def main():
         browser = Browser(asked.chromium, profile)
         for domain in ("Page", "Network", "Runtime", "Log"):
             browser.call(f"{domain}.enable")
-        for width in (1280, 390):
+        for width in (390, 768, 1280):
             for scheme in ("light", "dark"):
                 more, found = look(browser, asked.report.resolve().as_uri(), width, scheme,
                                    asked.shots)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_report.c: a report of 48 cells, opened in headless Chromium by open_report.py: it prints
- * nothing to the console, requests nothing, has its figures, nothing in it is cut off at 1280 or
- * 390 pixels, light or dark, and points, headings and switches do what a reader expects of them.
+ * nothing to the console, requests nothing, has its figures, nothing in it is cut off at 1280, 768
+ * or 390 pixels, light or dark, and points, headings and switches do what a reader expects of them.
  *
  * --shots DIR keeps screenshots as PNG files.
  */
@@ -41,7 +41,7 @@ static void run_grid(void)
                 "  position.combine: [sum, concat_split]\n"
                 "seeds: 6\n"
                 "report: {baseline: {position.scheme: none}}\n");
-    shell_expect(0, "GOMP_SPINCOUNT=1000 peat run e.yaml -j 2 -t 1 -q -o run");
+    shell_expect(0, "GOMP_SPINCOUNT=1000 peat run e.yaml -j 2 -t 1 -q -o run && peat inspect run");
 }
 
 static void assert_size(const char *name, long most)
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     if (!find_chromium())
         return skip_all("there is no chromium, chromium-browser or google-chrome");
     return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240,
-                                   .needs = "PEAT gnuplot python3"},
+                                   .needs = "PEAT python3 python3-jinja2 python3-matplotlib"},
                     TESTS(a_report_of_48_cells_is_whole_in_a_browser,
                           a_report_of_a_grid_with_holes_is_whole_in_a_browser));
 }

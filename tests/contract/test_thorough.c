@@ -52,7 +52,7 @@ static const struct planted {
     const char *wrong, *slip, *says, *small;
 } planted[] = {
     {"T > 9 && T < 40 && j + 1 < T", "0.3 * c->q->token[b * T + T - 1] / 128.0", "differ by",
-     "length=1"},
+     "length=11"},
     {"c->H == 3", "0.1 * (double)(j * (c->q->token[b * T + (i + 1 < T ? i + 1 : i)] % 7))",
      "differ by", "n_head: 3"},
     {"k->reach > 9 && b > 0", "0.1 * (double)(j * (c->q->token[0] % 5))", "differ by", "reach: "},

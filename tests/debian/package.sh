@@ -23,7 +23,8 @@ lintian --fail-on error ../peat_*.changes || fail "lintian finds errors"
 
 # Installed: no source tree, no compiler's path.
 cd /tmp
-apt-get install -y -qq --no-install-recommends /tmp/package/peat_*.deb /tmp/package/python3-peat_*.deb >/dev/null
+apt-get install -y -qq --no-install-recommends /tmp/package/peat_*.deb /tmp/package/python3-peat_*.deb \
+    python3-jinja2 python3-matplotlib >/dev/null
 dpkg -L peat python3-peat >/tmp/package/files
 peat --version
 peat plugins info rotary | grep -q /usr/lib || fail "the installed program has other plugins"

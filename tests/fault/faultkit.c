@@ -192,20 +192,12 @@ pid_t start_peat(const struct rig *s, int slot, const char *words)
     return start(s, slot, NULL, words);
 }
 
-/* Stretched like ctest's own, where the build is slow. */
-static int limit_ms(void)
-{
-    const char *patience = getenv("PEAT_TEST_PATIENCE");
-    int times = patience ? atoi(patience) : 1;
-    return LIMIT_MS * (times > 1 ? times : 1);
-}
-
 /* A process that takes longer than the limit is ended with its group. */
 static int wait_for(pid_t pid)
 {
     int fd = (int)syscall(SYS_pidfd_open, pid, 0), status;
     struct pollfd end = {.fd = fd, .events = POLLIN};
-    bool late = fd >= 0 && poll(&end, 1, limit_ms()) == 0;
+    bool late = fd >= 0 && poll(&end, 1, LIMIT_MS * test_patience()) == 0;
     if (late)
         kill(-pid, SIGKILL);
     if (fd >= 0)

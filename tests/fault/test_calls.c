@@ -137,7 +137,7 @@ struct counts {
     atomic_int next; /* campaign */
 };
 
-static const char *const verb_of[PROGRAMS] = {"cell", "run", "results", "status", "report"};
+static const char *const verb_of[PROGRAMS] = {"cell", "run", "results", "status", "results"};
 
 static void format_words(enum program p, int slot, const char *cell, struct strbuf *words)
 {
@@ -147,7 +147,7 @@ static void format_words(enum program p, int slot, const char *cell, struct strb
     else if (p == RUN)
         strbuf_addf(words, "run micro.yaml -o run%d --retry-failed", slot);
     else if (p == REPORT)
-        strbuf_addf(words, "report done -o page%d.html", slot);
+        strbuf_addf(words, "results done --format json -o page%d.html", slot);
     else
         strbuf_addf(words, "%s done", verb_of[p]);
 }

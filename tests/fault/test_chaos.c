@@ -169,7 +169,7 @@ static void start_reader(struct chaos *c)
                                         "status %s --json",
                                         "results %s",
                                         "results %s --format csv",
-                                        "report %s -o page.html",
+                                        "results %s --format json",
                                         "run chaos.yaml -n -o %s"};
     char words[128];
     const char *verb = verbs[pick(c, sizeof(verbs) / sizeof(*verbs))];

@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "grid/stale.h"
 #include "grid/verify.h"
-#include "plot/plot.h"
+#include "report/results.h"
 
 #define DONE "cells/none.sum.s0-00000000/"
 #define LEFT "cells/rotary.sum.s0-00000001/"
@@ -132,7 +132,6 @@ static const struct {
     {&cmd_logs, {"logs", "@", "1"}},
     {&cmd_logs, {"logs", "@", "rotary.sum.s0"}},
     {&cmd_export, {"export", "@", "0", "-o", "/dev/null"}},
-    {&cmd_report, {"report", "@"}},
 };
 
 static void run_verb(size_t i)
@@ -155,17 +154,6 @@ static void plan_again(struct rundir *run, struct arena *a)
         cell_lacks_evaluation(run->cell[i].config, run->cell[i].result);
 }
 
-static void draw(const struct results *r, struct arena *a)
-{
-    for (int kind = 0; kind < PLOT_KINDS; kind++) {
-        struct figure f;
-        struct error err = {0};
-        const struct plot_options o = {.kind = (enum plot_kind)kind, .length = -1};
-        BUG_UNLESS(plot_make(&f, r, &o, a, &err) == PEAT_OK || err.text[0]);
-        figure_release(&f);
-    }
-}
-
 static void read_in_depth(void)
 {
     struct arena a;
@@ -180,8 +168,7 @@ static void read_in_depth(void)
         fingerprint_of(&v.dir, &a);
         plan_again(&v.dir, &a);
     }
-    if (results_read(&r, 1, dirs, &(struct results_options){.metric = NULL}, &a, &err) == PEAT_OK)
-        draw(&r, &a);
+    results_read(&r, 1, dirs, &(struct results_options){.metric = NULL}, &a, &err);
     arena_release(&a);
 }
 

@@ -3,12 +3,11 @@
 """looks.py: claims that are judged at several numbers of seeds, by NumPy and SciPy alone.
 
     looks.py golden > tests/golden/looks.json   levels of looks, for unit.spending
-    looks.py figure docs/guide/looks.svg        what looks save, in 10,000 drawn experiments; by gnuplot
+    looks.py figure docs/guide/looks.svg        what looks save, in 10,000 drawn experiments; by matplotlib
 
 Levels are found by Gauss-Legendre quadrature, and not by Simpson's rule as in the program.
 """
 import json
-import subprocess
 import sys
 
 import numpy
@@ -73,25 +72,21 @@ def figure(path):
                               ("40 seeds, no looks", WORDS[0], [40])):
         lines.append((name, [(e, *drawn(how, e, counts)) for e in effects]))
         print(name, *(f"{e:.1f}: {h:.4f}, {n:.1f}" for e, h, n in lines[-1][1]), sep="\n  ")
-    data = "\n\n\n".join("\n".join("%g %g %g" % row for row in rows) for _, rows in lines)
-    plots = [", ".join(f"$d index {i} using 1:{column} with linespoints pt 7 ps 0.4 lw 1.5 title '{name}'"
-                       for i, (name, _) in enumerate(lines)) for column in (2, 3)]
-    script = f"""set terminal svg size 900,320 font 'sans,12' background rgb 'white'
-set output '{path}'
-$d << EOD
-{data}
-EOD
-set multiplot layout 1,2
-set grid
-set xlabel 'true effect in standard deviations over seeds'
-set key bottom right
-set title 'share of experiments whose claim holds'
-plot [0:1.2] [0:1] {plots[0]}
-set key top right
-set title 'seeds that are run, mean'
-plot [0:1.2] [0:45] {plots[1]}
-"""
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    import matplotlib
+    from matplotlib.figure import Figure
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "looks", "font.size": 8}):
+        made = Figure(figsize=(6.75, 2.6), layout="constrained")
+        shares, seeds = made.subplots(1, 2)
+        for name, rows in lines:
+            for ax, column in ((shares, 1), (seeds, 2)):
+                ax.plot([row[0] for row in rows], [row[column] for row in rows], marker="o", markersize=2.5, label=name)
+        shares.set(title="share of experiments whose claim holds", ylim=(0, 1))
+        seeds.set(title="seeds that are run, mean", ylim=(0, 45))
+        for ax in (shares, seeds):
+            ax.set(xlabel="true effect in standard deviations over seeds", xlim=(0, 1.2))
+            ax.grid(True)
+        shares.legend(loc="lower right")
+        made.savefig(path, metadata={"Date": None, "Creator": None})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ verdict beside it in a table must be that of the row. In the paper each number n
 
     \num{MEAN \pm HALF}{RUN: ROW}    \claim{VERDICT}{MEAN \pm HALF}{RUN: CLAIM; CLAIM}
 
-with \dag behind a verdict that is undecided in the family of all. All claims are in the paper. Every other number of two or
+with \dag behind a verdict that is undecided in the family of all, \ddag behind one whose effect depends on an axis over
+which it is a mean, or has both signs there (in other texts: "holds, depends on AXIS"). All claims are in the paper. Every other number of two or
 more digits of the paper stands in docs/findings.md.
 """
 import collections
@@ -43,9 +44,9 @@ T95 = {4: 2.776445, 5: 2.570582, 7: 2.364624, 9: 2.262157}
 METRICS = ("bpb", "exact_match", "accuracy", "token_accuracy", "loss")  # of a file the first that it has
 NOT_AXES = ("seed", "best_over", "train.lr", "rate", "metric", "split", "step", "value", "status", "params",
             "input_ratio_start", "input_ratio", "config_sha256")
-COLUMNS = ("run", "row", "effect", "half_width", "verdict", "of_all", "claim")
+COLUMNS = ("run", "row", "effect", "half_width", "verdict", "of_all", "depends", "claim")
 NUMBER = re.compile(r"([+-]?\d+\.\d+) ± (\d+(?:\.\d+)?)")
-VERDICT = re.compile(r"(holds|fails|undecided)(†?)[^|±]*?(?:\|[^|±]*?)?([+-]\d+\.\d+) ± (\d+\.\d+)")
+VERDICT = re.compile(r"(holds|fails|undecided)(†?)(?:, (depends on \w+|both signs))?[^|±]*?(?:\|[^|±]*?)?([+-]\d+\.\d+) ± (\d+\.\d+)")
 MARKED = re.compile(r"\\(?:num|claim\{([^}]*)\})\{([+-]?[\d.]+) \\pm ([\d.]+)\}\s*\{([^}]*)\}")
 PLAIN = re.compile(r"\d[\d.,]*\d")
 FENCED = re.compile(r"\n```.*?\n```", re.S)
@@ -146,7 +147,7 @@ def all_claims(folder):
             half = (float(claim["ci_high"]) - float(claim["ci_low"])) / 2
             rows[run, claim["name"]] = {
                 "run": run, "row": claim["name"], "effect": claim["effect"], "half_width": f"{half:.6g}",
-                "verdict": claim["verdict"], "claim": claim["text"] or claim["says"],
+                "verdict": claim["verdict"], "depends": claim["depends"], "claim": claim["text"] or claim["says"],
                 "p": (float(claim["p"]), float(claim["p_against"]))}
     mark_family(rows)
     return rows
@@ -253,12 +254,12 @@ class Row:
         return (rounds(effect if number[0] in "+-" else abs(effect), number)
                 and rounds(float(self.line["half_width"]), half))
 
-    def judged(self, verdict, mark, number, half):
+    def judged(self, verdict, mark, depends, number, half):
         """The mean of several texts has no family; its verdict is printed by over_texts.py."""
         if not self.line["verdict"]:
             return ", " in self.line["run"] and not mark and self.has(number, half)
         marked = "†" if self.line["verdict"] != self.line["of_all"] else ""
-        return (verdict, mark) == (self.line["verdict"], marked) and self.has(number, half)
+        return (verdict, mark, depends) == (self.line["verdict"], marked, self.line["depends"]) and self.has(number, half)
 
 
 def named(text, runs):
@@ -276,9 +277,10 @@ def text_faults(where, text, rows, runs, folder=()):
             for number, half in NUMBER.findall(line):
                 if not any(row.has(number, half) for row in found):
                     yield f"{where}: {number} ± {half} is no row of findings.csv: {line}"
-            for verdict, mark, number, half in VERDICT.findall(line) if line.startswith("|") else []:
-                if not any(row.judged(verdict, mark, number, half) for row in found):
-                    yield f"{where}: no row {number} ± {half} that {verdict}{mark}: {line}"
+            for said in VERDICT.findall(line) if line.startswith("|") else []:
+                if not any(row.judged(*said) for row in found):
+                    verdict, mark, depends, number, half = said
+                    yield f"{where}: no row {number} ± {half} that {', '.join(filter(None, (verdict + mark, depends)))}: {line}"
 
 
 def question_faults(text, runs):
@@ -298,8 +300,9 @@ def paper_faults(text, table, findings):
         for name in names.split("; ") if verdict else [names]:
             line = table.get((run, name))
             said.add((run, name))
-            word = verdict.split(": ")[-1].replace(r"\dag", "†")
-            if not line or not (Row(line).judged(word.rstrip("†"), "†" if "†" in word else "", number, half) if verdict
+            word = verdict.split(": ")[-1].replace(r"\dag", "†").replace(r"\ddag", "‡")
+            if not line or not (Row(line).judged(word.rstrip("†‡"), "†" if "†" in word else "",
+                                                 line["depends"] if "‡" in word else "", number, half) if verdict
                                 else Row(line).has(number, half)):
                 yield f"paper: {word} {number} ± {half} is not what {run}: {name} says"
     for run, name in sorted(key for key, line in table.items() if line["verdict"]):

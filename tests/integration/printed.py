@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""printed.py PREFIX WORK: runs the commands that the documents and the help pages of an installation
-print, as they are printed.
+"""printed.py SOURCE INSTALLED WORK [--long]: runs the commands that the documents and the help pages print, as they are
+printed.
 
-They run in WORK, a copy of the installed documents, where runs/quickstart is made first. `peat` is a
+./quickstart leaves the installation in WORK/clone and what it makes findable in WORK/home, with programs in the place of
+those that build and install packages. Each page then has a folder of its own with what a clone has, runs/quickstart, and
+the files that it defines itself; of the environment it has HOME, PATH and what ./quickstart tells to set. `peat` is a
 wrapper that shortens training and evaluation, and changes nothing else.
 """
 import os
@@ -13,18 +15,24 @@ import shutil
 import subprocess
 import sys
 
-DOCUMENTS = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/diagnostics.md",
-             "docs/determinism.md", "docs/python.md"]
+DOCUMENTS = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/diagnostics.md", "docs/determinism.md",
+             "docs/python.md", "docs/howto/*.md"]
 
 # Commands that are not run, and why.
 EXCEPTIONS = {
-    r"^\./quickstart": "installs packages and builds; integration.quickstart and debian13 run it",
-    r"^cmake |build/release/": "needs the sources",
+    r"^\./quickstart": "was run before the page; integration.quickstart and debian13 run it whole",
+    r"^cmake |build/release/": "builds",
     r"--launcher slurm( |$)(?!.*-n)": "needs Slurm; integration.slurm",
-    r"\bparallel\b": "needs GNU parallel",
-    r"peat tokenize": "needs sentencepiece; integration.tokenize",
-    r"runs/(sum-vs-concat|widths|big)|big\.yaml": "a run of thousands of cells, or with a GPU",
-    r"peat\.torch|torchrun|cell\.safetensors": "needs PyTorch; integration.torch",
+    r"^rsync |^ssh ": "needs another machine",
+    r"cuda": "needs a GPU",
+    r"glove\.txt": "needs word vectors of others; integration.start",
+}
+# Those that need what a machine may lack.
+NEEDS = {
+    r"\bparallel\b": "command -v parallel",
+    r"peat tokenize|words\b": "command -v spm_train",
+    r"peat\.torch": "/usr/bin/python3 -c 'import torch'",
+    r"venv": "/usr/bin/python3 -c 'import venv, ensurepip, setuptools, wheel'",
 }
 
 WRAPPER = """#!/bin/sh
@@ -40,8 +48,13 @@ exec "{peat}" "$@"
 """
 
 
+def lacks(probe):
+    return subprocess.run(["sh", "-c", probe], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
+
+
 def excepted(line):
-    return any(re.search(pattern, line) for pattern in EXCEPTIONS)
+    return any(re.search(pattern, line) for pattern in EXCEPTIONS) or any(
+        re.search(pattern, line) and lacks(probe) for pattern, probe in NEEDS.items())
 
 
 def commands(text):
@@ -65,16 +78,26 @@ def run(name, lines):
         sys.exit(f"{name}: this fails: {lines[failed]}\n{done.stdout[-3000:]}")
 
 
-def run_document(path):
-    for made in pathlib.Path(".").glob("*.yaml"):
-        made.unlink()
+def open_page(clone, name):
+    """A folder with what a clone has, and with runs/quickstart."""
+    page = clone.parent / "pages" / name
+    page.mkdir(parents=True)
+    for entry in clone.iterdir():
+        if entry.name not in ("runs", "build"):
+            (page / entry.name).symlink_to(entry)
+    shutil.copytree(clone / "runs", page / "runs")
+    os.chdir(page)
+
+
+def run_document(clone, path):
+    open_page(clone, path.name)
     lines = []
     for language, name, text in blocks(path):
         if name:
             pathlib.Path(name).write_text(text)
         elif language == "sh":
             lines += commands(text)
-    run(path, lines)
+    run(path.name, lines)
 
 
 def verbs(prefix):
@@ -96,7 +119,8 @@ def man_example(prefix, verb):
     return text.replace(r"\-", "-").replace(r"\(aq", "'").replace(r"\&", "").replace(r"\e", "\\")
 
 
-def run_help(prefix):
+def run_help(clone, prefix):
+    open_page(clone, "help")
     for verb in verbs(prefix):
         text = example(verb)
         if man_example(prefix, verb).strip() != text.strip():
@@ -106,28 +130,52 @@ def run_help(prefix):
             run(f"peat {verb} --help", [f"({line})" for line in lines])
 
 
-def prepare(prefix, work):
-    shutil.copytree(prefix / "share/doc/peat", work)
-    os.chdir(work)
-    pathlib.Path("include").symlink_to(prefix / "include")
-    pathlib.Path("bin").mkdir()
-    wrapper = pathlib.Path("bin/peat")
-    wrapper.write_text(WRAPPER.format(peat=prefix / "bin/peat"))
-    wrapper.chmod(0o755)
-    os.environ["PATH"] = f"{work}/bin:{os.environ['PATH']}"
-    config = next(prefix.rglob("peat.pc")).parent
-    os.environ["PKG_CONFIG_PATH"] = str(config)
-    corpus = pathlib.Path("experiments/data/genesis.txt").read_bytes()
-    pathlib.Path("corpus.txt").write_bytes(corpus[:60000])
-    run("runs/quickstart", ["peat run experiments/quickstart.yaml"])
+STANDINS = {"id": "echo 1000", "cmake": "exit 0", "dpkg-query": "echo 'ii '"}
+
+
+def write_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def make_clone(source, installed, clone):
+    clone.mkdir(parents=True)
+    for entry in ("README.md", "docs", "experiments", "include", "plugins"):
+        (clone / entry).symlink_to(source / entry)
+    shutil.copytree(source / "python", clone / "python")  # pip writes there
+    shutil.copy(source / "quickstart", clone)
+    prefix = clone / "build" / "installed"
+    shutil.copytree(installed, prefix, symlinks=True)
+    (prefix / "bin/peat").rename(prefix / "bin/peat-program")
+    write_program(prefix / "bin/peat", WRAPPER.format(peat=prefix / "bin/peat-program"))
+    return prefix
+
+
+def start(clone):
+    """Runs ./quickstart, then what it says to set."""
+    home, standins = clone.parent / "home", clone.parent / "standins"
+    for name, text in STANDINS.items():
+        write_program(standins / name, f"#!/bin/sh\n{text}\n")
+    os.environ.clear()
+    os.environ.update(HOME=str(home), PATH=f"{standins}:/usr/bin:/bin", LANG="C.UTF-8")
+    done = subprocess.run(["./quickstart"], cwd=clone, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        sys.exit(f"./quickstart fails:\n{done.stdout[-3000:]}")
+    os.environ["PATH"] = "/usr/bin:/bin"
+    for name, value in re.findall(r'^quickstart: .*: export (\w+)="(.*)"$', done.stdout, re.M):
+        os.environ[name] = value.replace("$PATH", os.environ["PATH"])
 
 
 def main():
-    prefix, work = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    prepare(prefix, work)
-    run_help(prefix)
-    for document in DOCUMENTS if sys.argv[3:] == ["--long"] else []:
-        run_document(pathlib.Path(document))
+    source, installed, work = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    clone = work / "clone"
+    prefix = make_clone(source, installed, clone)
+    start(clone)
+    run_help(clone, prefix)
+    for pattern in DOCUMENTS if sys.argv[4:] == ["--long"] else []:
+        for document in sorted(source.glob(pattern)):
+            run_document(clone, document)
 
 
 if __name__ == "__main__":

@@ -302,7 +302,7 @@ def published(source):
             plan, claims = read(files["plan.json"]), read(files["claims.json"])
             texts = any(claim.get("sampled") == "seeds_and_text" for claim in claims["versions"][-1]["claims"])
             results = [read(m.name) for m in tar if texts and m.name.endswith("/result.json")]
-        blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+)([^\n]*) --part claims\n(.*?)\n```",
+        blocks = re.findall(r"\n```text \S+\.said\n\$ peat results runs/(\S+)([^\n]*) --part claims(?: --notes)?\n(.*?)\n```",
                             bundle.with_name("README.md").read_text(), re.S)
         beside, block = {of: (others, said) for of, others, said in blocks}.get(name, ("", ""))
         for other in re.findall(r"runs/(\S+)", beside):

@@ -113,6 +113,7 @@ START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
     ck_assert(!shell_printed("todo"));
     shell_says(0, "\"seeds=1\", \"size=S\", \"run.jobs=2\"",
                "peat run here/run run.jobs=2 && grep -A9 words here/run/resolved.yaml");
+    shell_says(0, " 0 problems", "peat run here/run run.jobs=1 && peat verify here/run");
 }
 END_TEST
 
@@ -133,6 +134,9 @@ START_TEST(finished_cells_that_a_plan_no_longer_has_are_said)
         1, "cd here && peat run x.yaml -o run seeds=1 size=S 2>&1 | grep 'differ from those'");
     shell_expect(
         1, "cd here && peat run x.yaml -o run seeds=2 size=S 2>&1 | grep 'differ from those'");
+    shell_expect(0, "sed 's/^name: x/name: y/; s/steps: 6/steps: 5/' here/x.yaml >here/y.yaml");
+    shell_says(2, "belongs to experiment 'x'", "cd here && peat run y.yaml -o run size=S 2>&1");
+    ck_assert(!shell_printed("differ from those"));
     shell_says(0, "finished cells of the last plan, which stay in run/cells",
                "cd here && peat run x.yaml -o run seeds=2 size=S train.steps=3 2>&1");
 }
@@ -144,8 +148,8 @@ START_TEST(another_plugin_than_it_was_made_with_is_said)
     shell_expect(0, "sed '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml "
                     ">far/resolved.yaml");
     shell_says(0, "is not the file that this experiment was made with", "peat plan far");
-    shell_expect(0, "sed -i 's/peat: \"/peat: \"9/' far/resolved.yaml");
-    shell_says(0, "this experiment was made with peat 9", "peat plan far");
+    shell_expect(0, "sed -i 's/peat: \".*\"/peat: \"9.0\"/' far/resolved.yaml");
+    shell_says(0, "this experiment was made with peat 9.0, and this is ", "peat plan far");
 }
 END_TEST
 
@@ -178,6 +182,73 @@ START_TEST(a_file_that_the_plan_was_made_of_and_that_changed_is_refused)
 }
 END_TEST
 
+static const char common[] = "version: 1\n"
+                             "defaults:\n"
+                             "  task: {plugin: text, path: data/one.txt}\n"
+                             "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                             "  train: {steps: 6, batch: 2, seq_len: 16}\n"
+                             "  position: {scheme: {plugin: rotary, base: 500}}\n"
+                             "  eval: {lengths: [16, 32], tokens: 64}\n"
+                             "run: {jobs: 1}\n";
+static const char extending[] =
+    "extends: ../common.yaml\nversion: 1\nname: e\ndefaults: {train: {steps: 4}, "
+    "position: {scheme: {plugin: rotary, layout: halves}}, eval: {lengths: [16]}}\n";
+
+static void write_extending(void)
+{
+    shell_write("here/common.yaml", common);
+    shell_expect(0, "mkdir -p here/sub");
+    shell_write("here/sub/e.yaml", extending);
+}
+
+START_TEST(an_experiment_that_extends_a_file_is_that_of_both)
+{
+    write_extending();
+    shell_expect(0,
+                 "sed -e 's/^version: 1/&\\nname: e/' -e 's/steps: 6/steps: 4/' -e 's/16, 32/16/' "
+                 "-e 's/base: 500/layout: halves/' here/common.yaml >here/one.yaml");
+    shell_expect(0,
+                 "for f in one sub/e; do peat plan here/$f.yaml --register | cut -d, -f4; done | "
+                 "uniq | wc -l | grep -x 1");
+    shell_expect(0, "cd here && peat run sub/e.yaml -o run && cmp common.yaml run/extends.yaml");
+    shell_says(0, " 0 problems", "peat verify here/run");
+    shell_expect(0,
+                 "cd far && peat run ../here/run -o again && ! grep extends again/resolved.yaml");
+    shell_expect(0,
+                 "for d in here/run far/again; do peat results $d " KEPT "; done | sort | uniq -c "
+                 "| awk '$1 != 2 { exit 1 }'");
+    shell_expect(
+        0, "peat bundle here/run -o b.tar.xz && tar tf b.tar.xz | grep -x '[^/]*/extends.yaml'");
+    shell_expect(0, "cp here/run/extends.yaml was && echo '# more' >>here/run/extends.yaml");
+    shell_says(2, "'here/run/extends.yaml' was changed since it was run", "peat run here/run");
+    shell_says(1, "problem: extends.yaml has changed", "peat verify here/run");
+    shell_expect(0, "cp was here/run/extends.yaml && peat run here/run");
+}
+END_TEST
+
+static const char *const mistakes[][2] = {
+    {"s/batch: 2/bach: 2/", "here/sub/../common.yaml:5:21: unknown key 'bach' in train"},
+    {"s/n_head: 2/n_head: 3/", "here/sub/../common.yaml:4:44: "},
+    {"s/^run.*/matrix: {}/", "common.yaml:8:1: unknown key 'matrix' in a file that is extended"},
+    {"s/version: 1/version: 2/", "common.yaml:1:10: version 2 is extended by a file of version 1"},
+    {"s/^run/]/", "common.yaml:8:1: "},
+    {"1,$d", "common.yaml"},
+};
+enum { MISTAKES = sizeof(mistakes) / sizeof(*mistakes) };
+
+START_TEST(a_mistake_in_the_extended_file_has_its_place)
+{
+    write_extending();
+    shell_expect(0, "sed -i '%s' here/common.yaml", mistakes[_i][0]);
+    shell_says(2, mistakes[_i][1], "peat validate here/sub/e.yaml");
+    shell_expect(0, "rm here/common.yaml");
+    shell_says(2, "here/sub/e.yaml:1:10: 'extends' names '../common.yaml': ",
+               "peat validate here/sub/e.yaml");
+    shell_says(2, "command line:1: 'extends' stands in the file alone",
+               "peat validate here/x.yaml extends=a");
+}
+END_TEST
+
 START_TEST(the_page_says_how_and_with_which_words)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
@@ -197,15 +268,18 @@ END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"again", open_experiment, shell_close, .seconds = 120},
-                    TESTS(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder,
-                          the_whole_file_is_made_again,
-                          a_path_of_the_command_line_is_seen_from_where_it_was_said,
-                          the_directory_goes_on_in_place_and_keeps_its_words,
-                          a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept,
-                          finished_cells_that_a_plan_no_longer_has_are_said,
-                          another_plugin_than_it_was_made_with_is_said,
-                          a_file_that_the_plan_was_made_of_and_that_changed_is_refused,
-                          the_page_says_how_and_with_which_words,
-                          a_directory_without_a_resolved_experiment_is_refused));
+    return run_list(
+        (struct tests){"again", open_experiment, shell_close, .seconds = 120,
+                       .loops = LOOPS({a_mistake_in_the_extended_file_has_its_place, MISTAKES})},
+        TESTS(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder,
+              the_whole_file_is_made_again,
+              a_path_of_the_command_line_is_seen_from_where_it_was_said,
+              the_directory_goes_on_in_place_and_keeps_its_words,
+              a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept,
+              finished_cells_that_a_plan_no_longer_has_are_said,
+              another_plugin_than_it_was_made_with_is_said,
+              a_file_that_the_plan_was_made_of_and_that_changed_is_refused,
+              an_experiment_that_extends_a_file_is_that_of_both,
+              the_page_says_how_and_with_which_words,
+              a_directory_without_a_resolved_experiment_is_refused));
 }

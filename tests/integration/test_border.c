@@ -76,7 +76,7 @@ static void open_run(void)
                           "matrix:\n  position.scheme: [none, ./mark.so, marked]\nseeds: 2\n");
     shell_expect(0, "export PEAT_PLUGIN_PATH=$PWD/beside:$PEAT_PLUGIN_PATH; "
                     "peat run e.yaml -q -o whole --only '*s0' && cp mark.so whole && "
-                    "peat diagnose whole '*' --save");
+                    "peat diagnose whole '*' --save >said && peat inspect whole");
 }
 
 /* In a fresh copy; true: the plugin's constructor has run. */
@@ -170,7 +170,8 @@ START_TEST(drawings_are_kept_checked_and_made_again)
         const char *damage, *says;
         int verified;
     } bad[] = {
-        {"rm schemes.json", "it has no drawings of its schemes; `peat run` with this directory", 0},
+        {"rm schemes.json", "it has no drawings of its schemes; `peat inspect` with this directory",
+         0},
         {"sed -i 's/\"rows\": 16/\"rows\": 15/' schemes.json", "schemes.json&#39; is damaged: its",
          1},
         {"sed -i -z 's/\"rows\": 16/\"rows\": 15/; s/,\\n  \"check\": \"[0-9a-f]*\"//' "
@@ -190,7 +191,7 @@ START_TEST(drawings_are_kept_checked_and_made_again)
         shell_expect(0, "peat report r -o page.html && ! grep 'in numbers' page.html");
         shell_says(0, bad[i].says, "cat page.html");
         shell_expect(bad[i].verified, "peat verify r");
-        shell_expect(0, "PEAT_PLUGIN_PATH=$PWD/beside:$PEAT_PLUGIN_PATH peat run r -q && "
+        shell_expect(0, "PEAT_PLUGIN_PATH=$PWD/beside:$PEAT_PLUGIN_PATH peat inspect r && "
                         "cmp r/schemes.json whole/schemes.json");
     }
 }
@@ -209,7 +210,7 @@ START_TEST(drawing_of_other_weights_is_left_out)
                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
                           "  train: {steps: 3, batch: 2, seq_len: 16}\n  eval: {tokens: 64}\n"
                           "matrix:\n  position.scheme: [learned]\n");
-    shell_expect(0, "peat run t.yaml -q -o t && peat report t -o page.html && "
+    shell_expect(0, "peat run t.yaml -q -o t && peat inspect t && peat report t -o page.html && "
                     "grep 'in the cell learned.* before training and after it' page.html");
     shell_expect(0, "sed -i 's/\"weights_hash\": \"../\"weights_hash\": \"zz/; /\"check\"/d' "
                     "t/schemes.json && sed -i -z 's/,\\n}/\\n}/' t/schemes.json && "

@@ -186,7 +186,7 @@ START_TEST(its_members_are_files_of_known_names)
         "ckpt/step-[0-9]{8}/(model.safetensors|state.json)))$";
     shell_expect(0, "echo extra > here/run/extra; mkdir here/run/cells/-e; ln -s /etc/passwd "
                     "\"$(ls -d here/run/cells/none*s0*)/extra\"");
-    shell_expect(0, "peat bundle here/run --weights -o x.tar.gz");
+    shell_expect(0, "peat inspect here/run && peat bundle here/run --weights -o x.tar.gz");
     shell_says(0, "42\n", "tar -tzf x.tar.gz | wc -l");
     shell_expect(1, "tar -tzf x.tar.gz | grep -vE '%s'", name);
     shell_expect(1,

@@ -236,6 +236,11 @@ START_TEST(too_small_a_stack_is_named)
     shell_says(2, "peat: a stack of 64 KiB is too small: at least 512 are needed",
                "ulimit -s 64; peat --version");
     shell_expect(0, "ulimit -s 512; peat --version");
+    shell_says(2, "peat: OMP_STACKSIZE is 64K, too small a stack for threads: at least 256K are",
+               "OMP_STACKSIZE=64K peat --version");
+    shell_expect(2, "OMP_STACKSIZE=' 100000 b' peat --version");
+    shell_expect(0, "for n in 256 ' 1 M' 262144B 4g x; do OMP_STACKSIZE=\"$n\" peat --version || "
+                    "exit 1; done");
 #endif
 }
 END_TEST

@@ -85,11 +85,66 @@ START_TEST(other_data_than_the_cell_was_planned_with_is_refused)
 }
 END_TEST
 
+/* Two schemes, of a cell before training and after it. */
+START_TEST(activations_are_what_passes_compute)
+{
+    shell_expect(0, "peat export runs 1 --activations --rows 1 -o all.st");
+    expect_in_head("all.st",
+                   "\"block.0.attention.chain.q\":{\"dtype\":\"F64\",\"shape\":[1,2,16,8]");
+    expect_in_head("all.st",
+                   "\"stream.position.1.learned\":{\"dtype\":\"F64\",\"shape\":[1,16,16]");
+    expect_in_head("all.st", "no scheme adds terms to the logits");
+    expect_in_head("all.st", "\"scale\":0.353");
+    shell_expect(0, "peat export runs 0 --activations --start --only '*.bias,loss' -o bias.st");
+    expect_in_head("bias.st",
+                   "\"block.0.attention.bias\":{\"dtype\":\"F64\",\"shape\":[2,2,16,16]");
+    shell_expect(1, ". ./parts.sh; head bias.st | grep -q stream");
+    shell_expect(
+        0, "for t in 1 2; do peat export runs 1 --activations -t $t -o $t.st; done; cmp 1.st 2.st");
+    shell_expect(
+        0, "peat export runs 1 --activations --start --only loss -o 3.st; ! cmp -s 3.st 1.st");
+}
+END_TEST
+
+/* What a pass takes from a file is what the next blocks see, and rows are independent. */
+START_TEST(given_tensors_take_the_place_of_what_a_pass_computes)
+{
+    shell_write(
+        "given.py",
+        "import sys, numpy as np\n"
+        "sys.path.insert(0, sys.argv[1] + '/python')\n"
+        "from peat.activations import passes\n"
+        "cell = sys.argv[2]\n"
+        "x, about = passes(cell, rows=2)\n"
+        "assert abs(np.exp(-x['loss']).max()) < 1 and x['loss'].shape == (2, 16)\n"
+        "twice = {k: np.concatenate([v, v]) for k, v in x.items() if k.startswith('batch.')}\n"
+        "twice['input'] = np.concatenate([x['input'], 0 * x['input']])\n"
+        "y, _ = passes(cell, given=twice)\n"
+        "assert np.abs(y['logits'][:2] - x['logits']).max() < 1e-12\n"
+        "assert np.abs(y['logits'][2:] - x['logits']).max() > 1e-3\n"
+        "assert (y['input'][2:] == 0).all() and (y['block.0.stream'][2:] == 0).all()\n"
+        "z, _ = passes(cell, tokens=x['batch.token'])\n"
+        "for bad, said in ((np.nan, 'not an id'), (9999, 'the limit is 256')):\n"
+        "    try: passes(cell, given={'batch.token': x['batch.token'] * 0 + bad})\n"
+        "    except Exception as e: assert said in str(e), e\n"
+        "    else: raise AssertionError(bad)\n"
+        "assert np.abs(z['stream'] - x['stream']).max() < 1e-12 and 'loss' not in z\n");
+    if (!is_installed("python3-numpy"))
+        return;
+    shell_expect(0, "/usr/bin/python3 given.py \"$PEAT_SOURCE\" runs/cells/learned*");
+    shell_says(2, "--rows, --tokens, --given", "peat export runs 1 --rows 3 -o x.st");
+    shell_says(2, "leave --feed", "peat export runs 1 --activations --batch -o x.st");
+    shell_says(2, "'nothing.st'", "peat export runs 1 --activations --given nothing.st -o x.st");
+}
+END_TEST
+
 int main(void)
 {
     return run_list((struct tests){"export", open_grid, shell_close, .seconds = 60},
                     TESTS(every_export_has_what_plugins_chose,
                           a_scheme_that_is_listed_twice_chose_twice,
                           the_weights_before_training_are_those_that_training_starts_from,
+                          activations_are_what_passes_compute,
+                          given_tensors_take_the_place_of_what_a_pass_computes,
                           other_data_than_the_cell_was_planned_with_is_refused));
 }

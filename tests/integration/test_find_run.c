@@ -51,6 +51,36 @@ START_TEST(a_file_beside_a_run_is_not_its_experiment)
 }
 END_TEST
 
+static const char labelled[] = "version: 2\nname: arms\ndefaults: {task: copy}\n"
+                               "matrix: {arm: {fast: {position.scheme: rotary}}}\n";
+
+/* As an earlier program made it, a directory has scheme and combination in every label. */
+START_TEST(a_directory_keeps_its_labels)
+{
+    shell_write("arms.yaml", labelled);
+    shell_expect(0, "peat plan arms.yaml --write");
+    shell_says(0, "\"fast.s0\"", "grep '\"label\"' runs/arms/plan.json");
+    shell_expect(0, "peat plan arms.yaml --register | cut -d, -f4 >was");
+    shell_expect(0, "python3 -c 'import json; p = json.load(open(\"runs/arms/plan.json\")); "
+                    "p.pop(\"check\"); c = p[\"cells\"][0]; c[\"label\"] = c.pop(\"name\"); "
+                    "json.dump(p, open(\"runs/arms/plan.json\", \"w\"))'");
+    shell_says(0, "\"label\": \"rotary.-.fast.s0\"", "peat plan arms.yaml --json seeds=2");
+    assert_printed("\"label\": \"rotary.-.fast.s1\"");
+    shell_says(0, "\"label\": \"fast.s0\"", "peat plan arms.yaml --json -o other");
+    shell_expect(0, "peat plan arms.yaml --register -o runs/arms | cut -d, -f4 | cmp - was");
+}
+END_TEST
+
+START_TEST(a_cell_is_called_by_its_folder_without_the_hash_too)
+{
+    shell_write("arms.yaml", labelled);
+    shell_expect(0, "peat plan arms.yaml --write");
+    shell_says(0, "1 todo", "peat run arms.yaml -n --only 'rotary.-.fast.*'");
+    shell_expect(0, "peat export runs/arms rotary.-.fast.s0 --start -o start.safetensors");
+    shell_expect(0, "peat export runs/arms fast.s0 --start -o start.safetensors");
+}
+END_TEST
+
 static const struct {
     const char *command, *said;
 } typos[] = {
@@ -116,7 +146,8 @@ int main(void)
                        .needs = "PEAT PEAT_SOURCE",
                        .loops = LOOPS({a_run_is_its_directory_its_name_or_its_file, WORDS},
                                       {a_name_that_is_nearly_right_is_told, TYPOS})},
-        TESTS(a_file_beside_a_run_is_not_its_experiment,
+        TESTS(a_file_beside_a_run_is_not_its_experiment, a_directory_keeps_its_labels,
+              a_cell_is_called_by_its_folder_without_the_hash_too,
               a_folder_without_a_plan_gives_way_to_the_run,
               runs_are_listed_with_their_state_and_best_row));
 }

@@ -386,19 +386,23 @@ START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
         ck_assert_msg(strstr(text, endless[i].says) && (!*text || !line_end[1]), "%s: %s",
                       endless[i].command, text);
     }
-    shell_expect(0, "grep rotary listed");
+    shell_expect(0, "grep rotary listed && cp dir/evil_load.so evil_scheme.so");
+    shell_says(2, "evil_scheme.so' did not return within 1 s while it was loaded\n",
+               "PEAT_PLUGIN_SECONDS=1 timeout 20 peat export runs/endless 1 --start -o x.st");
     assert_nothing_runs();
 }
 END_TEST
 
-/* The model that a scheme is drawn in has no tokens. */
+/* The model that a scheme is drawn in has 256 tokens. */
 START_TEST(plugin_that_never_returns_costs_its_own_drawing)
 {
     static const struct expectation crime[] = {{"endure", "encode", "", NULL, NULL}};
-    build("evil_scheme", "'-DWHEN=(c->dims.V==1)'", "evil_scheme");
+    build("evil_scheme", "'-DWHEN=(c->dims.V==256)'", "evil_scheme");
     write_experiment("drawn", "position.scheme", "  task: {plugin: copy}\n", "    - sinusoidal\n",
                      "evil_scheme", 1, crime, "");
-    shell_expect(0, "PEAT_PLUGIN_SECONDS=1 timeout 60 peat run drawn.yaml");
+    shell_expect(0, "peat run drawn.yaml");
+    shell_says(0, "evil_scheme.so) did not return within 1 s in its encode\n",
+               "PEAT_PLUGIN_SECONDS=1 timeout 60 peat inspect runs/drawn");
     shell_expect(0, "peat report runs/drawn -o page.html");
     shell_expect(0, "grep '<summary>sinusoidal.* in numbers' page.html");
     shell_expect(0, "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");

@@ -26,6 +26,7 @@ static const char slow_cell[] = "position.scheme=none seeds=1 train.steps=100000
 /* Runs the tasks of an array itself, one after the other, and remembers its arguments. */
 static const char sbatch[] =
     "#!/bin/bash\n"
+    "[ \"$1\" != --version ] || exit 0\n"
     "echo \"$*\" >> \"$CALLS\"\n"
     "for script; do :; done\n"
     "[ -z \"$REFUSE\" ] || { echo \"sbatch: error: $REFUSE\" >&2; exit 1; }\n"
@@ -265,7 +266,9 @@ END_TEST
 START_TEST(missing_slurm_and_too_long_arrays_are_refused)
 {
     shell_says(2, "peat: there is no 'sbatch' here: is Slurm installed?\n",
+               "peat plan grid.yaml -o runs --write seeds=1 && cp runs/plan.json . && "
                "PATH=/nonexistent \"$PEAT\" run grid.yaml -o runs --launcher slurm");
+    shell_expect(0, "cmp plan.json runs/plan.json && rm -r runs");
     shell_says(2,
                "peat: 6 cells make 6 tasks, and this Slurm accepts at most 4 in an array; set "
                "run.slurm.cells_per_task to 2 or more\n",

@@ -40,10 +40,12 @@ START_TEST(rows_whose_claims_are_decided_stop)
     shell_says(0, "look 3 of 3, 12 seeds: 1 of 2 claims decided", "peat run x.yaml");
     assert_printed("look 1 of 3, 4 seeds: ");
     assert_printed("kinds is undecided: all 3 looks, up to 12 seeds, are used: p ");
-    assert_printed("looks at 4, 8, 12 seeds, until a claim is decided; alpha shared out over the "
-                   "claims beforehand by weight and spent over the looks (Lan and DeMets, "
-                   "obrien-fleming)");
     ck_assert(!shell_printed("not finished"));
+    shell_says(0,
+               "looks at 4, 8, 12 seeds, until a claim is decided; alpha shared out over the "
+               "claims beforehand by weight and spent over the looks (Lan and DeMets, "
+               "obrien-fleming)",
+               "peat results runs/x --notes");
     shell_says(0, " decided\n", "peat status runs/x");
     shell_expect(0, "! ls runs/x/cells/learned*1e-4.s[4-9]-*/result.json");
     shell_expect(0, "! ls runs/x/cells/none*.s1[01]-*/result.json");

@@ -95,8 +95,8 @@ static struct row *row_of_label(const char *label)
 {
     char end[NAME_MAX_LENGTH + 8];
     for (int i = 0; i < table.n; i++) {
-        int n = snprintf(end, sizeof(end), ".%s.s0", table.row[i].name);
-        if (strlen(label) >= (size_t)n && strcmp(label + strlen(label) - n, end) == 0)
+        snprintf(end, sizeof(end), "%s.s0", table.row[i].name);
+        if (strcmp(label, end) == 0)
             return &table.row[i];
     }
     ck_abort_msg("'%s' names no scheme", label);

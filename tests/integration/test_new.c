@@ -77,9 +77,11 @@ enum { LISTS = sizeof(lists) / sizeof(*lists) };
 START_TEST(a_list_is_an_axis_unless_the_setting_is_a_list)
 {
     shell_expect(0, "peat new mine \"it's.txt\" && cp \"it's.txt\" more.txt");
-    shell_says(0, lists[_i].label, "peat plan mine seeds=1 report=null %s", lists[_i].words);
+    shell_says(0, lists[_i].label, "peat plan mine seeds=1 report=null --ids %s", lists[_i].words);
+    shell_expect(0, "peat plan mine seeds=1 report=null %s", lists[_i].words);
     char count[32];
-    snprintf(count, sizeof(count), "\n%d cell", lists[_i].cells);
+    snprintf(count, sizeof(count), "\n%d cell%s: ", lists[_i].cells,
+             lists[_i].cells == 1 ? "" : "s");
     assert_printed(count);
 }
 END_TEST

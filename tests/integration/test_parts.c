@@ -155,7 +155,8 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_expect(0, "sed -i 's/direction: equal, margin: 1}/direction: equal, margin: 1, sampled: "
                     "seeds_and_text}/; s/^seeds.*/seeds: 3/' x.yaml");
     shell_says(0, "and text", "peat run x.yaml");
-    assert_printed("effect and p_holm are over seeds and test text for: far");
+    shell_says(0, "effect and p_holm are over seeds and test text for: far",
+               "peat results runs/x --part claims --notes");
     shell_says(0, ",diff_text_half,", "peat results runs/x --part claims -f csv");
     shell_says(0, "over seeds and stretches of the test text, both as samples",
                "peat compare runs/x none rotary --length 16");

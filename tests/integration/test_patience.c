@@ -40,7 +40,7 @@ END_TEST
 START_TEST(the_table_names_the_step_and_compares_with_no_row_that_did_not_stop)
 {
     shell_says(0, "stopped: cells that train.patience ended before their last step",
-               "peat run x.yaml");
+               "peat run x.yaml -q && peat results runs/x --notes");
     assert_printed("rows that may stop early are neither ranked nor paired");
     assert_printed("4 of 4 pairs refused: one stops early");
     shell_says(0, "| none | 3 | 8 | 2 |", "peat results runs/x -f md --columns steps,stopped");

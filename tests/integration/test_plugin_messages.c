@@ -188,6 +188,25 @@ START_TEST(a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does)
 }
 END_TEST
 
+/* What the file says of its compiler decides which of the two it was. */
+START_TEST(a_run_says_what_is_new_in_a_plugin_that_was_built_again)
+{
+    shell_expect(0, "peat plugins new mine --kind scheme && cd mine && peat plugins build mine.c");
+    shell_write("e.yaml", "version: 2\nname: e\ndefaults:\n  task: {plugin: copy, symbols: 4}\n"
+                          "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                          "  train: {steps: 1, batch: 2, seq_len: 9}\n"
+                          "matrix: {position.scheme: [{plugin: ./mine/mine.so}]}\n");
+    shell_expect(0, "peat run e.yaml");
+    shell_expect(0, "CFLAGS='-O1 -DX=\"1\"' peat plugins build mine/mine.c");
+    shell_says(0, " -O3`, and now by `", "peat run e.yaml");
+    shell_expect(0, "sed -i 's/0[.]1/0.25/' mine/mine.c && CFLAGS='-O1 -DX=\"1\"' "
+                    "peat plugins build mine/mine.c");
+    shell_says(0, "scheme 'mine' has another source or compiler: the flags are the same",
+               "peat run e.yaml");
+    shell_says(0, ": train.steps is not what it was", "peat run e.yaml train.steps=2");
+}
+END_TEST
+
 START_TEST(legal_shapes_are_listed)
 {
     build_rash("IN_BIAS", "peat_fill(c, 4, (int64_t[]){1, 1, 1, 3}, peat_scratch(c, 3))");
@@ -248,6 +267,6 @@ int main(void)
               a_file_of_c_is_built_with_the_headers_of_the_program,
               a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
               a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does,
-              legal_shapes_are_listed, one_mistake_and_one_reason_are_said_once,
-              reference_pages_quote_what_a_plugin_says));
+              a_run_says_what_is_new_in_a_plugin_that_was_built_again, legal_shapes_are_listed,
+              one_mistake_and_one_reason_are_said_once, reference_pages_quote_what_a_plugin_says));
 }

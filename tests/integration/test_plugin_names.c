@@ -113,11 +113,11 @@ END_TEST
 START_TEST(two_files_with_one_name_are_told_apart)
 {
     write_experiment("x.yaml", "matrix: {position.scheme: [./a/one.so, ./b/three.so]}\n");
-    shell_expect(0, "peat plan x.yaml");
+    shell_expect(0, "peat plan x.yaml --ids");
     assert_printed("a-one.so.-.s0");
     assert_printed("b-three.so.-.s0");
     write_experiment("x.yaml", "matrix: {position.scheme: [rotary, ./b/three.so]}\n");
-    shell_expect(0, "peat plan x.yaml");
+    shell_expect(0, "peat plan x.yaml --ids");
     assert_printed("b-three.so.-.s0");
     write_experiment("x.yaml", "matrix: {position.scheme: [{plugin: ./a/one.so, label: x},"
                                " {plugin: ./b/three.so, label: x}]}\n");

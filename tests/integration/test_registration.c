@@ -94,6 +94,14 @@ static const struct {
     {"claims withdrawn", "/^claims/,$d", "", "", ": without claims.it"},
     {"looks", "s/seeds: 4/seeds: {from: 2, at_most: 4, until: claims}/", "", "",
      "seeds 4 -> {\"from\": 2, \"every\": 2, \"at_most\": 4, \"spending\": \"obrien-fleming\"}"},
+    {"order of seeds", "s/seeds: 4/seeds: [3, 2, 1, 0]/", "", "", ": seeds 4 -> [3, 2, 1, 0]"},
+    {"name of a label", "s/low:/slow:/", "", "",
+     ": with row none.-.slow; with row learned.sum.slow; without row none.-.low; "},
+    {"alpha", "s/direction: less/direction: less, alpha: 0.1/", "", "",
+     ": claims.it.alpha 0.05 -> 0.1"},
+    {"name of a claim", "s/name: it/name: its/", "", "", ": without claims.it; with claims.its"},
+    {"order of rows", "s/learned}, {position.scheme: none}/none}, {position.scheme: learned}/", "",
+     "", ": claims.it.rows [{\"position.scheme\": \"learned\"}"},
     {"test part", "s/tokens: 60/tokens: 60, test: 0.3/", "", "", ": eval.test 0.5 -> 0.3"},
 };
 

@@ -265,7 +265,7 @@ END_TEST
 
 START_TEST(the_table_says_what_is_not_in_its_numbers)
 {
-    shell_expect(0, "peat results %s", g.run.dir);
+    shell_expect(0, "peat results %s --notes", g.run.dir);
     static const char *const said[] = {
         "unpaired",
         "7 of 56 pairs refused: different batches",
@@ -278,6 +278,22 @@ START_TEST(the_table_says_what_is_not_in_its_numbers)
     };
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         ck_assert_msg(shell_printed(said[i]), "no '%s' in\n%s", said[i], shell.printed.text);
+}
+END_TEST
+
+/* Without --notes what the numbers lack stays, however much it is. */
+START_TEST(only_notes_on_methods_are_left_out)
+{
+    shell_expect(0, "peat results %s >few", g.run.dir);
+    shell_says(0, "7 of 56 pairs refused: different batches\n1 of 73 cells not finished",
+               "cat few");
+    assert_printed("1 of 73 cells stale");
+    ck_assert(!shell_printed("share the data order alone") && !shell_printed("Holm over"));
+    shell_says(0, " more notes on how this is computed: --notes\n", "tail -n 1 few");
+    shell_says(2, "option '--notes' is for --format table", "peat results %s --notes -f md",
+               g.run.dir);
+    shell_says(0, "\\begin{tabular}", "peat results %s -o t.tex && cat t.tex", g.run.dir);
+    shell_expect(0, "peat results %s -f table -o t.tex && cmp t.tex few", g.run.dir);
 }
 END_TEST
 
@@ -325,5 +341,6 @@ int main(void)
         (struct tests){"result_numbers", grid_open, grid_close, .seconds = 60},
         TESTS(json_agrees_with_scipy_in_every_number, jsonl_has_the_rows_of_json_one_a_line,
               csv_has_every_value_as_it_was_stored, tables_agree_with_scipy_in_every_digit,
-              the_table_says_what_is_not_in_its_numbers, csv_loads_in_pandas_with_the_same_means));
+              the_table_says_what_is_not_in_its_numbers, only_notes_on_methods_are_left_out,
+              csv_loads_in_pandas_with_the_same_means));
 }

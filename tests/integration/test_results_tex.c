@@ -62,7 +62,7 @@ END_TEST
 int main(void)
 {
     return run_list((struct tests){"results_tex", shell_open, shell_close, .seconds = 120,
-                                   .needs = "pdflatex gnuplot PEAT_SOURCE"},
+                                   .needs = "pdflatex PEAT_SOURCE python3-matplotlib"},
                     TESTS(tables_of_every_shape_are_set_by_pdflatex,
                           the_paper_is_set_on_four_pages_and_references));
 }

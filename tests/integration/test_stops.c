@@ -21,8 +21,8 @@ static const char experiment[] = "version: 1\n"
                                  "  position.scheme: [none, learned]\n"
                                  "run: {plan_timeout: 0, no_progress: 0, checkpoint: {every: 0}}\n";
 
-/* It comes to be drawing and stays so. */
-static const char gnuplot[] = "#!/bin/sh\n"
+/* In Python's place: it comes to be drawing and stays so. */
+static const char drawing[] = "#!/bin/sh\n"
                               "touch drawing\n"
                               "exec sleep 1000\n";
 
@@ -40,8 +40,8 @@ static void open_runs(void)
     /* A hole as large as nearly all memory. */
     shell_expect(
         0, "truncate -s $(awk '/^MemTotal/{printf \"%%dK\", $2*0.9}' /proc/meminfo) large.txt");
-    shell_write("bin/gnuplot", gnuplot);
-    shell_expect(0, "chmod +x bin/gnuplot && peat run stops.yaml -o done");
+    shell_write("bin/python3", drawing);
+    shell_expect(0, "chmod +x bin/python3 && peat run stops.yaml -o done");
 }
 
 /* ---- a command that is stopped ---- */
@@ -52,7 +52,7 @@ static pid_t begin(const char *command, const char *ignored)
     struct strbuf text;
     strbuf_init(&text);
     strbuf_addf(&text,
-                "cd %s; unset PEAT_PLUGIN_PATH; HOME=/nonexistent; TMPDIR=$PWD/tmp "
+                "cd %s; unset PEAT_PLUGIN_PATH PEAT_PYTHON; HOME=/nonexistent; TMPDIR=$PWD/tmp "
                 "PATH=\"$PWD/bin:${PEAT%%/*}:$PATH\"; export TMPDIR; %s exec peat %s >out 2>&1",
                 shell.dir, ignored, command);
     fflush(NULL);
@@ -188,8 +188,8 @@ static const struct phase phases[] = {
      "grep -q \"hashing '.*large.txt': .* of .* GiB\" out"},
     {"inspect ./evil.so " STUCK " --d 4 --T 3", 2, ":"},
     {"plugins check ./evil.so " STUCK, 2, "test -e tmp/*/log"},
-    {"plot done --kind bars -o page.svg", 2, "test -e tmp/*/drawing"},
-    {"report done -o page.html", 2, "test -e tmp/*/drawing"},
+    {"plot done --kind bars -o page.svg", 2, "test -e drawing"},
+    {"report done -o page.html", 2, "test -e drawing"},
     {"bench step --steps 1000000", 2, ":"},
 };
 enum { PHASES = sizeof(phases) / sizeof(*phases) };

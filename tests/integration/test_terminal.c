@@ -64,7 +64,7 @@ static const char *const commands[] = {
     "peat compare %s 'scheme=none' \"$(printf 'a\\033[31mb\\302\\233')\"",
     "peat logs %s \"$(printf 'a\\033[31mb\\302\\233')\"",
     "peat report %s -o report.html; cat report.html",
-    "peat plot %s --kind bars -o bars.svg; cat bars.gp bars.svg",
+    "peat plot %s --kind bars -o bars.svg; cat bars.svg",
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

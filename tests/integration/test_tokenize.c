@@ -87,7 +87,7 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
          "PATH=$PWD/python:$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
         {"peat tokenize needs python3, which is not installed (Debian: python3; PEAT_PYTHON names "
          "another interpreter)",
-         "PATH=$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
+         "PEAT_PYTHON= PATH=$(dirname $(command -v peat)) peat tokenize g.txt --vocab 600 -o d"},
         {"peat tokenize needs 'none', which PEAT_PYTHON names and is not there",
          "PEAT_PYTHON=none peat tokenize g.txt --vocab 600 -o d"},
         {"/peat/tokenize.py', which is not there (Debian: apt-get install python3-peat)",

@@ -168,13 +168,64 @@ START_TEST(a_plugin_of_ones_own_is_trained_by_both)
                     "peat plan elsewhere.yaml --write -o a && peat run elsewhere.yaml -o b");
     shell_says(1, "has no formula: write '", "%s -m peat.torch train a", python);
     shell_expect(0, "cp idea/idea.py .; %s -m peat.torch train a --only idea.sum.s0", python);
+    /* A formula that the experiment names is no part of the cell's identity. */
+    shell_expect(0,
+                 "mv idea.py mine.py; sed 's/scheme: .*combine/scheme: {plugin: .\\/idea.so, "
+                 "formula: .\\/mine.py}, combine/' elsewhere.yaml > named.yaml; "
+                 "peat plan named.yaml --write -o c && test \"$(ls c/cells)\" = \"$(ls a/cells)\"");
+    shell_expect(0,
+                 "%s -m peat.torch train c --only idea.sum.s0 && mv mine.py idea.py && "
+                 "grep -q '/mine.py\"' c/cells/*s0-*/meta.json",
+                 python);
     shell_expect(0, "test $(ls a/cells/*/result.json | wc -l) = 1 && %s -m peat.torch train a",
                  python);
     shell_says(0, "\nPyTorch ", "peat results a b");
     assert_printed("\npeat ");
+    shell_says(0, "\ne: ", "peat results a b --baseline trained_by=peat");
     shell_expect(0, "echo '# another' >> idea.py");
     shell_says(1, "/idea.py' differs from the file that it was made with", "peat verify a");
     shell_says(0, "2 stale", "peat plan elsewhere.yaml -o a");
+}
+END_TEST
+
+/* Rows of one run directory, of which PyTorch trained one. */
+START_TEST(differences_between_two_engines_are_marked)
+{
+    shell_write("marked.yaml", two_seeds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; "
+                    "sed -i 's/scheme: learned, //' marked.yaml; cat >> marked.yaml <<'end'\n"
+                    "matrix: {position.scheme: [learned, sinusoidal]}\n"
+                    "report:\n"
+                    "  baseline: {position.scheme: learned}\n"
+                    "  contrasts: [{factor: position.scheme, of: [learned, sinusoidal]}]\n"
+                    "claims: [{name: own, direction: less, length: 16, "
+                    "contrast: {factor: position.scheme, of: [sinusoidal, learned]}}]\nend");
+    shell_expect(0, "peat run marked.yaml -o here && peat plan marked.yaml --write -o r");
+    shell_expect(0, "! peat results here | grep -q 'two engines'");
+    shell_expect(0, "%s -m peat.torch train r --only 'sinusoidal*' && peat run marked.yaml -o r",
+                 python);
+    shell_says(0, "\ne: ", "peat results r");
+    assert_printed("there are pairs of cells that two engines trained");
+    assert_printed("own is about pairs of cells that two engines trained");
+}
+END_TEST
+
+START_TEST(a_killed_training_goes_on_to_the_same_bits)
+{
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; "
+                    "for d in a b; do peat plan elsewhere.yaml --write -o $d train.steps=100 "
+                    "seeds=1; done");
+    shell_expect(0, "%s -m peat.torch train a", python);
+    shell_expect(
+        0,
+        "%s -m peat.torch train b --every 10 & until ls b/cells/*/torch.pt || ! kill -0 $!; do "
+        "sleep 0.05; done; kill -9 $!; wait; test $(ls b/cells/*/torch.pt | wc -l) = 1",
+        python);
+    shell_expect(0,
+                 "%s -m peat.torch train b && ! ls b/cells/*/torch.pt && for c in a/cells/*; do "
+                 "cmp $c/ckpt/*/model.safetensors b/${c#a/}/ckpt/*/model.safetensors; done",
+                 python);
 }
 END_TEST
 
@@ -232,6 +283,50 @@ START_TEST(a_training_without_the_program_and_wrong_files)
 }
 END_TEST
 
+/* A checkpoint is tensors and JSON: a pickle in its place runs nothing. */
+START_TEST(a_checkpoint_that_is_none_runs_nothing_and_is_one_line)
+{
+    static const char *const broken[] = {"pickle.pt", "evil.pt", "cut.pt", "empty.pt",
+                                         "facts.pt",  "list.pt", "pipe",   "folder"};
+    shell_write("elsewhere.yaml", two_seeds);
+    shell_write("broken.py",
+                "import os, pickle, sys, torch\n"
+                "class Evil:\n"
+                "    def __reduce__(self):\n"
+                "        return os.system, ('touch ran',)\n"
+                "whole = torch.load('whole.pt')\n"
+                "pickle.dump(Evil(), open('pickle.pt', 'wb'))\n"
+                "torch.save(dict(whole, facts=Evil()), 'evil.pt')\n"
+                "data = open('whole.pt', 'rb').read()\n"
+                "open('cut.pt', 'wb').write(data[:len(data) // 2])\n"
+                "open('empty.pt', 'wb')\n"
+                "torch.save(dict(whole, facts=whole['facts'].replace('\"done\": 20', '\"done\": "
+                "9')), 'facts.pt')\n"
+                "torch.save(dict(whole, model=[]), 'list.pt')\n"
+                "os.mkfifo('pipe')\n"
+                "os.mkdir('folder')\n");
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+    shell_expect(0,
+                 "peat plan elsewhere.yaml --write -o r && peat export r 0 --start -o start.st "
+                 "&& peat export r 0 --feed 1-30 -o a.st && peat export r 1 --start -o other.st");
+    shell_expect(0,
+                 "PEAT=none %s -m peat.torch train start.st --feed a.st -o trained.st "
+                 "--checkpoint whole.pt --every 20 && /usr/bin/python3 broken.py",
+                 python);
+    for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++) {
+        shell_says(1, "peat.torch: '",
+                   "%s -m peat.torch train start.st --feed a.st -o x.st --checkpoint %s 2>said; "
+                   "status=$?; cat said; [ $(wc -l <said) = 1 ] && [ ! -e ran ] && exit $status",
+                   python, broken[i]);
+        ck_assert_msg(shell_printed("is not a whole checkpoint of peat.torch") ||
+                          shell_printed("not a regular file") || shell_printed("is a directory"),
+                      "%s: %s", broken[i], shell.printed.text);
+    }
+    shell_says(1, "'whole.pt' is the checkpoint of another cell",
+               "%s -m peat.torch train other.st --feed a.st -o x.st --checkpoint whole.pt", python);
+}
+END_TEST
+
 /* ---- the package ---- */
 
 START_TEST(pip_installs_it_with_its_formulas)
@@ -246,6 +341,8 @@ START_TEST(pip_installs_it_with_its_formulas)
     shell_says(0, "False 1.",
                "venv/bin/python -c \"import peat, sys; print('torch' in sys.modules, "
                "peat.__version__)\"");
+    shell_expect(0, "venv/bin/python -c 'import peat; peat.diagnose.cells, peat.inspect.scheme, "
+                    "peat.plot.forest, peat.report.page'");
     shell_says(0, "tokens are whole numbers [B, T]",
                "venv/bin/python -c \"import glob, peat, torch\n"
                "m = peat.torch.load(glob.glob('files/*')[0], program='none')\n"
@@ -326,8 +423,10 @@ int main(int argc, char **argv)
         (struct tests){"torch", shell_open, shell_close, .seconds = 200},
         TESTS(pytorch_agrees_on_a_dozen_cells, a_wrong_number_is_found,
               twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
-              a_plugin_of_ones_own_is_trained_by_both, processes_share_the_rows_of_a_batch,
+              a_plugin_of_ones_own_is_trained_by_both, differences_between_two_engines_are_marked,
+              a_killed_training_goes_on_to_the_same_bits, processes_share_the_rows_of_a_batch,
               a_training_without_the_program_and_wrong_files,
+              a_checkpoint_that_is_none_runs_nothing_and_is_one_line,
               files_without_a_batch_and_other_files_are_refused, pip_installs_it_with_its_formulas,
               a_cells_folder_gives_the_loss_that_is_reported));
 }

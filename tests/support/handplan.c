@@ -54,6 +54,7 @@ struct plan_cell *handplan_add(struct handplan *h, const char *scheme)
     *c = (struct plan_cell){
         .index = i,
         .label = arena_printf(a, "%s.s0", scheme),
+        .name = arena_printf(a, "%s.s0", scheme),
         .id = arena_printf(a, "%s.s0-%d", scheme, 10000000 + i),
         .axis = {arena_strdup(a, scheme)},
         .scheme = arena_strdup(a, scheme),

@@ -67,9 +67,9 @@ static bool is_shown(const struct reader *r)
 
 static const char *add_entity(struct reader *r, const char *at)
 {
-    static const char *const entity[][2] = {{"&amp;", "&"},   {"&lt;", "<"},  {"&gt;", ">"},
-                                            {"&quot;", "\""}, {"&#39;", "'"}, {"&nbsp;", " "},
-                                            {"&times;", "×"}};
+    static const char *const entity[][2] = {{"&amp;", "&"},  {"&lt;", "<"},    {"&gt;", ">"},
+                                            {"&#34;", "\""}, {"&quot;", "\""}, {"&#39;", "'"},
+                                            {"&apos;", "'"}, {"&nbsp;", " "},  {"&times;", "×"}};
     for (size_t i = 0; i < sizeof(entity) / sizeof(*entity); i++)
         if (strncmp(at, entity[i][0], strlen(entity[i][0])) == 0) {
             if (is_shown(r))

@@ -22,12 +22,13 @@ void shell_keep_signals(void);
 /* Runs a command there, which finds the program as `peat`; returns its exit status, 128 + n for
  * signal n. */
 int shell_run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same, and the test fails with what was printed unless the status is as expected. */
+/* Runs a command; the test fails with what was printed unless the status is as expected. */
 void shell_expect(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same, and unless this is a line of what was printed, whole. */
+/* shell_expect, and the test fails unless this is a whole line of what was printed. */
 void shell_prints(int status, const char *line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for a part of what was printed, where lines vary: with the machine, time or folder. */
+/* shell_expect, and the test fails unless this was printed, in whole words and numbers: a part of a
+ * line that varies with the machine, time or folder. */
 void shell_says(int status, const char *text, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Writes a file there. */
@@ -35,6 +36,7 @@ void shell_write(const char *name, const char *text);
 /* A file's bytes, which the caller frees; the test fails when there is none. */
 char *shell_read(const char *name, size_t *n);
 bool shell_has(const char *name);
-/* True when the last command printed this. */
+/* True when the last command printed this, be it a part of a word. */
 bool shell_printed(const char *text);
+/* The test fails unless the last command printed this, in whole words and numbers. */
 void assert_printed(const char *text);

@@ -69,6 +69,12 @@ bool is_here(const char *needs)
     return here;
 }
 
+int test_patience(void)
+{
+    const char *times = getenv("PEAT_TEST_PATIENCE");
+    return times && atoi(times) > 1 ? atoi(times) : 1;
+}
+
 static double limit;
 
 /* Check ends a test by SIGKILL, which leaves nothing to look at. */
@@ -86,7 +92,7 @@ static void tell_guard(void)
 static void set_limit(TCase *tests, double seconds)
 {
     const double least = 60; /* more than a pause of the machine */
-    limit = fmax(seconds, least);
+    limit = test_patience() * fmax(seconds, least);
     if (getenv(LIMIT_VARIABLE) == NULL) {
         tcase_set_timeout(tests, limit);
         return;

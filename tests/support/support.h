@@ -19,7 +19,7 @@ struct repeated {
 struct tests {
     const char *subject;
     void (*open)(void), (*close)(void); /* around each test; NULL: nothing */
-    double seconds;                     /* that each may take, if more than a minute */
+    double seconds;    /* that each may take on a quiet machine, if more than a minute */
     const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and
                           Python modules of Debian's python3, without which all is skipped; "cc" is
                           $CC, or cc. NULL: nothing */
@@ -31,6 +31,9 @@ int run_list(struct tests t, const TTest *const *test);
 #define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
 #define LOOPS(...) ((const struct repeated[]){__VA_ARGS__, {NULL, 0}})
 
+/* By what limits of time are multiplied, so that a busy machine or a slow build fails no test:
+ * PEAT_TEST_PATIENCE, which ctest sets. */
+int test_patience(void);
 /* PEAT_PLUGIN_PATH becomes the directory of plugins and providers of the build that this program is
  * of. */
 void use_built_plugins(void);

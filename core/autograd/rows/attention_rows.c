@@ -166,7 +166,7 @@ VEC_INLINE void add_partial(const struct partial *p, const struct attention_tile
         *sum += factor * lane_sum(d, n);
 }
 
-/* ds = p (dp - row), where ds holds dp = dout v' */
+/* ds = p (dp - row), where ds holds dp = dout v', or nothing for a key of no weight */
 static void score_grads(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
@@ -175,8 +175,10 @@ static void score_grads(const struct attention_tile *t)
         const real *p = row_at(t->p, t, r);
         real *ds = row_at(t->ds, t, r);
         int64_t i = t->i0 + r, j = t->j0, n = t->cols;
-        VEC_EACH(a, n)
-            ds[a] = p[a] * (ds[a] - dot[r]);
+        VEC_EACH(a, n) {
+            const real d = p[a] * (ds[a] - dot[r]);
+            ds[a] = p[a] == 0 ? 0 : d;
+        }
         add_partial(&c->score_add_sums, t, i, j, ds, (real)c->scale, n);
         add_partial(&c->bias_sums, t, i, j, ds, 1, n);
         add_partial(&c->rel_sums, t, 0, j - i + c->Tq - 1, ds, 1, n);

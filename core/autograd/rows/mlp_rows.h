@@ -17,7 +17,7 @@ struct mlp_rows {
      * first n columns the gradient of h, which becomes that of u. NaN passes. */
     void (*activate)(enum mlp_activation f, const void *u, void *h, void *d, int64_t rows,
                      int64_t n);
-    /* The same; d: the slopes of h by u */
+    /* h from u as in activate; d: the slopes of h by u */
     void (*slopes)(enum mlp_activation f, const void *u, void *h, void *d, int64_t rows, int64_t n);
     /* u += bias, then h */
     void (*activate_biased)(enum mlp_activation f, void *u, const void *bias, void *h, int64_t rows,

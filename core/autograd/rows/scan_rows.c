@@ -31,15 +31,15 @@ static void scan_columns(void *ctx, int64_t tile)
  * before the processor prefetches by itself. */
 enum { SCAN_FETCHED = 16 };
 
-/* SCAN_ROWS rows of dense elements, side by side; `after`: whether as many rows follow. */
-static void scan_side_by_side(const struct scan *s, int64_t first, bool after)
+/* SCAN_ROWS rows of dense elements, side by side; has_next: as many rows follow. */
+static void scan_side_by_side(const struct scan *s, int64_t first, bool has_next)
 {
     const int64_t n = s->length, step = s->reverse ? -1 : 1;
     const real *restrict x = (const real *)s->x + first * n + (s->reverse ? n - 1 : 0);
     real *restrict y = (real *)s->y + first * n + (s->reverse ? n - 1 : 0);
     real sum[SCAN_ROWS] = {0};
     for (int64_t t = 0; t < n; t++, x += step, y += step) {
-        for (int64_t r = 0; r < SCAN_ROWS && after && t % SCAN_FETCHED == 0; r++) {
+        for (int64_t r = 0; r < SCAN_ROWS && has_next && t % SCAN_FETCHED == 0; r++) {
             fetch_bytes(x + (SCAN_ROWS + r) * n, 1, false);
             fetch_bytes(y + (SCAN_ROWS + r) * n, 1, true);
         }

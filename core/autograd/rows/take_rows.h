@@ -18,8 +18,8 @@ struct take_rows {
     void (*pick_more)(void *dy, const void *a, const int32_t *index, int64_t n); /* added */
     /* In the order of j, also for repeated indices. */
     void (*scatter)(void *da, const void *dy, const int32_t *index, int64_t n);
-    /* The same for da and dy of each row. Faster for repeated indices, since sums of different rows
-     * do not wait for each other. */
+    /* Scatters into da of each row. Faster for repeated indices, since sums of different rows do
+     * not wait for each other. */
     void (*scatter_apart)(const struct taken_rows *t, int64_t n);
     /* Columns [begin, end) of table[index_i] += dy_i for i < count, in order. */
     void (*scatter_rows)(void *table, const void *dy, const int32_t *index, int64_t count,

@@ -76,18 +76,38 @@ enum { ROWS_MOST = 8 };
 /* Some columns of a product, at most VECTORS_MOST vectors wide. */
 struct stripe {
     const peat_gemm_product *p;
+    struct lower lower;
     const float *b; /* [k, whole vectors], rows b_step apart */
     int64_t b_step;
     int64_t j; /* the first column */
     part last; /* lanes used in the last vector */
 };
 
-VEC_INLINE vec scaled_sum(const peat_gemm_product *p, const float *c, part of, vec sum)
+/* Stores the sums in C. What it reads of s is copied first: a store to C might change it, for all
+ * that the compiler knows. */
+VEC_INLINE void put_sums(const struct stripe *s, int64_t i, vec sum[ROWS_MOST][VECTORS_MOST],
+                         const int rows, const int vectors)
 {
-    vec y = vec_all((float)p->alpha) * sum;
-    if (p->beta != 0.0)
-        y += vec_all((float)p->beta) * vec_get_part(c, of);
-    return y;
+    const peat_gemm_product *p = s->p;
+    const vec alpha = vec_all((float)p->alpha), beta = vec_all((float)p->beta);
+    const bool adds = p->beta != 0.0;
+    const part all = first(WIDE), last = s->last;
+    const int64_t ldc = p->ldc;
+    float *c = (float *)p->c + i * ldc + s->j;
+    UNROLLED(r, rows)
+        UNROLLED(v, vectors) {
+            const part of = v == vectors - 1 ? last : all;
+            float *to = c + r * ldc + v * WIDE;
+            vec y = alpha * sum[r][v];
+            if (adds)
+                y += beta * vec_get_part(to, of);
+            vec_put_part(to, of, y);
+        }
+}
+
+VEC_INLINE int64_t between(int64_t lo, int64_t x, int64_t hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
 }
 
 /* Computes rows [i, i + rows). across: A is transposed. */
@@ -96,35 +116,38 @@ VEC_INLINE void tile(const struct stripe *s, int64_t i, const bool across, const
 {
     const peat_gemm_product *p = s->p;
     const int64_t a_row = across ? 1 : p->lda, a_k = across ? p->lda : 1;
-    const float *a = (const float *)p->a + i * a_row, *b = s->b;
+    const bool lower = s->lower.operand == LOWER_A;
+    int64_t k = lower && across ? between(0, i - s->lower.diagonal, p->k) : 0;
+    const int64_t end = lower && !across ? between(0, i + rows + s->lower.diagonal, p->k) : p->k;
+    const float *a = (const float *)p->a + i * a_row + k * a_k, *b = s->b + k * s->b_step;
     vec sum[ROWS_MOST][VECTORS_MOST];
     UNROLLED(r, rows)
         UNROLLED(v, vectors)
             sum[r][v] = vec_all(0.0f);
-    for (int64_t k = 0; k < p->k; k++, a += a_k, b += s->b_step) {
+    for (; k < end; k++, a += a_k, b += s->b_step) {
         vec right[VECTORS_MOST];
         UNROLLED(v, vectors)
-            right[v] =
-                v == vectors - 1 ? vec_get_part(b + v * WIDE, s->last) : vec_get(b + v * WIDE);
+            right[v] = vec_get(b + v * WIDE);
         UNROLLED(r, rows) {
             const vec left = vec_all(a[r * a_row]);
             UNROLLED(v, vectors)
                 sum[r][v] = vec_fma(left, right[v], sum[r][v]);
         }
     }
-    UNROLLED(r, rows)
-        UNROLLED(v, vectors) {
-            const part of = v == vectors - 1 ? s->last : first(WIDE);
-            float *c = (float *)p->c + (i + r) * p->ldc + s->j + v * WIDE;
-            vec_put_part(c, of, scaled_sum(p, c, of, sum[r][v]));
-        }
+    put_sums(s, i, sum, rows, vectors);
 }
 
-/* Computes all rows of a stripe, as many at once as registers hold. */
+/* The first row that needs a stripe. */
+static int64_t first_row(const struct stripe *s)
+{
+    return s->lower.operand == LOWER_C ? between(0, s->j - s->lower.diagonal, s->p->m) : 0;
+}
+
+/* Computes these rows of a stripe, as many at once as registers hold. */
 #define STRIPE(name, across, rows, vectors)                                                        \
     static void name(const struct stripe *s)                                                       \
     {                                                                                              \
-        int64_t i = 0, m = s->p->m;                                                                \
+        int64_t i = first_row(s), m = s->p->m;                                                     \
         for (; i + (rows) <= m; i += (rows))                                                       \
             tile(s, i, across, rows, vectors);                                                     \
         for (; i + 4 <= m; i += 4)                                                                 \
@@ -149,7 +172,7 @@ typedef void stripe_fn(const struct stripe *s);
 STRIPES(upright, false)
 STRIPES(across, true)
 
-/* ---- a transposed B ---- */
+/* ---- packed columns of B ---- */
 
 typedef float four __attribute__((vector_size(16), aligned(4)));
 
@@ -183,30 +206,40 @@ static void transpose(float *to, int64_t width, const float *b, int64_t step, in
         }
 }
 
-/* ---- products ---- */
-
-/* Number of columns of the stripe that begins at j, if its panel holds `room` numbers. */
-static int64_t vectors_of(const peat_gemm_product *p, int64_t j, int64_t room)
+/* to [k, width] = b [k, n], rows `step` apart; zeros from column n on. */
+static void widen(float *to, int64_t width, const float *b, int64_t step, int64_t n, int64_t k)
 {
-    const int64_t left = (p->n - j + WIDE - 1) / WIDE, fit = room / (p->k * WIDE);
-    const int64_t most = p->trans_b && fit < VECTORS_MOST ? fit : VECTORS_MOST;
-    return left < most ? left : most;
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < width; j++)
+            to[i * width + j] = j < n ? b[i * step + j] : 0.0f;
 }
 
-static void multiply(const peat_gemm_product *p)
+/* ---- products ---- */
+
+/* Number of vectors of the stripe that begins at j, if a panel holds `room` numbers. A panel is for
+ * columns that are not whole vectors in memory: loads under a mask are slow without AVX-512. */
+static int64_t vectors_of(const peat_gemm_product *p, int64_t j, int64_t room, bool *packs)
+{
+    const int64_t left = (p->n - j + WIDE - 1) / WIDE, fit = room / (p->k * WIDE);
+    int64_t vectors = left < VECTORS_MOST ? left : VECTORS_MOST;
+    *packs = p->trans_b || j + vectors * WIDE > p->n;
+    return *packs && fit < vectors ? fit : vectors;
+}
+
+static void multiply(const peat_gemm_product *p, struct lower lower)
 {
     enum { ROOM = 16 * SMALL_PRODUCT_DEEPEST };
     _Static_assert(ROOM >= WIDE * SMALL_PRODUCT_DEEPEST, "one vector of columns fits");
     _Alignas(64) float panel[ROOM];
-    struct stripe s = {.p = p, .b_step = p->ldb};
+    struct stripe s = {.p = p, .lower = lower};
+    bool packs;
     for (int64_t vectors; s.j < p->n; s.j += vectors * WIDE) {
-        vectors = vectors_of(p, s.j, ROOM);
+        vectors = vectors_of(p, s.j, ROOM, &packs);
         s.last = first(p->n - s.j - (vectors - 1) * WIDE);
-        s.b = (const float *)p->b + s.j;
-        if (p->trans_b) {
-            s.b_step = vectors * WIDE;
-            transpose(panel, s.b_step, (const float *)p->b + s.j * p->ldb, p->ldb, p->n - s.j,
-                      p->k);
+        s.b = (const float *)p->b + s.j * (p->trans_b ? p->ldb : 1);
+        s.b_step = packs ? vectors * WIDE : p->ldb;
+        if (packs) {
+            (p->trans_b ? transpose : widen)(panel, s.b_step, s.b, p->ldb, p->n - s.j, p->k);
             s.b = panel;
         }
         stripe_fn *const run = p->trans_a ? across[vectors - 1] : upright[vectors - 1];

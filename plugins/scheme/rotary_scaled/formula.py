@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Linear (Chen et al. 2023), NTK-aware and YaRN (Peng et al. 2024, section 3.2) frequencies."""
+"""Linear (Chen et al. 2023), NTK-aware, YaRN (Peng et al. 2024, section 3.2) and LongRoPE (Ding et al. 2024, section
+3) frequencies."""
 import math
+
+import torch
 
 from formulas import angles, count, frequencies, turned
 
@@ -19,10 +22,18 @@ def scaled(w, C, kind, ramp, s, L, base, beta_fast, beta_slow):
     return w * (keep + (1 - keep) / s)
 
 
+def size(kind, s, L):
+    return 0.1 * math.log(s) + 1 if kind == "yarn" else math.sqrt(1 + math.log(s) / math.log(L)) if kind == "longrope" else 1
+
+
 def qkv(q, k, pos, pos_k, T_total, kind, factor, original_length, layout, base, beta_fast, beta_slow,
-        ramp="turns"):
+        ramp="turns", short_factor=(), long_factor=()):
     s, C = max(1, T_total / original_length) if factor == "auto" else factor, q.shape[-1]
-    w = scaled(frequencies(base, C // 2, pos), C, kind, ramp, s, original_length, base, beta_fast,
-               beta_slow)
-    size = 0.1 * math.log(s) + 1 if kind == "yarn" else 1
-    return turned(q, angles(pos, w), layout, size), turned(k, angles(pos_k, w), layout, size)
+    w = frequencies(base, C // 2, pos)
+    own = long_factor if T_total > original_length else short_factor
+    if kind == "longrope":
+        w = w / torch.tensor(own, dtype=w.dtype, device=w.device) if len(own) else w
+    else:
+        w = scaled(w, C, kind, ramp, s, original_length, base, beta_fast, beta_slow)
+    by = size(kind, s, original_length)
+    return turned(q, angles(pos, w), layout, by), turned(k, angles(pos_k, w), layout, by)

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rotary_scaled.c: rotary with frequencies lowered for sequences longer than those trained: all of
- * them (Chen et al. 2023), the slow ones (NTK-aware), or by how often they turn within the trained
- * length (YaRN: Peng et al. 2024).
+ * them (Chen et al. 2023), the slow ones (NTK-aware), by how often they turn within the trained
+ * length (YaRN: Peng et al. 2024), or each by a number of its own (LongRoPE: Ding et al. 2024).
  */
 #include <math.h>
 
 #include "../rotation.h"
 
-enum { LINEAR, NTK, YARN, LLAMA3 };
+enum { LINEAR, NTK, YARN, LLAMA3, LONGROPE };
 enum { BY_TURNS, BY_INDEX };
 
 struct config {
     int64_t kind, ramp, layout, original_length;
     double factor, base, beta_fast, beta_slow;
+    peat_reals short_factor, long_factor;
 };
 
-static const char *const kinds[] = {"linear", "ntk", "yarn", "llama3", NULL};
+static const char *const kinds[] = {"linear", "ntk", "yarn", "llama3", "longrope", NULL};
 static const char *const ramps[] = {"turns", "index", NULL};
 
 static const peat_param rows[] = {
     {"kind", PEAT_ENUM, offsetof(struct config, kind), .preset = NTK, .labels = kinds,
      .doc = "which frequencies are lowered: all alike, the slower the more, or those that turn "
-            "seldom"},
+            "seldom, or each by a given number"},
     {"ramp", PEAT_ENUM, offsetof(struct config, ramp), .preset = BY_TURNS, .labels = ramps,
      .doc =
          "yarn: what the part that stays is linear in, the turns as in the paper or the index of "
@@ -42,12 +43,34 @@ static const peat_param rows[] = {
      .unit = "turns", .doc = "yarn, llama3: pairs that turn more often in original_length stay"},
     {"beta_slow", PEAT_REAL, offsetof(struct config, beta_slow), .preset = 1, .min = 0, .max = 1e6,
      .unit = "turns", .doc = "yarn, llama3: pairs that turn less often are lowered by s"},
+    {"short_factor", PEAT_REALS, offsetof(struct config, short_factor), .min = 0, .max = 1e6,
+     .doc = "longrope: what the frequency of each pair is divided by, in sequences of at most "
+            "original_length; none: 1 for all",
+     .flags = PEAT_OPEN_MIN | PEAT_LATER},
+    {"long_factor", PEAT_REALS, offsetof(struct config, long_factor), .min = 0, .max = 1e6,
+     .doc = "longrope: the same, in longer sequences", .flags = PEAT_OPEN_MIN | PEAT_LATER},
     PEAT_PARAM_END,
 };
 
 struct scaled {
     double length; /* original */
 };
+
+/* Without long factors nothing would be scaled; a list has a number for each pair of a head. */
+static peat_status check_lists(peat_setup *s, const struct config *k, double length)
+{
+    const long long pairs = s->dims.C / 2, n = k->long_factor.n, m = k->short_factor.n;
+    if (k->kind != LONGROPE)
+        return n || m ? peat_refuse(s, "short_factor and long_factor are for kind: longrope")
+                      : PEAT_OK;
+    if (n != pairs || (m && m != pairs))
+        return peat_refuse(s,
+                           "a head of %lld has %lld pairs, and %s has %lld numbers: give one for "
+                           "each pair",
+                           (long long)s->dims.C, pairs, n != pairs ? "long_factor" : "short_factor",
+                           n != pairs ? n : m);
+    return length > 1 ? PEAT_OK : peat_refuse(s, "kind: longrope needs original_length above 1");
+}
 
 static peat_status setup(peat_setup *s, const void *config, void **self)
 {
@@ -68,7 +91,7 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
     r->length = (double)(k->original_length ? k->original_length : s->dims.T_train);
     peat_resolved(s, "original_length", r->length);
     *self = r;
-    return PEAT_OK;
+    return check_lists(s, k, r->length);
 }
 
 /* s, of this call's sequences when it is automatic. */
@@ -102,6 +125,15 @@ static double kept(const peat_call *c, double w, int64_t i, int64_t n)
     return fmin(fmax(keep, 0), 1);
 }
 
+/* What the frequency of pair i is divided by: of the list for sequences of this length. */
+static double own_factor(const peat_call *c, int64_t i)
+{
+    const struct config *k = c->config;
+    bool longer = (double)c->q->T_total > ((const struct scaled *)c->self)->length;
+    const peat_reals *list = longer ? &k->long_factor : &k->short_factor;
+    return list->n ? list->item[i] : 1;
+}
+
 /* The frequency of pair i of n. NTK: (base s^(d/(d-2)))^(-2i/d) for d = 2n. YaRN and
  * Llama 3: w (keep + (1 - keep)/s). */
 static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
@@ -112,14 +144,18 @@ static double frequency(const peat_call *c, double s, int64_t i, int64_t n)
         return w / s;
     if (k->kind == NTK)
         return i == 0 ? w : w * pow(s, -(double)i / (double)(n - 1));
+    if (k->kind == LONGROPE)
+        return w / own_factor(c, i);
     double keep = kept(c, w, i, n);
     return w * (keep + (1 - keep) / s);
 }
 
-/* YaRN's attention temperature, which queries and keys carry alike. */
+/* What queries and keys are both multiplied by: of YaRN and of LongRoPE. */
 static double magnitude(const peat_call *c, double s)
 {
-    return ((const struct config *)c->config)->kind == YARN ? 0.1 * log(s) + 1 : 1;
+    int64_t kind = ((const struct config *)c->config)->kind;
+    double length = ((const struct scaled *)c->self)->length;
+    return kind == YARN ? 0.1 * log(s) + 1 : kind == LONGROPE ? sqrt(1 + log(s) / log(length)) : 1;
 }
 
 /* cos and sin of the n pairs' angles at one side, each [pos_B, 1, T, n]: the same for all heads. */
@@ -169,6 +205,11 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
         peat_fail(c->g, "%lld dimensions do not split into pairs that turn", (long long)C);
         return PEAT_FAILED;
     }
+    if (C != c->dims.C && ((const struct config *)c->config)->kind == LONGROPE) {
+        peat_fail(c->g,
+                  "kind: longrope has a factor for each pair of a head: leave where.dims out");
+        return PEAT_FAILED;
+    }
     if (C != c->dims.C) {
         turns(c, C / 2, own);
         turn = own;
@@ -187,7 +228,7 @@ static const peat_scheme scheme = {
     .qkv = qkv,
 };
 
-PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.2",
+PEAT_DEFINE(PEAT_SCHEME, scheme, struct config, rows, "rotary_scaled", "1.3",
             "rotary with frequencies lowered for longer sequences", "MIT",
-            "arXiv:2306.15595, arXiv:2309.00071")
-PEAT_ALSO_CALLED("yarn, ntk, llama3")
+            "arXiv:2306.15595, arXiv:2309.00071, arXiv:2402.13753")
+PEAT_ALSO_CALLED("yarn, ntk, llama3, longrope")

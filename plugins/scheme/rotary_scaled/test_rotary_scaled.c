@@ -36,6 +36,33 @@ START_TEST(yarn_matches_the_reference)
 }
 END_TEST
 
+/* The last pair of a query of ones at position 9, in a sequence of n. */
+static void last_pair(const char *json, int64_t n, double pair[2])
+{
+    static const double ones[3 * 8] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct harness h;
+    scheme_open(&h, "rotary_scaled", json, 1, 8, 64, true);
+    peat_qkv io = scheme_turn(&h, n, (double[]){9, 1, 2}, 8, ones, ones);
+    pair[0] = harness_at(io.q, 6);
+    pair[1] = harness_at(io.q, 7);
+    harness_close(&h);
+}
+
+/* The frequency 0.001 over the last factor; all is multiplied by sqrt(1 + ln 4 / ln 2). */
+START_TEST(longrope_has_factors_for_short_and_for_long_sequences)
+{
+    for (int64_t n = 2; n <= 3; n++) {
+        double pair[2], angle = 9 * 0.001 / (n == 2 ? 2.5 : 4), size = sqrt(3);
+        last_pair("{\"kind\": \"longrope\", \"original_length\": 2, \"factor\": 4, "
+                  "\"short_factor\": [1, 1, 2, 2.5], \"long_factor\": [1, 1, 3, 4]}",
+                  n, pair);
+        ck_assert_double_eq_tol(pair[0], size * (cos(angle) - sin(angle)), 1e-14);
+        ck_assert_double_eq_tol(pair[1], size * (cos(angle) + sin(angle)), 1e-14);
+    }
+}
+END_TEST
+
 /* Largest difference of what two settings make of two positions. */
 static double apart(const char *a, const char *b)
 {
@@ -94,6 +121,12 @@ START_TEST(impossible_settings_are_refused)
                    "beta_fast = 1 must be above beta_slow = 2");
     scheme_refuses("rotary_scaled", "{\"kind\": \"yarn\", \"ramp\": \"index\", \"beta_slow\": 0}",
                    1, 8, 8, true, "ramp: index needs beta_slow above 0");
+    scheme_refuses("rotary_scaled", "{\"kind\": \"longrope\", \"long_factor\": [1, 2]}", 1, 8, 8,
+                   true,
+                   "a head of 8 has 4 pairs, and long_factor has 2 numbers: give one for each "
+                   "pair");
+    scheme_refuses("rotary_scaled", "{\"long_factor\": [1, 2, 3, 4]}", 1, 8, 8, true,
+                   "short_factor and long_factor are for kind: longrope");
 }
 END_TEST
 
@@ -107,6 +140,7 @@ START_TEST(gradients_of_the_model_around_it_are_exact)
 END_TEST
 
 PLUGIN_TESTS("rotary_scaled", linear_matches_the_reference, ntk_matches_the_reference,
-             yarn_matches_the_reference, an_automatic_factor_acts_beyond_the_original_length_alone,
-             a_factor_of_one_is_rotary, products_depend_on_the_distance_alone,
-             impossible_settings_are_refused, gradients_of_the_model_around_it_are_exact)
+             yarn_matches_the_reference, longrope_has_factors_for_short_and_for_long_sequences,
+             an_automatic_factor_acts_beyond_the_original_length_alone, a_factor_of_one_is_rotary,
+             products_depend_on_the_distance_alone, impossible_settings_are_refused,
+             gradients_of_the_model_around_it_are_exact)

@@ -331,10 +331,41 @@ START_TEST(folder_of_pieces_says_texts_and_bytes)
 }
 END_TEST
 
+/* The head of the table says how many bytes of text the ids are. */
+START_TEST(ids_of_another_text_are_refused)
+{
+    static const char said[] = "/ids.npy' is pieces of ";
+    long long bytes = 1;
+    for (int i = 0; i < 2; i++) {
+        struct strbuf table = STRBUF_NEW;
+        struct harness h;
+        char dir[64];
+        strbuf_addf(&table, "# of a text of %lld bytes, SHA-256 0\n", bytes - 40);
+        strbuf_addf(&table, "# of a text of 40 bytes, SHA-256 0\n");
+        make_table(&table);
+        write_folder(dir, sizeof(dir), table.text);
+        ck_assert_int_eq(open_folders(&h, dir, NULL, ""), i ? PEAT_OK : PEAT_REFUSED);
+        if (i == 0)
+            bytes = strtoll(strstr(h.err.text, said) + strlen(said), NULL, 10);
+        ck_assert_int_gt(bytes, IDS);
+        harness_close(&h);
+        strbuf_release(&table);
+    }
+}
+END_TEST
+
 START_TEST(folders_that_do_not_fit_are_refused)
 {
-    static const char *const bad[] = {
-        "", "0\t0\t\n2\t1\ta\n", "0\t0\t", "0\t256\ta\n", "0 0 a\n", "text\n", "# only this"};
+    static const char *const bad[] = {"",
+                                      "0\t0\t\n2\t1\ta\n",
+                                      "0\t0\t",
+                                      "0\t256\ta\n",
+                                      "0 0 a\n",
+                                      "text\n",
+                                      "# only this",
+                                      "0\t0\t\n1\t9\tabcd\n",
+                                      "0\t1\tab\n",
+                                      "0\t3\t\\x41\n"};
     struct strbuf table = STRBUF_NEW;
     struct harness h;
     char dir[64], other[64], file[128];
@@ -346,6 +377,10 @@ START_TEST(folders_that_do_not_fit_are_refused)
         ck_assert_msg(strstr(h.err.text, "is not a table of pieces"), "%s", h.err.text);
         harness_close(&h);
     }
+    write_folder(other, sizeof(other), "# 3 pieces: x\n0\t1\ta\n1\t1\tb\n");
+    ck_assert_int_eq(open_folders(&h, other, NULL, ""), PEAT_REFUSED);
+    ck_assert_msg(strstr(h.err.text, "has 2 pieces, and its head says 3"), "%s", h.err.text);
+    harness_close(&h);
     write_folder(other, sizeof(other), "0\t1\ta\n1\t1\tb\n");
     snprintf(file, sizeof(file), "%s/ids.npy", dir);
     const struct {
@@ -411,4 +446,5 @@ PLUGIN_TESTS(TASK, windows_of_every_kind_of_file_are_its_ids,
              a_file_of_its_own_is_the_test_part, files_of_two_widths_are_refused,
              damaged_files_are_refused_with_one_line, arrays_of_every_integer_dtype_are_their_ids,
              arrays_of_other_numbers_are_refused, folder_of_pieces_says_texts_and_bytes,
-             folders_that_do_not_fit_are_refused, files_of_other_formats_are_refused_by_name)
+             ids_of_another_text_are_refused, folders_that_do_not_fit_are_refused,
+             files_of_other_formats_are_refused_by_name)

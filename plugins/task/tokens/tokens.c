@@ -156,8 +156,8 @@ static peat_status read_ids(peat_setup *s, const char *path, struct ids *ids)
 /* The windows come first: functions of windows.h are given this struct as theirs. */
 struct tokens {
     struct windows w;
-    struct task_file table; /* pieces.tsv; byte NULL: the ids are of no table */
-    int64_t n_piece;
+    struct task_file table;  /* pieces.tsv; byte NULL: the ids are of no table */
+    int64_t n_piece, n_text; /* n_text: bytes of the texts that the table's head names; 0: none */
     const char *
         *text; /* [n_piece] where a piece's text begins in the table; it ends at a newline */
     unsigned char *size; /* [n_piece] its bytes */
@@ -206,9 +206,12 @@ static const char *read_piece(struct tokens *t, int64_t id, const char *at)
 static peat_status read_table(peat_setup *s, struct tokens *t)
 {
     const char *begin = (const char *)t->table.byte, *end = begin + t->table.n, *at = begin;
-    int64_t lines = 0;
-    while (at < end && *at == '#')
-        at += strcspn(at, "\n") + 1;
+    int64_t lines = 0, promised = 0;
+    long long bytes;
+    for (; at < end && *at == '#'; at += strcspn(at, "\n") + 1) {
+        sscanf(at, "# %" SCNd64 " pieces: ", &promised);
+        t->n_text += sscanf(at, "# of a text of %lld bytes, ", &bytes) == 1 ? bytes : 0;
+    }
     for (const char *p = at; p < end && (p = strchr(p, '\n')); p++)
         lines++;
     t->text = peat_alloc(s, (size_t)(lines + 1) * sizeof(*t->text));
@@ -220,6 +223,9 @@ static peat_status read_table(peat_setup *s, struct tokens *t)
     if (at != end || lines == 0)
         return peat_refuse(s, "'%s' is not a table of pieces as `peat tokenize` writes it",
                            t->table.path);
+    if (promised && promised != t->n_piece)
+        return peat_refuse(s, "'%s' has %" PRId64 " pieces, and its head says %" PRId64,
+                           t->table.path, t->n_piece, promised);
     return PEAT_OK;
 }
 
@@ -355,6 +361,23 @@ static peat_status choose_vocab(peat_setup *s, const struct config *k, const str
     return PEAT_OK;
 }
 
+/* The ids of a folder are pieces of so many bytes as the texts in the head of its table. */
+static peat_status check_texts(peat_setup *s, const struct tokens *t, const struct ids *ids)
+{
+    const struct windows all = {.width = ids->width, .byte = ids->byte, .id = ids->number};
+    int64_t bytes = 0;
+    for (int64_t i = 0; t->n_text && i < ids->n; i++) {
+        int64_t id = (uint32_t)windows_token(&all, i);
+        bytes += id < t->n_piece ? t->size[id] : 0;
+    }
+    if (bytes == t->n_text)
+        return PEAT_OK;
+    return peat_refuse(s,
+                       "'%s' is pieces of %" PRId64 " bytes, and the texts in the head of '%s' "
+                       "have %" PRId64,
+                       ids->path, bytes, t->table.path, t->n_text);
+}
+
 /* The ids of path, valid_path and test_path, one after another. */
 static peat_status read_parts(peat_setup *s, const struct config *k, struct tokens *t)
 {
@@ -367,8 +390,10 @@ static peat_status read_parts(peat_setup *s, const struct config *k, struct toke
         status = use_folders(s, t, part[i], &file);
         if (status == PEAT_OK)
             status = read_list(s, &file, ids + n, ids);
-        for (int64_t last = n + part[i]->n; status == PEAT_OK && n < last; n++)
+        for (int64_t last = n + part[i]->n; status == PEAT_OK && n < last; n++) {
             count += ids[n].n;
+            status = check_texts(s, t, &ids[n]);
+        }
         if (i == 0 && k->valid_path.n > 0)
             t->w.train = count;
         if (i == 1 && k->test_path.n > 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import json
 import math
 import os
 import sys
@@ -12,6 +11,8 @@ import tempfile
 import time
 
 import torch
+
+from peat.reading import record
 
 from .batches import Feed
 from .check import differences, files_of, run_steps
@@ -33,8 +34,7 @@ def device_of(name: str, local: int) -> str:
 
 def planned(run: str, only: list[str]) -> list[str]:
     """Folders of the cells of a run directory that have no result yet, in the order of the plan."""
-    with open(os.path.join(run, "plan.json")) as f:
-        cells = json.load(f)["cells"]
+    cells = record(os.path.join(run, "plan.json"))["cells"]
     named = [c for c in cells if not only or any(fnmatch.fnmatchcase(c[k], o) for o in only for k in ("id", "label"))]
     if not named:
         raise Refused(f"no cell of '{run}' fits --only; there are {', '.join(c['label'] for c in cells[:5])}"
@@ -74,6 +74,8 @@ def train_one(options, path, checkpoint, device, rank, world):
         raise Refused("a file of `peat export --start` needs --feed FILE... and -o FILE")
     tensors, meta = peat.export("--start") if peat else read_tensors(path)
     x = Training(tensors, meta, device, getattr(torch, options.dtype), rank, world, options.peat)
+    if x.train.get("patience"):
+        raise Refused("train.patience stops by evaluations during training: run.engine: torch has them")
     if checkpoint and os.path.exists(checkpoint):
         x.restore(checkpoint)
     feed = Feed(x.config, options.feed or (), peat)

@@ -128,7 +128,8 @@ class Group:
         if FUSED and not needed:
             o = self.fused(q, k, v, added(bias, None if score is None else score * scale), scale)
         else:
-            W = self.weights(added(q @ k.transpose(2, 3), score) * scale, bias, seen)
+            S = (q * scale) @ k.transpose(2, 3)
+            W = self.weights(added(S, None if score is None else score * scale), bias, seen)
             o = W @ v
         for part in reversed(self.parts):
             if part.has("context"):
@@ -152,11 +153,12 @@ class Group:
         q = q * (scale * math.sqrt(q.shape[-1]))
         if bias is None and self.q_side is self.k_side and self.q_side.only_causal:
             return FUSED(q, k, v, is_causal=True)
-        any_key = self.mask.any(-1, keepdim=True)
-        mask = self.mask | ~any_key
+        any_key = None if self.k_side.pad is None else self.mask.any(-1, keepdim=True)
+        mask = self.mask if any_key is None else self.mask | ~any_key
         if bias is not None:
             mask = bias.expand(*torch.broadcast_shapes(bias.shape, mask.shape)).masked_fill(~mask, -math.inf)
-        return FUSED(q, k, v, attn_mask=mask) * any_key
+        o = FUSED(q, k, v, attn_mask=mask)
+        return o if any_key is None else o * any_key
 
     def weights(self, S, bias, seen):
         own = self.cut_pairs(self.mask).to(S.dtype)
@@ -169,7 +171,10 @@ class Group:
             W = self.with_bias(replaced[0], "softmax", S, bias, mask=self.mask.to(S.dtype)) * self.mask
         else:
             S = added(S, bias).masked_fill(~self.mask, -math.inf)
-            W = torch.where(self.mask.any(-1, keepdim=True), S, 0 * self.mask).softmax(-1) * self.mask
+            if self.k_side.pad is not None:  # a row may see nothing
+                S = S.masked_fill(~self.mask.any(-1, keepdim=True), 0)
+            W = S.softmax(-1)
+            W = W if self.k_side.pad is None else W * self.mask
         for part in self.parts:
             if part.has("weights"):
                 W = self.put_pairs(W, self.run(part, "weights", **seen, W=self.cut_pairs(W), mask=own)) * self.mask

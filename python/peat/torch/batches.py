@@ -12,7 +12,7 @@ class Side:
     """The rows of a sequence as schemes see them. pos [n, T] and grid [axes, n, T] are positions in double; n is 1
     where all rows have the same, else B."""
 
-    def __init__(self, batch, like, source=False, class_first=False):
+    def __init__(self, batch, like, source=False, class_first=False, total=None):
         name = "source" if source else "token"
         get = lambda key: batch.get(key)
         self.token = get(name)
@@ -35,7 +35,7 @@ class Side:
             self.grid = self.grid[:, :1]
         if class_first:
             self._lead(lead, batch)
-        self.total = self.T
+        self.total = total or self.T
         self.places = self.pos if start is None else None  # while positions are places
         self.own = {}  # what schemes made for this side in a pass
 

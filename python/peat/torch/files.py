@@ -8,7 +8,7 @@ import os
 import torch
 
 from peat import safetensors
-from peat.safetensors import Refused
+from peat.reading import Refused, record
 
 F64 = torch.float64
 
@@ -18,7 +18,11 @@ DTYPES = {"F32": torch.float32, "F64": F64, "I32": torch.int32}
 
 def read_tensors(path):
     """The tensors of a safetensors file by name, and its metadata."""
-    tensors, found = {}, safetensors.read(path)
+    return tensors_of(safetensors.read(path), path)
+
+
+def tensors_of(found, path):
+    tensors = {}
     for name, (word, shape, part) in found[0].items():
         if word not in DTYPES:
             raise Refused(f"'{path}': tensor '{name}' has dtype '{word}'; {', '.join(DTYPES)} can be read")
@@ -27,10 +31,14 @@ def read_tensors(path):
     return tensors, found[1]
 
 
+def arrays_of(tensors):
+    """NumPy arrays in F32."""
+    return {n: t.detach().to("cpu", torch.float32).contiguous().numpy() for n, t in tensors.items()}
+
+
 def write_tensors(path, tensors, meta):
     """Tensors in F32."""
-    arrays = {n: t.detach().to("cpu", torch.float32).contiguous().numpy() for n, t in tensors.items()}
-    safetensors.write(path, arrays, dict(meta, format="pt"))
+    safetensors.write(path, arrays_of(tensors), dict(meta, format="pt"))
 
 
 def read_cell(path):
@@ -44,12 +52,9 @@ def read_cell(path):
     steps = sorted(n for n in (os.listdir(kept) if os.path.isdir(kept) else ()) if n[:5] == "step-" and n[5:].isdigit())
     if not steps or not os.path.exists(os.path.join(path, "result.json")):
         raise Refused(f"'{path}' is not the folder of a trained cell: `peat export DIR CELL -o FILE` writes what it has")
-    with open(os.path.join(path, "config.json")) as f:
-        config = json.load(f)
-    with open(os.path.join(path, "result.json")) as f:
-        resolved = json.load(f)["resolved"]
+    config, result = (record(os.path.join(path, name)) for name in ("config.json", "result.json"))
     tensors, _ = read_tensors(os.path.join(kept, steps[-1], "model.safetensors"))
-    return tensors, config, resolved, {"peat_step": steps[-1][5:]}
+    return tensors, config, result["resolved"], {"peat_step": steps[-1][5:]}
 
 
 def part_of(tensors, prefix):

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import traceback
 
 import torch
 
@@ -23,8 +24,10 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # ---- files ----
 
 @functools.lru_cache(None)
-def plugins_of(program: str) -> dict:
-    """{(kind, name): file} of the plugins that the program finds; {} without a program."""
+def plugins_of(program) -> dict:
+    """{(kind, name): file} of the plugins that the program finds, or of such pairs; {} without a program."""
+    if not isinstance(program, str):
+        return dict(program)
     try:
         done = subprocess.run([program, "plugins", "list", "--json"], capture_output=True, text=True)
         return {(p["kind"], p["name"]): p["path"] for p in json.loads(done.stdout)}
@@ -32,8 +35,13 @@ def plugins_of(program: str) -> dict:
         return {}
 
 
-def find(kind: str, plugin: str, program: str) -> str:
-    """The file of a plugin's formula: beside the plugin, or in this package where no program is."""
+def find(kind: str, plugin: str, program, named=None) -> str:
+    """The file of a plugin's formula: the one that the experiment names, the one beside the plugin, or that of this
+    package where no program is."""
+    if isinstance(named, str) and named.endswith(".py"):
+        return named
+    if plugin.endswith(".py"):
+        return plugin
     own = plugin if plugin.endswith(".so") else plugins_of(program).get((kind, plugin))
     tried = [os.path.splitext(own)[0] + ".py"] if own else []
     if not plugin.endswith(".so"):
@@ -42,7 +50,7 @@ def find(kind: str, plugin: str, program: str) -> str:
         if os.path.isfile(path):
             return path
     raise Refused(f"the {kind} '{plugin}' has no formula: write '{tried[0]}', which has a function in PyTorch for each "
-                  "of its hooks (docs/formulas.md)")
+                  "of its hooks (docs/formulas.md), or name another file by the key `formula` beside `plugin`")
 
 
 def sha256(path: str) -> str:
@@ -97,7 +105,44 @@ class Formula:
                 given[name] = found
             elif parameter.default is parameter.empty:
                 raise Refused(f"{self.path}: {hook} asks for '{name}', which is not there; docs/formulas.md has the names")
-        return getattr(self.module, hook)(**given)
+        try:
+            made = getattr(self.module, hook)(**given)
+        except Refused:
+            raise
+        except Exception as e:
+            raise Refused(f"{self.place(e)}: {hook}{of_layer(call)}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''} "
+                          f"({', '.join(shapes(given)) or 'no tensors'})") from e
+        self.check(hook, call, made)
+        return made
+
+    def place(self, e: Exception) -> str:
+        """The file with the line of it that an error came from."""
+        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
+        return f"{self.path}:{lines[-1]}" if lines else self.path
+
+    def check(self, hook: str, call: Call, made):
+        """Refuses a result that is no tensor, or whose shape is not that of what the hook changes."""
+        if made is None and hook == "own_positions":
+            return
+        for part, name in zip(made if isinstance(made, (tuple, list)) else [made], SHAPED.get(hook, [None])):
+            like = call.given.get(name)
+            if not isinstance(part, torch.Tensor) or (like is not None and part.shape != like.shape):
+                found = f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
+                raise Refused(f"{self.path}: {hook}{of_layer(call)} returned {found}"
+                              + ("" if like is None else f", and {name} is {list(like.shape)}"))
+
+
+#: Of hooks that change tensors: the arguments whose shapes the results have.
+SHAPED = {"qkv": "qkv", "hidden": ("xq", "xk", "xv"), "residual": "x", "logits": "S", "softmax": "S", "weights": "W",
+          "context": "o", "carry": ()}
+
+
+def of_layer(call: Call) -> str:
+    return f", layer {call.layer}" if call.layer >= 0 else ""
+
+
+def shapes(given: dict) -> list[str]:
+    return [f"{n} {list(x.shape)}" for n, x in given.items() if isinstance(x, torch.Tensor)]
 
 
 # ---- a plugin in a model ----
@@ -108,7 +153,7 @@ class Part:
 
     def __init__(self, model, stack: str, kind: str, at: str, p: dict):
         self.model, self.stack = model, stack
-        self.formula = load(find(kind, p["plugin"], model.program))
+        self.formula = load(find(kind, p["plugin"], model.program, p.get("formula")))
         self.id = os.path.splitext(os.path.basename(p["plugin"]))[0]
         self.at = f"{stack}{at}.{self.id}"
         where = p.get("where") or {}

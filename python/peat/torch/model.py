@@ -59,6 +59,7 @@ class Model(torch.nn.Module):
         self.config, self.resolved, self.program, self.names = config, resolved, program, list(tensors)
         m = self.options = dict(DEFAULTS, **config["model"])
         self.arch, self.seed, self.step, self.first_row = m["arch"], int(config["seed"]), 0, 0
+        self.total = None  # length of the whole row, where a batch has the beginnings of rows
         self.H, d_model = m["n_head"], m["d_model"]
         self.D = tensors["block.0.norm1.weight"].shape[0]
         self.C = self.D // self.H
@@ -77,7 +78,17 @@ class Model(torch.nn.Module):
             self.stacks["encoder."] = Stack(self, "encoder.", encoder_layers)
         for name, w in self.named_parameters():
             w.requires_grad_(not any(fnmatch.fnmatchcase(name, f) for f in listed(m["freeze"])))
+        self._name_weights()
         self.eval()
+
+    def _name_weights(self):
+        self.__dict__["_named"] = dict(self.named_parameters())
+
+    def _apply(self, *given, **named):
+        """.to() and the like may make other parameters."""
+        done = super()._apply(*given, **named)
+        self._name_weights()
+        return done
 
     def _width_of_streams(self, d_model):
         p = self.config["position"].get("combine")
@@ -116,24 +127,27 @@ class Model(torch.nn.Module):
         keep = uniform(key, first + torch.arange(x.numel(), device=x.device)) >= p
         return x * keep.reshape(x.shape) / (1 - p)
 
-    def projected(self, name, x, part):
-        """Queries (part 0), keys or values of x [B, T, D]: [B, H, T, C]"""
-        rows = slice(part * self.D, (part + 1) * self.D)
-        b = self.weight(name + ".qkv.bias")
-        y = F.linear(x, self.weight(name + ".qkv.weight")[rows], None if b is None else b[rows])
-        return y.reshape(*y.shape[:2], self.H, self.C).transpose(1, 2)
+    def projected(self, name, inputs):
+        """Queries, keys and values, [B, H, T, C], of their inputs [B, T, D]; one product where these are the same."""
+        w, b = self.weight(name + ".qkv.weight"), self.weight(name + ".qkv.bias")
+        if inputs[0] is inputs[1] is inputs[2]:
+            made = F.linear(inputs[0], w, b).chunk(3, -1)
+        else:
+            made = [F.linear(x, *rows) for x, *rows in zip(inputs, w.chunk(3), [None] * 3 if b is None else b.chunk(3))]
+        return [y.reshape(*y.shape[:2], self.H, self.C).transpose(1, 2) for y in made]
 
     def attention(self, name, layer, inputs, q_side, k_side, mask, schemes):
-        """inputs of queries, keys, values; mask [B, Tq, Tk] of what is seen, with the front."""
-        q, k, v = (self.projected(name, x, part) for part, x in enumerate(inputs))
+        """inputs of queries, keys, values; mask [1|B, Tq, Tk] of what is seen, with the front."""
+        q, k, v = self.projected(name, inputs)
         kind = self.options["qk_norm"]
         if kind != "none":
             q, k = self.norm(q, name + ".q_norm", kind), self.norm(k, name + ".k_norm", kind)
         out = []
         for begin, end, acting in groups(self.H, schemes):
             group = Group(self, name, layer, begin, end, acting, (q_side, k_side), inputs, mask[:, None])
-            out.append(group.forward(q[:, begin:end], k[:, begin:end], v[:, begin:end]))
-        o = torch.cat(out, 1).transpose(1, 2)
+            heads = (q, k, v) if end - begin == self.H else (x[:, begin:end] for x in (q, k, v))
+            out.append(group.forward(*heads))
+        o = (out[0] if len(out) == 1 else torch.cat(out, 1)).transpose(1, 2)
         return self.linear(o.reshape(*o.shape[:2], self.D), name + ".out")
 
     def mixer(self, name, kind, x, side, causal):
@@ -231,7 +245,7 @@ class Model(torch.nn.Module):
             seen = apart >= 0
         if self.options["window"] > 0:
             seen = seen & (apart.abs() < self.options["window"])
-        seen = seen.expand(side.B, T, T)
+        seen = seen[None]
         if side.pad is not None:
             seen = seen & ~side.pad[:, None, :]
         if side.document is not None:
@@ -322,11 +336,10 @@ class Model(torch.nn.Module):
     def forward(self, batch: torch.Tensor | dict):
         batch = {"token": batch} if isinstance(batch, torch.Tensor) else batch
         self.refuse(batch)
-        self.__dict__["_named"] = dict(self.named_parameters())
         m, like = self.options, next(self.parameters())
         batch = {k: v.to(like.device) for k, v in batch.items()}
         batch["class_id"] = len(self.weight("token.weight")) if self.weight("token.weight") is not None else 0
-        side = Side(batch, like, class_first=self.class_first)
+        side = Side(batch, like, class_first=self.class_first, total=self.total)
         crossing = None
         if "encoder." in self.stacks:
             source = Side(batch, like, source=True)

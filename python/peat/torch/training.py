@@ -2,12 +2,15 @@
 """A cell's training: loss, learning rate, steps, checkpoints, and the file that PEAT reads."""
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 
 import torch
 import torch.nn.functional as F
+
+from peat.reading import contents
 
 from .files import F64, Refused, write_tensors
 from .model import Model
@@ -56,8 +59,6 @@ class Training:
         if how is None or meta["peat_step"] != "0":
             raise Refused("the weights are not those of a start: `peat export --start` writes them")
         self.train, self.rank, self.world, self.device = self.config["train"], rank, world, torch.device(device)
-        if self.train.get("patience"):
-            raise Refused("train.patience stops by evaluations, which PEAT does alone")
         self.model = Model({n: t.to(device, dtype, copy=True) for n, t in tensors.items()}, self.config,
                            json.loads(meta["peat_resolved"]), program).train()
         self.named, self.bounds = {}, []
@@ -97,6 +98,8 @@ class Training:
             loss = loss_of(m({n: x.to(self.device) for n, x in mine.items()}), mine, targets, rows)
         loss.backward()
         loss = loss.detach()
+        if t == 1:
+            self.unreached = [n for n, w in self.named.items() if w.grad is None]
         for w in self.named.values():
             w.grad = torch.zeros_like(w) if w.grad is None else w.grad
         if self.world > 1:
@@ -105,7 +108,7 @@ class Training:
         clip = self.train["clip"] or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(list(self.named.values()), clip))
         loss, self.done = float(loss), t
-        if self.diverges(t, loss, norm):
+        if not (math.isfinite(loss) and math.isfinite(norm)):
             return loss, norm
         for group in self.adamw.param_groups:
             group["lr"] = rate(self.train, t)
@@ -115,8 +118,8 @@ class Training:
                 w.clamp_(low, high)
         return loss, norm
 
-    def diverges(self, t, loss, norm):
-        """Whether the run ends here, as docs/checkpoint.md says; then without an update."""
+    def watch(self, t, loss, norm):
+        """Whether the run ends here, as docs/checkpoint.md says."""
         if not math.isfinite(loss) or not math.isfinite(norm):
             self.diverged = f"{'gradient' if math.isfinite(loss) else 'loss'} is not finite at step {t}"
         else:
@@ -124,10 +127,10 @@ class Training:
             self.above = self.above + 1 if loss > self.first_loss + 2 else 0
             if self.above >= 50:
                 self.diverged = f"loss stayed more than 2 nats above the first for 50 steps, until step {t}"
-        return self.diverged is not None and self.above < 50
 
     def note(self, loss, norm, seconds):
         t = self.done
+        self.watch(t, loss, norm)
         self.last_loss = loss
         self.times.append(1e3 * seconds)
         if t == 1 or t % 10 == 0 or t == self.train["steps"] or self.diverged:
@@ -144,17 +147,30 @@ class Training:
 
     def restore(self, path):
         try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
+            state = torch.load(io.BytesIO(contents(path)), map_location=self.device, weights_only=True)
             facts = json.loads(state["facts"])
-            theirs = facts["hash"]
+            if facts["hash"] != self.config["hash"]:
+                raise Refused(f"'{path}' is the checkpoint of another cell")
+            if not facts["done"] == facts["curve"][-1][0] <= self.train["steps"] or len(facts["times"]) != facts["done"]:
+                raise ValueError
+            self.model.load_state_dict(state["model"])
+            self.adamw.load_state_dict(dict(self.adamw.state_dict(), state=state["moments"]))
+            for k in self.KEPT:
+                setattr(self, k, facts[k])
+        except Refused:
+            raise
         except Exception as e:
             raise Refused(f"'{path}' is not a whole checkpoint of peat.torch ({type(e).__name__})") from None
-        if theirs != self.config["hash"]:
-            raise Refused(f"'{path}' is the checkpoint of another cell")
-        self.model.load_state_dict(state["model"])
-        self.adamw.load_state_dict(dict(self.adamw.state_dict(), state=state["moments"]))
-        for k in self.KEPT:
-            setattr(self, k, facts[k])
+
+    def by(self):
+        """The program, the device and the precision in words."""
+        where = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type
+        words = [f"PyTorch {torch.__version__}", where]
+        words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
+        return ", ".join(words + ([f"{self.world} processes"] if self.world > 1 else []))
+
+    def formulas(self):
+        return [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
 
     def write(self, path):
         """The file that `peat cell --trained` reads."""
@@ -162,15 +178,11 @@ class Training:
         for name, w in self.named.items():
             state = self.adamw.state.get(w)
             kept["opt.v." + name] = state["exp_avg_sq"] if state else torch.zeros_like(w)
-        where = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type
-        words = [f"PyTorch {torch.__version__}", where]
-        words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
-        words += [f"{self.world} processes"] if self.world > 1 else []
         times = sorted(self.times[3:] or self.times)
-        formulas = [{"path": f, "sha256": h} for f, h in sorted(self.model.formula_files().items())]
-        facts = {"by": ", ".join(words), "steps": self.done, "seconds": sum(self.times) / 1e3,
+        facts = {"by": self.by(), "steps": self.done, "seconds": sum(self.times) / 1e3,
                  "median_step_ms": times[len(times) // 2], "first_loss": self.first_loss,
-                 "last_loss": self.last_loss, "curve": self.curve, "formulas": formulas}
+                 "last_loss": self.last_loss if math.isfinite(self.last_loss) else None, "curve": self.curve,
+                 "formulas": self.formulas()}
         if self.diverged:
             facts.update(diverged=self.done, what=self.diverged)
         write_tensors(path, kept, {"peat_hash": self.config["hash"], "peat_trained": json.dumps(facts)})

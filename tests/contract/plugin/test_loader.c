@@ -115,7 +115,7 @@ static const struct crime crimes[] = {
     {"descriptor", "next_abi", "built for ABI 2.0, this program loads 1.x and 0.1"},
     {"descriptor", "short_descriptor", "its descriptor has 72 bytes, that of ABI 1.0 has 80"},
     {"descriptor", "id_with_capitals",
-     "the id 'Rotary-2' is not of lower case, digits and underscores"},
+     "the id 'Rotary-2' may have lower-case letters, digits and underscores only"},
     {"descriptor", "version_of_two_lines", "plugin 'planted': the version must be one line"},
     {"descriptor", "scheme_as_task",
      "plugin 'planted': it is declared as a task, but its interface has 176 bytes, like a "

@@ -296,7 +296,7 @@ START_TEST(every_seed_starts_from_the_cell_of_its_seed)
     shell_says(0, "parameters from learned.sum.s2\"", "cat next/cells/*s2-*/result.json");
     shell_says(0, "1", "cat next/cells/*/config.json | grep '\"setting\"' | sort -u | wc -l");
     shell_says(
-        2, "has no cell 'learned.sum.s3'; did you mean 'learned.sum.s",
+        2, "has no cell 'learned.sum.s3'; did you mean 'learned.sum.s0'",
         "peat plan x.yaml 'model.start={from: first, cell: \"learned.sum.s{seed}\"}' seeds=4");
     shell_says(0, "3 the same", "peat verify next --retrain 3");
     make_run("first", "train.steps=6 seeds=3"); /* cells of an earlier plan do not count */

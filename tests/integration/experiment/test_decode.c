@@ -129,9 +129,9 @@ static void assert_chosen_where_the_loss_is(struct trainer *t, const peat_batch 
                (size_t)(b->answer - 1) * sizeof(*made));
     struct model_input in = forward_input(&told, PEAT_EVAL);
     struct graph g;
-    peat_node *logits;
-    ck_assert_msg(forward_run(t, &g, &in, &logits, "the loss", &error) == PEAT_OK, "%s: %s", what,
-                  error.text);
+    peat_node *logits, *classes;
+    ck_assert_msg(forward_both(t, &g, &in, false, &logits, &classes, "the loss", &error) == PEAT_OK,
+                  "%s: %s", what, error.text);
     for (int64_t r = 0; r < b->B; r++)
         for (int64_t i = 0; i < b->answer; i++)
             ck_assert_msg(highest(&logits->value, r * b->T + b->prompt - 1 + i) ==

@@ -117,8 +117,28 @@ START_TEST(a_parameter_of_the_combine_repeats_nothing_either)
                                           "  position.scheme: [none, sinusoidal]\n"
                                           "  position.combine.d_pos: [4, 8]\n");
     ck_assert_int_eq(p->n, 3);
-    ck_assert_str_eq(p->cell[0].label, "none.-.-.s0");
-    ck_assert_str_eq(p->cell[2].label, "sinusoidal.concat_split-d_pos=8.8.s0");
+    ck_assert_str_eq(p->cell[0].label, "none.-.s0");
+    ck_assert_str_eq(p->cell[0].name, "none.-.-.s0");
+    ck_assert_str_eq(p->cell[2].label, "sinusoidal.concat_split-d_pos=8.s0");
+    ck_assert_str_eq(p->cell[2].name, "sinusoidal.concat_split-d_pos=8.8.s0");
+}
+END_TEST
+
+/* Directories and registrations keep the whole names. */
+START_TEST(a_label_says_once_what_a_labelled_axis_sets)
+{
+    const struct plan *p = make(
+        HEAD COPY "matrix:\n"
+                  "  positions: {a: {position.scheme: sinusoidal}, b: {position.scheme: alibi}}\n"
+                  "  arm: {sum: {position.combine: sum}}\n"
+                  "  train.lr: [1e-3]\n");
+    ck_assert_str_eq(p->cell[1].label, "b.sum.1e-3.s0");
+    ck_assert_str_eq(p->cell[0].name, "sinusoidal.sum.a.sum.1e-3.s0");
+    ck_assert(strncmp(p->cell[0].id, "sinusoidal.sum.a.sum.1e-3.s0-", 29) == 0);
+    p = make(HEAD COPY "matrix:\n"
+                       "  position.scheme: [sinusoidal, alibi]\n"
+                       "  arm: {sum: {position.combine: sum}}\n");
+    ck_assert_str_eq(p->cell[1].label, "alibi.sum.s0");
 }
 END_TEST
 
@@ -734,7 +754,8 @@ int main(void)
                        .loops = LOOPS({a_point_that_is_refused_costs_only_itself,
                                        (int)(sizeof(refused) / sizeof(*refused))})},
         TESTS(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with,
-              a_parameter_of_the_combine_repeats_nothing_either, sum_is_accepted_with_any_scheme,
+              a_parameter_of_the_combine_repeats_nothing_either,
+              a_label_says_once_what_a_labelled_axis_sets, sum_is_accepted_with_any_scheme,
               cells_are_seed_major_and_seeds_share_all_but_their_identity,
               a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
               a_learned_table_is_what_a_cell_has_more_than_without_position,

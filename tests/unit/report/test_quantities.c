@@ -141,7 +141,7 @@ START_TEST(each_number_is_under_its_name_in_csv_and_json)
                              text);
         }
     strbuf_clear(&b.out);
-    format_json(&b.r, NULL, &b.arena, &b.out);
+    format_json(&b.r, &(struct table_options){.length = -1}, &b.arena, &b.out, &b.err);
     const struct value *v = json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err);
     const struct value *row = json_get_item(v, "rows", 0);
     for (int i = 0; i < QUANTITIES; i++)
@@ -245,7 +245,7 @@ START_TEST(each_statistic_is_in_its_column_and_under_its_key)
         if (printed[i].column)
             ck_assert_str_eq(below(printed[i].column, "  "), printed[i].shown);
     strbuf_clear(&b.out);
-    format_json(&b.r, NULL, &b.arena, &b.out);
+    format_json(&b.r, &(struct table_options){.length = -1}, &b.arena, &b.out, &b.err);
     const struct value *v = json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err);
     const struct value *row = json_get_item(v, "rows", 2);
     for (int i = 0; i < STATISTICS; i++)

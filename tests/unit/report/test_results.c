@@ -223,7 +223,7 @@ START_TEST(a_grid_without_results_is_a_table_without_values)
     o.cols = NULL;
     make_table(&o);
     format_text(&b.t, 100, false, &b.out);
-    format_json(&b.r, NULL, &b.arena, &b.out);
+    format_json(&b.r, &(struct table_options){.length = -1}, &b.arena, &b.out, &b.err);
     assert_has("no cell has a value yet");
     assert_has("1 of 1 cells not finished");
 }
@@ -938,7 +938,7 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
     add_two_rows(&b.run);
     run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
     read_all(&(struct results_options){.baseline = "learned"});
-    format_json(&b.r, NULL, &b.arena, &b.out);
+    format_json(&b.r, &(struct table_options){.length = -1}, &b.arena, &b.out, &b.err);
     const struct value *v = json_parse(&b.arena, b.out.text, b.out.n, "out", &b.err);
     ck_assert_msg(v, "%s", b.err.text);
     const struct value *rows = value_get(v, "rows");

@@ -82,22 +82,55 @@ static float defined_number(const peat_gemm_product *p, int64_t i, int64_t j)
     return old + scaled;
 }
 
+/* The product at one level has the defined numbers, but those of C that nobody needs. */
+static void check(struct drawn_product *d, enum cpu_level level, struct lower lower)
+{
+    const size_t bytes = (size_t)(d->p.m * d->p.ldc) * sizeof(float);
+    float *wanted = malloc(bytes);
+    ck_assert_ptr_nonnull(wanted);
+    memcpy(wanted, d->c, bytes);
+    for (int64_t at = 0; at < d->p.m * d->p.n; at++)
+        wanted[at / d->p.n * d->p.ldc + at % d->p.n] =
+            defined_number(&d->p, at / d->p.n, at % d->p.n);
+    small_product_at(level)->multiply(&d->p, lower);
+    for (int64_t i = 0; i < d->p.m; i++)
+        for (int64_t j = i + lower.diagonal + 1; lower.operand == LOWER_C && j < d->p.n; j++)
+            if (j >= 0)
+                d->c[i * d->p.ldc + j] = wanted[i * d->p.ldc + j];
+    ck_assert_mem_eq(d->c, wanted, bytes);
+    drawn_free(d);
+    free(wanted);
+}
+
 START_TEST(every_level_has_the_bits_of_the_definition)
 {
     for (int level = 0; level <= (int)level_here(); level++)
         for (int form = 0; form < FORMS; form++) {
             struct drawn_product d = draw(&sizes[_i], form);
-            const size_t bytes = (size_t)(d.p.m * d.p.ldc) * sizeof(float);
-            float *wanted = malloc(bytes);
-            ck_assert_ptr_nonnull(wanted);
-            memcpy(wanted, d.c, bytes);
-            for (int64_t at = 0; at < d.p.m * d.p.n; at++)
-                wanted[at / d.p.n * d.p.ldc + at % d.p.n] =
-                    defined_number(&d.p, at / d.p.n, at % d.p.n);
-            small_product_at((enum cpu_level)level)->multiply(&d.p);
-            ck_assert_mem_eq(d.c, wanted, bytes);
-            drawn_free(&d);
-            free(wanted);
+            check(&d, (enum cpu_level)level, (struct lower){0});
+        }
+}
+END_TEST
+
+/* Beyond its diagonal A has zeros, as it is stored. */
+static void clear_beyond(struct drawn_product *d, int64_t diagonal)
+{
+    const int64_t rows = d->p.trans_a ? d->p.k : d->p.m, columns = d->p.trans_a ? d->p.m : d->p.k;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = at_least(i + diagonal + 1, 0); j < columns; j++)
+            d->a[i * d->p.lda + j] = 0.0f;
+}
+
+START_TEST(products_of_triangles_have_the_bits_of_the_definition)
+{
+    static const int64_t diagonals[FORMS / 4] = {-70, -3, 0, 1, 5, 11, 64, 1100};
+    for (int level = 0; level <= (int)level_here(); level++)
+        for (int form = 0; form < FORMS; form++) {
+            struct drawn_product d = draw(&sizes[_i], form), e = draw(&sizes[_i], form);
+            const int64_t diagonal = diagonals[form / 4];
+            clear_beyond(&d, diagonal);
+            check(&d, (enum cpu_level)level, (struct lower){LOWER_A, diagonal});
+            check(&e, (enum cpu_level)level, (struct lower){LOWER_C, diagonal});
         }
 }
 END_TEST
@@ -188,6 +221,7 @@ int main(void)
         (struct tests){"small_product", .seconds = 60,
                        .loops =
                            LOOPS({every_level_has_the_bits_of_the_definition, SIZES},
+                                 {products_of_triangles_have_the_bits_of_the_definition, SIZES},
                                  {small_products_have_the_same_bits_beside_every_library, SIZES})},
         TESTS(large_deep_and_double_products_are_the_librarys));
 }

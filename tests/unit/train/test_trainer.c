@@ -425,7 +425,7 @@ START_TEST(streams_of_a_task_are_trained_and_generated_with)
     struct batch batch;
     struct graph g;
     struct error err = {0};
-    peat_node *logits;
+    peat_node *logits, *classes;
     int32_t made[4 * 8];
     c.toy.streams = true;
     toy_cell_build(&c);
@@ -435,7 +435,8 @@ START_TEST(streams_of_a_task_are_trained_and_generated_with)
     ck_assert_int_eq(task_train_batch(&c.task, 1, 1, &batch, &err), PEAT_OK);
     ck_assert_int_eq(decode_by_token(&c.trainer, &batch.b, made, &err), PEAT_OK);
     const struct model_input in = forward_input(&batch.b, PEAT_EVAL);
-    ck_assert_int_eq(forward_run(&c.trainer, &g, &in, &logits, "a pass", &err), PEAT_OK);
+    ck_assert_int_eq(forward_both(&c.trainer, &g, &in, false, &logits, &classes, "a pass", &err),
+                     PEAT_OK);
     for (int64_t b = 0; b < batch.b.B; b++)
         ck_assert_int_eq(made[b * batch.b.answer],
                          best_id(logits, &batch.b, b, batch.b.prompt - 1));

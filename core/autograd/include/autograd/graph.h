@@ -120,7 +120,7 @@ bool graph_failed(const struct graph *g);
 void graph_fail_missing(struct graph *g, const char *op, int operand);
 /* Keeps the first error, "hook: op: text"; returns NULL for the caller to return. */
 peat_node *graph_fail(struct graph *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same as graph_fail with PEAT_NOMEM, "what: out of memory for ... bytes"; bytes 0: unknown. */
+/* Fails with PEAT_NOMEM, "what: out of memory for ... bytes"; bytes 0: unknown. Returns NULL. */
 peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes);
 /* Memory that lives as long as the graph. NULL when shape_only, and when memory runs out, which
  * fails the graph. */
@@ -155,7 +155,7 @@ int64_t node_dim(const peat_node *n, int axis);
 /* The node's gradient to add to, allocated and cleared at the first call; for a view, a view of the
  * root's gradient. */
 struct tensor node_grad(peat_node *n);
-/* The same for a contribution to every element. *fresh: the memory is not cleared, and the
+/* node_grad for a contribution to every element. *fresh: the memory is not cleared, and the
  * contribution must be written, not added. */
 struct tensor node_grad_whole(peat_node *n, bool *fresh);
 

@@ -55,8 +55,8 @@ char *arena_item(struct arena *a, const char *text, const char *fmt, ...)
  * one more fits, otherwise a copy with twice the room. The element after the n is cleared. */
 void *arena_grow(struct arena *a, void *item, int n, int *room, size_t bytes_each);
 
-/* The same for sizes that a model or its data set. NULL when memory has run out, which the caller
- * reports as PEAT_NOMEM. */
+/* Allocate as those above, for sizes that a model or its data set. NULL when memory has run out,
+ * which the caller reports as PEAT_NOMEM. */
 void *arena_try_alloc(struct arena *a, size_t bytes);
 void *arena_try_zalloc(struct arena *a, size_t bytes);
 void *arena_try_array(struct arena *a, size_t n, size_t bytes_each);

@@ -34,7 +34,7 @@ void columns_add(struct columns *t, const char *const *text);
 /* Prints a line for each row, which starts with `indent`; two spaces between columns. The last
  * column is not padded, and is wrapped on a terminal (shown.h). */
 void columns_print(const struct columns *given, const char *indent, FILE *out);
-/* The same with the first row as heads; in blocks (below) where a terminal is too narrow. */
+/* Prints the rows with the first one as heads; in blocks (below) where a terminal is too narrow. */
 void columns_print_blocks(const struct columns *given, int n_label, FILE *out);
 /* Adds heads and rows in blocks of as many columns as fit the width. Each block begins with the
  * first n_label columns and ends with an empty line. Columns from `apart` on (0: no such columns)

@@ -57,6 +57,6 @@ peat_status data_read(struct data_files *f, const char *path, struct arena *a,
                       const unsigned char **byte, size_t *bytes, struct error *err);
 /* PEAT_INVALID: a mapped file was written to. For loops that use the bytes. */
 peat_status data_check(const struct data_files *f, struct error *err);
-/* The same, with the bytes hashed again: a program that writes through a mapping may change no time
- * (on tmpfs). For the end, before anything is said about the bytes. */
+/* data_check, with the bytes hashed again: a program that writes through a mapping may change no
+ * time (on tmpfs). For the end, before anything is said about the bytes. */
 peat_status data_check_bytes(const struct data_files *f, struct error *err);

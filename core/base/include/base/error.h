@@ -23,7 +23,7 @@ struct error {
  * loses its middle, because the reason is at its end. */
 peat_status error_set(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for functions that return whether they succeeded: returns false. */
+/* error_set for functions that return whether they succeeded: returns false. */
 bool error_fail(struct error *err, peat_status status, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 peat_status error_set_args(struct error *err, peat_status status, const char *fmt, va_list args)

@@ -53,7 +53,7 @@ peat_status fd_write(int fd, const void *bytes, size_t n, struct error *err);
  * more than limit bytes (0: no limit) and files that are not regular. PEAT_NOTFOUND when it
  * is missing. */
 peat_status file_read(const char *path, size_t limit, char **bytes, size_t *n, struct error *err);
-/* The same, and also reads an open descriptor named by path to its end, as /dev/stdin or a shell's
+/* file_read, and also reads an open descriptor named by path to its end, as /dev/stdin or a shell's
  * <(command): a pipe or a terminal, which may take any time. */
 peat_status file_read_stream(const char *path, size_t limit, char **bytes, size_t *n,
                              struct error *err);
@@ -84,8 +84,8 @@ peat_status dir_remove(const char *path, struct error *err);
 char *path_beside(const char *beside, const char *path);
 /* "a/b"; freed by the caller. */
 char *path_join(const char *a, const char *b);
-/* The same by value: path_in(dir, "lock").text. A path that is too long is cut, and remains longer
- * than any path that the system accepts. */
+/* "dir/name" by value: path_in(dir, "lock").text. A path that is too long is cut, and remains
+ * longer than any path that the system accepts. */
 struct file_path {
     char text[PATH_MAX + 1];
 };

@@ -26,7 +26,7 @@ enum json_style {
  * styles but the canonical, control characters beyond ASCII and the characters that shown.h names
  * are \u escapes. */
 void json_print(const struct value *v, enum json_style style, struct strbuf *out);
-/* The same into the arena. */
+/* Returns what json_print prints, in the arena. */
 const char *json_to_text(const struct value *v, enum json_style style, struct arena *a);
 /* SHA-256 of the canonical text. */
 void json_hash(const struct value *v, char hex[HASH_HEX]);
@@ -62,7 +62,7 @@ void json_put_number(struct json map, const char *key, double x);
 struct json json_put_map(struct json map, const char *key);
 struct json json_put_list(struct json map, const char *key);
 
-/* The same at the end of a list. */
+/* Add an item at the end of a list. */
 void json_add(struct json list, const struct value *item);
 void json_add_text(struct json list, const char *text);
 void json_add_int(struct json list, int64_t integer);
@@ -105,7 +105,7 @@ struct value *sealed(struct arena *a, const struct value *map);
 enum seal { SEAL_ABSENT, SEAL_GOOD, SEAL_BROKEN };
 enum seal seal_check(const struct value *map);
 
-/* The same for a line of a file in JSON Lines: `,"check":"<8 digits>"}` at its end covers all the
+/* The seal of a line of a file in JSON Lines: `,"check":"<8 digits>"}` at its end covers all the
  * bytes before it. */
 /* line holds an object's text; the seal goes before its closing brace. */
 void seal_line(struct strbuf *line);

@@ -19,7 +19,5 @@ enum { NUMBER_TEXT = 32 };
 
 /* The shortest decimal that reads back as x; "null" for NaN and infinities. */
 void number_text(double x, char buf[NUMBER_TEXT]);
-/* The same for a float: 0.1f is "0.1". */
-void number_text_single(float x, char buf[NUMBER_TEXT]);
 /* The number that text begins with. */
 double number_parse(const char *text);

@@ -19,7 +19,7 @@ bool is_shown_as_code(uint32_t code);
 /* Adds n bytes; the characters of `keep` ("\n\t") stay as they are. */
 void shown_add_bytes(struct strbuf *out, const char *text, size_t n, const char *keep);
 void shown_add(struct strbuf *out, const char *text, const char *keep);
-/* The same, keeping no character, in the arena. */
+/* The text with every such character escaped, in the arena. */
 const char *shown_text(struct arena *a, const char *text);
 
 /* The width of the terminal that `out` writes to; 0: not a terminal, or the width is not known. */

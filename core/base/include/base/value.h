@@ -80,6 +80,10 @@ struct value *value_with_path(struct arena *a, const struct value *map, const ch
 /* A new map with the same items; anything but a map counts as an empty one, with the place
  * `otherwise`. */
 struct value *value_map_copy(struct arena *a, const struct value *map, struct place otherwise);
+/* The absolute path of the existing file that a text names: beside the file in which the text is
+ * written, or from the current directory where it is of the command line. So it means the same
+ * wherever it is read again. NULL: errno says why; *looked_for is the path that was tried. */
+const char *value_path(struct arena *a, const struct value *v, const char **looked_for);
 /* A copy of the tree with other texts: text_of gives the new text of a text, or NULL where it
  * stays. */
 typedef const char *(*value_text_fn)(const void *ctx, const struct value *v);

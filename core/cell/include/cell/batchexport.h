@@ -15,6 +15,31 @@ struct tensor_list {
     int n, room;
 };
 
+/* A tensor without data had no memory. */
+bool tensors_add(struct tensor_list *list, const char *name, struct tensor t);
+bool tensors_no_memory(struct tensor_list *list);
+
+/* An array of a batch, [B], [B,T], [B,T,n] or [planes,B,T] items: of int32, flags of uint8, float,
+ * double, int64. */
+struct batch_array {
+    const char *name;
+    enum { ID, FLAG, NUMBER, REAL, COUNT } item;
+    const void *data;
+    int rank;
+    int64_t dim[3];
+};
+enum { BATCH_ARRAYS = 13 + PEAT_MAX_STREAMS };
+/* Lists the arrays that the batch has; returns their number. Names live in the arena. */
+int batch_arrays(const struct task *t, const peat_batch *b, struct arena *a,
+                 struct batch_array out[BATCH_ARRAYS]);
+
+/* Adds the arrays that the batch has, as `prefix`<name>: ids, targets and flags as I32, numbers as
+ * F32, sequences and positions as F64. The list's arena owns the names and the converted arrays;
+ * the batch owns the others. */
+bool batch_add(struct tensor_list *list, const struct task *t, const peat_batch *b,
+               const char *prefix);
+/* How training treats each tensor: {name: {"frozen", "decay", "bounds"}}. */
+struct value *weights_training(const struct weights *w, struct arena *a);
 /* Adds the batches of training steps first ... last, "<step>.<array>". The assembly may be
  * shape_only. */
 bool batches_add(struct tensor_list *list, const struct assembly *s, const struct cell_config *c,

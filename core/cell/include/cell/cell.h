@@ -17,6 +17,8 @@ struct plugin_use {
     const struct plugin *plugin;
     void *config;
     struct value *given; /* map with `plugin` and all parameters resolved */
+    const char *formula; /* the file that `formula` names, which is no part of the identity, as an
+                          * absolute path; NULL: the key is not there */
     struct where where;  /* schemes only */
     struct place at;
 };
@@ -79,8 +81,8 @@ peat_status cell_config_read(struct cell_config *c, const struct value *tree, in
 enum { CELL_LATER = 1 << 16 };
 extern const peat_param model_rows[], attention_rows[], train_rows[], eval_rows[];
 
-/* The same from a cell's config.json. The hash is computed again from the
- * plugins and data that are there now; the caller compares it with the hash in the file. */
+/* Reads a configuration from a cell's config.json. The hash is computed again from the plugins and
+ * data that are there now; the caller compares it with the hash in the file. */
 peat_status cell_config_restore(struct cell_config *c, const struct value *config_json,
                                 struct registry *r, struct arena *a, struct error *err);
 /* The same cell with another seed. Fails when it starts from a cell that does not exist. */

@@ -2,11 +2,12 @@
 /* cellrun.h: a cell in its own process: set up, resume, train, evaluate, write the result. */
 #pragma once
 
-#include "process/trail.h"
+#include "cell/engine.h"
 
 struct cellrun_options {
     int threads;
-    const char *gemm; /* run.gemm's word */
+    const char *gemm;   /* run.gemm's word */
+    int engine, device; /* enum run_engine and enum device */
     int64_t checkpoint_every;
     bool tensorboard;
     const char *trained; /* a file of weights that another program trained, which is evaluated

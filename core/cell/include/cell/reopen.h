@@ -10,6 +10,7 @@ struct recorded_cell {
     const char *label, *dir;
     const struct value *config; /* config.json; NULL: unreadable */
     const struct value *meta;   /* meta.json, which names the data; NULL: missing */
+    struct trail *trail;        /* where the loading of its plugins is recorded; NULL: nowhere */
 };
 
 /* Refuses data and plugin files that differ from those that the cell was planned with. `what` names

@@ -18,6 +18,10 @@
 #define EXPERIMENT_MAX_JOBS    1024  /* cells at once */
 #define EXPERIMENT_MAX_THREADS 1024  /* threads of a cell */
 
+/* In a run directory: the file as it was written, and the one that it extends. */
+#define EXPERIMENT_FILE "experiment.yaml"
+#define EXTENDS_FILE    "extends.yaml"
+
 /* One value of an axis: a label for the table and its settings, dotted key -> value. */
 struct axis_value {
     const char *label;
@@ -66,6 +70,7 @@ struct run_settings {
     int64_t checkpoint_every; /* steps between checkpoints; 0: only at the end */
     int64_t launcher;         /* enum launcher      */
     const char *gemm;         /* one of providers_words() */
+    int64_t engine, device;   /* enum run_engine, enum device */
     bool tensorboard;
     struct slurm_settings slurm;
 };
@@ -115,7 +120,8 @@ struct plugin_names {
 
 struct experiment {
     struct arena *arena;
-    const char *path; /* path of the file, as given */
+    const char *path;    /* path of the file, as given */
+    const char *extends; /* path of the file that it extends; NULL: it extends none */
     int n_word;
     const char **word;             /* key=value words of the command line                  */
     struct value *root;            /* the file, with top-level keys of the command line    */
@@ -150,8 +156,8 @@ struct experiment {
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
                             char *const *word, struct mends *mends, struct error *err);
 
-/* The same without looking for plugins, which need not be here: those that are given by path are
- * called by their paths. */
+/* Reads them without looking for plugins, which need not be here: plugins that are given by path
+ * are called by their paths. */
 peat_status experiment_load_alone(struct experiment *e, struct arena *arena, const char *path,
                                   int n_word, char *const *word, struct error *err);
 
@@ -187,9 +193,9 @@ const char *value_label(struct arena *a, const struct plugin_names *names, const
 /* "rotary-base=500": a label in the names of cells and their files. */
 const char *label_file_name(struct arena *a, const char *label);
 /* Whether the word is the cell's label, "rotary-base=500.sum.s0", also as
- * "rotary(base=500).sum.s0"; and whether the shell pattern matches its label (may be NULL) or its
- * id. */
-bool cell_is_called(const char *label, const char *word);
+ * "rotary(base=500).sum.s0", or its id without the hash; and whether the shell pattern matches one
+ * of these or its id. label: may be NULL in the second. */
+bool cell_is_called(const char *label, const char *id, const char *word);
 bool cell_fits(const char *glob, const char *label, const char *id);
 
 /* Whether a text can be the name of an experiment or the id of a cell. Both name folders of run

@@ -12,9 +12,12 @@ struct model_cost; /* model/transformer.h */
 
 struct plan_cell {
     int index;
-    const char *id;                        /* label-hash8: the directory's name */
-    const char *label;                     /* "rotary.sum.s0"; the id where two cells would have
-                                            * the same label */
+    const char *id;                        /* name-hash8: the directory's name */
+    const char *label;                     /* "rotary.sum.s0": scheme and combination, unless
+                                            * labelled axes set them; the other axes, unless they
+                                            * are parameters that these are written with */
+    const char *name;                      /* the label with all axes. Label and name are the id
+                                            * where two cells would have the same */
     const char *axis[EXPERIMENT_MAX_AXES]; /* labels; combine may be "-"         */
     const char *scheme, *combine, *task;   /* labels, whether they are axes or not */
     int64_t seed;
@@ -66,7 +69,8 @@ double plan_generation(const struct plan_cell *c, int64_t from);
 /* The work of the cell's training after step `from`, in FLOPs. It counts activations too, because
  * reading and writing them takes time, above all on the composed path of attention. */
 double plan_training_work(const struct plan_cell *c, int64_t from);
-/* The same with evaluations; FLOPs of a generated token take longer than others. */
+/* The work of training and evaluations; FLOPs of a generated token count for more, because they
+ * take longer. */
 double plan_work(const struct plan_cell *c, int64_t from);
 /* The number of evaluations after step `from`. */
 int64_t plan_evaluations(const struct plan_cell *c, int64_t from);
@@ -93,6 +97,9 @@ extern const struct record plan_record;
  * registrations have one hash (json_hash) wherever they were made.
  */
 struct value *plan_registration(const struct plan *p, struct arena *a);
+/* The number of cells of a plan_value, and one hash of their labels and settings, which covers
+ * starts that differ between seeds. */
+void plan_cells_put(struct json map, const struct value *plan);
 /* [{kind, id, sha256}] of the plugins of all cells, each once. */
 struct value *plan_plugins(const struct plan *p, struct arena *a);
 /* <dir>/plan.json, checked: its name and the ids of its cells name folders. */

@@ -14,7 +14,7 @@
 
 /* `file` is used in places and messages as given. */
 peat_status yaml_load(struct arena *a, const char *file, struct value **root, struct error *err);
-/* The same from memory, with the same limit on bytes. */
+/* Reads a text in memory, with yaml_load's limit on bytes. */
 peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *file,
                        struct value **root, struct error *err);
 /* One value of the command line: `at` is the place of the whole text. */

@@ -39,7 +39,7 @@ struct claims_kept {
 
 /* Adds the plan and its claims to the file unless they are its last version. */
 peat_status claims_keep(const char *dir, const struct plan *p, struct arena *a, struct error *err);
-/* PEAT_CORRUPT: the file is damaged, or a version does not match its hash. */
+/* PEAT_CORRUPT: the file is damaged, or a version does not match its hash; no version is kept. */
 peat_status claims_kept_read(const char *dir, struct claims_kept *kept, struct arena *a,
                              struct error *err);
 
@@ -54,15 +54,15 @@ struct registered {
 };
 /* r: the directory of the file and others whose cells its claims are judged by. */
 struct registered claims_registered(const struct claims_kept *kept, int n, const struct rundir *r);
-/* The same of one version. */
+/* What claims_registered says, of version i alone. */
 struct registered claims_registered_at(const struct claims_kept *kept, int i, int n,
                                        const struct rundir *r);
 
 /*
- * registration.c: the same in words: "registered: claims and plan, 2026-01-31T12:00:00Z, SHA-256
- * 1a2b3c4d5e6f, before the first step"; and for each later version when it was written, after how
- * much, and what changed: "changed ..., after 120 steps, 12 evaluations and 3 results: seeds 6 ->
- * [0, 2, 3, 5]".
+ * registration.c: the registration in words: "registered: claims and plan, 2026-01-31T12:00:00Z,
+ * SHA-256 1a2b3c4d5e6f, before the first step"; and for each later version when it was written,
+ * after how much, and what changed: "changed ..., after 120 steps, 12 evaluations and 3 results:
+ * seeds 6 -> [0, 2, 3, 5]".
  */
 struct registration {
     int n, room;
@@ -73,6 +73,10 @@ struct registration {
 /* Adds the lines of one directory, each after `head`. */
 void registration_add(struct registration *g, const char *head, const struct claims_kept *kept,
                       int n, const struct rundir *r, struct arena *a);
+/* What a plan.json has otherwise than the last registration, in words; NULL: nothing, or none is
+ * registered. */
+const char *registration_other(const struct claims_kept *kept, const struct value *plan,
+                               struct arena *a);
 /* All lines in one, for a field; NULL: there are none. */
 const char *registration_text(const struct registration *g, struct arena *a);
 /* The lines as a list under "registration". */

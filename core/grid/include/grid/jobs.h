@@ -41,6 +41,7 @@ struct jobs {
     int first; /* the first job that has not been started */
     int64_t at_once, threads, checkpoint_every;
     const char *gemm;            /* the word in run.gemm */
+    int engine, device;          /* enum run_engine, enum device */
     double timeout, no_progress; /* limits of a cell: seconds in all, and seconds without
                                   * progress; 0: no limit */
     double grace;                /* seconds from SIGTERM to SIGKILL */

@@ -16,7 +16,8 @@ extern const struct record end_record, stale_record;
 
 /* Refuses a directory that belongs to another experiment. Accepts one that does not exist. */
 peat_status rundir_check(const char *dir, const struct plan *p, struct arena *a, struct error *err);
-/* Gives a cell that the directory has under another label that label and id. */
+/* Gives cells that the directory has under other names those: the labels of its plan, and the id of
+ * a cell of another label. */
 void rundir_adopt(const char *dir, struct plan *p, struct arena *a);
 /* The parent's lock on the directory (close-on-exec); makes a missing directory. *fd, or
  * PEAT_INVALID naming pid and host of the living parent that holds the lock. */
@@ -25,8 +26,8 @@ peat_status rundir_lock(const char *dir, int *fd, struct arena *a, struct error 
  * Unknown: the plan had no such file, or an earlier program wrote it. */
 enum source { SOURCE_UNKNOWN, SOURCE_SAME, SOURCE_MISSING, SOURCE_OTHER };
 enum source rundir_source(const char *dir, const struct value *plan, const char *name);
-/* Refuses a directory in which either file has changed since it was run. Call it before `dir` is
- * used as the experiment. */
+/* Refuses a directory whose experiment.yaml or resolved.yaml has changed since it was run. Call it
+ * before `dir` is used as the experiment. */
 peat_status rundir_check_sources(const char *dir, struct arena *a, struct error *err);
 /* Writes experiment.yaml, plan.json and each cell's config.json where they are new or changed, in
  * a directory that rundir_check accepts. Cells of other plans stay. */
@@ -39,7 +40,7 @@ struct cell_files {
     const char *hash;  /* hash in plan.json; NULL: the plan does not have the cell */
     enum cell_state state;
     struct value *config, *result, *meta; /* NULL when absent or damaged         */
-    struct value *end;                    /* likewise, and when there is a result */
+    struct value *end;                    /* end.json; NULL also beside a result */
     bool planned;                         /* in the present plan.json             */
     bool marked_stale;                    /* has a stale.json                     */
     const char *damage; /* "'runs/x/cells/.../config.json' is damaged: ..."; NULL: undamaged */

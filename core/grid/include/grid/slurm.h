@@ -44,7 +44,7 @@ struct slurm_jobs {
 };
 
 /* PEAT_INVALID naming the job when the array that was last submitted from this directory is waiting
- * or running; also when Slurm cannot answer. */
+ * or running; also when Slurm cannot answer. PEAT_NOTFOUND: there is no sbatch. */
 peat_status slurm_check(const char *dir, struct arena *a, struct error *err);
 /* Submits the jobs. Removes end.json of each of their cells, because a requeued task does not run
  * cells again that have failed. */

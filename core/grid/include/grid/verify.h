@@ -36,8 +36,8 @@ struct verification {
 /* Errors: not a run directory, plan.json is damaged, or a newer program wrote it. */
 peat_status verify_dir(const char *path, struct verification *v, struct arena *a,
                        struct error *err);
-/* The same for the files of a bundle: only planned cells, weights only if they are packed, and no
- * files outside the directory. */
+/* Verifies the files of a bundle: only planned cells, weights only if they are packed, and no files
+ * outside the directory. */
 peat_status verify_packed(const char *path, bool weights, struct verification *v, struct arena *a,
                           struct error *err);
 void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)

@@ -43,8 +43,6 @@ struct crossing {
 };
 /* The attention part of the model's configuration. */
 struct attention_options block_attention_options(const struct model_config *c);
-/* Shows the input of block `layer` to the pass's observer, if it has one. */
-void pass_show_residual(struct pass *pass, int64_t layer, peat_node *x);
 /* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual and carry hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          const struct crossing *crossing, int64_t layer, peat_node *x);

@@ -20,10 +20,13 @@ struct named_tensor {
  * is added. */
 peat_status safetensors_write(const char *path, const struct named_tensor *t, int n,
                               const struct value *metadata, struct error *err);
+/* The bytes of such a file, freed by the caller; NULL: out of memory. */
+unsigned char *safetensors_image(const struct named_tensor *t, int n, const struct value *metadata,
+                                 size_t *size);
 /* Reads into the arena; tensors are sorted by name. metadata may be NULL. */
 peat_status safetensors_read(const char *path, struct arena *a, struct named_tensor **t, int *n,
                              struct value **metadata, struct error *err);
-/* The same from memory; path is for messages. */
+/* Reads a file that is in memory; path is for messages. */
 peat_status safetensors_parse(const void *bytes, size_t size, const char *path, struct arena *a,
                               struct named_tensor **t, int *n, struct value **metadata,
                               struct error *err);

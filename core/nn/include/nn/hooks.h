@@ -66,7 +66,7 @@ struct hook {
     size_t offset;  /* offset of the function in that interface              */
     uint32_t place; /* bits of enum place_of_action; a task's hooks act on data */
     bool required;
-    uint32_t need; /* the bit of `needs` that only this hook or a few read; 0: no such bit */
+    uint32_t need; /* the PEAT_NEED_ bit that this hook requires; 0: none */
     const char *need_name;
 };
 

@@ -35,7 +35,7 @@ struct bias_terms {
  */
 struct span {
     int64_t front;           /* places before `rows` that no scheme sees: nn/stored.h */
-    peat_side rows;          /* places counted on one axis                           */
+    peat_side rows;          /* the place of each row on a single axis */
     const peat_side *so_far; /* from the first row to the last of `rows`; NULL: rows */
     const peat_side *source; /* across two sequences: the other sequence; otherwise NULL */
 };
@@ -73,6 +73,7 @@ enum stream_kind { STREAM_TOKEN, STREAM_POSITION, STREAM_SEGMENT };
 
 /* The attention of one head group, for an observer. Nodes die with the graph. */
 struct attention_seen {
+    struct pass *pass;
     int64_t layer, begin, end;   /* heads [begin, end)                                        */
     peat_qkv projected, chain;   /* [B,H,T,C] of the group: as projected, after qkv hooks     */
     peat_node *score_add, *bias; /* [1|B,1|H,1|T,1|T] or NULL; bias has bias_rel in it        */
@@ -83,19 +84,21 @@ struct attention_seen {
     const char *changed_by; /* the first scheme with a logits, softmax or weights hook        */
 };
 
-/* Functions that see parts of a forward pass, for diagnosis. Each may be NULL. The first two may
- * replace the node that they get by another of the same shape. */
+/* Functions that see parts of a forward pass. Each may be NULL. The first two may replace the node
+ * that they get by another of the same shape. */
 struct observer {
     void *ctx;
     bool chain_only; /* seen.logits and seen.weights stay NULL */
-    /* Gets every stream before it is merged; `scheme` made it, if it is a positional stream. */
-    peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int scheme,
+    /* Gets every stream before it is merged. index: the scheme that made a positional stream, the
+     * number of a stream of the task's own, otherwise -1. */
+    peat_node *(*stream)(void *ctx, struct pass *pass, enum stream_kind kind, int index,
                          peat_node *x);
-    /* Gets the merged input [B,T,D]. */
-    peat_node *(*input)(void *ctx, struct pass *pass, peat_node *x);
-    /* Gets the input of block `layer` after the residual hooks; for layer L, that of the
-     * last norm. */
-    void (*residual)(void *ctx, int64_t layer, peat_node *x);
+    /* Gets [B,T,D] by its place. Outside the layers, where layer is -1: the merged "input"; the
+     * last "stream", which the last norm reads; its "norm". In a layer: the "stream" that the block
+     * reads, after the residual hooks; "norm1", "norm_cross" and "norm2"; the "context" of
+     * attention, whose layer's output is a projection of it. */
+    peat_node *(*node)(void *ctx, struct pass *pass, const char *place, int64_t layer,
+                       peat_node *x);
     void (*attention)(void *ctx, const struct attention_seen *seen);
 };
 
@@ -120,6 +123,7 @@ struct pass {
     struct grid grid;      /* for schemes that understand several axes */
     struct stored *stored; /* rows of earlier passes: nn/stored.h; NULL: this pass computes all
                             * rows */
+    const char *prefix;    /* of an observer's names: "", "encoder.", "cross." */
     const char *drops;     /* key of the draws of its dropout: "dropout", or that of an encoder */
     struct own_positions own[POSITIONAL_MAX];
     peat_node *shared[POSITIONAL_MAX][PEAT_MAX_SHARED];
@@ -159,13 +163,15 @@ struct call {
     int64_t head_begin;
 };
 
+/* x, or the node that the pass's observer puts in its place. */
+peat_node *pass_seen(struct pass *pass, const char *place, int64_t layer, peat_node *x);
 /* Begins a hook: the trail and the graph's errors then name it, as "rotary.qkv". */
 void hook_begin(const struct call *c, enum hook_id hook);
 /* Fails the graph unless the hook returned a node of this shape; dims with a bit in `either` may be
  * 1 as well. Returns node. */
 peat_node *hook_shape(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                       uint32_t either);
-/* The same, and ends the hook. */
+/* hook_shape, and ends the hook. */
 peat_node *hook_end(struct pass *pass, peat_node *node, int rank, const int64_t *dim,
                     uint32_t either);
 /* Ends a hook that returned a status; false when it failed. */

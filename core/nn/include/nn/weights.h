@@ -69,7 +69,7 @@ int64_t weights_trainable(const struct weights *w);
 int64_t weights_frozen(const struct weights *w);
 /* SHA-256 over the values of all tensors whose name passes `keep` (NULL: all), in name order. */
 void weights_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
-/* The same over names and shapes, which training does not change. */
+/* SHA-256 over their names and shapes, which training does not change. */
 void weights_shape_hash(const struct weights *w, bool (*keep)(const char *name), char hex[65]);
 /* Forgets the nodes of the previous graph: call once before each forward pass. */
 void weights_begin(struct weights *w);

@@ -16,6 +16,7 @@ struct plugin {
     const char *name;      /* its file's name without .so, which users write */
     const char *path;      /* absolute */
     char sha256[HASH_HEX]; /* "" where it was loaded for a listing */
+    const char *built;     /* the compiler's words; NULL: not noted, or loaded for a listing */
 };
 
 struct registry {
@@ -64,6 +65,9 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
+/* pythonplugin.c: a scheme that is Python alone, from its .py file. */
+peat_status python_plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
+                               struct error *err);
 /* loader.c: opens one file (base/object.h) and checks its contract before anything of it is used.
  * Never closed. */
 peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,

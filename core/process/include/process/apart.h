@@ -12,7 +12,7 @@
 
 /* The limit of one plugin function, where no experiment sets it. */
 enum { APART_SECONDS = 30 };
-/* The same, or the value of PEAT_PLUGIN_SECONDS in the environment. */
+/* PEAT_PLUGIN_SECONDS of the environment; APART_SECONDS where it is not set. */
 double apart_seconds(void);
 
 /* Runs in the child. `out` is sent to the parent. The trail is for the functions that call

@@ -2,7 +2,7 @@
 /*
  * child.h: starts processes, waits for them, ends them, and reports how they ended.
  *
- * All processes are started here: cells, checks of plugins, gnuplot and Slurm's programs as
+ * All processes are started here: cells, checks of plugins, Python and Slurm's programs as
  * programs, plugin code as forks (process/apart.h).
  */
 #pragma once

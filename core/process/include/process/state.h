@@ -17,7 +17,7 @@ struct state {
     char locale[256], directory[4096];
     void (*handler[STATE_SIGNALS])(int); /* a guard compares those of the usual signals */
     sigset_t blocked;
-    bool has_child; /* it has a process that was not waited for, whoever started it */
+    bool has_child; /* a child process is left, whoever started it */
     int n_file;     /* the open files with the lowest numbers */
     struct {
         int fd;

@@ -203,7 +203,6 @@ const char *results_axis_name(const struct results *r, int axis);
 /* "rotary.sum": the row's labels joined; "-" without axes. */
 const char *results_row_label(const struct results *r, const struct result_row *row,
                               struct arena *a);
-int results_count_reported(const struct results *r);
 /* A text of the row's cells in plan.json, "attention_path"; NULL: unknown. */
 const char *row_text(const struct result_row *row, const char *key);
 /* True where a row has this quantity (for sparse quantities: not 0). */

@@ -38,6 +38,8 @@ struct table {
     int n_note, note_room;
     int n_inside; /* the first notes belong into the table itself: LaTeX has rows of them */
     const char **note;
+    int n_method, method_room;
+    int *method; /* [n_method] which notes table_note_method added */
 };
 
 /* The i-th word that table_options.columns may have, apart from metrics and "cost"; NULL: there is
@@ -53,6 +55,11 @@ void table_cell(struct table *t, struct table_cell cell);
 void table_text(struct table *t, const char *text);
 /* Adds a note below the table. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a note on how numbers are computed, which changes the meaning of none. */
+void table_note_method(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Leaves so many notes, the last of which counts those that are left out. Only notes on methods are
+ * left out, the last first, so that more may stay. */
+void table_limit_notes(struct table *t, int most);
 /* Adds notes on refused pairs. */
 void table_note_refused(struct table *t, const struct pairs *p);
 /* The end of a note on differences between such cells. */
@@ -86,8 +93,12 @@ void csv_line(const struct value *map, bool head, struct strbuf *out);
  * column. */
 peat_status format_csv(const struct results *r, bool all_steps, const char *columns,
                        bool only_changed, struct strbuf *out, struct error *err);
-/* One object; rows has an entry per row and length. order: row numbers; NULL: as they are. */
-void format_json(const struct results *r, const int *order, struct arena *a, struct strbuf *out);
+/* One object with all results, contrasts and claims (docs/formats.md, "results --format json");
+ * rows has an entry per row and length. PEAT_INVALID: an option names no axis or length. */
+peat_status format_json(const struct results *r, const struct table_options *o, struct arena *a,
+                        struct strbuf *out, struct error *err);
+/* Adds the table as it is printed: title, columns, rows of texts and notes. */
+void table_json(const struct table *t, struct json map);
 /* Adds "axes", the row's labels. */
 void json_put_labels(struct json map, const struct results *r, const struct result_row *row);
 /* Adds the number of pairs, and the statistics of the differences, to an entry. */

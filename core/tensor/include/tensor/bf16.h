@@ -22,7 +22,7 @@ static inline float bf16_value(bf16 x)
 /* Rounds to the nearest, ties to even. NaN stays NaN, numbers that are too large become inf, and
  * denormal numbers of F32 become 0, as in the CPU's products. */
 void bf16_round(bf16 *to, const float *from, int64_t n);
-/* The same for scale * from: rows of `cols` elements, `step` apart, into rows without gaps. */
+/* Rounds scale * from: rows of `cols` elements, `step` apart, into rows without gaps. */
 void bf16_round_rows(bf16 *to, const float *from, float scale, int64_t rows, int64_t cols,
                      int64_t step);
 /* bf16_round without the CPU's own conversion. */

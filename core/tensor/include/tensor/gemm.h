@@ -13,6 +13,7 @@
 #include <peat/gemm.h>
 
 #include "tensor/parallel.h"
+#include "tensor/small_product.h"
 
 /* PEAT_INVALID, with the names that exist, unless a provider has this name. Loads nothing. */
 peat_status gemm_check(const char *name, struct error *err);
@@ -29,9 +30,6 @@ const char *gemm_name(const struct team *team);
  * they decide the bits of products. */
 void gemm_identify(const struct team *team, struct arena *a, const char **libraries,
                    const char **kernels);
-
-/* LAPACK of the team's provider, or of the provider's `rest`; NULL: neither has it. */
-const peat_gemm_lapack *gemm_lapack(const struct team *team);
 
 /* PEAT_INVALID, with the reason, where the provider of that name has no bf16 products on this
  * machine. Loads the provider. */
@@ -53,7 +51,8 @@ struct gemm {
     const void *a, *b;
     void *c;
     int64_t lda, ldb, ldc;
-    const void *bias; /* [n], added to every row of the product, with beta 0; NULL: no bias */
+    const void *bias;   /* [n], added to every row of the product, with beta 0; NULL: no bias */
+    struct lower lower; /* for gemm_one; libraries and rounded products compute everything */
     /* A and B, rounded earlier, for a team that rounds; NULL: not rounded yet. Where a16 is given,
      * alpha is 1, and a or b may be NULL. */
     const void *a16, *b16;

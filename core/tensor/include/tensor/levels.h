@@ -88,7 +88,7 @@ enum { LANES = 16 };
 /* A loop over i < n with independent iterations, though pointers might overlap. */
 #define VEC_EACH(i, n) VEC_APART for (int64_t i = 0; i < (n); i++)
 
-/* The same for a small constant number of iterations, which the compiler would otherwise unroll
+/* VEC_EACH for a small constant number of iterations, which the compiler would otherwise unroll
  * into scalars before it looks for vectors. */
 #define VEC_LANES(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 

@@ -37,7 +37,7 @@ void loop_init(struct loop *l, int n, const struct tensor *const *t);
  * only its own row. A tile may be a part of a row where that keeps the columns of a tensor in the
  * cache. */
 void loop_run(const struct team *team, const struct loop *l, loop_fn fn, const void *ctx);
-/* The same for elements [begin, end) in row-major order, on the calling thread. */
+/* Runs fn on elements [begin, end) in row-major order, on the calling thread. */
 void loop_range(const struct loop *l, int64_t begin, int64_t end, loop_fn fn, const void *ctx);
 
 /* tensor_copy, and dst += scale * src, on a team. */

@@ -19,9 +19,18 @@ enum {
     SMALL_PRODUCT_DEEPEST = 1 << 10 /* largest k                                       */
 };
 
+/* A product under a causal mask: in one operand, as it is stored, row i has nothing in a column
+ * beyond i + diagonal. There A has zeros, which are not multiplied, and C has numbers that nobody
+ * needs, some of which are not written. What is computed has the same bits, if B is finite. */
+enum lower_operand { LOWER_NONE, LOWER_A, LOWER_C };
+struct lower {
+    enum lower_operand operand;
+    int64_t diagonal;
+};
+
 struct small_product {
     /* Runs on the calling thread; 0 < k <= SMALL_PRODUCT_DEEPEST. */
-    void (*multiply)(const peat_gemm_product *p);
+    void (*multiply)(const peat_gemm_product *p, struct lower lower);
 };
 LEVEL_TABLE(small_product, small_product)
 

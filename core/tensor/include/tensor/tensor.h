@@ -22,7 +22,7 @@ const char *dtype_name(peat_dtype t); /* "F32", as safetensors spells it */
 
 /* A contiguous shape without data. */
 struct tensor tensor_shape(peat_dtype t, int rank, const int64_t *dim);
-/* The same with memory from the arena (not cleared); data is NULL when memory ran out. */
+/* A contiguous tensor in the arena, not cleared; data is NULL when memory ran out. */
 struct tensor tensor_new(struct arena *a, peat_dtype t, int rank, const int64_t *dim);
 /* Number of elements; -1 on overflow. */
 int64_t tensor_count(const struct tensor *t);

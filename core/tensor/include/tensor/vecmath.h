@@ -40,7 +40,7 @@ struct vec_rows {
     vec_both *gelu_both, *gelu_tanh_both;
     /* y = exp(x - shift); returns the sum of y as lane_sum adds it (tensor/lanes.h). */
     double (*exp_sum)(void *y, const void *x, double shift, int64_t n);
-    /* The same in place for several short rows, for which a call each would cost as much as the
+    /* exp_sum in place for several short rows, for which a call each would cost as much as the
      * work: n is a multiple of 16; sum is set. */
     void (*exp_sums)(struct exp_row *row, int64_t rows);
 };

@@ -37,13 +37,15 @@ bool batch_cut(struct arena *a, const peat_batch *b, int64_t n, const int64_t *r
 bool batch_has_rows(const peat_batch *x, int64_t first, const peat_batch *y);
 /* The correct answers for the rows of a batch's logits, *n of them: its targets or labels. */
 const int32_t *task_targets(const struct task *t, const peat_batch *b, int64_t *n);
+/* Checks a batch that did not come from the task as one that did. */
+peat_status task_check_given(const struct task *t, const struct batch *batch, struct error *err);
 /* The training batch of `step` (1, 2, ...), a function of only the seed and the step. */
 peat_status task_train_batch(const struct task *t, uint64_t seed, int64_t step, struct batch *batch,
                              struct error *err);
 /* Batch `index` of length number `which` of the validation part; after the last batch B is 0. */
 peat_status task_eval_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
-/* The same of the test part, where plan.test is above 0. */
+/* Batch `index` of the test part, where plan.test is above 0; after the last batch B is 0. */
 peat_status task_test_batch(const struct task *t, int64_t which, int64_t index, struct batch *batch,
                             struct error *err);
 

@@ -92,7 +92,26 @@ struct train_events {
     void (*stretches)(void *ctx, const struct test_stretches *s);
 };
 
+struct trainer;
+
+/* Another program that has the weights and computes the passes of a cell. Functions return whether
+ * they succeeded. */
+struct train_engine {
+    void *ctx;
+    /* One step with t->batch, up to the update, which a loss or norm that is not finite leaves
+     * out. */
+    bool (*step)(void *ctx, struct trainer *t, int64_t step, double *loss, double *norm,
+                 struct error *err);
+    /* Logits of an input without gradients, as from forward_both, in the step arena. b: the batch
+     * that `in` is of. */
+    bool (*forward)(void *ctx, struct trainer *t, const peat_batch *b, const struct model_input *in,
+                    peat_node **logits, peat_node **classes, struct error *err);
+    /* Copies weights and moments into the trainer. */
+    bool (*fetch)(void *ctx, struct trainer *t, struct error *err);
+};
+
 struct trainer {
+    const struct train_engine *engine; /* NULL: this program computes the passes */
     struct model *model;
     struct task *task;
     const struct train_config *train;
@@ -122,20 +141,22 @@ struct trainer {
 /* The batch as an input of the model. */
 struct model_input forward_input(const peat_batch *b, peat_phase phase);
 /* A fresh graph in the step arena and the logits of one input, which live until the arena is
- * rewound. `what` names the pass in messages: "step 12". */
-peat_status forward_run(struct trainer *t, struct graph *g, const struct model_input *in,
-                        peat_node **logits, const char *what, struct error *err);
-/* The same, and the logits of classes, [B, n], of a model that predicts both tokens and classes;
- * otherwise NULL. reuse: the graph may drop values that only a backward reads. */
+ * rewound; *classes: the logits of classes, [B, n], of a model that predicts both tokens and
+ * classes, otherwise NULL. reuse: the graph may drop values that only a backward reads. `what`
+ * names the pass in messages: "step 12". */
 peat_status forward_both(struct trainer *t, struct graph *g, const struct model_input *in,
                          bool reuse, peat_node **logits, peat_node **classes, const char *what,
                          struct error *err);
+/* The logits of an evaluation of batch b, by the engine where there is one. `classes` may be NULL.
+ */
+peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const struct model_input *in,
+                              peat_node **logits, peat_node **classes, struct error *err);
 /* PEAT_OK, or the first error of the graph. */
 peat_status forward_status(const struct graph *g, const char *what, struct error *err);
 
 /* Divergence is an outcome of the run, not an error. Both functions set t->diverged where they
  * return true. This one runs before the update of `step`, after the backward pass: a loss or
- * gradient is not finite. */
+ * gradient is not finite. g: NULL where another program computed them. */
 bool divergence_check(struct trainer *t, struct graph *g, int64_t step, double loss,
                       double grad_norm);
 /* Runs after the update: the loss has been far above the first for too long. */
@@ -161,7 +182,7 @@ bool trainer_has_ended(const struct trainer *t);
 /* Evaluates every length of the validation part at the present weights and reports each metric;
  * split "valid". */
 peat_status trainer_evaluate(struct trainer *t, struct error *err);
-/* The same for the test part, split "test", where eval.test is above 0. Call it only for the
+/* Evaluates the test part, split "test", where eval.test is above 0. Call it only for the
  * weights that training ends with, so that no decision during training depends on the test part. */
 peat_status trainer_test(struct trainer *t, struct error *err);
 void trainer_release(struct trainer *t);

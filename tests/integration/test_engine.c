@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_engine.c: run.engine: torch gives the numbers of PEAT's own engine in all that a cell has,
+ * goes on to the same bits after kills, and refuses in one line what it lacks. Skipped where
+ * PyTorch is not installed.
+ */
+#include "support/shell.h"
+#include "support/support.h"
+
+static const char kinds[] =
+    "version: 2\n"
+    "name: kinds\n"
+    "defaults:\n"
+    "  task: {plugin: copy, symbols: 8}\n"
+    "  model: {d_model: 16, n_layer: 2, n_head: 2, d_ff: 24, dropout: 0.1}\n"
+    "  train: {steps: 40, batch: 8, seq_len: 24, lr: 1e-2}\n"
+    "  eval: {lengths: [8, 11], tokens: 400, every: 10}\n"
+    "  position: {scheme: [rotary, learned], combine: sum}\n"
+    "matrix:\n"
+    "  kind:\n"
+    "    answers: {eval: {halves: true, test: 0}}\n"
+    "    two: {model.arch: seq2seq}\n"
+    "    both: {task: {plugin: text_pair, path: text.txt}, model: {arch: encoder, head: both, "
+    "cls_position: own}, eval.lengths: [15]}\n"
+    "    patient: {train.patience: 1, train.lr: 1.0e-6}\n"
+    "    short: {train.schedule: wsd}\n"
+    "    long: {train.schedule: wsd, train.steps: 80}\n"
+    "seeds: 1\n"
+    "report: {metric: loss}\n";
+
+static void write_kinds(void)
+{
+    shell_write("kinds.yaml", kinds);
+    shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
+}
+
+/* Batches, first weights and every value of results of two directories. */
+static const char compare[] =
+    "import glob, json, sys\n"
+    "found = sorted(glob.glob('here/cells/*/result.json'))\n"
+    "for path in found:\n"
+    "    a, b = (json.load(open(p)) for p in (path, path.replace('here', 'torch', 1)))\n"
+    "    assert all(a[k] == b[k] for k in ('batch_hash', 'init_hash')), path\n"
+    "    assert len(a['measures']) == len(b['measures'])\n"
+    "    for x, y in zip(a['measures'], b['measures']):\n"
+    "        u, v = x.pop('value'), y.pop('value')\n"
+    "        assert x == y and (u is v or abs(u - v) <= 2e-6 * max(1, abs(u))), (path, x, u, v)\n"
+    "    for x, y in zip(a.get('test_stretches', ()), b.get('test_stretches', ()), strict=True):\n"
+    "        assert all(abs(u - v) <= 1e-5 * u for u, v in zip(x['nll'], y['nll'])), path\n"
+    "assert len(found) == 6, found\n";
+
+START_TEST(both_engines_measure_the_same)
+{
+    write_kinds();
+    shell_write("compare.py", compare);
+    shell_expect(0, "peat run kinds.yaml -o here -q && peat run kinds.yaml -o torch -q -j 2 "
+                    "run.engine=torch");
+    shell_expect(0, "/usr/bin/python3 compare.py");
+    shell_says(0, "6 cells, 6 finished, 0 problems", "peat verify torch");
+    /* A finished cell is evaluated again by either, and still says who trained it. */
+    shell_expect(0, "peat run kinds.yaml -o torch -q 'kind=[answers]' 'eval.lengths=[8]'");
+    shell_says(0, "another program trained 1 of 1 cells (PyTorch ", "peat results torch");
+}
+END_TEST
+
+/* Five kills of a cell after its next checkpoint. */
+START_TEST(kills_change_no_bit)
+{
+    write_kinds();
+    shell_expect(0, "for d in a b; do peat plan kinds.yaml --write -o $d 'kind=[answers]' "
+                    "run.engine=torch run.checkpoint.every=5; done; peat run a -q");
+    shell_expect(0, "cd b/cells/*; for i in 1 2 3 4 5; do "
+                    "peat cell ../.. 0 --engine torch --checkpoint-every 5 --with-parent $$ & "
+                    "was=$(ls ckpt); for j in $(seq 600); do test \"$(ls ckpt)\" = \"$was\" || "
+                    "break; sleep 0.1; done; kill -9 $!; wait; done; ls ckpt");
+    shell_expect(0,
+                 "peat run b -q --retry-failed && grep -q 'continues from step' b/cells/*/log.txt "
+                 "&& cmp a/cells/*/ckpt/*/model.safetensors b/cells/*/ckpt/*/model.safetensors "
+                 "&& cmp a/cells/*/metrics.jsonl b/cells/*/metrics.jsonl");
+}
+END_TEST
+
+START_TEST(an_engine_leaves_the_cells_that_the_other_began)
+{
+    write_kinds();
+    shell_expect(0, "peat plan kinds.yaml --write -o r 'kind=[answers]' train.steps=4000");
+    shell_expect(0, "peat cell r 0 --checkpoint-every 1 --with-parent $$ & "
+                    "for j in $(seq 600); do ls r/cells/*/ckpt/step* && break; sleep 0.01; done; "
+                    "kill -TERM $!; wait; ls r/cells/*/ckpt");
+    shell_says(1, " steps are by peat, and this run is by PyTorch ",
+               "peat run r -q run.engine=torch");
+}
+END_TEST
+
+START_TEST(what_is_missing_is_refused_before_anything_runs)
+{
+    write_kinds();
+    shell_says(2, "'engine' in run must be one of peat, torch, not 'tensorflow'",
+               "peat plan kinds.yaml -o r run.engine=tensorflow");
+    shell_says(2, "'device: cuda' needs engine: torch", "peat plan kinds.yaml run.device=cuda");
+    shell_expect(0, "printf '#!/bin/sh\\nexec /usr/bin/python3 -S \"$@\"\\n' > none; "
+                    "chmod +x none");
+    shell_says(2, "PyTorch is not there for ",
+               "PEAT_PYTHON=./none peat run kinds.yaml -o r run.engine=torch");
+    shell_says(2, "needs 'nowhere', which PEAT_PYTHON names and is not there",
+               "PEAT_PYTHON=nowhere peat run kinds.yaml -o r run.engine=torch");
+    shell_expect(0,
+                 "! test -e r; peat plugins new idea --kind scheme && ${CC:-cc} -std=c11 -shared "
+                 "-fPIC -I\"$PEAT_SOURCE/include\" idea/idea.c -o idea.so -lm");
+    shell_says(2, "run.engine: torch computes with formulas, and 'idea' has none: write '",
+               "peat run kinds.yaml -o r run.engine=torch position.scheme=./idea.so");
+    shell_expect(0, "! test -e r");
+}
+END_TEST
+
+int main(void)
+{
+    if (!is_here("PEAT PEAT_SOURCE python3-torch"))
+        return SKIPPED;
+    setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
+    return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
+                    TESTS(both_engines_measure_the_same, kills_change_no_bit,
+                          an_engine_leaves_the_cells_that_the_other_began,
+                          what_is_missing_is_refused_before_anything_runs));
+}
