@@ -130,12 +130,12 @@ static int choose_ids(const struct trial *t, int32_t *id, int room)
 }
 
 /* Rows that differ only in the token at a place must have equal logits before it. */
-void future_token_holds(const struct trial *t)
+static void token_holds(const struct trial *t, int64_t place)
 {
     enum { PLACES = 2048, IDS = 160 };
     int32_t id[IDS];
     struct rig_input x = trial_input(t);
-    int64_t T = x.b.T, place = place_of(t, &x), row[IDS + 1] = {0};
+    int64_t T = x.b.T, row[IDS + 1] = {0};
     int n = choose_ids(t, id, (int)at_most(PLACES / T, IDS));
     BUG_UNLESS(batch_cut(&t->rig->arena, &x.b, n + 1, row, T, &x.b));
     for (int i = 1; i <= n; i++)
@@ -147,6 +147,13 @@ void future_token_holds(const struct trial *t)
                    arena_printf(&t->rig->arena,
                                 "when the token at place %" PRId64 " changes from %d to %d", place,
                                 (int)x.b.token[place], (int)id[i - 1]));
+}
+
+void future_token_holds(const struct trial *t)
+{
+    int64_t T = trial_input(t).b.T;
+    token_holds(t, trial_draw(t, "place", T));
+    token_holds(t, T - 1);
 }
 
 /* Runs only the first tokens of every row, as decoding does: their logits must stay. */
