@@ -107,6 +107,13 @@ static bool is_wide(const struct draws *d)
     return d->index % 8 == 2;
 }
 
+/* One in four has positions on two axes where the plugin understands them. */
+static bool is_grid(const struct draws *d)
+{
+    const peat_scheme *own = checked_scheme(d->s);
+    return own && own->max_axes > 1 && d->index % 4 == 3 && d->attempt < 12;
+}
+
 /* Every other cell is a decoder of tokens; the others go through all kinds of models, and are of
  * two sequences where the plugin can act across these. */
 static void put_kind(struct draws *d, struct value *model)
@@ -125,6 +132,11 @@ static void put_kind(struct draws *d, struct value *model)
     }
     if (across && usual)
         put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
+    if (is_grid(d)) {
+        put(d, model, "head", text_of(d, "class"));
+        put(d, model, "input", text_of(d, "patches"));
+        put(d, model, "arch", text_of(d, arch_names[PEAT_ENCODER]));
+    }
 }
 
 /* Where a class token stands goes through all labels, and is left out where there is none. */
@@ -260,7 +272,7 @@ static struct value *draw_position(struct draws *d, const struct value *model)
     const peat_scheme *own = checked_scheme(d->s);
     struct value *position = value_map(d->a, NOWHERE), *list = value_list(d->a, NOWHERE);
     bool apart = own && scheme_has(own, HOOK_SOFTMAX);
-    int n = apart ? 0 : DRAW_FROM(d, more) + (kind != PEAT_SCHEME);
+    int n = apart || is_grid(d) ? 0 : DRAW_FROM(d, more) + (kind != PEAT_SCHEME);
     int at = kind == PEAT_SCHEME ? (int)draw(d, n + 1) : -1;
     for (int i = 0; i < n + (own != NULL); i++) {
         const struct plugin *other =
