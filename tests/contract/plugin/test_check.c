@@ -138,7 +138,7 @@ static const struct crime crimes[] = {
     {"task", "task_reads_another_file", "batches", "failed",
      "*'planted' reads 'elsewhere', which no parameter with PEAT_PATH names*"},
     {"task", "task_tests_on_validation", "batches", "failed",
-     "the test part of length * is the validation part (*"},
+     "12 of 12 rows of the test part of length * are rows of the validation part (*"},
     {"task", "task_one_seed", "batches", "failed",
      "the seed does not change its training batches (*"},
     {"task", "task_eval_seed", "batches", "failed",
