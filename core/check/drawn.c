@@ -58,11 +58,13 @@ static struct value *draw_number(struct draws *d, const peat_param *row)
     return row_in_bounds(row, v->real) ? v : NULL;
 }
 
+static const char *const switches[] = {"false", "true", NULL};
+
 static struct value *draw_value(struct draws *d, const peat_param *row)
 {
     const struct param_type *type = row_type(row);
     if (row->type == PEAT_BOOL)
-        return text_of(d, draw(d, 2) ? "true" : "false");
+        return text_of(d, switches[draw(d, 2)]);
     if (row->type == PEAT_ENUM)
         return value_text(d->a, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
     struct value *v = type->number ? draw_number(d, row) : NULL;
@@ -254,13 +256,28 @@ static const struct plugin *draw_plugin(struct draws *d, peat_kind kind, bool st
     return NULL;
 }
 
-/* The plugin with its settings: each label and switch in turn, then some of all. */
+/* Puts choice i of the labels and switches that are no defaults; false: there are fewer. */
+static bool put_choice(struct draws *d, struct value *map, int64_t i)
+{
+    const peat_param *row = d->s->plugin->desc->param;
+    for (; row && row->key; row++) {
+        const char *const *labels = row->type == PEAT_ENUM ? row->labels : switches;
+        bool chooses = row->type == PEAT_BOOL || row->type == PEAT_ENUM;
+        for (int k = 0; chooses && !value_get(d->s->given, row->key) && labels[k]; k++)
+            if (k != (int)row->preset && i-- == 0)
+                put(d, map, row->key, text_of(d, labels[k]));
+    }
+    return i < 0;
+}
+
+/* The plugin with its settings: the defaults, each other label and switch in turn, then some of
+ * all. */
 static struct value *subject(struct draws *d)
 {
-    const struct variants *v = variants_make(d->s);
-    const struct variant *one = &v->item[d->index % v->n];
-    struct value *map = value_merge(d->a, named(d, d->s->plugin->path), one->settings);
-    if (d->index >= v->n && d->index % 3 && d->s->plugin->desc->kind != PEAT_TASK)
+    struct value *map =
+        value_merge(d->a, named(d, d->s->plugin->path), checked_settings(d->s, NULL));
+    if (d->index > 0 && !put_choice(d, map, d->index - 1) && d->index % 3 &&
+        d->s->plugin->desc->kind != PEAT_TASK)
         draw_rows(d, map, d->s->plugin->desc->param, 2);
     return map;
 }

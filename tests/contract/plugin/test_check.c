@@ -90,7 +90,7 @@ static const struct crime crimes[] = {
     {"kernel", "sees_thread", "threads", "failed",
      "the loss is * and * with 1 and with * threads (*"},
     {"kernel", "writes_operand", "buffers", "failed",
-     "the result of '*' was written to by what ran after it (*"},
+     "the result of '*'*was written to by what ran after it (*"},
     {"kernel", "writes_beyond", "buffers", "failed",
      "memory is written to around what planted.residual was given or made (*"},
     {"kernel", "writes_tensor", "buffers", "failed", "a trained tensor was written to (*"},
