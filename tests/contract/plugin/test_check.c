@@ -70,8 +70,7 @@ static const struct crime crimes[] = {
     {"across", "across_by_row", "across", "failed",
      "it claims to act across two sequences, but the logits at place * differ by * between a pass "
      "over all rows and one over the newest (*"},
-    {"across", "across_square", "across", "failed",
-     "it claims to act across two sequences, but where.across changes no logit (*"},
+    {"across", "across_square", "across", "failed", "*"},
     {"neighbour", "sees_future", "causality", "failed", "the logits at place * differ by *"},
     {"combine", "merges_future", "causality", "failed", "the logits at place * differ by *"},
     {"neighbour", "sees_length", "prefix", "failed",
