@@ -77,12 +77,35 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
     }
 }
 
+/* Passes in both phases, at a step that no trial has, over rows of two documents, whose positions
+ * begin again. Whether they are refused is not looked at. */
+static void pass_otherwise(const struct trial *t, struct rig *r)
+{
+    struct check_outcome ignored = {CHECK_PASSED};
+    r->o = &ignored;
+    r->s.model.weights.step = 3;
+    for (int i = 0; i < 4; i++) {
+        struct rig_input x = rig_input(r, i % 2 ? PEAT_TRAIN : PEAT_EVAL);
+        x.in.step = i % 2 ? 3 : 0;
+        for (int64_t k = 0; k < x.b.B * x.b.T; k++)
+            x.b.document[k] = k % x.b.T > x.b.T / 2;
+        x.b.has_document = i > 1;
+        rig_renew(&x);
+        rig_step(r, &x.in, i % 2);
+    }
+    r->s.model.weights.step = r->plan.trained_step;
+    r->o = t->o;
+}
+
+/* Unless the plan is to show reads, the second model makes other passes first. */
 static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
                          const struct step *first, const char *what)
 {
     struct rig *twin = rig_open(t->subject, t->cell, plan, t->o);
     if (twin->status == PEAT_OK) {
         struct rig_input x = trial_input_of(t, twin);
+        if (!plan->guarded)
+            pass_otherwise(t, twin);
         const struct step elsewhere = run_step(twin, &x.in);
         same_bits(t, first, &elsewhere, what);
     } else {
@@ -95,14 +118,11 @@ void purity_holds(const struct trial *t)
 {
     struct rig *r = t->rig;
     struct rig_input x = trial_input(t);
-    struct rig_input other = rig_part(r, &x, 0, 0, x.b.T > 2 ? x.b.T - 2 : 1);
     const struct step first = run_step(r, &x.in), again = run_step(r, &x.in);
-    rig_logits(r, &other.in);
-    const struct step later = run_step(r, &x.in);
     same_bits(t, &first, &again, "in two equal calls");
-    same_bits(t, &first, &later, "after a call with another batch");
     const struct rig_plan plan = trial_plan(t);
-    same_in_twin(t, &plan, &first, "in a second model of the same kind");
+    same_in_twin(t, &plan, &first,
+                 "in a second model of the same kind, which made passes of other steps before");
 }
 
 void threads_hold(const struct trial *t)
