@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_repeat.c: passes are finite and repeatable, keep no memory and write only their results. */
 
+#include "plugin/params.h"
 #include "property.h"
 
 static void all_finite(const struct trial *t, const struct model_input *in, const char *where)
@@ -28,7 +29,9 @@ void far_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     t->rig->shim.stride = (double)(FARTHEST / x.b.T);
     all_finite(t, &x.in,
-               arena_printf(&t->rig->arena, ", with positions %g apart,", t->rig->shim.stride));
+               arena_printf(&t->rig->arena,
+                            ", with positions %g apart and NaN in memory that nobody has written,",
+                            t->rig->shim.stride));
 }
 
 void wider_holds(const struct trial *t)
@@ -77,8 +80,8 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
     }
 }
 
-/* Passes in both phases, at a step that no trial has, over rows of two documents, whose positions
- * begin again. Whether they are refused is not looked at. */
+/* Passes in both phases, at a step that no trial has, and over rows of two documents. Whether they
+ * are refused is not looked at. */
 static void pass_otherwise(const struct trial *t, struct rig *r)
 {
     struct check_outcome ignored = {CHECK_PASSED};
@@ -87,10 +90,8 @@ static void pass_otherwise(const struct trial *t, struct rig *r)
     for (int i = 0; i < 4; i++) {
         struct rig_input x = rig_input(r, i % 2 ? PEAT_TRAIN : PEAT_EVAL);
         x.in.step = i % 2 ? 3 : 0;
-        for (int64_t k = 0; k < x.b.B * x.b.T; k++)
-            x.b.document[k] = k % x.b.T > x.b.T / 2;
-        x.b.has_document = i > 1;
-        rig_renew(&x);
+        if (i > 1)
+            trial_pack(t, &x);
         rig_step(r, &x.in, i % 2);
     }
     r->s.model.weights.step = r->plan.trained_step;
@@ -176,6 +177,7 @@ static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *w
         wrote[i] = wrote[i] || value[i] != fill;
 }
 
+/* The units at the end come first: what units share is then not as it was. */
 static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
 {
     int64_t units = custom_units(n);
@@ -186,8 +188,8 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
     bool *first = arena_zalloc(g->arena, bytes), *rest = arena_zalloc(g->arena, bytes);
     memcpy(kept, n->value.data, bytes);
     for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a written byte may equal one fill */
-        run_part(n, 0, units / 2, fill, first);
         run_part(n, units / 2, units, fill, rest);
+        run_part(n, 0, units / 2, fill, first);
     }
     memcpy(n->value.data, kept, bytes);
     for (size_t i = 0; i < bytes; i++)
@@ -211,27 +213,34 @@ static void check_tape(const struct trial *t, struct graph *g)
     }
 }
 
-/* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences. */
+/* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences, and the first
+ * `kept` blocks of memory that the plugin has asked for. */
 struct given {
-    char hash[3][HASH_HEX];
+    int kept;
+    char hash[4][HASH_HEX];
 };
 
-static struct given read_given(const struct rig *r, const struct model_input *in)
+static struct given read_given(const struct rig *r, const struct model_input *in, int kept)
 {
-    struct given x;
+    struct given x = {.kept = kept};
+    char block[SHIM_KEPT][HASH_HEX] = {0};
     weights_hash(&r->s.model.weights, NULL, x.hash[0]);
     hash_bytes(in->token, in->token ? (size_t)(in->B * in->T) * sizeof(*in->token) : 0, x.hash[1]);
     hash_bytes(in->sequence, (size_t)in->B * sizeof(*in->sequence), x.hash[2]);
+    for (int i = 0; i < kept; i++)
+        hash_bytes(r->shim.kept[i].at, r->shim.kept[i].bytes, block[i]);
+    hash_bytes(block, sizeof(block), x.hash[3]);
     return x;
 }
 
 static void written_nowhere(const struct trial *t, const struct model_input *in,
                             const struct given *before)
 {
-    static const char *const what[] = {"a trained tensor was", "the token ids were",
-                                       "the sequence ids were"};
-    const struct given after = read_given(t->rig, in);
-    for (int i = 0; i < 3; i++)
+    static const char *const what[] = {
+        "a trained tensor was", "the token ids were", "the sequence ids were",
+        "memory that set-up took, or that an operation shares between units, was"};
+    const struct given after = read_given(t->rig, in, before->kept);
+    for (int i = 0; i < 4; i++)
         if (strcmp(before->hash[i], after.hash[i]) != 0)
             trial_fail(t, "%s written to", what[i]);
     check_zones(t);
@@ -242,15 +251,16 @@ void buffers_hold(const struct trial *t)
     struct rig_input x = trial_input(t);
     struct rig *r = t->rig;
     struct graph g;
-    const struct given before = read_given(r, &x.in);
+    const struct given before = read_given(r, &x.in, r->shim.n_kept);
     r->step.owner = &g.hook;
     peat_node *loss = rig_loss(r, &g, &x.in);
     written_nowhere(t, &x.in, &before);
+    const struct given made = read_given(r, &x.in, r->shim.n_kept);
     if (t->o->verdict == CHECK_PASSED)
         check_tape(t, &g);
     if (t->o->verdict == CHECK_PASSED) {
         graph_backward(&g, loss);
-        written_nowhere(t, &x.in, &before);
+        written_nowhere(t, &x.in, &made);
     }
 }
 
@@ -264,29 +274,31 @@ void reads_hold(const struct trial *t)
     same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
 
-/* Hooks change neither the plugin's config nor the memory that its set-up took. */
+/* Hooks change neither the plugin's parameters nor the memory that its set-up took, nor does its
+ * set-up change what a parameter points to. */
 void setup_stays(const struct trial *t)
 {
     struct rig *r = t->rig;
-    const struct shim *shim = &r->shim;
     struct rig_input x = trial_input(t);
-    const struct plugin_use *use;
+    struct check_cell read;
+    struct error err = {0};
+    const struct given before = read_given(r, &x.in, r->shim.n_kept);
+    const void *config = checked_use(t->subject, &t->cell->config);
     size_t bytes = t->subject->plugin->desc->config_size;
-    void *was[65], *config = NULL;
-    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        config = use->plugin->desc == t->subject->plugin->desc ? use->config : config;
-    for (int i = 0; i <= shim->n_kept; i++) {
-        size_t n = i < shim->n_kept ? shim->kept[i].bytes : bytes;
-        was[i] = arena_alloc(&r->arena, n + 1);
-        memcpy(was[i], i < shim->n_kept ? shim->kept[i].at : config, n);
-    }
+    void *was = arena_alloc(&r->arena, bytes + 1);
+    memcpy(was, config, bytes);
     rig_step(r, &x.in, true);
     rig_step(r, &x.in, true);
-    for (int i = 0; i < shim->n_kept; i++)
-        if (memcmp(was[i], shim->kept[i].at, shim->kept[i].bytes) != 0)
-            trial_fail(t, "its hooks change memory that its set-up took");
-    if (memcmp(was[shim->n_kept], config, bytes) != 0)
+    const struct given after = read_given(r, &x.in, before.kept);
+    if (strcmp(before.hash[3], after.hash[3]) != 0)
+        trial_fail(t, "its hooks change memory that its set-up took");
+    if (memcmp(was, config, bytes) != 0)
         trial_fail(t, "its hooks change its parameters");
+    const peat_param *row = t->subject->plugin->desc->param;
+    if (cell_read(t->subject, t->cell->file, 0, NULL, &read, &err) == PEAT_OK &&
+        !value_equal(params_value(row, config, &r->arena),
+                     params_value(row, checked_use(t->subject, &read.config), &r->arena)))
+        trial_fail(t, "its set-up or a hook changes what a parameter points to");
 }
 
 void starts_inside(const struct trial *t)

@@ -11,8 +11,7 @@ static int64_t place_of(const struct trial *t, const struct rig_input *x)
     return trial_draw(t, "place", x->b.T);
 }
 
-/* A second document begins at the trial's place. */
-static void pack(const struct trial *t, struct rig_input *x)
+void trial_pack(const struct trial *t, struct rig_input *x)
 {
     for (int64_t i = 0; i < x->b.B * x->b.T; i++)
         x->b.document[i] = i % x->b.T >= place_of(t, x);
@@ -203,7 +202,7 @@ void storable_holds(const struct trial *t)
     if (kind == 1)
         pad(t, &x);
     else if (kind == 2)
-        pack(t, &x);
+        trial_pack(t, &x);
     const double *whole = rig_logits(r, &x.in);
     if (model_store(&r->s.model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
         check_fail(t->o, "%s", r->err.text);
@@ -264,7 +263,7 @@ void under_padding_holds(const struct trial *t)
 void document_alone_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pack(t, &x);
+    trial_pack(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
     const int64_t split[] = {0, place_of(t, &x), x.b.T};
     for (int64_t i = 0; i < 2 * x.b.B; i++)
@@ -275,7 +274,7 @@ void document_alone_holds(const struct trial *t)
 void other_document_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pack(t, &x);
+    trial_pack(t, &x);
     others_stay(t, &x, FIRST_DOCUMENT, "when another document changes");
     others_stay(t, &x, SECOND_DOCUMENT, "when another document changes");
 }
@@ -373,7 +372,7 @@ void masked_holds(const struct trial *t)
     if (kind == 1)
         pad(t, &x);
     else if (kind == 2)
-        pack(t, &x);
+        trial_pack(t, &x);
     struct leak look = {.in = &x.in, .model = &t->rig->config.model};
     const struct observer observer = {.ctx = &look, .attention = look_at};
     rig_observed(t->rig, &x.in, &observer);

@@ -46,15 +46,23 @@ static peat_status keep_qkv(const peat_call *c, peat_qkv *io)
     return status;
 }
 
-static void *keep_memory(peat_setup *s, size_t bytes)
+static void *keep(struct shim *shim, void *at, size_t bytes)
 {
-    struct shim *shim = (struct shim *)(uintptr_t)s->host;
-    void *at = host_table()->alloc(s, bytes);
-    if (at && shim->n_kept < 64) {
+    if (at && shim->n_kept < SHIM_KEPT) {
         shim->kept[shim->n_kept].at = at;
         shim->kept[shim->n_kept++].bytes = bytes;
     }
     return at;
+}
+
+static void *keep_memory(peat_setup *s, size_t bytes)
+{
+    return keep((struct shim *)(uintptr_t)s->host, host_table()->alloc(s, bytes), bytes);
+}
+
+static double *keep_scratch(const peat_call *c, int64_t n)
+{
+    return keep(shim_of(c), host_table()->scratch(c, n), (size_t)n * sizeof(double));
 }
 
 static void fill_shim(struct rig *r, const peat_scheme *own)
@@ -192,6 +200,7 @@ struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
     change(r);
     r->shim.host = *host_table();
     r->shim.host.alloc = keep_memory;
+    r->shim.host.scratch = keep_scratch;
     r->s.host = &r->shim.host;
     r->status = assemble(&r->s, &r->config, &r->arena, plan->dtype, plan->shape_only, &r->err);
     if (r->status != PEAT_OK)
@@ -237,11 +246,11 @@ static int64_t below(uint64_t stream, uint64_t i, int64_t n)
     return (int64_t)(rng_bits(stream, i) % (uint64_t)n);
 }
 
-static const void *config_of(const struct rig *r)
+void *checked_use(const struct checked *s, const struct cell_config *c)
 {
     const struct plugin_use *use;
-    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        if (use->plugin->desc == r->subject->plugin->desc)
+    for (int i = 0; (use = cell_plugin(c, i)); i++)
+        if (use->plugin->desc == s->plugin->desc)
             return use->config;
     return NULL;
 }
@@ -250,7 +259,7 @@ int64_t rig_named(const struct rig *r, const peat_param *row)
 {
     int64_t id = -1;
     if (row->type == PEAT_INT)
-        memcpy(&id, (const char *)config_of(r) + row->offset, sizeof(id));
+        memcpy(&id, (const char *)checked_use(r->subject, &r->config) + row->offset, sizeof(id));
     return id < r->s.model.config.vocab ? id : -1;
 }
 

@@ -12,7 +12,7 @@
 #include "train/trainer.h"
 
 /* The zone behind each block of memory that a guarded model uses. */
-enum { GUARD_BYTES = 4096 };
+enum { GUARD_BYTES = 4096, SHIM_KEPT = 64 };
 
 /* The end of a message about a failure in a model with ARENA_SHOWS_READS. */
 #define RIG_READS_NAN                                                                              \
@@ -45,6 +45,8 @@ const struct check_cells *cells_of(const struct checked *s, struct check_outcome
 /* Reads a file of one cell, with settings KEY=VALUE in place of the file's. */
 peat_status cell_read(const struct checked *s, const char *file, int n_word, char *const *word,
                       struct check_cell *cell, struct error *err);
+/* The config of the cell's first use of the plugin; NULL: it has none. */
+void *checked_use(const struct checked *s, const struct cell_config *c);
 /* The text of its file. */
 const char *cell_text(const struct checked *s, const struct check_cell *cell);
 /* drawn.c: the text of cell `index` of a seed, which the plugin accepts. NULL: it refuses the cells
@@ -85,11 +87,11 @@ struct shim {
     struct {
         peat_node *q, *k;
     } before[64], after[64];
-    int n_kept; /* blocks of memory that set-up took */
+    int n_kept; /* blocks of memory that set-up took, and then hooks by peat_scratch */
     struct {
         void *at;
         size_t bytes;
-    } kept[64];
+    } kept[SHIM_KEPT];
 };
 
 struct rig {

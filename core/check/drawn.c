@@ -262,7 +262,7 @@ static struct value *draw_position(struct draws *d, const struct value *model)
 
 static void draw_lengths(struct draws *d, struct value *train, struct value *eval)
 {
-    static const int64_t rows[] = {1, 2, 2, 3, 3, 8}, far[] = {80, 133, 200, 300, 400};
+    static const int64_t rows[] = {1, 2, 2, 3, 3, 8}, far[] = {81, 133, 202, 303, 399};
     static const int64_t lengths[] = {3, 4, 5, 6, 6, 7, 8, 9, 11, 13, 16, 17, 24, 32, 40, 64};
     int64_t T =
         (is_wide(d) ? 64 : DRAW_FROM(d, lengths)) + (d->s->plugin->desc->kind == PEAT_TASK ? 16
