@@ -163,8 +163,8 @@ void gradients_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
     struct gradient_check here = {.trial = t, .in = &x.in};
-    if (trial_draw(t, "rows", 2) && !model_has_class_token(&t->rig->config.model))
-        trial_pack(t, &x);
+    if (trial_draw(t, "rows", 2))
+        trial_pad(t, &x);
     hold_here(&here);
     if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
         move_weights(t->rig);

@@ -80,8 +80,8 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
     }
 }
 
-/* Passes in both phases, at a step that no trial has, and over rows of two documents. Whether they
- * are refused is not looked at. */
+/* Passes in both phases, at a step that no trial has, and over rows with padding. Whether they are
+ * refused is not looked at. */
 static void pass_otherwise(const struct trial *t, struct rig *r)
 {
     struct check_outcome ignored = {CHECK_PASSED};
@@ -91,7 +91,7 @@ static void pass_otherwise(const struct trial *t, struct rig *r)
         struct rig_input x = rig_input(r, i % 2 ? PEAT_TRAIN : PEAT_EVAL);
         x.in.step = i % 2 ? 3 : 0;
         if (i > 1)
-            trial_pack(t, &x);
+            trial_pad(t, &x);
         rig_step(r, &x.in, i % 2);
     }
     r->s.model.weights.step = r->plan.trained_step;

@@ -11,7 +11,8 @@ static int64_t place_of(const struct trial *t, const struct rig_input *x)
     return trial_draw(t, "place", x->b.T);
 }
 
-void trial_pack(const struct trial *t, struct rig_input *x)
+/* A second document begins at the trial's place. */
+static void pack(const struct trial *t, struct rig_input *x)
 {
     for (int64_t i = 0; i < x->b.B * x->b.T; i++)
         x->b.document[i] = i % x->b.T >= place_of(t, x);
@@ -32,7 +33,7 @@ static const char *padding(const struct trial *t, const struct rig_input *x, int
     return sides[which];
 }
 
-static void pad(const struct trial *t, struct rig_input *x)
+void trial_pad(const struct trial *t, struct rig_input *x)
 {
     int64_t from, to;
     for (int64_t i = 0; i < x->b.B * x->b.T; i++) {
@@ -200,9 +201,9 @@ void storable_holds(const struct trial *t)
     if (reason)
         return;
     if (kind == 1)
-        pad(t, &x);
+        trial_pad(t, &x);
     else if (kind == 2)
-        trial_pack(t, &x);
+        pack(t, &x);
     const double *whole = rig_logits(r, &x.in);
     if (model_store(&r->s.model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
         check_fail(t->o, "%s", r->err.text);
@@ -242,7 +243,7 @@ void fewer_rows_hold(const struct trial *t)
 void unpadded_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pad(t, &x);
+    trial_pad(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
     for (int64_t b = 0; b < x.b.B; b++) {
         int64_t from, to;
@@ -256,14 +257,14 @@ void unpadded_holds(const struct trial *t)
 void under_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pad(t, &x);
+    trial_pad(t, &x);
     others_stay(t, &x, PADDING, "when the tokens under padding change");
 }
 
 void document_alone_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    trial_pack(t, &x);
+    pack(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
     const int64_t split[] = {0, place_of(t, &x), x.b.T};
     for (int64_t i = 0; i < 2 * x.b.B; i++)
@@ -274,7 +275,7 @@ void document_alone_holds(const struct trial *t)
 void other_document_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    trial_pack(t, &x);
+    pack(t, &x);
     others_stay(t, &x, FIRST_DOCUMENT, "when another document changes");
     others_stay(t, &x, SECOND_DOCUMENT, "when another document changes");
 }
@@ -370,9 +371,9 @@ void masked_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     int64_t kind = trial_draw(t, "kind", 3);
     if (kind == 1)
-        pad(t, &x);
+        trial_pad(t, &x);
     else if (kind == 2)
-        trial_pack(t, &x);
+        pack(t, &x);
     struct leak look = {.in = &x.in, .model = &t->rig->config.model};
     const struct observer observer = {.ctx = &look, .attention = look_at};
     rig_observed(t->rig, &x.in, &observer);

@@ -79,8 +79,8 @@ int64_t trial_draw(const struct trial *t, const char *what, int64_t n);
 /* A batch of the phase; of a second model of the cell. */
 struct rig_input trial_input(const struct trial *t);
 struct rig_input trial_input_of(const struct trial *t, struct rig *r);
-/* A second document begins at a place of the rows, so that positions are of rows. */
-void trial_pack(const struct trial *t, struct rig_input *x);
+/* Places of each row become padding, another number in each: rows have positions of their own. */
+void trial_pad(const struct trial *t, struct rig_input *x);
 /* Fails the trial; the message begins with the property's claim, if it has one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Fails where n rows of logits differ by more than rounding, the first of which is number `first`
