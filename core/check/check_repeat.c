@@ -4,15 +4,30 @@
 #include "plugin/params.h"
 #include "property.h"
 
+static double far_stride(const struct rig_input *x)
+{
+    enum { FARTHEST = 4900 };
+    return (double)(FARTHEST / x->b.T);
+}
+
+/* Gradients may be infinite where the loss is, at a logit of -inf. */
 static void all_finite(const struct trial *t, const struct model_input *in, const char *where)
 {
     int64_t places = rig_has_places(t->rig) ? in->T : 1;
     const double *logit = rig_logits(t->rig, in);
+    const struct weights *w = &t->rig->s.model.weights;
     for (int64_t i = 0; logit && i < in->B * places * t->rig->V; i++)
         if (!isfinite(logit[i]))
             trial_fail(t, "a logit at place %" PRId64 " of %" PRId64 "%s is %s",
                        i / t->rig->V % places, places, where,
                        isnan(logit[i]) ? "not a number" : "infinite");
+    if (!logit || t->o->verdict != CHECK_PASSED)
+        return;
+    rig_step(t->rig, in, true);
+    for (int i = 0; i < w->n && !w->item[i]->frozen; i++)
+        for (int64_t k = 0; k < tensor_count(&w->item[i]->grad); k++)
+            if (!isfinite(tensor_get(&w->item[i]->grad, k)))
+                trial_fail(t, "the gradient of %s%s is not finite", w->item[i]->name, where);
 }
 
 void finite_holds(const struct trial *t)
@@ -25,13 +40,12 @@ void finite_holds(const struct trial *t)
 
 void far_holds(const struct trial *t)
 {
-    enum { FARTHEST = 4900 };
     struct rig_input x = trial_input(t);
-    t->rig->shim.stride = (double)(FARTHEST / x.b.T);
+    t->rig->shim.stride = far_stride(&x);
     all_finite(t, &x.in,
-               arena_printf(&t->rig->arena,
-                            ", with positions %g apart and NaN in memory that nobody has written,",
-                            t->rig->shim.stride));
+               arena_printf(&t->rig->arena, ", with positions %g apart,", t->rig->shim.stride));
+    t->rig->shim.by = -t->rig->shim.stride * (double)(x.b.T / 2);
+    all_finite(t, &x.in, ", with positions below 0,");
 }
 
 void wider_holds(const struct trial *t)
@@ -105,6 +119,7 @@ static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
     struct rig *twin = rig_open(t->subject, t->cell, plan, t->o);
     if (twin->status == PEAT_OK) {
         struct rig_input x = trial_input_of(t, twin);
+        twin->shim.stride = t->rig->shim.stride;
         if (!plan->guarded)
             pass_otherwise(t, twin);
         const struct step elsewhere = run_step(twin, &x.in);
@@ -177,7 +192,22 @@ static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *w
         wrote[i] = wrote[i] || value[i] != fill;
 }
 
-/* The units at the end come first: what units share is then not as it was. */
+/* Units may run at the same time, so they must not write to what the hook's scratch memory holds.
+ */
+static bool keeps_scratch(const struct trial *t, struct graph *g, bool keep)
+{
+    const struct shim *shim = &t->rig->shim;
+    bool same = true;
+    for (int i = 0; i < shim->n_scratch; i++) {
+        struct kept *x = (struct kept *)(uintptr_t)&shim->scratch[i];
+        if (keep)
+            x->was = memcpy(arena_alloc(g->arena, x->bytes + 1), x->at, x->bytes);
+        else
+            same = same && memcmp(x->was, x->at, x->bytes) == 0;
+    }
+    return same;
+}
+
 static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
 {
     int64_t units = custom_units(n);
@@ -188,8 +218,12 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
     bool *first = arena_zalloc(g->arena, bytes), *rest = arena_zalloc(g->arena, bytes);
     memcpy(kept, n->value.data, bytes);
     for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a written byte may equal one fill */
-        run_part(n, units / 2, units, fill, rest);
         run_part(n, 0, units / 2, fill, first);
+        keeps_scratch(t, g, true);
+        run_part(n, units / 2, units, fill, rest);
+        if (!keeps_scratch(t, g, false))
+            trial_fail(t, "'%s' in %s writes to scratch memory of its hook, which all units share",
+                       n->op->name, n->hook ? n->hook : "a hook");
     }
     memcpy(n->value.data, kept, bytes);
     for (size_t i = 0; i < bytes; i++)
@@ -213,34 +247,27 @@ static void check_tape(const struct trial *t, struct graph *g)
     }
 }
 
-/* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences, and the first
- * `kept` blocks of memory that the plugin has asked for. */
+/* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences. */
 struct given {
-    int kept;
-    char hash[4][HASH_HEX];
+    char hash[3][HASH_HEX];
 };
 
-static struct given read_given(const struct rig *r, const struct model_input *in, int kept)
+static struct given read_given(const struct rig *r, const struct model_input *in)
 {
-    struct given x = {.kept = kept};
-    char block[SHIM_KEPT][HASH_HEX] = {0};
+    struct given x;
     weights_hash(&r->s.model.weights, NULL, x.hash[0]);
     hash_bytes(in->token, in->token ? (size_t)(in->B * in->T) * sizeof(*in->token) : 0, x.hash[1]);
     hash_bytes(in->sequence, (size_t)in->B * sizeof(*in->sequence), x.hash[2]);
-    for (int i = 0; i < kept; i++)
-        hash_bytes(r->shim.kept[i].at, r->shim.kept[i].bytes, block[i]);
-    hash_bytes(block, sizeof(block), x.hash[3]);
     return x;
 }
 
 static void written_nowhere(const struct trial *t, const struct model_input *in,
                             const struct given *before)
 {
-    static const char *const what[] = {
-        "a trained tensor was", "the token ids were", "the sequence ids were",
-        "memory that set-up took, or that an operation shares between units, was"};
-    const struct given after = read_given(t->rig, in, before->kept);
-    for (int i = 0; i < 4; i++)
+    static const char *const what[] = {"a trained tensor was", "the token ids were",
+                                       "the sequence ids were"};
+    const struct given after = read_given(t->rig, in);
+    for (int i = 0; i < 3; i++)
         if (strcmp(before->hash[i], after.hash[i]) != 0)
             trial_fail(t, "%s written to", what[i]);
     check_zones(t);
@@ -251,16 +278,15 @@ void buffers_hold(const struct trial *t)
     struct rig_input x = trial_input(t);
     struct rig *r = t->rig;
     struct graph g;
-    const struct given before = read_given(r, &x.in, r->shim.n_kept);
+    const struct given before = read_given(r, &x.in);
     r->step.owner = &g.hook;
     peat_node *loss = rig_loss(r, &g, &x.in);
     written_nowhere(t, &x.in, &before);
-    const struct given made = read_given(r, &x.in, r->shim.n_kept);
     if (t->o->verdict == CHECK_PASSED)
         check_tape(t, &g);
     if (t->o->verdict == CHECK_PASSED) {
         graph_backward(&g, loss);
-        written_nowhere(t, &x.in, &made);
+        written_nowhere(t, &x.in, &before);
     }
 }
 
@@ -268,37 +294,43 @@ void buffers_hold(const struct trial *t)
 void reads_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
+    t->rig->shim.stride = far_stride(&x);
     const struct step first = run_step(t->rig, &x.in);
     struct rig_plan plan = trial_plan(t);
     plan.guarded = ARENA_SHOWS_READS;
     same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
 
-/* Hooks change neither the plugin's parameters nor the memory that its set-up took, nor does its
- * set-up change what a parameter points to. */
+/* Set-up and hooks change no parameter, and hooks neither the bytes of the config nor the memory
+ * that set-up took. */
 void setup_stays(const struct trial *t)
 {
     struct rig *r = t->rig;
+    const struct rig_plan plan = trial_plan(t);
+    const peat_plugin *desc = t->subject->plugin->desc;
+    const struct shim *shim = &r->shim;
     struct rig_input x = trial_input(t);
-    struct check_cell read;
-    struct error err = {0};
-    const struct given before = read_given(r, &x.in, r->shim.n_kept);
-    const void *config = checked_use(t->subject, &t->cell->config);
-    size_t bytes = t->subject->plugin->desc->config_size;
-    void *was = arena_alloc(&r->arena, bytes + 1);
-    memcpy(was, config, bytes);
+    const struct plugin_use *use;
+    size_t bytes = desc->config_size;
+    void *was[65], *config = NULL;
+    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
+        config = use->plugin->desc == desc ? use->config : config;
+    const struct value *shown = params_value(desc->param, config, &r->arena);
+    rig_close(rig_open(t->subject, t->cell, &plan, t->o));
+    for (int i = 0; i <= shim->n_kept; i++) {
+        size_t n = i < shim->n_kept ? shim->kept[i].bytes : bytes;
+        was[i] = arena_alloc(&r->arena, n + 1);
+        memcpy(was[i], i < shim->n_kept ? shim->kept[i].at : config, n);
+    }
     rig_step(r, &x.in, true);
     rig_step(r, &x.in, true);
-    const struct given after = read_given(r, &x.in, before.kept);
-    if (strcmp(before.hash[3], after.hash[3]) != 0)
-        trial_fail(t, "its hooks change memory that its set-up took");
-    if (memcmp(was, config, bytes) != 0)
+    for (int i = 0; i < shim->n_kept; i++)
+        if (memcmp(was[i], shim->kept[i].at, shim->kept[i].bytes) != 0)
+            trial_fail(t, "its hooks change memory that its set-up took");
+    if (memcmp(was[shim->n_kept], config, bytes) != 0)
         trial_fail(t, "its hooks change its parameters");
-    const peat_param *row = t->subject->plugin->desc->param;
-    if (cell_read(t->subject, t->cell->file, 0, NULL, &read, &err) == PEAT_OK &&
-        !value_equal(params_value(row, config, &r->arena),
-                     params_value(row, checked_use(t->subject, &read.config), &r->arena)))
-        trial_fail(t, "its set-up or a hook changes what a parameter points to");
+    if (!value_equal(shown, params_value(desc->param, config, &r->arena)))
+        trial_fail(t, "it changes its parameters: another set-up has others");
 }
 
 void starts_inside(const struct trial *t)

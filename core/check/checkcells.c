@@ -24,10 +24,13 @@ peat_status cell_read(const struct checked *s, const char *file, int n_word, cha
     if (status == PEAT_OK)
         status = cell_config_read(&cell->config, point->tree, *e->seed, s->registry, s->files,
                                   s->arena, &dropped, err);
-    return status != PEAT_OK || checked_use(s, &cell->config)
-               ? status
-               : error_set(err, PEAT_REFUSED, "%s has no %s '%s'", file,
-                           kind_name(s->plugin->desc->kind), s->plugin->desc->id);
+    const struct plugin_use *use;
+    for (int i = 0; status == PEAT_OK && (use = cell_plugin(&cell->config, i)); i++)
+        if (use->plugin->desc == s->plugin->desc)
+            return PEAT_OK;
+    return status != PEAT_OK ? status
+                             : error_set(err, PEAT_REFUSED, "%s has no %s '%s'", file,
+                                         kind_name(s->plugin->desc->kind), s->plugin->desc->id);
 }
 
 const char *cell_text(const struct checked *s, const struct check_cell *cell)

@@ -25,8 +25,10 @@ static peat_status move_positions(const peat_call *c, double *pos)
 {
     struct shim *shim = shim_of(c);
     peat_status status = shim->own->positions ? shim->own->positions(c, pos) : PEAT_OK;
-    for (int64_t i = 0; i < c->q->n_axes * c->q->pos_B * c->q->T; i++)
-        pos[i] = pos[i] * shim->stride + shim->by;
+    int64_t n = c->q->pos_B * c->q->T;
+    for (int64_t i = 0; i < c->q->n_axes * n; i++)
+        pos[i] = pos[i] * shim->stride + shim->by * (double)(1 + i / n) +
+                 shim->row * (double)(i / c->q->T % c->q->pos_B);
     return status;
 }
 
@@ -46,23 +48,22 @@ static peat_status keep_qkv(const peat_call *c, peat_qkv *io)
     return status;
 }
 
-static void *keep(struct shim *shim, void *at, size_t bytes)
-{
-    if (at && shim->n_kept < SHIM_KEPT) {
-        shim->kept[shim->n_kept].at = at;
-        shim->kept[shim->n_kept++].bytes = bytes;
-    }
-    return at;
-}
-
 static void *keep_memory(peat_setup *s, size_t bytes)
 {
-    return keep((struct shim *)(uintptr_t)s->host, host_table()->alloc(s, bytes), bytes);
+    struct shim *shim = (struct shim *)(uintptr_t)s->host;
+    void *at = host_table()->alloc(s, bytes);
+    if (at && shim->n_kept < 64)
+        shim->kept[shim->n_kept++] = (struct kept){at, NULL, bytes};
+    return at;
 }
 
 static double *keep_scratch(const peat_call *c, int64_t n)
 {
-    return keep(shim_of(c), host_table()->scratch(c, n), (size_t)n * sizeof(double));
+    struct shim *shim = shim_of(c);
+    double *at = host_table()->scratch(c, n);
+    if (at && shim->n_scratch < 64)
+        shim->scratch[shim->n_scratch++] = (struct kept){at, NULL, (size_t)n * sizeof(*at)};
+    return at;
 }
 
 static void fill_shim(struct rig *r, const peat_scheme *own)
@@ -121,7 +122,7 @@ static void disturb(struct rig *r)
     struct weights *w = &r->s.model.weights;
     for (int i = 0; i < w->n; i++) {
         struct weight *x = w->item[i];
-        uint64_t stream = rng_stream(1, "check", x->name);
+        uint64_t stream = rng_stream((uint64_t)r->seed, "check", x->name);
         for (int64_t k = 0; k < tensor_count(&x->value); k++) {
             double is = tensor_get(&x->value, k);
             double value = is + 0.2 * rng_uniform(stream, (uint64_t)k) - 0.1;
@@ -213,7 +214,7 @@ struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
     r->s.model.weights.step = plan->trained_step;
     const struct model_config *m = &r->s.model.config;
     r->V = m->head == PEAT_HEAD_CLASS ? m->n_class : m->vocab;
-    if (!plan->shape_only)
+    if (!plan->shape_only && !plan->start)
         disturb(r);
     return r;
 }
@@ -246,11 +247,11 @@ static int64_t below(uint64_t stream, uint64_t i, int64_t n)
     return (int64_t)(rng_bits(stream, i) % (uint64_t)n);
 }
 
-void *checked_use(const struct checked *s, const struct cell_config *c)
+static const void *config_of(const struct rig *r)
 {
     const struct plugin_use *use;
-    for (int i = 0; (use = cell_plugin(c, i)); i++)
-        if (use->plugin->desc == s->plugin->desc)
+    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
+        if (use->plugin->desc == r->subject->plugin->desc)
             return use->config;
     return NULL;
 }
@@ -259,7 +260,7 @@ int64_t rig_named(const struct rig *r, const peat_param *row)
 {
     int64_t id = -1;
     if (row->type == PEAT_INT)
-        memcpy(&id, (const char *)checked_use(r->subject, &r->config) + row->offset, sizeof(id));
+        memcpy(&id, (const char *)config_of(r) + row->offset, sizeof(id));
     return id < r->s.model.config.vocab ? id : -1;
 }
 
@@ -304,6 +305,8 @@ struct rig_input rig_input(struct rig *r, peat_phase phase)
     x.b = batch.b;
     for (int64_t i = 0; !x.b.patch && i < x.b.B * x.b.T; i++)
         x.b.token[i] = rig_token(r, "tokens", i);
+    for (int64_t i = 0; x.b.pos && i < x.b.n_axes * x.b.B * x.b.T; i++)
+        x.b.pos[i] += (double)(i / x.b.T % x.b.B % 2); /* of the row */
     for (int64_t i = 0; i < x.b.B * x.b.S; i++)
         x.b.source[i] = rig_token(r, "source", i);
     rig_renew(&x);
@@ -375,7 +378,7 @@ static void start(struct rig *r, struct graph *g)
     arena_reset(&r->step);
     graph_init(g, &r->step, &r->team, r->s.model.weights.dtype);
     g->shape_only = r->plan.shape_only;
-    r->shim.n = 0;
+    r->shim.n = r->shim.n_scratch = 0;
 }
 
 static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in,
