@@ -108,7 +108,7 @@ property_fn future_holds, far_future_holds, future_token_holds, prefix_holds, st
     setup_stays, streams_matter, costs_hold;
 plugin_fn finite_length, content_dependent, needs_causal, environment_after_load, reference_whole,
     trace_whole, parameters_whole, widths_whole, statics_stay, abi_whole, task_metrics, task_leaks,
-    gradients_reach;
+    gradients_reach, answers_learned;
 
 /* Makes batches of a task as a trainer does. */
 bool task_runs(const struct checked *s, struct error *err);
