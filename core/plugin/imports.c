@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* imports.c: functions by which a hook's result would depend on more than its arguments. */
-#include <dlfcn.h>
 #include <elf.h>
 
 #include "plugin/elf_symbols.h"
@@ -67,15 +66,11 @@ static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)
     return s->st_shndx == SHN_UNDEF && lists(row->names, name);
 }
 
-/* Whether it is a function of the C library that is not allowed; other libraries are not looked at.
- */
+/* A function of the C library that is not allowed; other libraries are not looked at. */
 static bool is_unknown(const void *ctx, const elf_symbol *s, const char *name)
 {
-    Dl_info libc, own;
-    const void *at = s->st_shndx == SHN_UNDEF && *name ? dlsym(RTLD_DEFAULT, name) : NULL;
     (void)ctx;
-    return at && dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) && dladdr(at, &own) &&
-           own.dli_fbase == libc.dli_fbase && !lists(allowed, name);
+    return s->st_shndx == SHN_UNDEF && *name && !lists(allowed, name) && object_in_libc(name);
 }
 
 peat_status imports_check(const struct elf_image *f, struct error *err)
