@@ -7,12 +7,12 @@
 
 #include "taskbench.h"
 
-enum { PLACES_MAX = 4096, ENOUGH = 12, GUESSES = 4 };
+enum { PLACES_MAX = 4096, ENOUGH = 12, GUESSES = 5, USUAL = GUESSES - 1 };
 
-/* The last one may be what a task asks for. */
+/* The last two may be what a task asks for. */
 static const char *const guess_names[GUESSES] = {
     "the token at its own place, which the model is given", "the token before it",
-    "the first token of its row", "the most frequent token so far"};
+    "the first token of its row", "the most frequent token so far", "one answer for all"};
 
 struct answers {
     int64_t targets, right[GUESSES];
@@ -21,7 +21,7 @@ struct answers {
     int32_t target[PLACES_MAX];
     int64_t single;             /* rows that ask for one token */
     int64_t before[PLACES_MAX]; /* rows whose answer is so many places before the question */
-    int64_t *seen;              /* how often the row has had each id */
+    int64_t *seen, *asked;      /* how often the row has had each id, and all rows asked for it */
 };
 
 /* Counts guesses for each target; the place of the last target, or -1. */
@@ -38,11 +38,17 @@ static int64_t count_guesses(struct answers *a, const peat_batch *x, int64_t b, 
             often = ++a->seen[token[t]] > (often < 0 ? 0 : a->seen[often]) ? token[t] : often;
         }
         const int32_t guess[] = {token[t], t > 0 ? token[t - 1] : -1, first, often};
-        for (int i = 0; i < GUESSES; i++)
+        for (int i = 0; i < USUAL; i++)
             a->right[i] += target[t] >= 0 && target[t] == guess[i];
         last = target[t] >= 0 ? t : last;
     }
     return last;
+}
+
+static void count_asked(struct answers *a, int32_t target)
+{
+    int64_t n = ++a->asked[target];
+    a->right[USUAL] = n > a->right[USUAL] ? n : a->right[USUAL];
 }
 
 static void count_row(struct answers *a, const peat_batch *x, int64_t b, int64_t vocab)
@@ -55,7 +61,12 @@ static void count_row(struct answers *a, const peat_batch *x, int64_t b, int64_t
         if (a->rows == 0)
             a->target[n] = target[t];
         same += n < a->n && a->target[n] == target[t];
+        count_asked(a, target[t]);
         n++;
+    }
+    if (n == 0 && x->label) {
+        count_asked(a, x->label[b]);
+        a->targets++;
     }
     a->n = a->rows == 0 ? n : a->n;
     a->alike += a->rows == 0 || (same == n && n == a->n);
@@ -70,7 +81,7 @@ static void count_row(struct answers *a, const peat_batch *x, int64_t b, int64_t
  * choose. */
 static void judge(const struct answers *a, bool repeats, const char *when, struct check_outcome *o)
 {
-    for (int i = 0; i < GUESSES - 1; i++)
+    for (int i = 0; i < USUAL - 1; i++)
         if (a->targets >= ENOUGH && a->right[i] == a->targets && (i < 2 || a->single == a->rows))
             check_fail(o, "every target in %s is %s", when, guess_names[i]);
     if (!repeats && a->rows >= ENOUGH && a->alike == a->rows)
@@ -93,6 +104,7 @@ static struct answers *answers_new(struct bench *b)
 {
     struct answers *a = ARENA_NEW(&b->arena, struct answers);
     a->seen = ARENA_ARRAY(&b->arena, b->s.task.plan.vocab + 1, int64_t);
+    a->asked = ARENA_ARRAY(&b->arena, b->s.task.plan.vocab + b->s.task.plan.n_class + 1, int64_t);
     return a;
 }
 
@@ -106,14 +118,35 @@ static void count_evaluation(struct bench *b, const struct held_out *part, struc
     judge(a, b->repeats_data || b->config.eval.lengths.n > 0, part->name, o);
 }
 
-static void count_training(struct bench *b, struct check_outcome *o)
+static struct answers *count_training(struct bench *b, struct check_outcome *o)
 {
     enum { MANY = 8 };
     struct answers *a = answers_new(b);
     for (int64_t step = 1; step <= MANY && make_train(b, 1, step, o); step++)
         for (int64_t i = 0; i < b->train.b.B && !b->train.b.patch; i++)
             count_row(a, &b->train.b, i, b->s.task.plan.vocab);
-    judge(a, b->repeats_data, "training", o);
+    return a;
+}
+
+/* A guess may be right in one cell, of few tokens or short rows, and not in most of all cells. */
+void answers_learned(const struct checked *s, struct check_outcome *o)
+{
+    const struct check_cells *cells = cells_of(s, o);
+    int64_t targets = 0, right[GUESSES] = {0};
+    for (int i = 0; i < cells->n; i++) {
+        struct bench b;
+        if (bench_open(&b, s, &cells->item[i], 1, ROWS) == PEAT_OK) {
+            const struct answers *a = count_training(&b, o);
+            targets += a->targets;
+            for (int k = 0; k < GUESSES; k++)
+                right[k] += a->right[k];
+        }
+        bench_close(&b);
+    }
+    for (int k = 0; k < GUESSES; k++)
+        if (100 * right[k] > 85 * targets)
+            check_fail(o, "%.0f %% of the targets in training, of all cells, are %s",
+                       100.0 * (double)right[k] / (double)targets, guess_names[k]);
 }
 
 static bool has_rows_of(const peat_batch *x, const peat_batch *y)
@@ -137,7 +170,7 @@ static void look_at_answers(struct bench *two, struct check_outcome *o)
 {
     count_evaluation(&two[0], &validation_part, o);
     count_evaluation(&two[0], &test_part, o);
-    count_training(&two[0], o);
+    judge(count_training(&two[0], o), two[0].repeats_data, "training", o);
     compare_lengths(&two[0], &two[1], o);
 }
 

@@ -86,6 +86,11 @@ static bool agrees(const struct search *s, struct range r, struct difference *d)
         if (relative(&one) <= limit)
             return true;
     }
+    for (int k = 0; k + 1 < STEPS; k++) {
+        const struct difference one = {along, (100 * numeric[k + 1] - numeric[k]) / 99};
+        if (relative(&one) <= limit)
+            return true;
+    }
     return false;
 }
 

@@ -4,8 +4,9 @@
 #include "plugin/paramrow.h"
 #include "property.h"
 
-/* Larger whole numbers are not tried, because they may be sizes of tables; from WIDE on, no pass
- * is. */
+/* No pass is made with whole numbers from WIDE on, and none larger than LARGE are tried, because
+ * they may be sizes of tables. What is allowed beyond 32 bits and takes no more memory and no more
+ * operations than the least is no size. */
 enum { LARGE = 1 << 16, WIDE = 256 };
 
 static const struct value *setting(const struct checked *s, const peat_param *row, double x)
@@ -17,9 +18,10 @@ static const struct value *setting(const struct checked *s, const peat_param *ro
     return map.v;
 }
 
-/* Set-up, or a hook, may refuse the config with a reason; any other failure is a mistake. */
-static void run_at(const struct checked *s, const struct check_cell *cell, const char *text,
-                   const void *config, bool shape_only, struct check_outcome *o)
+/* Set-up, or a hook, may refuse the config with a reason; any other failure is a mistake. Returns
+ * what the model took of memory, and of operations in a pass. */
+static int64_t run_at(const struct checked *s, const struct check_cell *cell, const char *text,
+                      const void *config, bool shape_only, struct check_outcome *o)
 {
     const struct rig_plan plan = {.dtype = PEAT_F32, .config = config, .shape_only = shape_only};
     struct check_outcome one = {CHECK_PASSED};
@@ -31,27 +33,34 @@ static void run_at(const struct checked *s, const struct check_cell *cell, const
     if (r->status == PEAT_OK) {
         struct rig_input x = rig_input(r, PEAT_TRAIN);
         x.in.step = 1;
-        if (!shape_only)
+        if (shape_only)
+            rig_logits(r, &x.in);
+        else
             rig_step(r, &x.in, true);
     }
     if (one.verdict == CHECK_FAILED && !r->given_up)
         check_fail(o, "with %s %s", text, one.why);
+    int64_t took = (int64_t)(r->arena.used + r->step.used) + r->s.model.weights.size + r->flops;
     rig_close(r);
+    return took;
 }
 
-static void accepts(const struct checked *s, const peat_param *row, double x,
-                    struct check_outcome *o)
+/* What the first cells take with the value. */
+static int64_t accepts(const struct checked *s, const peat_param *row, double x, bool shape_only,
+                       struct check_outcome *o)
 {
     struct error err = {0};
     const void *config;
     char number[32];
+    int64_t took = 0;
     number_text(x, number);
     const struct check_cells *cells = cells_of(s, o);
     const char *text = arena_printf(s->arena, "%s: %s", row->key, number);
     if (!checked_config(s, setting(s, row, x), &config, &err))
         check_fail(o, "%s is within its bounds and refused: %s", text, err.text);
     for (int i = 0; i < 3 && i < cells->n && s->plugin->desc->kind != PEAT_TASK; i++)
-        run_at(s, &cells->item[i], text, config, fabs(x) > WIDE && row->type == PEAT_INT, o);
+        took += run_at(s, &cells->item[i], text, config, shape_only, o);
+    return took;
 }
 
 static void rejects(const struct checked *s, const peat_param *row, double x,
@@ -76,8 +85,10 @@ static void try_bounds(const struct checked *s, const peat_param *row, struct ch
     double high = whole ? fmin(row->max, fmax(row->min, LARGE)) : row->max;
     if (open && !whole)
         low = row->min + 1e-3 * fmin(1, row->max - row->min);
-    accepts(s, row, low, o);
-    accepts(s, row, high, o);
+    accepts(s, row, low, whole && fabs(low) > WIDE, o);
+    int64_t took = accepts(s, row, high, whole && fabs(high) > WIDE, o);
+    if (row->max > fmax(high, INT32_MAX) && took == accepts(s, row, low, true, o))
+        accepts(s, row, row->max, false, o);
     rejects(s, row, open ? row->min : beyond(row, row->min, -1), o);
     rejects(s, row, beyond(row, row->max, 1), o);
 }

@@ -33,7 +33,7 @@ static const char *padding(const struct trial *t, const struct rig_input *x, int
     return sides[which];
 }
 
-static void pad(const struct trial *t, struct rig_input *x)
+void trial_pad(const struct trial *t, struct rig_input *x)
 {
     int64_t from, to;
     for (int64_t i = 0; i < x->b.B * x->b.T; i++) {
@@ -201,7 +201,7 @@ void storable_holds(const struct trial *t)
     if (reason)
         return;
     if (kind == 1)
-        pad(t, &x);
+        trial_pad(t, &x);
     else if (kind == 2)
         pack(t, &x);
     const double *whole = rig_logits(r, &x.in);
@@ -243,7 +243,7 @@ void fewer_rows_hold(const struct trial *t)
 void unpadded_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pad(t, &x);
+    trial_pad(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
     for (int64_t b = 0; b < x.b.B; b++) {
         int64_t from, to;
@@ -257,7 +257,7 @@ void unpadded_holds(const struct trial *t)
 void under_padding_holds(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    pad(t, &x);
+    trial_pad(t, &x);
     others_stay(t, &x, PADDING, "when the tokens under padding change");
 }
 
@@ -371,7 +371,7 @@ void masked_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     int64_t kind = trial_draw(t, "kind", 3);
     if (kind == 1)
-        pad(t, &x);
+        trial_pad(t, &x);
     else if (kind == 2)
         pack(t, &x);
     struct leak look = {.in = &x.in, .model = &t->rig->config.model};

@@ -117,6 +117,7 @@ const struct property properties[] = {
     {"batches", batches_hold, ON_ALL | IN_TRAINING},
     {"draws", draws_hold, ON_ALL | IN_TRAINING},
     {"answers", answers_hold, ON_ALL | ON_PLACES | IN_TRAINING},
+    {"answers", .whole = answers_learned},
     {"metrics", .whole = task_metrics},
     {"leaks", .whole = task_leaks, .unfit = not_a_task},
     {"leaks", no_leak_holds, ON_ALL | ONCE | ON_SHORT | ON_SOME | IN_TRAINING | IN_F32,

@@ -80,6 +80,8 @@ int64_t trial_draw(const struct trial *t, const char *what, int64_t n);
 /* A batch of the phase; of a second model of the cell. */
 struct rig_input trial_input(const struct trial *t);
 struct rig_input trial_input_of(const struct trial *t, struct rig *r);
+/* Places of each row become padding, another number in each: rows have positions of their own. */
+void trial_pad(const struct trial *t, struct rig_input *x);
 /* Fails the trial; the message begins with the property's claim, if it has one. */
 void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Fails where n rows of logits differ by more than rounding, the first of which is number `first`
@@ -106,7 +108,7 @@ property_fn future_holds, far_future_holds, future_token_holds, prefix_holds, st
     setup_stays, streams_matter, costs_hold;
 plugin_fn finite_length, content_dependent, needs_causal, environment_after_load, reference_whole,
     trace_whole, parameters_whole, widths_whole, statics_stay, abi_whole, task_metrics, task_leaks,
-    gradients_reach;
+    gradients_reach, answers_learned;
 
 /* Makes batches of a task as a trainer does. */
 bool task_runs(const struct checked *s, struct error *err);

@@ -47,7 +47,8 @@ static struct value *changed(struct arena *a, const struct value *v, int *k)
     return copy;
 }
 
-/* True when the cell of the tree fails the same check; it is then the best one. */
+/* True when the cell of the tree fails the same check; it is then the best one. One that cannot be
+ * read fails without a cell. */
 static bool try(struct search *s, const char *dir, const struct value *root,
                 struct check_report *best)
 {
@@ -59,7 +60,8 @@ static bool try(struct search *s, const char *dir, const struct value *root,
     q.sweep = NULL;
     if (file_write(q.cells, text.text, text.n, s->err) == PEAT_OK)
         check_apart(&q, best->cells.check, s->a, &report, s->err);
-    bool bad = is_well(s) && check_is_bad(report.end);
+    bool bad =
+        is_well(s) && check_is_bad(report.end) && (report.cells.text || report.end != CHECK_FAILED);
     report.cells = best->cells;
     report.cells.text = strbuf_keep(&text, s->a);
     if (bad)

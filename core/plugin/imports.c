@@ -28,14 +28,49 @@ static const struct forbidden {
      "dlopen dlsym "},
 };
 
+/* Of the C library: memory, text, numbers, sorting, messages, errors, locks of threads, and what
+ * compilers call. Beginnings of names end in '*'. */
+static const char allowed[] =
+    " malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign "
+    "memcpy* memmove* memset* memcmp memchr memrchr memmem mempcpy* memccpy rawmemchr bcmp bcopy "
+    "bzero explicit_bzero str* stp* wcs* wmem* __mem* __str* __stp* __wcs* __wmem* __explicit* "
+    "isal* isas* isblank isc* isd* isgraph islower isp* iss* isupper isw* isx* tolower toupper "
+    "tow* __ctype_* mb* btowc wctob atoi atol atoll atof __isoc* "
+    "abs labs llabs div ldiv lldiv imax* ffs* frexp* ldexp* modf* scalb* copysign* isnan* isinf* "
+    "finite* __isnan* __isinf* __finite* __signbit* __fpclassify* "
+    "qsort* bsearch lfind lsearch tsearch tfind tdelete tdestroy twalk* "
+    "sprintf snprintf vsprintf vsnprintf asprintf vasprintf sscanf vsscanf __sprintf* __snprintf* "
+    "__vsprintf* __vsnprintf* __asprintf* __vasprintf* "
+    "printf fprintf vprintf vfprintf puts fputs fputc putc putchar fwrite fflush perror stdout "
+    "stderr __printf* __fprintf* __vprintf* __vfprintf* "
+    "abort exit atexit __assert* __errno_location setjmp _setjmp __sigsetjmp longjmp siglongjmp "
+    "__longjmp* __stack_chk_fail __chk_fail __cxa_* __gmon_start__ __libc_single_threaded "
+    "dl_iterate_phdr _dl_find_object call_once mtx_* cnd_* tss_* thrd_create thrd_join "
+    "pthread_mutex* pthread_cond* pthread_rwlock* pthread_spin* pthread_barrier* pthread_once "
+    "pthread_create pthread_join pthread_key* pthread_getspecific pthread_setspecific ";
+
+/* Whether the list, with spaces around its entries, has the name or a beginning of it. */
+static bool lists(const char *list, const char *name)
+{
+    for (const char *at = list + 1; *at; at = strchr(at, ' ') + 1) {
+        size_t n = strcspn(at, " *");
+        if (strncmp(at, name, n) == 0 && (at[n] == '*' || !name[n]))
+            return true;
+    }
+    return false;
+}
+
 static bool is_forbidden(const void *ctx, const elf_symbol *s, const char *name)
 {
     const struct forbidden *row = ctx;
-    size_t n = strlen(name);
-    const char *at = s->st_shndx == SHN_UNDEF && n > 0 ? strstr(row->names, name) : NULL;
-    while (at && (at[-1] != ' ' || at[n] != ' '))
-        at = strstr(at + 1, name);
-    return at != NULL;
+    return s->st_shndx == SHN_UNDEF && lists(row->names, name);
+}
+
+/* A function of the C library that is not allowed; other libraries are not looked at. */
+static bool is_unknown(const void *ctx, const elf_symbol *s, const char *name)
+{
+    (void)ctx;
+    return s->st_shndx == SHN_UNDEF && *name && !lists(allowed, name) && object_in_libc(name);
 }
 
 peat_status imports_check(const struct elf_image *f, struct error *err)
@@ -47,5 +82,11 @@ peat_status imports_check(const struct elf_image *f, struct error *err)
             return error_set(err, PEAT_INVALID, "it imports '%s', which %s: %s", name, row->what,
                              row->instead);
     }
+    const char *name = elf_find_symbol(f, SHT_DYNSYM, is_unknown, NULL);
+    if (name && !elf_made_by(f, "rustc"))
+        return error_set(err, PEAT_INVALID,
+                         "it imports '%s', which is not among the functions of the C library for "
+                         "plugins: hooks are functions of their arguments",
+                         name);
     return PEAT_OK;
 }

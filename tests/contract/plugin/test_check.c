@@ -85,7 +85,7 @@ static const struct crime crimes[] = {
     {"process", "counts_calls", "purity", "failed", "the loss is * and * in two equal calls (*"},
     {"process", "remembers_batch", "purity", "failed", "the loss is * and * *"},
     {"process", "counts_models", "purity", "failed",
-     "the loss is * and * in a second model of the same kind (*"},
+     "the loss is * and * in a second model of the same kind, *(*"},
     {"kernel", "sees_thread", "threads", "failed",
      "the loss is * and * with 1 and with * threads (*"},
     {"kernel", "writes_operand", "buffers", "failed",
