@@ -229,7 +229,7 @@ def compare_models():
     from peat.torch import check, files, formulas
     sys.path.remove(PACKAGE)
     find, n = formulas.find, 0
-    formulas.find = lambda kind, plugin, program: PATH if plugin == PLUGIN else find(kind, plugin, program)
+    formulas.find = lambda kind, plugin, *more: PATH if plugin == PLUGIN else find(kind, plugin, *more)
     for path in sorted(glob.glob(os.path.join(os.path.dirname(RECORDS), "*.safetensors"))):
         try:
             found = check.differences(path, "")

@@ -243,8 +243,6 @@ class Model(torch.nn.Module):
         seen = torch.ones(T, T, dtype=torch.bool, device=side.device)
         if stack.causal:
             seen = apart >= 0
-        if self.options["window"] > 0:
-            seen = seen & (apart.abs() < self.options["window"])
         seen = seen[None]
         if side.pad is not None:
             seen = seen & ~side.pad[:, None, :]
@@ -258,6 +256,9 @@ class Model(torch.nn.Module):
             seen = F.pad(seen, (1, 0, 1, 0), value=True)
             if side.pad is not None:
                 seen[:, 0, 1:] = ~side.pad
+        if self.options["window"] > 0:  # of a class token too, which is the first place
+            place = torch.arange(seen.shape[-1], device=side.device)
+            seen = seen & ((place[:, None] - place[None, :]).abs() < self.options["window"])
         return seen
 
     def stack_forward(self, stack, batch, side, crossing=None):

@@ -58,7 +58,7 @@ static double mark(const peat_call *c, int64_t i)
     x += q->token ? 0.1 * (q->token[i] % 3) : 0;
 #endif
 #if defined(CRIME_last_of_document)
-    bool ends = i % q->T + 1 == q->T || q->document[i + 1] != q->document[i];
+    bool ends = i % q->T + 1 == q->T || (q->document && q->document[i + 1] != q->document[i]);
     x += q->document && ends ? 0.3 : 0;
 #elif defined(CRIME_one_row_is_newest) /* as if one row alone were a step of decoding */
     x += c->B == 1 && i + 1 < q->T ? 0.2 : 0;
