@@ -109,6 +109,15 @@ void check_skip(struct check_outcome *o, const char *fmt, ...)
     va_end(args);
 }
 
+void check_note(struct check_outcome *o, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (o->verdict == CHECK_PASSED && !*o->why)
+        set(o, CHECK_PASSED, fmt, args);
+    va_end(args);
+}
+
 void check_add(struct check_outcome *o, const char *fmt, ...)
 {
     size_t n = strlen(o->why);
@@ -132,6 +141,8 @@ static void add(struct tried *tried, const struct check_outcome *one)
         check_fail(tried->o, "%s", one->why);
     else if (one->verdict == CHECK_SKIPPED)
         check_skip(tried->o, "%s", one->why);
+    else if (*one->why)
+        check_note(tried->o, "%s", one->why);
 }
 
 /* Tries the property on the cell, in each phase that fits. */
@@ -263,6 +274,6 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
         if (p->whole)
             add(&tried, &one);
     }
-    if (tried.held && o->verdict != CHECK_FAILED)
+    if (tried.held && o->verdict == CHECK_SKIPPED)
         *o = (struct check_outcome){CHECK_PASSED};
 }

@@ -4,7 +4,7 @@
 #include "property.h"
 
 /* Places of a batch that get other tokens. */
-enum others { FUTURE, OTHER_ROWS, PADDING, FIRST_DOCUMENT, SECOND_DOCUMENT };
+enum others { FUTURE, LATER_ROWS, EARLIER_ROWS, PADDING, FIRST_DOCUMENT, SECOND_DOCUMENT };
 
 static int64_t place_of(const struct trial *t, const struct rig_input *x)
 {
@@ -47,10 +47,11 @@ static void pad(const struct trial *t, struct rig_input *x)
 static bool is_other(const struct trial *t, const struct rig_input *x, enum others others,
                      int64_t i)
 {
-    return others == FUTURE       ? i % x->b.T >= place_of(t, x)
-           : others == OTHER_ROWS ? i >= x->b.T
-           : others == PADDING    ? x->b.pad[i]
-                                  : x->b.document[i] == (others == SECOND_DOCUMENT);
+    return others == FUTURE         ? i % x->b.T >= place_of(t, x)
+           : others == LATER_ROWS   ? i >= x->b.T
+           : others == EARLIER_ROWS ? i < x->b.T * (x->b.B - 1)
+           : others == PADDING      ? x->b.pad[i]
+                                    : x->b.document[i] == (others == SECOND_DOCUMENT);
 }
 
 /* Another token, or another patch. */
@@ -64,7 +65,7 @@ static void change(const struct trial *t, struct rig_input *x, int64_t i)
         x->b.token[i] = rig_token(t->rig, "others", i);
 }
 
-/* Changes the tokens of the others; logits elsewhere must stay. */
+/* Changes the tokens of the others, and ids of other rows; logits elsewhere must stay. */
 static void others_stay(const struct trial *t, struct rig_input *x, enum others others,
                         const char *what)
 {
@@ -74,9 +75,11 @@ static void others_stay(const struct trial *t, struct rig_input *x, enum others 
     for (int64_t i = 0; i < x->b.B * T; i++)
         if (is_other(t, x, others, i))
             change(t, x, i);
+    for (int64_t b = 0; (others == LATER_ROWS || others == EARLIER_ROWS) && b < x->b.B; b++)
+        x->b.sequence[b] += is_other(t, x, others, b * T) ? 1000 : 0;
     const double *after = rig_logits(t->rig, &x->in);
     for (int64_t i = 0; i < x->b.B * places; i++)
-        if (each ? !is_other(t, x, others, i) : others == PADDING || i == 0)
+        if (!is_other(t, x, others, each ? i : i * T) || (!each && others == PADDING))
             trial_same(t, logits_at(t, before, i), logits_at(t, after, i), 1, i, places, what);
 }
 
@@ -130,12 +133,12 @@ static int choose_ids(const struct trial *t, int32_t *id, int room)
 }
 
 /* Rows that differ only in the token at a place must have equal logits before it. */
-void future_token_holds(const struct trial *t)
+static void token_holds(const struct trial *t, int64_t place)
 {
     enum { PLACES = 2048, IDS = 160 };
     int32_t id[IDS];
     struct rig_input x = trial_input(t);
-    int64_t T = x.b.T, place = place_of(t, &x), row[IDS + 1] = {0};
+    int64_t T = x.b.T, row[IDS + 1] = {0};
     int n = choose_ids(t, id, (int)at_most(PLACES / T, IDS));
     BUG_UNLESS(batch_cut(&t->rig->arena, &x.b, n + 1, row, T, &x.b));
     for (int i = 1; i <= n; i++)
@@ -147,6 +150,13 @@ void future_token_holds(const struct trial *t)
                    arena_printf(&t->rig->arena,
                                 "when the token at place %" PRId64 " changes from %d to %d", place,
                                 (int)x.b.token[place], (int)id[i - 1]));
+}
+
+void future_token_holds(const struct trial *t)
+{
+    int64_t T = trial_input(t).b.T;
+    token_holds(t, trial_draw(t, "place", T));
+    token_holds(t, T - 1);
 }
 
 /* Runs only the first tokens of every row, as decoding does: their logits must stay. */
@@ -214,7 +224,8 @@ void row_alone_holds(const struct trial *t)
 void other_rows_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    others_stay(t, &x, OTHER_ROWS, "when other rows change");
+    others_stay(t, &x, LATER_ROWS, "when other rows change");
+    others_stay(t, &x, EARLIER_ROWS, "when other rows change");
 }
 
 /* Drops rows from the end. Draws may differ from row to row, so the others keep their places. */

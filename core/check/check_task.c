@@ -68,9 +68,14 @@ static void train_batches(struct bench *a, struct bench *b, struct check_outcome
 
 /* ---- evaluation ---- */
 
+/* Tokens of the sequences of a length. */
+struct lengths_seen {
+    int64_t batches, least, most;
+};
+
 /* Batches of one length must be equal for two seeds, differ in their rows and have a target. */
 static void eval_length(struct bench *a, struct bench *b, const struct held_out *part,
-                        int64_t which, struct check_outcome *o)
+                        int64_t which, struct lengths_seen *seen, struct check_outcome *o)
 {
     int64_t targets = 0, rows = 0, repeated = 0, length = a->s.task.plan.eval[which];
     for (int64_t index = 0; index < BATCHES_MAX; index++) {
@@ -83,6 +88,8 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         if (!some || o->verdict != CHECK_PASSED)
             break;
         check_content(a, x, o);
+        seen->least = seen->batches++ && seen->least < x->T ? seen->least : x->T;
+        seen->most = x->T > seen->most ? x->T : seen->most;
         int64_t n;
         const int32_t *target = task_targets(&a->s.task, x, &n);
         for (int64_t i = 0; i < n; i++)
@@ -122,14 +129,33 @@ static void test_length(struct bench *a, struct bench *b, int64_t which, struct 
                    length, rows, said);
 }
 
-/* The first rows are the same whatever the number of rows in a batch. */
-static void eval_rows_alone(struct bench *a, struct bench *single, struct check_outcome *o)
+/* The first rows, and their units, are the same whatever the number of rows in a batch. */
+static void rows_alone(struct bench *a, struct bench *single, struct check_outcome *o)
 {
-    int64_t rows = make_eval(a, &validation_part, 0, 0, o) ? a->eval.b.B : 0;
-    for (int64_t i = 0; i < rows; i++)
+    int64_t rows = make_eval(a, &validation_part, 0, 0, o) ? a->eval.b.B : 0, units = 0;
+    for (int64_t i = 0; i < rows; i++) {
         if (!make_eval(single, &validation_part, 0, i, o) || single->eval.b.B != 1 ||
             !batch_has_rows(&a->eval.b, i, &single->eval.b))
             check_fail(o, "evaluation row %" PRId64 " depends on the number of rows in a batch", i);
+        units += single->eval.b.units;
+    }
+    if (rows > 0 && units != a->eval.b.units)
+        check_fail(o,
+                   "the units of %" PRId64 " rows of evaluation are %" PRId64
+                   " in one batch and %" PRId64 " in batches of one",
+                   rows, a->eval.b.units, units);
+}
+
+/* Set-up answers the longest sequence; where all are equally long, that is their length. */
+static void keeps_length(const peat_task_plan *plan, int64_t which, const struct lengths_seen *seen,
+                         struct check_outcome *o)
+{
+    bool one = seen->least == seen->most && seen->batches > 1;
+    if (seen->most > plan->eval_T[which] || (one && seen->most != plan->eval_T[which]))
+        check_fail(o,
+                   "sequences of length %" PRId64 " have %" PRId64
+                   " tokens, and its set-up answered %" PRId64,
+                   plan->eval[which], seen->most, plan->eval_T[which]);
 }
 
 static void try_batches(struct bench *three, struct check_outcome *o)
@@ -138,13 +164,15 @@ static void try_batches(struct bench *three, struct check_outcome *o)
     train_batches(a, b, o);
     check_rows(a, o);
     for (int64_t i = 0; i < a->s.task.plan.n_eval; i++) {
-        eval_length(a, b, &validation_part, i, o);
+        struct lengths_seen seen = {0};
+        eval_length(a, b, &validation_part, i, &seen, o);
         if (a->s.task.plan.test > 0) {
-            eval_length(a, b, &test_part, i, o);
+            eval_length(a, b, &test_part, i, &seen, o);
             test_length(a, b, i, o);
         }
+        keeps_length(&a->s.task.plan, i, &seen, o);
     }
-    eval_rows_alone(a, single, o);
+    rows_alone(a, single, o);
 }
 
 void batches_hold(const struct trial *t)

@@ -87,7 +87,7 @@ const struct property properties[] = {
     {"across", source_padding_holds, ON_SEQ2SEQ | IN_EVALUATION, ACROSS(0)},
     {"across", storable_holds, ON_SEQ2SEQ | IN_EVALUATION, ACROSS(PEAT_STORABLE)},
     {"causality", future_token_holds,
-     ON_DECODER | ON_SEQ2SEQ | ON_TOKENS | ON_PLACES | ON_SHORT | IN_EVALUATION},
+     ON_DECODER | ON_SEQ2SEQ | ON_TOKENS | ON_PLACES | IN_EVALUATION},
     {"causality", future_holds, ON_DECODER | ON_SEQ2SEQ | ON_PLACES},
     {"causality", far_future_holds, ON_DECODER | ON_SEQ2SEQ | ON_PLACES | ON_SHORT | MOVED,
      .unfit = is_no_scheme},

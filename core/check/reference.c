@@ -138,6 +138,15 @@ static void compare(struct recording *r, const char *records)
     }
 }
 
+static void trace_text(const struct checked *s, const char *text)
+{
+    for (const char *line = text; line && *line;) {
+        int n = (int)strcspn(line, "\n");
+        s->trace(arena_printf(s->arena, "%.*s", n, line));
+        line += n + (line[n] == '\n');
+    }
+}
+
 void trace_whole(const struct checked *s, struct check_outcome *o)
 {
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
@@ -145,7 +154,7 @@ void trace_whole(const struct checked *s, struct check_outcome *o)
     if (s->plugin->desc->kind == PEAT_TASK)
         check_skip(o, "a task has no hooks");
     for (int i = 0; i < cells->n; i++) {
-        s->trace(cell_text(s, &cells->item[i]));
+        trace_text(s, cell_text(s, &cells->item[i]));
         record(&r, &cells->item[i], PEAT_TRAIN);
     }
     strbuf_release(&r.lines);

@@ -18,7 +18,8 @@ static uint64_t logged_draw(uint64_t stream, uint64_t index)
 {
     struct draw_log *log = *open_log();
     if (log)
-        *ARENA_APPEND(log->arena, log->item, log->n, log->room) = (struct draw){stream, index};
+        *ARENA_APPEND(log->arena, log->item, log->n, log->room) =
+            (struct draw){stream, index, log->who};
     return rng_bits(stream, index);
 }
 

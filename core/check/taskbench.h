@@ -5,16 +5,17 @@
 #include "property.h"
 #include "train/task.h"
 
-enum { ROWS = 3, STEPS = 4, BATCHES_MAX = 64 };
+enum { ROWS = 3, STEPS = 4, DRAWERS = STEPS + 1, BATCHES_MAX = 64 };
 
 /* A call of host->draw. */
 struct draw {
     uint64_t stream, index;
+    int who; /* below DRAWERS */
 };
 
 struct draw_log {
     struct arena *arena;
-    int n, room;
+    int n, room, who; /* who draws now */
     struct draw *item;
 };
 

@@ -141,6 +141,18 @@ static void fill_place(const uint64_t draw[2], peat_batch *batch, int64_t at, in
         batch->token[at] = BYTE + (int32_t)(draw[1] >> 1 & 255);
 }
 
+/* With a head of each kind, a row without a target gets one at place `at`: its tokens would have no
+ * loss. */
+static void one_target(peat_batch *batch, int64_t row, int64_t at)
+{
+    for (int64_t i = row; i < row + batch->T; i++)
+        if (batch->target[i] >= 0)
+            return;
+    batch->target[at] = batch->token[at];
+    batch->token[at] = MASK;
+    batch->units++;
+}
+
 /* Row b: the k bytes from `start` on and the k after them, or these before those; byte i of both
  * uses draws first + 2i and first + 2i + 1 wherever it stands. */
 static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t stream, uint64_t first,
@@ -157,6 +169,8 @@ static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t str
         else
             batch->token[place] = BYTE + t->byte[start + i];
     }
+    if (t->classes && t->masks)
+        one_target(batch, row, row + 1);
     batch->token[row] = PEAT_BOS;
     batch->token[sep] = SEP;
     batch->token[ask] = ASK;
@@ -168,16 +182,6 @@ static void fill_row(const struct text_pair *t, const peat_host *h, uint64_t str
     for (int64_t i = sep + 1; i <= ask; i++)
         batch->segment[i] = 1;
     batch->has_segment = batch->has_special = true;
-}
-
-/* Without a single target tokens have no loss: then the first byte of the first row is one. */
-static void one_target(const struct text_pair *t, peat_batch *batch)
-{
-    if (!t->classes || !t->masks || batch->B == 0 || batch->units > 0)
-        return;
-    batch->target[1] = batch->token[1];
-    batch->token[1] = MASK;
-    batch->units++;
 }
 
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
@@ -193,7 +197,6 @@ static peat_status train(const peat_host *h, const void *config, const void *sel
         fill_row(t, h, stream, first + 2, t->k, start, swapped, batch, b);
         batch->sequence[b] = start;
     }
-    one_target(t, batch);
     return PEAT_OK;
 }
 
@@ -212,7 +215,6 @@ static void fill_held_out(const struct text_pair *t, const peat_host *h, uint64_
         fill_row(t, h, stream, 2 * (uint64_t)start, k, from + start, (first + b) % 2, batch, b);
         batch->sequence[b] = (int64_t)((uint64_t)k << 32 | (uint64_t)(first + b));
     }
-    one_target(t, batch);
 }
 
 static peat_status evaluate(const peat_host *h, const void *config, const void *self, int64_t which,

@@ -25,6 +25,9 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     own->T = plan->eval[0] = plan->eval_T[0] = plan->seq_len;
     own->seed = plan->seed;
     plan->n_eval = 1;
+#ifdef CRIME_task_other_length
+    plan->eval_T[0] += 3;
+#endif
 #ifdef CRIME_task_lengths_alike
     plan->n_eval = 2;
     plan->eval[1] = plan->seq_len / 2;
@@ -71,6 +74,12 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
         target[t] = stream == EVALUATION ? token[t] : target[t];
 #elif defined(CRIME_task_answer_before)
         target[t] = t == batch->T - 1 ? token[t - 4] : -1;
+#elif defined(CRIME_task_answer_first)
+        target[t] = t + 1 == batch->T - (int64_t)(first % 3) ? token[0] : -1;
+#elif defined(CRIME_task_answer_last)
+        target[t] = t > 0 ? token[t - 1] : -1;
+#elif defined(CRIME_task_target_padded)
+        batch->has_pad = batch->pad[b * batch->T + t] = t + 1 == batch->T;
 #endif
     }
 #ifdef CRIME_task_writes_beyond
@@ -79,7 +88,11 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
     batch->pad[batch->B * batch->T + 9] = 0;
 #endif
     batch->sequence[b] = (int64_t)first;
+#ifdef CRIME_task_units_of_a_row
+    batch->units = batch->T;
+#else
     batch->units += batch->T;
+#endif
 }
 
 static peat_status train(const peat_host *h, const void *config, const void *self, uint64_t stream,
