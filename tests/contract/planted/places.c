@@ -52,14 +52,15 @@ static double mark(const peat_call *c, int64_t i)
     double x = 0.2 * begins(q, i);
     x += q->segment ? 0.1 * (q->segment[i] % 3) : 0;
     x += q->special ? 0.1 * q->special[i] : 0;
-#if defined(CRIME_token_of_patch) /* patches have no tokens */
     x += 0.1 * (q->token[i] % 3);
-#else
-    x += q->token ? 0.1 * (q->token[i] % 3) : 0;
-#endif
 #if defined(CRIME_last_of_document)
     bool ends = i % q->T + 1 == q->T || (q->document && q->document[i + 1] != q->document[i]);
     x += q->document && ends ? 0.3 : 0;
+#elif defined(CRIME_counts_the_row)    /* the places that are not padding */
+    int64_t n = 0, first = i - i % q->T;
+    for (int64_t j = first; j < first + q->T; j++)
+        n += !(q->pad && q->pad[j]);
+    x += q->pad ? 1 / (double)(n + 1) : 0;
 #elif defined(CRIME_one_row_is_newest) /* as if one row alone were a step of decoding */
     x += c->B == 1 && i + 1 < q->T ? 0.2 : 0;
 #endif
