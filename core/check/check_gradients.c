@@ -10,7 +10,8 @@
 
 enum { ELEMENTS_MAX = 100 }; /* disagreeing elements of a tensor after which its search ends */
 static const double limit = 1e-7;
-static const double steps[] = {1e-5, 1e-6, 1e-4, 1e-7};
+enum { STEPS = 4 };
+static const double steps[STEPS] = {1e-4, 1e-5, 1e-6, 1e-7};
 
 struct gradient_check {
     const struct trial *trial;
@@ -59,17 +60,25 @@ static double loss_at(const struct search *s, struct range r, double h)
     return L;
 }
 
-/* True when gradient and central difference agree at some step h; *d: both at the first h. */
+/* True when gradient and central difference agree at some step h, or where two steps cancel their
+ * error, which falls with h^2. *d: both at the first h. */
 static bool agrees(const struct search *s, struct range r, struct difference *d)
 {
-    double along = 0;
+    double along = 0, numeric[STEPS];
     for (int64_t i = r.begin; i < r.end; i++)
         along += tensor_get(&s->w->grad, i) * component(s, r, i);
-    for (size_t k = 0; k < sizeof(steps) / sizeof(*steps); k++) {
+    for (int i = 0; i < STEPS; i++) {
+        int k = (i + 1) % STEPS; /* most agree at 1e-5 */
         double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
-        const struct difference one = {along, (up - down) / (2 * steps[k])};
-        if (k == 0)
+        numeric[k] = (up - down) / (2 * steps[k]);
+        const struct difference one = {along, numeric[k]};
+        if (i == 0)
             *d = one;
+        if (relative(&one) <= limit)
+            return true;
+    }
+    for (int k = 0; k + 1 < STEPS; k++) {
+        const struct difference one = {along, (100 * numeric[k + 1] - numeric[k]) / 99};
         if (relative(&one) <= limit)
             return true;
     }
@@ -81,8 +90,8 @@ static bool is_kink(const struct search *s, struct range r)
 {
     double here = loss_at(s, r, 0), jump[2];
     for (int k = 0; k < 2; k++) {
-        double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
-        jump[k] = fabs(up - 2 * here + down) / steps[k];
+        double h = steps[k + 1], up = loss_at(s, r, h), down = loss_at(s, r, -h);
+        jump[k] = fabs(up - 2 * here + down) / h;
     }
     return jump[1] > 10 * limit && jump[1] > 0.5 * jump[0];
 }
@@ -132,7 +141,8 @@ static void check_weight(struct gradient_check *t, struct weight *w)
 /* The plugin's tensors, and of the others one in four: gradients of inputs of hooks reach all. */
 static bool is_looked_at(const struct trial *t, const struct weight *w, int k)
 {
-    return !w->frozen && (rig_registered(t->rig, w) || k % 4 == trial_draw(t, "tensors", 4));
+    int64_t few = trial_is_short(t) ? 4 : 12;
+    return !w->frozen && (rig_registered(t->rig, w) || k % few == trial_draw(t, "tensors", few));
 }
 
 /* Only a step with `backward` writes gradients, so those of w stay while losses are taken. */
@@ -159,6 +169,9 @@ static void move_weights(struct rig *r)
 void gradients_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
+    t->rig->shim.row = 3;
+    if (!trial_is_short(t) && t->phase == PEAT_TRAIN)
+        return; /* evaluation is long */
     struct gradient_check here = {.trial = t, .in = &x.in};
     hold_here(&here);
     if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
@@ -171,16 +184,21 @@ void gradients_hold(const struct trial *t)
 
 /* What the cells showed of a tensor that the plugin registers. */
 struct axis_reached {
-    int64_t cells, dead; /* cells in which its length is of heads or layers; those with a slice
+    int64_t cells, dead; /* cells in which its length is that of heads or layers; those with a slice
                           * that has no gradient */
-    int64_t least, most; /* its lengths there */
+    int64_t most;        /* the largest of its lengths; cells and dead are of those that have it */
     bool other;          /* some cell has another length */
 };
+
+/* Axes of heads, of layers, of all layers but one, and of heads on which the scheme does not act;
+ * with weights that were moved, and as they start. */
+enum { KINDS = 8 };
+static const char *const kind_names[] = {"head", "layer", "layer", "head"};
 
 struct tensor_reached {
     const char *name;
     int64_t cells, dead;
-    struct axis_reached axis[2][4]; /* axes of heads, axes of layers */
+    struct axis_reached axis[KINDS][4];
 };
 
 struct tensors_reached {
@@ -216,24 +234,28 @@ static void note_axis(struct axis_reached *x, const bool *alive, const struct te
     bool dead = false;
     for (int64_t at = 0; at < n; at++)
         dead = dead || !is_alive(alive, t, axis, at);
-    x->least = x->cells && x->least < n ? x->least : n;
-    x->most = x->most > n ? x->most : n;
-    x->cells++;
-    x->dead += dead;
+    if (n > x->most)
+        *x = (struct axis_reached){.most = n, .other = x->other};
+    x->cells += n == x->most;
+    x->dead += dead && n == x->most;
 }
 
 static void note_tensor(struct tensor_reached *x, const struct rig *r, const struct weight *w,
-                        const bool *alive, bool everywhere)
+                        const bool *alive, const struct where *where)
 {
-    const int64_t sizes[] = {r->config.model.n_head, r->config.model.n_layer};
+    int64_t H = r->config.model.n_head, L = where->n_layer ? 0 : r->config.model.n_layer;
+    const int64_t sizes[] = {where->head_end ? 0 : H, L, L - 1, where->head_end ? H : 0};
     bool any = is_alive(alive, &w->value, -1, 0);
-    x->cells++;
-    x->dead += !any;
-    for (int k = 0; any && everywhere && k < 2 * w->value.rank; k++)
-        if (w->value.dim[k / 2] == sizes[k % 2] && sizes[k % 2] > 1)
-            note_axis(&x->axis[k % 2][k / 2], alive, &w->value, k / 2);
+    x->cells += !r->plan.start;
+    x->dead += !r->plan.start && !any;
+    for (int k = 0; any && k < 4 * w->value.rank; k++) {
+        int64_t size = sizes[k % 4], is = w->value.dim[k / 4];
+        struct axis_reached *axis = &x->axis[k % 4 + 4 * r->plan.start][k / 4];
+        if (is == size && size > 1)
+            note_axis(axis, alive, &w->value, k / 4);
         else
-            x->axis[k % 2][k / 2].other |= w->value.dim[k / 2] != sizes[k % 2];
+            axis->other |= size > 0 && is != size;
+    }
 }
 
 /* Elements whose gradient is not 0 in a step of training or of evaluation. */
@@ -252,31 +274,28 @@ static bool *alive_of(struct rig *r, const struct weight *w)
 
 static void note_part(struct tensors_reached *all, struct rig *r, const struct scheme_part *s)
 {
-    const struct where *where = &s->where;
-    bool everywhere = !where->n_layer && !where->head_end && where->at == SITE_INPUT;
     for (int i = 0; i < s->part.n_weight && rig_owns(r, &s->part); i++) {
         const struct weight *w = s->part.weight[i].layer[0];
         if (w && !w->frozen)
             note_tensor(find(all, arena_strdup(r->subject->arena, s->part.weight[i].name)), r, w,
-                        alive_of(r, w), everywhere);
+                        alive_of(r, w), &s->where);
     }
 }
 
 static void judge(const struct tensor_reached *x, struct check_outcome *o)
 {
-    static const char *const what[] = {"head", "layer"};
     if (x->cells > 0 && x->dead == x->cells)
         check_fail(o,
                    "%s: the gradient of every element is 0, in training and in evaluation: it is "
                    "trained and never changes",
                    x->name);
-    for (int k = 0; k < 8; k++) {
-        const struct axis_reached *a = &x->axis[k % 2][k / 2];
-        if (!a->other && a->dead > 0 && a->dead == a->cells && a->least < a->most)
+    for (int k = 0; k < 4 * KINDS; k++) {
+        const struct axis_reached *a = &x->axis[k % KINDS][k / KINDS];
+        if (!a->other && a->dead > 0 && a->dead == a->cells)
             check_fail(o,
-                       "%s: in every model the gradient of some %s is 0: those numbers are trained "
-                       "and never change",
-                       x->name, what[k % 2]);
+                       "%s: the gradient of some %s of %" PRId64
+                       " is 0: those numbers are trained and never change",
+                       x->name, kind_names[k % 4], a->most);
     }
 }
 
@@ -284,12 +303,12 @@ static void judge(const struct tensor_reached *x, struct check_outcome *o)
  * setting may leave a tensor unused, so all cells must agree. */
 void gradients_reach(const struct checked *s, struct check_outcome *o)
 {
-    const struct rig_plan plan = {.dtype = PEAT_F64};
     const struct check_cells *cells = cells_of(s, o);
     struct tensors_reached *all = ARENA_NEW(s->arena, struct tensors_reached);
     struct check_outcome ignored = {CHECK_PASSED};
-    for (int i = 0; i < cells->n; i++) {
-        struct rig *r = rig_open(s, &cells->item[i], &plan, &ignored);
+    for (int i = 0; i < 2 * cells->n; i++) {
+        const struct rig_plan plan = {.dtype = PEAT_F64, .start = i % 2};
+        struct rig *r = rig_open(s, &cells->item[i / 2], &plan, &ignored);
         struct positional *p = &r->s.positional;
         struct scheme_part combine = {.part = p->combine_part};
         for (int k = 0; r->status == PEAT_OK && k < p->n_scheme; k++)

@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* check_repeat.c: passes are finite and repeatable, keep no memory and write only their results. */
 
+#include "plugin/params.h"
 #include "property.h"
 
+static double far_stride(const struct rig_input *x)
+{
+    enum { FARTHEST = 4900 };
+    return (double)(FARTHEST / x->b.T);
+}
+
+/* Gradients may be infinite where the loss is, at a logit of -inf. */
 static void all_finite(const struct trial *t, const struct model_input *in, const char *where)
 {
     int64_t places = rig_has_places(t->rig) ? in->T : 1;
     const double *logit = rig_logits(t->rig, in);
+    const struct weights *w = &t->rig->s.model.weights;
     for (int64_t i = 0; logit && i < in->B * places * t->rig->V; i++)
         if (!isfinite(logit[i]))
             trial_fail(t, "a logit at place %" PRId64 " of %" PRId64 "%s is %s",
                        i / t->rig->V % places, places, where,
                        isnan(logit[i]) ? "not a number" : "infinite");
+    if (!logit || t->o->verdict != CHECK_PASSED)
+        return;
+    rig_step(t->rig, in, true);
+    for (int i = 0; i < w->n && !w->item[i]->frozen; i++)
+        for (int64_t k = 0; k < tensor_count(&w->item[i]->grad); k++)
+            if (!isfinite(tensor_get(&w->item[i]->grad, k)))
+                trial_fail(t, "the gradient of %s%s is not finite", w->item[i]->name, where);
 }
 
 void finite_holds(const struct trial *t)
@@ -24,11 +40,12 @@ void finite_holds(const struct trial *t)
 
 void far_holds(const struct trial *t)
 {
-    enum { FARTHEST = 4900 };
     struct rig_input x = trial_input(t);
-    t->rig->shim.stride = (double)(FARTHEST / x.b.T);
+    t->rig->shim.stride = far_stride(&x);
     all_finite(t, &x.in,
                arena_printf(&t->rig->arena, ", with positions %g apart,", t->rig->shim.stride));
+    t->rig->shim.by = -t->rig->shim.stride * (double)(x.b.T / 2);
+    all_finite(t, &x.in, ", with positions below 0,");
 }
 
 void wider_holds(const struct trial *t)
@@ -77,12 +94,25 @@ static void same_bits(const struct trial *t, const struct step *a, const struct 
     }
 }
 
-static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
+/* The step of training, or the last one before an evaluation. */
+static void set_step(struct rig *r, struct rig_input *x, int64_t step)
+{
+    if (x->in.phase == PEAT_TRAIN)
+        x->in.step = step;
+    else
+        r->s.model.weights.step = step;
+}
+
+/* step: another one than the trial's; 0: that one. */
+static void same_in_twin(const struct trial *t, const struct rig_plan *plan, int64_t step,
                          const struct step *first, const char *what)
 {
     struct rig *twin = rig_open(t->subject, t->cell, plan, t->o);
     if (twin->status == PEAT_OK) {
         struct rig_input x = trial_input_of(t, twin);
+        twin->shim.stride = t->rig->shim.stride;
+        if (step)
+            set_step(twin, &x, step);
         const struct step elsewhere = run_step(twin, &x.in);
         same_bits(t, first, &elsewhere, what);
     } else {
@@ -102,7 +132,10 @@ void purity_holds(const struct trial *t)
     same_bits(t, &first, &again, "in two equal calls");
     same_bits(t, &first, &later, "after a call with another batch");
     const struct rig_plan plan = trial_plan(t);
-    same_in_twin(t, &plan, &first, "in a second model of the same kind");
+    same_in_twin(t, &plan, 0, &first, "in a second model of the same kind");
+    set_step(r, &x, 3);
+    const struct step third = run_step(r, &x.in);
+    same_in_twin(t, &plan, 3, &third, "in a second model, which did not run at other steps");
 }
 
 void threads_hold(const struct trial *t)
@@ -156,6 +189,22 @@ static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *w
         wrote[i] = wrote[i] || value[i] != fill;
 }
 
+/* Units may run at the same time, so they must not write to what the hook's scratch memory holds.
+ */
+static bool keeps_scratch(const struct trial *t, struct graph *g, bool keep)
+{
+    const struct shim *shim = &t->rig->shim;
+    bool same = true;
+    for (int i = 0; i < shim->n_scratch; i++) {
+        struct kept *x = (struct kept *)(uintptr_t)&shim->scratch[i];
+        if (keep)
+            x->was = memcpy(arena_alloc(g->arena, x->bytes + 1), x->at, x->bytes);
+        else
+            same = same && memcmp(x->was, x->at, x->bytes) == 0;
+    }
+    return same;
+}
+
 static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
 {
     int64_t units = custom_units(n);
@@ -167,7 +216,11 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
     memcpy(kept, n->value.data, bytes);
     for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a written byte may equal one fill */
         run_part(n, 0, units / 2, fill, first);
+        keeps_scratch(t, g, true);
         run_part(n, units / 2, units, fill, rest);
+        if (!keeps_scratch(t, g, false))
+            trial_fail(t, "'%s' in %s writes to scratch memory of its hook, which all units share",
+                       n->op->name, n->hook ? n->hook : "a hook");
     }
     memcpy(n->value.data, kept, bytes);
     for (size_t i = 0; i < bytes; i++)
@@ -238,23 +291,29 @@ void buffers_hold(const struct trial *t)
 void reads_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
+    t->rig->shim.stride = trial_draw(t, "far", 2) ? far_stride(&x) : 1;
     const struct step first = run_step(t->rig, &x.in);
     struct rig_plan plan = trial_plan(t);
     plan.guarded = ARENA_SHOWS_READS;
-    same_in_twin(t, &plan, &first, RIG_READS_NAN);
+    same_in_twin(t, &plan, 0, &first, RIG_READS_NAN);
 }
 
-/* Hooks change neither the plugin's config nor the memory that its set-up took. */
+/* Set-up and hooks change no parameter, and hooks neither the bytes of the config nor the memory
+ * that set-up took. */
 void setup_stays(const struct trial *t)
 {
     struct rig *r = t->rig;
+    const struct rig_plan plan = trial_plan(t);
+    const peat_plugin *desc = t->subject->plugin->desc;
     const struct shim *shim = &r->shim;
     struct rig_input x = trial_input(t);
     const struct plugin_use *use;
-    size_t bytes = t->subject->plugin->desc->config_size;
+    size_t bytes = desc->config_size;
     void *was[65], *config = NULL;
     for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        config = use->plugin->desc == t->subject->plugin->desc ? use->config : config;
+        config = use->plugin->desc == desc ? use->config : config;
+    const struct value *shown = params_value(desc->param, config, &r->arena);
+    rig_close(rig_open(t->subject, t->cell, &plan, t->o));
     for (int i = 0; i <= shim->n_kept; i++) {
         size_t n = i < shim->n_kept ? shim->kept[i].bytes : bytes;
         was[i] = arena_alloc(&r->arena, n + 1);
@@ -267,6 +326,8 @@ void setup_stays(const struct trial *t)
             trial_fail(t, "its hooks change memory that its set-up took");
     if (memcmp(was[shim->n_kept], config, bytes) != 0)
         trial_fail(t, "its hooks change its parameters");
+    if (!value_equal(shown, params_value(desc->param, config, &r->arena)))
+        trial_fail(t, "it changes its parameters: another set-up has others");
 }
 
 void starts_inside(const struct trial *t)

@@ -25,8 +25,10 @@ static peat_status move_positions(const peat_call *c, double *pos)
 {
     struct shim *shim = shim_of(c);
     peat_status status = shim->own->positions ? shim->own->positions(c, pos) : PEAT_OK;
-    for (int64_t i = 0; i < c->q->n_axes * c->q->pos_B * c->q->T; i++)
-        pos[i] = pos[i] * shim->stride + shim->by;
+    int64_t n = c->q->pos_B * c->q->T;
+    for (int64_t i = 0; i < c->q->n_axes * n; i++)
+        pos[i] = pos[i] * shim->stride + shim->by * (double)(1 + i / n) +
+                 shim->row * (double)(i / c->q->T % c->q->pos_B);
     return status;
 }
 
@@ -50,10 +52,17 @@ static void *keep_memory(peat_setup *s, size_t bytes)
 {
     struct shim *shim = (struct shim *)(uintptr_t)s->host;
     void *at = host_table()->alloc(s, bytes);
-    if (at && shim->n_kept < 64) {
-        shim->kept[shim->n_kept].at = at;
-        shim->kept[shim->n_kept++].bytes = bytes;
-    }
+    if (at && shim->n_kept < 64)
+        shim->kept[shim->n_kept++] = (struct kept){at, NULL, bytes};
+    return at;
+}
+
+static double *keep_scratch(const peat_call *c, int64_t n)
+{
+    struct shim *shim = shim_of(c);
+    double *at = host_table()->scratch(c, n);
+    if (at && shim->n_scratch < 64)
+        shim->scratch[shim->n_scratch++] = (struct kept){at, NULL, (size_t)n * sizeof(*at)};
     return at;
 }
 
@@ -192,6 +201,7 @@ struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
     change(r);
     r->shim.host = *host_table();
     r->shim.host.alloc = keep_memory;
+    r->shim.host.scratch = keep_scratch;
     r->s.host = &r->shim.host;
     r->status = assemble(&r->s, &r->config, &r->arena, plan->dtype, plan->shape_only, &r->err);
     if (r->status != PEAT_OK)
@@ -204,7 +214,7 @@ struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
     r->s.model.weights.step = plan->trained_step;
     const struct model_config *m = &r->s.model.config;
     r->V = m->head == PEAT_HEAD_CLASS ? m->n_class : m->vocab;
-    if (!plan->shape_only)
+    if (!plan->shape_only && !plan->start)
         disturb(r);
     return r;
 }
@@ -295,6 +305,8 @@ struct rig_input rig_input(struct rig *r, peat_phase phase)
     x.b = batch.b;
     for (int64_t i = 0; !x.b.patch && i < x.b.B * x.b.T; i++)
         x.b.token[i] = rig_token(r, "tokens", i);
+    for (int64_t i = 0; x.b.pos && i < x.b.n_axes * x.b.B * x.b.T; i++)
+        x.b.pos[i] += (double)(i / x.b.T % x.b.B % 2); /* of the row */
     for (int64_t i = 0; i < x.b.B * x.b.S; i++)
         x.b.source[i] = rig_token(r, "source", i);
     rig_renew(&x);
@@ -366,7 +378,7 @@ static void start(struct rig *r, struct graph *g)
     arena_reset(&r->step);
     graph_init(g, &r->step, &r->team, r->s.model.weights.dtype);
     g->shape_only = r->plan.shape_only;
-    r->shim.n = 0;
+    r->shim.n = r->shim.n_scratch = 0;
 }
 
 static peat_node *forward(struct rig *r, struct graph *g, const struct model_input *in,

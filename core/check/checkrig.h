@@ -58,20 +58,28 @@ struct value *settings_drawn(const struct checked *s, int64_t index);
 struct rig_plan {
     peat_dtype dtype;
     bool shape_only;
-    bool apart;         /* the plugin acts within each sequence only */
-    bool per_layer;     /* its terms are made in each layer */
-    bool moved;         /* all positions are multiplied by rig.shim.stride, and rig.shim.by added */
-    const void *config; /* the plugin's; NULL: the cell's */
-    const void *second; /* config of a second use of the scheme, on the first head; the first use
-                         * then has the other heads. NULL: no second use */
-    bool turned;        /* the second use comes before the first in the list of schemes */
-    size_t without;     /* offset of the scheme's hook that is left out; 0: none is */
-    int64_t undeclared_T;         /* see struct positional */
-    int64_t trained_step;         /* the last step of training, in evaluation */
+    bool start;           /* weights stay as they start */
+    bool apart;           /* the plugin acts within each sequence only */
+    bool per_layer;       /* its terms are made in each layer */
+    bool moved;           /* all positions are multiplied by rig.shim.stride, and rig.shim.by added,
+                           * twice to the second axis */
+    const void *config;   /* the plugin's; NULL: the cell's */
+    const void *second;   /* config of a second use of the scheme, on the first head; the first use
+                           * then has the other heads. NULL: no second use */
+    bool turned;          /* the second use comes before the first in the list of schemes */
+    size_t without;       /* offset of the scheme's hook that is left out; 0: none is */
+    int64_t undeclared_T; /* see struct positional */
+    int64_t trained_step; /* the last step of training, in evaluation */
     const peat_scheme *hooks;     /* hooks that replace the scheme's; NULL: its own */
     const peat_combine *merge;    /* replaces the combine's interface; NULL: its own */
     const peat_host *host;        /* host that hooks are given; NULL: the engine's */
     enum arena_mark_byte guarded; /* content of the guard zones of all memory; 0: no zones */
+};
+
+/* A block of memory that the plugin took. */
+struct kept {
+    void *at, *was; /* was: a copy */
+    size_t bytes;
 };
 
 /* Hooks around the subject's, which move positions and keep queries and keys of each layer. */
@@ -79,17 +87,14 @@ struct shim {
     peat_host host; /* first: a hook finds it by c->host */
     const peat_scheme *own;
     peat_scheme hooks;
-    double stride, by;
+    double stride, by, row; /* row: added to positions of the second row, and so on */
     bool wider; /* q and k are twice as wide, as another scheme before it may make them */
     int n;      /* calls of qkv in the pass */
     struct {
         peat_node *q, *k;
     } before[64], after[64];
-    int n_kept; /* blocks of memory that set-up took */
-    struct {
-        void *at;
-        size_t bytes;
-    } kept[64];
+    int n_kept, n_scratch;
+    struct kept kept[64], scratch[64]; /* of the set-up; of the hooks in the last pass */
 };
 
 struct rig {

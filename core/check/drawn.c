@@ -65,7 +65,13 @@ static struct value *draw_value(struct draws *d, const peat_param *row)
         return text_of(d, draw(d, 2) ? "true" : "false");
     if (row->type == PEAT_ENUM)
         return value_text(d->a, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
-    return type->number && !type->item ? draw_number(d, row) : NULL;
+    struct value *v = type->number ? draw_number(d, row) : NULL;
+    if (!v || !type->item)
+        return v;
+    struct value *list = value_list(d->a, NOWHERE);
+    for (int64_t n = 1 + draw(d, 3); v && n > 0; n--, v = draw_number(d, row))
+        value_append(d->a, list, v);
+    return list;
 }
 
 /* Adds one in `rare` of the rows that the map does not have. */
@@ -121,6 +127,18 @@ static void put_kind(struct draws *d, struct value *model)
         put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
 }
 
+/* Where a class token stands goes through all labels, and is left out where there is none. */
+static void put_labels(struct draws *d, struct value *model)
+{
+    const peat_param *place = rows_find(model_rows, "cls_position");
+    bool classes = strcmp(value_get(model, "head")->text, "tokens") != 0 && draw(d, 4);
+    put(d, model, "pool", text_of(d, classes ? "cls" : "mean"));
+    put(d, model, "cls_position",
+        text_of(d, place->labels[classes ? d->index / 2 % names_count(place->labels) : 0]));
+    if (d->index % 8 == 4 || draw(d, 6) == 0)
+        put(d, model, "window", whole(d, 2 + draw(d, 8)));
+}
+
 /* Sizes for which the bounds of the rows are too wide. */
 static struct value *draw_model(struct draws *d)
 {
@@ -141,6 +159,7 @@ static struct value *draw_model(struct draws *d)
     put(d, model, "n_layer", whole(d, is_long(d) || is_wide(d) ? 2 : DRAW_FROM(d, layers)));
     put(d, model, "encoder_layers", whole(d, 1 + draw(d, 2)));
     put(d, model, "d_ff", whole(d, 4 + draw(d, 16)));
+    put_labels(d, model);
     draw_rows(d, model, model_rows, 5);
     if (draw(d, 4) == 0) {
         struct value *attention = value_map(d->a, NOWHERE);

@@ -65,6 +65,7 @@ extern const struct property properties[];
 /* Why the property does not apply to the plugin; NULL: it applies. */
 const char *property_unfit(const struct property *p, const struct checked *s);
 
+bool trial_is_short(const struct trial *t);
 /* Whether the property can be tried on the cell in the phase. */
 bool trial_fits(const struct trial *t);
 /* Opens the model, tests the property and closes the model. The verdict is CHECK_SKIPPED where the

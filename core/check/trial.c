@@ -43,14 +43,19 @@ static bool is_alone(const struct cell_config *c)
            model_is_movable(&c->model);
 }
 
-bool trial_fits(const struct trial *t)
+bool trial_is_short(const struct trial *t)
 {
     enum { SHORT = 70 };
+    return longest(&t->cell->config) < SHORT;
+}
+
+bool trial_fits(const struct trial *t)
+{
     const struct cell_config *c = &t->cell->config;
     const struct model_config *m = &c->model;
     const bool holds[] = {[3] = m->input == PEAT_INPUT_TOKENS,
                           [4] = m->head != PEAT_HEAD_CLASS && !model_has_class_token(m),
-                          [5] = longest(c) < SHORT,
+                          [5] = trial_is_short(t),
                           [6] = m->n_head > 1,
                           [7] = is_alone(c),
                           [8] = t->phase == PEAT_TRAIN,

@@ -18,7 +18,8 @@ static const struct forbidden {
      " getenv secure_getenv __secure_getenv environ __environ "},
     {"reads the process or the host", "hooks are functions of their arguments",
      " getpid getppid gettid getuid geteuid getlogin getcwd gethostname gethostid uname sysconf "
-     "sysinfo getrusage getrlimit sched_getcpu getcpu get_nprocs getauxval syscall ptrace "},
+     "sysinfo getrusage getrlimit sched_getcpu getcpu get_nprocs get_nprocs_conf getpagesize "
+     "sched_getaffinity pthread_getaffinity_np getauxval syscall ptrace "},
     {"opens files", "declare a parameter with PEAT_PATH and call the host's read_file",
      " fopen fopen64 freopen freopen64 fdopen open open64 __open_2 __open64_2 openat openat64 "
      "creat creat64 opendir fdopendir popen tmpfile tmpfile64 mkstemp mkstemp64 access faccessat "

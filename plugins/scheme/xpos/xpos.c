@@ -59,8 +59,8 @@ static peat_status setup(peat_setup *s, const void *config, void **self)
 }
 
 /* cos and sin of the angles p base^(-i/n), times zeta_i^(sign (p - centre) / scale_base), of the
- * n pairs: each [pos_B, 1, T, n], the same for all heads. */
-static void turn_side(const peat_call *c, const peat_side *side, int64_t n, double sign,
+ * n pairs: each [pos_B, 1, T, n], the same for all heads. False: a number would not be finite. */
+static bool turn_side(const peat_call *c, const peat_side *side, int64_t n, double sign,
                       peat_node **turn)
 {
     const struct config *k = c->config;
@@ -71,19 +71,30 @@ static void turn_side(const peat_call *c, const peat_side *side, int64_t n, doub
         for (int64_t i = 0; i < n; i++) {
             double angle = side->pos[t] * pow(k->base, -(double)i / (double)n);
             double scale = pow(zeta(k, i, n), sign * (side->pos[t] - centre) / k->scale_base);
+            if (scale > 1e30) {
+                peat_fail(c->g,
+                          "position %g is too far from the centre, %g: raise scale_base or gamma",
+                          side->pos[t], centre);
+                return false;
+            }
             cosine[t * n + i] = scale * cos(angle);
             sine[t * n + i] = scale * sin(angle);
         }
     const int64_t dim[] = {side->pos_B, 1, side->T, n};
     turn[0] = peat_fill(c, 4, dim, cosine);
     turn[1] = peat_fill(c, 4, dim, sine);
+    return true;
+}
+
+static peat_status turn_both(const peat_call *c, int64_t n, peat_node **turn)
+{
+    bool finite = turn_side(c, c->q, n, 1, turn) && turn_side(c, c->k, n, -1, turn + 2);
+    return finite ? PEAT_OK : PEAT_FAILED;
 }
 
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
 {
-    turn_side(c, c->q, c->dims.C / 2, 1, shared);
-    turn_side(c, c->k, c->dims.C / 2, -1, shared + 2);
-    return PEAT_OK;
+    return turn_both(c, c->dims.C / 2, shared);
 }
 
 /* Where `where.dims` narrows a head, the width differs from the one prepared for. */
@@ -98,8 +109,8 @@ static peat_status qkv(const peat_call *c, peat_qkv *io)
         return PEAT_FAILED;
     }
     if (C != c->dims.C) {
-        turn_side(c, c->q, C / 2, 1, own);
-        turn_side(c, c->k, C / 2, -1, own + 2);
+        if (turn_both(c, C / 2, own) != PEAT_OK)
+            return PEAT_FAILED;
         turn = own;
     }
     io->q = peat_rotate(c->g, io->q, turn[0], turn[1], layout);

@@ -158,7 +158,7 @@ static const struct crime crimes[] = {
     {"peeker", "training_row_count", "batch", "failed",
      "the logits at place * differ by * in training between more and fewer rows in a batch (*"},
     {"peeker", "training_draws", "batch", "failed",
-     "the logits at place * differ by * in training between more and fewer rows in a batch (*"},
+     "the logits at place * differ by * in training *"},
     {"peeker", "training_padding", "padding", "failed",
      "the logits at place * differ by * in training when the tokens under padding change (*"},
     {"peeker", "training_document", "packing", "failed",
@@ -392,11 +392,9 @@ static const struct crime crimes[] = {
     {"cells", "class_id", "finite", "failed", "planted.residual: gather_rows: index * is not in *"},
     {"cells", "second_axis", "finite", "failed", "a logit at place * of * is not a number (*"},
     {"cells", "layer_ignored", "gradients", "failed",
-     "w: in every model the gradient of some layer is 0: those numbers are trained and never "
-     "change"},
+     "w: the gradient of some layer of * is 0: those numbers are trained and never change"},
     {"cells", "last_head_unused", "gradients", "failed",
-     "w: in every model the gradient of some head is 0: those numbers are trained and never "
-     "change"},
+     "w: the gradient of some head of * is 0: those numbers are trained and never change"},
     {"task", "task_leaks", "leaks", "failed", "200 batches keep * bytes"},
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
