@@ -4,5 +4,5 @@ import torch
 
 
 def merge(x, scale, shift):
-    p = torch.cat(x[1:], -1)
+    p = torch.cat([s.expand(*x[0].shape[:2], -1) for s in x[1:]], -1)
     return x[0] * (1 + p @ scale.T) + p @ shift.T

@@ -94,7 +94,8 @@ class Model(torch.nn.Module):
         p = self.config["position"].get("combine")
         if not p or "d_pos" not in p:
             return d_model
-        return p["d_pos"] if p["d_pos"] != "auto" else int(self.resolved[p["plugin"] + ".d_pos"])
+        name = os.path.splitext(os.path.basename(p["plugin"]))[0]
+        return p["d_pos"] if p["d_pos"] != "auto" else int(self.resolved[name + ".d_pos"])
 
     def formula_files(self) -> dict:
         """{path: SHA-256} of the files that the model computes with beside this package."""
