@@ -291,7 +291,7 @@ void buffers_hold(const struct trial *t)
 void reads_hold(const struct trial *t)
 {
     struct rig_input x = trial_input(t);
-    t->rig->shim.stride = trial_draw(t, "far", 2) ? far_stride(&x) : 1;
+    t->rig->shim.stride = far_stride(&x);
     const struct step first = run_step(t->rig, &x.in);
     struct rig_plan plan = trial_plan(t);
     plan.guarded = ARENA_SHOWS_READS;

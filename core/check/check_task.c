@@ -14,6 +14,20 @@ static void check_content(struct bench *a, const peat_batch *x, struct check_out
 {
     if (arena_overrun(&a->arena))
         check_fail(o, "memory is written to around the arrays of a batch");
+    const struct {
+        const char *name;
+        bool has;
+        const void *at;
+        size_t bytes;
+    } array[] = {{"pad", x->has_pad, x->pad, sizeof(*x->pad)},
+                 {"special", x->has_special, x->special, sizeof(*x->special)},
+                 {"segment", x->has_segment, x->segment, sizeof(*x->segment)},
+                 {"document", x->has_document, x->document, sizeof(*x->document)}};
+    for (int k = 0; k < 4; k++)
+        for (size_t i = 0; !array[k].has && i < (size_t)(x->B * x->T) * array[k].bytes; i++)
+            if (((const char *)array[k].at)[i])
+                check_fail(o, "it fills '%s' and leaves has_%s false", array[k].name,
+                           array[k].name);
     for (int64_t i = 0; x->has_pad && i < x->B * x->T; i++)
         if (x->pad[i] && x->target[i] >= 0)
             check_fail(o, "the target at place %" PRId64 " of row %" PRId64 " is under padding",
@@ -68,10 +82,22 @@ static void train_batches(struct bench *a, struct bench *b, struct check_outcome
 
 /* ---- evaluation ---- */
 
-/* Tokens of the sequences of a length. */
+/* Places of the batches of a length, and of its longest row without padding. */
 struct lengths_seen {
-    int64_t batches, least, most;
+    int64_t batches, least, most, longest;
 };
+
+static int64_t longest_row(const peat_batch *x)
+{
+    int64_t most = 0;
+    for (int64_t b = 0; b < x->B; b++) {
+        int64_t n = x->T;
+        for (int64_t t = 0; x->has_pad && t < x->T; t++)
+            n -= x->pad[b * x->T + t];
+        most = n > most ? n : most;
+    }
+    return most;
+}
 
 /* Batches of one length must be equal for two seeds, differ in their rows and have a target. */
 static void eval_length(struct bench *a, struct bench *b, const struct held_out *part,
@@ -90,6 +116,8 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         check_content(a, x, o);
         seen->least = seen->batches++ && seen->least < x->T ? seen->least : x->T;
         seen->most = x->T > seen->most ? x->T : seen->most;
+        int64_t row = longest_row(x);
+        seen->longest = row > seen->longest ? row : seen->longest;
         int64_t n;
         const int32_t *target = task_targets(&a->s.task, x, &n);
         for (int64_t i = 0; i < n; i++)
@@ -104,25 +132,57 @@ static void eval_length(struct bench *a, struct bench *b, const struct held_out 
         check_fail(o, "length %" PRId64 " has no target to evaluate", length);
 }
 
-/* The test part has as many sequences as set-up answered, and is not the validation part. */
-static void test_length(struct bench *a, struct bench *b, int64_t which, struct check_outcome *o)
+enum { ROWS_MAX = ROWS * BATCHES_MAX };
+
+/* Numbers that stand for the rows of a part; how many there are, 0 ... ROWS_MAX. */
+static int64_t part_rows(struct bench *a, const struct held_out *part, int64_t which,
+                         uint64_t row[ROWS_MAX], struct check_outcome *o)
 {
-    int64_t rows = 0, length = a->s.task.plan.eval[which],
-            said = a->s.task.plan.test_sequences[which];
-    int equal = 0, batches = 0;
-    bool few = false; /* few different questions: both parts may be equal by chance */
-    while (batches < BATCHES_MAX && make_eval(a, &test_part, which, batches, o)) {
-        rows += a->eval.b.B;
-        for (int64_t i = 1; i < a->eval.b.B; i++)
-            for (int64_t j = 0; j < i; j++)
-                few = few || same_tokens(&a->eval.b, i, j);
-        equal += make_eval(b, &validation_part, which, batches, o) &&
-                 batch_has_rows(&a->eval.b, 0, &b->eval.b);
-        batches++;
+    int64_t n = 0;
+    for (int64_t index = 0; index < BATCHES_MAX && make_eval(a, part, which, index, o); index++)
+        for (int64_t b = 0; b < a->eval.b.B; b++, n++) {
+            const peat_batch *x = &a->eval.b;
+            row[n] = (uint64_t)(x->label ? x->label[b] : 0);
+            for (int64_t t = 0; t < x->T * (x->patch ? x->patch_width : 1); t++)
+                row[n] = rng_substream(
+                    row[n],
+                    x->patch ? (uint64_t)(int64_t)(1e6F * x->patch[b * x->T * x->patch_width + t])
+                             : (uint64_t)x->token[b * x->T + t]);
+            for (int64_t t = 0; t < x->S; t++)
+                row[n] = rng_substream(row[n], (uint64_t)x->source[b * x->S + t]);
+        }
+    return n;
+}
+
+static int64_t count_alike(const uint64_t *x, int64_t n, uint64_t row)
+{
+    int64_t alike = 0;
+    for (int64_t i = 0; i < n; i++)
+        alike += x[i] == row;
+    return alike;
+}
+
+/* The test part has as many sequences as set-up answered, and few of the validation part. Where
+ * rows of a part are alike there are few different ones, and both parts may share them by chance.
+ */
+static void test_length(struct bench *a, int64_t which, struct check_outcome *o)
+{
+    uint64_t test[ROWS_MAX], valid[ROWS_MAX];
+    int64_t length = a->s.task.plan.eval[which], said = a->s.task.plan.test_sequences[which];
+    int64_t rows = part_rows(a, &test_part, which, test, o), alike = 0, again = 0;
+    int64_t others = part_rows(a, &validation_part, which, valid, o);
+    for (int64_t i = 0; i < rows; i++) {
+        alike += count_alike(valid, others, test[i]) > 0;
+        again += count_alike(test, i, test[i]) > 0;
     }
-    if (!a->repeats_data && batches > 0 && !few && equal == batches)
-        check_fail(o, "the test part of length %" PRId64 " is the validation part", length);
-    if (rows > said || (batches < BATCHES_MAX && rows != said))
+    for (int64_t i = 0; i < others; i++)
+        again += count_alike(valid, i, valid[i]) > 0;
+    if (!a->repeats_data && again == 0 && alike > 5 && 4 * alike > rows)
+        check_fail(o,
+                   "%" PRId64 " of %" PRId64 " rows of the test part of length %" PRId64
+                   " are rows of the validation part",
+                   alike, rows, length);
+    if (rows > said || (rows < ROWS_MAX && rows != said))
         check_fail(o,
                    "length %" PRId64 " has %" PRId64
                    " test sequences, and its set-up answered %" PRId64,
@@ -146,10 +206,22 @@ static void rows_alone(struct bench *a, struct bench *single, struct check_outco
                    rows, a->eval.b.units, units);
 }
 
-/* Set-up answers the longest sequence; where all are equally long, that is their length. */
-static void keeps_length(const peat_task_plan *plan, int64_t which, const struct lengths_seen *seen,
-                         struct check_outcome *o)
+/* Lengths that were asked for are evaluated, and a longer one has longer rows. Set-up answers the
+ * longest sequence; where all are equally long, that is their length. */
+static void keeps_length(const struct bench *b, int64_t which, const struct lengths_seen *seen,
+                         const struct lengths_seen *last, struct check_outcome *o)
 {
+    const peat_task_plan *plan = &b->s.task.plan;
+    const peat_reals *asked = &b->config.eval.lengths;
+    if (asked->n && (plan->n_eval != asked->n || (double)plan->eval[which] != asked->item[which]))
+        check_fail(o, "it evaluates length %" PRId64 ", which eval.lengths does not have there",
+                   plan->eval[which]);
+    if (which > 0 && plan->eval_T[which] > plan->eval_T[which - 1] &&
+        seen->longest <= last->longest)
+        check_fail(o,
+                   "rows of length %" PRId64 " have no more places without padding than those of "
+                   "length %" PRId64,
+                   plan->eval[which], plan->eval[which - 1]);
     bool one = seen->least == seen->most && seen->batches > 1;
     if (seen->most > plan->eval_T[which] || (one && seen->most != plan->eval_T[which]))
         check_fail(o,
@@ -161,16 +233,18 @@ static void keeps_length(const peat_task_plan *plan, int64_t which, const struct
 static void try_batches(struct bench *three, struct check_outcome *o)
 {
     struct bench *a = &three[0], *b = &three[1], *single = &three[2];
+    struct lengths_seen seen = {0};
     train_batches(a, b, o);
     check_rows(a, o);
     for (int64_t i = 0; i < a->s.task.plan.n_eval; i++) {
-        struct lengths_seen seen = {0};
+        struct lengths_seen last = seen;
+        seen = (struct lengths_seen){0};
         eval_length(a, b, &validation_part, i, &seen, o);
         if (a->s.task.plan.test > 0) {
             eval_length(a, b, &test_part, i, &seen, o);
-            test_length(a, b, i, o);
+            test_length(a, i, o);
         }
-        keeps_length(&a->s.task.plan, i, &seen, o);
+        keeps_length(a, i, &seen, &last, o);
     }
     rows_alone(a, single, o);
 }

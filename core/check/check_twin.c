@@ -6,6 +6,7 @@
 #include "plugin/params.h"
 #include "process/apart.h"
 #include "property.h"
+#include "recorder.h"
 
 /* A second model of the case; NULL: it could not be opened. */
 static struct rig *twin_open(const struct trial *t, const struct rig_plan *plan)
@@ -66,6 +67,45 @@ static void compare_values(const struct trial *t, const struct model_input *in, 
                        (int)(i / V % places), f32[i], f64[i]);
 }
 
+/* "; first in rotary.qkv, layer 0: -1.2 in F32 and -1.3 in F64", or "" where results of hooks
+ * agree: the inputs of that call still do. */
+static const char *first_apart(const struct trial *t)
+{
+    struct recorder recorder[2];
+    struct trial trial[] = {*t, *t};
+    struct arena *a = t->subject->arena;
+    for (int i = 0; i < 2; i++) {
+        struct graph g;
+        recorder_init(&recorder[i], t->subject, a);
+        trial[i].recorder = &recorder[i];
+        struct rig_plan plan = trial_plan(&trial[i]);
+        plan.dtype = i ? PEAT_F32 : PEAT_F64;
+        trial[i].rig = rig_open(t->subject, t->cell, &plan, t->o);
+        if (trial[i].rig->status != PEAT_OK)
+            return "";
+        if (i)
+            round_weights(trial[0].rig, trial[1].rig);
+        struct rig_input x = trial_input(&trial[i]);
+        rig_loss(trial[i].rig, &g, &x.in);
+    }
+    for (int i = 0; i < recorder[0].n_made && i < recorder[1].n_made; i++)
+        for (int k = 0; k < recorder[0].made[i].n_out; k++) {
+            const struct tensor *x = &recorder[0].made[i].out[k]->value,
+                                *y = &recorder[1].made[i].out[k]->value;
+            const struct value *call = recorder[0].made[i].map.v;
+            for (int64_t n = 0; n < tensor_count(x); n++)
+                if (!(fabs(tensor_get(x, n) - tensor_get(y, n)) <=
+                      value_limit * fmax(1, fabs(tensor_get(x, n)))))
+                    return arena_printf(a,
+                                        "; first in %s.%s, layer %" PRId64 ", whose result %" PRId64
+                                        " is %.6g in F32 and %.6g in F64",
+                                        t->subject->plugin->desc->id, json_get_text(call, "hook"),
+                                        json_get_int(value_get(call, "in"), "layer", 0), n,
+                                        tensor_get(y, n), tensor_get(x, n));
+        }
+    return "";
+}
+
 /* In F32 a comparison, a sort or a kink may come out differently, so a difference counts only if
  * three inputs show it. */
 void precision_holds(const struct trial *t)
@@ -88,7 +128,7 @@ void precision_holds(const struct trial *t)
         t->rig->seed += 1000;
     }
     if (one.verdict == CHECK_FAILED)
-        trial_fail(t, "%s", one.why);
+        trial_fail(t, "%s%s", one.why, first_apart(t));
     rig_close(twin);
 }
 

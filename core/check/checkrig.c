@@ -122,7 +122,7 @@ static void disturb(struct rig *r)
     struct weights *w = &r->s.model.weights;
     for (int i = 0; i < w->n; i++) {
         struct weight *x = w->item[i];
-        uint64_t stream = rng_stream(1, "check", x->name);
+        uint64_t stream = rng_stream((uint64_t)r->seed, "check", x->name);
         for (int64_t k = 0; k < tensor_count(&x->value); k++) {
             double is = tensor_get(&x->value, k);
             double value = is + 0.2 * rng_uniform(stream, (uint64_t)k) - 0.1;

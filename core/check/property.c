@@ -108,6 +108,7 @@ const struct property properties[] = {
     {"threads", threads_hold, ON_ALL | ON_SOME | ON_SHORT | IN_EITHER},
     {"buffers", buffers_hold, ON_ALL | ON_SOME | ON_SHORT | IN_F32 | GUARDED},
     {"buffers", reads_hold, ON_ALL | ON_SOME | IN_F32},
+    {"buffers", reads_hold, ON_ALL | ON_SOME | IN_F32 | MOVED, .unfit = is_no_scheme},
     {"statics", .whole = statics_stay},
     {"uses", uses_apart, ON_DECODER | ON_ENCODER | ON_HEADS | ON_ALONE | ON_SHORT,
      .unfit = acts_on_no_head},

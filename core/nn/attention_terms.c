@@ -94,9 +94,11 @@ static bool check_qkv(struct group_attention *a, const struct call *c, peat_qkv 
     io->q = hook_shape(pass, io->q, 4, (int64_t[]){pass->B, H, Tq, C}, 0);
     io->k = hook_shape(pass, io->k, 4, (int64_t[]){pass->B, H, Tk, C}, 0);
     io->v = hook_shape(pass, io->v, 4, (int64_t[]){pass->B, H, Tk, pass->dims.C}, 0);
-    if (pass->span.front > 0 && C != node_dim(a->chain.q, 3))
+    if (pass->span.front > 0 && C != node_dim(a->chain.q, 3)) {
+        pass->g->given_up = pass->g->given_up || !graph_failed(pass->g);
         graph_fail(pass->g, "the hook changes the width of q and k, which a class token without a "
                             "position cannot have (model.cls_position: first)");
+    }
     return hook_status(pass, PEAT_OK);
 }
 

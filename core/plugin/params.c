@@ -254,8 +254,12 @@ static bool read_texts(const struct filling *f, const peat_param *row, bool item
 static bool read_reals(const struct filling *f, const peat_param *row, bool item,
                        const struct value *v, void *field)
 {
+    peat_reals *list = field;
     (void)item;
-    return read_list(f, row, read_real, v, field);
+    bool ok = read_list(f, row, read_real, v, field);
+    if (ok) /* a plugin that reads more than there is sees no number */
+        ((double *)(uintptr_t)list->item)[list->n] = (double)NAN;
+    return ok;
 }
 
 /* Reads v into the row's field of f->config; false: f->err has the allowed values. */

@@ -126,7 +126,8 @@ class Formula:
             return
         for part, name in zip(made if isinstance(made, (tuple, list)) else [made], SHAPED.get(hook, [None])):
             like = call.given.get(name)
-            if not isinstance(part, torch.Tensor) or (like is not None and part.shape != like.shape):
+            last = -1 if hook == "qkv" and name in "qk" else None  # queries and keys may become wider
+            if not isinstance(part, torch.Tensor) or (like is not None and part.shape[:last] != like.shape[:last]):
                 found = f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
                 raise Refused(f"{self.path}: {hook}{of_layer(call)} returned {found}"
                               + ("" if like is None else f", and {name} is {list(like.shape)}"))

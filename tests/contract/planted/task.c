@@ -7,7 +7,7 @@
 enum { EVALUATION = 77 }; /* the stream of its draws */
 
 struct self {
-    int64_t T;
+    int64_t T[PEAT_MAX_LENGTHS];
     uint64_t seed;
 };
 
@@ -22,23 +22,27 @@ static peat_status setup(peat_setup *s, const void *config, peat_task_plan *plan
     (void)config;
     if (!own)
         return PEAT_NOMEM;
-    own->T = plan->eval[0] = plan->eval_T[0] = plan->seq_len;
     own->seed = plan->seed;
-    plan->n_eval = 1;
+    plan->n_eval = plan->n_lengths ? plan->n_lengths : 1;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        own->T[i] = plan->eval[i] = plan->eval_T[i] =
+            plan->n_lengths ? plan->length[i] : plan->seq_len;
 #ifdef CRIME_task_other_length
     plan->eval_T[0] += 3;
 #endif
 #ifdef CRIME_task_lengths_alike
-    plan->n_eval = 2;
-    plan->eval[1] = plan->seq_len / 2;
-    plan->eval_T[1] = plan->seq_len;
+    if (!plan->n_lengths)
+        plan->n_eval = 2;
+    plan->eval[1] = plan->eval[0] / 2;
+    own->T[1] = plan->eval_T[1] = plan->eval_T[0];
 #endif
 #ifdef CRIME_task_reads_another_file
     int64_t n;
     if (!s->host->read_file(s, "elsewhere", &n))
         return PEAT_IO;
 #elif defined(CRIME_task_tests_on_validation)
-    plan->test_sequences[0] = 12;
+    for (int64_t i = 0; i < plan->n_eval; i++)
+        plan->test_sequences[i] = 12;
 #endif
     plan->vocab = 8;
     plan->length_unit = "tokens";
@@ -124,13 +128,13 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
     const struct self *own = self;
     uint64_t stream = EVALUATION;
     int64_t before = index * batch->B; /* rows of earlier batches */
-    (void)config, (void)which, (void)before;
+    (void)config, (void)before;
 #if defined(CRIME_task_eval_seed)
     stream = own->seed;
 #elif defined(CRIME_task_eval_rows)
     before = index * 7;
 #endif
-    batch->T = own->T;
+    batch->T = own->T[which];
     for (int64_t b = 0; b < batch->B; b++)
 #ifdef CRIME_task_eval_alike
         fill(h, stream, (uint64_t)0, batch, b);
@@ -138,8 +142,8 @@ static peat_status evaluate(const peat_host *h, const void *config, const void *
         fill(h, stream, (uint64_t)(before + b), batch, b);
 #endif
 #ifdef CRIME_task_answer_differs /* the input goes on with another answer than is asked for */
-    batch->prompt = own->T / 2;
-    batch->answer = own->T / 2;
+    batch->prompt = own->T[which] / 2;
+    batch->answer = own->T[which] / 2;
 #endif
     if (index * batch->B >= 12)
         batch->B = 0;

@@ -108,7 +108,7 @@ struct graph {
     const char *hook;    /* name of the hook that is running; set around plugin calls      */
     struct trail *trail; /* records the kernels of plugins that run; NULL: they are not recorded */
     struct error err;    /* the first error; after it every operation returns NULL          */
-    bool given_up;       /* a plugin set the first error by peat_fail                       */
+    bool given_up;       /* the first error refuses the model, as a plugin does by peat_fail */
     const char *missing; /* the needs that the running hook did not declare, "PEAT_NEED_X (x_q,
                           * x_k)"; or NULL */
 };
