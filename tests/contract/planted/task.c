@@ -83,7 +83,8 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
 #elif defined(CRIME_task_answer_last)
         target[t] = t > 0 ? token[t - 1] : -1;
 #elif defined(CRIME_task_target_padded)
-        batch->has_pad = (batch->pad[b * batch->T + t] = t + 1 == batch->T);
+        batch->has_pad = true;
+        batch->pad[b * batch->T + t] = t + 1 == batch->T;
 #endif
     }
 #ifdef CRIME_task_writes_beyond
