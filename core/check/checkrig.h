@@ -18,17 +18,6 @@ enum { GUARD_BYTES = 4096 };
 #define RIG_READS_NAN                                                                              \
     "when memory that was neither given nor written holds NaN: the plugin reads it"
 
-/* The plugin's parameters with one switch or label changed. */
-struct variant {
-    const char *text; /* "beyond: clamp"; "" for the parameters as given */
-    struct value *settings;
-};
-
-struct variants {
-    int n, room;
-    struct variant *item;
-};
-
 struct check_cell {
     const char *file;
     struct cell_config config;
@@ -164,9 +153,7 @@ peat_node *rig_loss(struct rig *r, struct graph *g, const struct model_input *in
 /* The loss, or NaN, which with `backward` fails r->o; gradients are left in the weights. */
 double rig_step(struct rig *r, const struct model_input *in, bool backward);
 
-/* checkvariants.c */
-/* The parameters as given, and every other label and switch that is accepted. */
-const struct variants *variants_make(const struct checked *s);
+/* checksettings.c */
 /* The plugin's parameters as a map: stand-ins for required ones, the given ones, and `over`. */
 struct value *checked_settings(const struct checked *s, const struct value *over);
 /* The same as a config. */

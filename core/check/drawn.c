@@ -58,11 +58,13 @@ static struct value *draw_number(struct draws *d, const peat_param *row)
     return row_in_bounds(row, v->real) ? v : NULL;
 }
 
+static const char *const switches[] = {"false", "true", NULL};
+
 static struct value *draw_value(struct draws *d, const peat_param *row)
 {
     const struct param_type *type = row_type(row);
     if (row->type == PEAT_BOOL)
-        return text_of(d, draw(d, 2) ? "true" : "false");
+        return text_of(d, switches[draw(d, 2)]);
     if (row->type == PEAT_ENUM)
         return value_text(d->a, NOWHERE, row->labels[draw(d, names_count(row->labels))]);
     struct value *v = type->number ? draw_number(d, row) : NULL;
@@ -107,36 +109,46 @@ static bool is_wide(const struct draws *d)
     return d->index % 8 == 2;
 }
 
-/* One in four has positions on two axes where the plugin understands them. */
+/* Cells with classes come in turn: of tokens, of patches, of both kinds of heads. */
+static const char *const with_classes[][3] = {{"class", "tokens", "encoder"},
+                                              {"class", "patches", "encoder"},
+                                              {"both", "tokens", "encoder"},
+                                              {"class", "patches", "encoder"}};
+
+/* Draws that a task or the plugin refuses again and again are given up. */
+static bool is_usual(const struct draws *d)
+{
+    return d->attempt < 12;
+}
+
+/* Two in sixteen have positions on two axes where the plugin understands them. */
 static bool is_grid(const struct draws *d)
 {
     const peat_scheme *own = checked_scheme(d->s);
-    return own && own->max_axes > 1 && d->index % 4 == 3 && d->attempt < 12;
+    return own && own->max_axes > 1 && d->index % 8 == 7 && is_usual(d);
 }
 
-/* Every other cell is a decoder of tokens; the others go through all kinds of models, and are of
- * two sequences where the plugin can act across these. */
+/* Every other cell is a decoder of tokens, and one in four has classes; the others go through all
+ * kinds of models, and are of two sequences where the plugin can act across these. */
 static void put_kind(struct draws *d, struct value *model)
 {
     static const char *const keys[] = {"head", "input", "arch"};
     const peat_scheme *own = checked_scheme(d->s);
-    bool usual = d->attempt < 12, across = own && own->traits & PEAT_ACROSS && d->index % 4 == 1;
+    bool across = own && own->traits & PEAT_ACROSS && d->index % 4 == 1 && is_usual(d);
+    bool decoder = is_usual(d) && (across || d->index % 2 == 0);
     /* From 11 downwards, the kinds that tasks make batches for differ most from cell to cell. */
-    int64_t n =
-        usual && (across || d->index % 2 == 0) ? 0 : 11 + 17 * (d->index / 2) + d->attempt / 6;
+    int64_t n = decoder ? 0 : 11 + 17 * (d->index / 2) + d->attempt / 6;
     for (int i = 0; i < 3; i++) {
         const peat_param *row = rows_find(model_rows, keys[i]);
         int64_t labels = names_count(row->labels);
-        put(d, model, keys[i], text_of(d, row->labels[n % labels]));
+        const char *label = row->labels[n % labels];
+        if (d->index % 4 == 3 && is_usual(d))
+            label = with_classes[d->index / 4 % 4][i];
+        put(d, model, keys[i], text_of(d, label));
         n /= labels;
     }
-    if (across && usual)
+    if (across)
         put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
-    if (is_grid(d)) {
-        put(d, model, "head", text_of(d, "class"));
-        put(d, model, "input", text_of(d, "patches"));
-        put(d, model, "arch", text_of(d, arch_names[PEAT_ENCODER]));
-    }
 }
 
 /* Where a class token stands goes through all labels, and is left out where there is none. */
@@ -146,7 +158,7 @@ static void put_labels(struct draws *d, struct value *model)
     bool classes = strcmp(value_get(model, "head")->text, "tokens") != 0 && draw(d, 4);
     put(d, model, "pool", text_of(d, classes ? "cls" : "mean"));
     put(d, model, "cls_position",
-        text_of(d, place->labels[classes ? d->index / 2 % names_count(place->labels) : 0]));
+        text_of(d, place->labels[classes ? d->index / 4 % names_count(place->labels) : 0]));
     if (d->index % 8 == 4 || draw(d, 6) == 0)
         put(d, model, "window", whole(d, 2 + draw(d, 8)));
 }
@@ -254,13 +266,28 @@ static const struct plugin *draw_plugin(struct draws *d, peat_kind kind, bool st
     return NULL;
 }
 
-/* The plugin with its settings: each label and switch in turn, then some of all. */
+/* Puts choice i of the labels and switches that are no defaults; false: there are fewer. */
+static bool put_choice(struct draws *d, struct value *map, int64_t i)
+{
+    const peat_param *row = d->s->plugin->desc->param;
+    for (; row && row->key; row++) {
+        const char *const *labels = row->type == PEAT_ENUM ? row->labels : switches;
+        bool chooses = row->type == PEAT_BOOL || row->type == PEAT_ENUM;
+        for (int k = 0; chooses && !value_get(d->s->given, row->key) && labels[k]; k++)
+            if (k != (int)row->preset && i-- == 0)
+                put(d, map, row->key, text_of(d, labels[k]));
+    }
+    return i < 0;
+}
+
+/* The plugin with its settings: the defaults, each other label and switch in turn, then some of
+ * all. */
 static struct value *subject(struct draws *d)
 {
-    const struct variants *v = variants_make(d->s);
-    const struct variant *one = &v->item[d->index % v->n];
-    struct value *map = value_merge(d->a, named(d, d->s->plugin->path), one->settings);
-    if (d->index >= v->n && d->index % 3 && d->s->plugin->desc->kind != PEAT_TASK)
+    struct value *map =
+        value_merge(d->a, named(d, d->s->plugin->path), checked_settings(d->s, NULL));
+    if (d->index > 0 && !put_choice(d, map, d->index - 1) && d->index % 3 &&
+        d->s->plugin->desc->kind != PEAT_TASK)
         draw_rows(d, map, d->s->plugin->desc->param, 2);
     return map;
 }
@@ -354,8 +381,19 @@ static struct value *task_of(struct draws *d, const char *name)
 
 enum acceptance { ACCEPTED, REFUSED, TASK_REFUSED };
 
+/* Whether each parameter of the plugin that can be a small id is one of the vocabulary. */
+static bool has_ids(const struct rig *r)
+{
+    const peat_param *row = r->subject->plugin->desc->param;
+    bool all = true;
+    for (; row && row->key; row++)
+        all = all && (row->type != PEAT_INT || row->preset < 0 || row->preset > 255 ||
+                      rig_named(r, row) >= 0);
+    return all;
+}
+
 /* Whether the engine and the plugins accept the model, as far as shapes show it. Few cells have one
- * place alone, as a decoder of short answers has. */
+ * place alone, as a decoder of short answers has, and some have all ids that the plugin names. */
 static enum acceptance accepts(struct draws *d, const struct value *root, struct error *err)
 {
     enum { MOST_FLOPS = 12000000 }; /* of a pass, so that a check takes seconds */
@@ -374,7 +412,8 @@ static enum acceptance accepts(struct draws *d, const struct value *root, struct
     bool ok = r->status == PEAT_OK;
     for (int phase = PEAT_TRAIN; ok && phase <= PEAT_EVAL; phase++) {
         struct rig_input x = rig_input(r, (peat_phase)phase);
-        task = ok = x.b.B > 0 && (x.b.T > 1 || d->index % 16 == 9 || d->attempt > 11);
+        task = ok = x.b.B > 0 && (x.b.T > 1 || d->index % 16 == 9 || !is_usual(d)) &&
+                    ((d->index % 8 != 6 && d->index % 16 != 8) || has_ids(r) || !is_usual(d));
         if (ok)
             rig_logits(r, &x.in);
         ok = ok && !r->given_up && r->flops < MOST_FLOPS;

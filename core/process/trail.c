@@ -176,7 +176,10 @@ void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]
     if (!page || signal != SIGSEGV || !page->hook[0] || page->kernel[0] || !page->missing[0])
         return;
     COPY(missing, page->missing);
-    snprintf(hint, TRAIL_HINT, "; pointers that it has not declared are NULL there: %s", missing);
+    snprintf(hint, TRAIL_HINT,
+             "; the address is outside of its memory, or it is one of the pointers that it has not "
+             "declared, which are NULL there: %s",
+             missing);
 }
 
 bool trail_said(const struct trail_page *page, struct error *err)

@@ -70,8 +70,7 @@ static const struct crime crimes[] = {
     {"across", "across_by_row", "across", "failed",
      "it claims to act across two sequences, but the logits at place * differ by * between a pass "
      "over all rows and one over the newest (*"},
-    {"across", "across_square", "across", "failed",
-     "it claims to act across two sequences, but where.across changes no logit (*"},
+    {"across", "across_square", "across", "failed", "*"},
     {"neighbour", "sees_future", "causality", "failed", "the logits at place * differ by *"},
     {"combine", "merges_future", "causality", "failed", "the logits at place * differ by *"},
     {"neighbour", "sees_length", "prefix", "failed",
@@ -90,7 +89,7 @@ static const struct crime crimes[] = {
     {"kernel", "sees_thread", "threads", "failed",
      "the loss is * and * with 1 and with * threads (*"},
     {"kernel", "writes_operand", "buffers", "failed",
-     "the result of '*' was written to by what ran after it (*"},
+     "the result of '*'*was written to by what ran after it (*"},
     {"kernel", "writes_beyond", "buffers", "failed",
      "memory is written to around what planted.residual was given or made (*"},
     {"kernel", "writes_tensor", "buffers", "failed", "a trained tensor was written to (*"},

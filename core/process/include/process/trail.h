@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 240, TRAIL_NOTICE = 1024 };
+enum { TRAIL_TEXT = 96, TRAIL_PLUGINS = 12, TRAIL_HINT = 288, TRAIL_NOTICE = 1024 };
 
 struct trail_plugin {
     char id[TRAIL_TEXT];
@@ -72,7 +72,8 @@ void trail_say(struct trail *t, const struct error *err);
  * "rotary.qkv"; "": none. */
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT]);
 /* A hint on a process that a signal ended. After a bad address in a hook without all tensors: ";
- * what it does not declare is NULL there: PEAT_NEED_X (x_q, x_k)"; after SIGBUS its meaning;
+ * the address is outside of its memory, or it is one of the pointers that it has not declared, which
+ * are NULL there: PEAT_NEED_X (x_q, x_k)"; after SIGBUS its meaning;
  * otherwise "". */
 void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]);
 /* The reason that the process gave for its end; false: it gave none. */

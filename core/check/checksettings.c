@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* checkvariants.c: the configs a plugin is checked with. */
+/* checksettings.c: the parameters a plugin is checked with. */
 
 #include "checkrig.h"
 #include "plugin/paramrow.h"
@@ -87,39 +87,4 @@ bool checked_config(const struct checked *s, const struct value *over, const voi
     return params_fill(desc->param, filled, checked_settings(s, over), what, NULL, s->arena, err) ==
                PEAT_OK &&
            know_files(s, filled, err);
-}
-
-/* Adds a variant for every choice of a label or switch except the one in `shown`. */
-static void add_choices(const struct checked *s, struct variants *v, const peat_param *row,
-                        const struct value *shown)
-{
-    static const char *const both[] = {"false", "true", NULL};
-    const char *const *choice = row->type == PEAT_BOOL   ? both
-                                : row->type == PEAT_ENUM ? row->labels
-                                                         : NULL;
-    for (int i = 0; choice && choice[i]; i++) {
-        struct value *over = value_map(s->arena, NOWHERE);
-        const void *config;
-        value_set(s->arena, over, row->key, NOWHERE,
-                  row->type == PEAT_BOOL ? value_bool(s->arena, NOWHERE, i)
-                                         : value_text(s->arena, NOWHERE, choice[i]));
-        if (!value_equal(over->item[0], value_get(shown, row->key)) &&
-            checked_config(s, over, &config, NULL))
-            *ARENA_APPEND(s->arena, v->item, v->n, v->room) = (struct variant){
-                arena_printf(s->arena, "%s: %s", row->key, choice[i]), checked_settings(s, over)};
-    }
-}
-
-const struct variants *variants_make(const struct checked *s)
-{
-    struct variants *v = ARENA_NEW(s->arena, struct variants);
-    const peat_param *row = s->plugin->desc->param;
-    const void *config;
-    *ARENA_APPEND(s->arena, v->item, v->n, v->room) =
-        (struct variant){"", checked_settings(s, NULL)};
-    const struct value *shown =
-        checked_config(s, NULL, &config, NULL) ? params_value(row, config, s->arena) : NULL;
-    for (; shown && row && row->key; row++)
-        add_choices(s, v, row, shown);
-    return v;
 }
