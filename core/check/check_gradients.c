@@ -142,10 +142,10 @@ static void check_weight(struct gradient_check *t, struct weight *w)
                    w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->T);
 }
 
-/* The plugin's tensors, and of the others one in four: gradients of inputs of hooks reach all. */
+/* The plugin's tensors, and of the others one in six: gradients of inputs of hooks reach all. */
 static bool is_looked_at(const struct trial *t, const struct weight *w, int k)
 {
-    int64_t few = trial_is_short(t) ? 4 : 12;
+    int64_t few = trial_is_short(t) ? 6 : 12;
     return !w->frozen && (rig_registered(t->rig, w) || k % few == trial_draw(t, "tensors", few));
 }
 
@@ -262,27 +262,30 @@ static void note_tensor(struct tensor_reached *x, const struct rig *r, const str
     }
 }
 
-/* Elements whose gradient is not 0 in a step of training or of evaluation. */
-static bool *alive_of(struct rig *r, const struct weight *w)
+/* Elements of all weights whose gradient is not 0 in a step of training or of evaluation. */
+static bool *find_alive(struct rig *r)
 {
-    bool *alive = ARENA_ARRAY(&r->arena, tensor_count(&w->value), bool);
+    const struct weights *w = &r->s.model.weights;
+    bool *alive = ARENA_ARRAY(&r->arena, w->size, bool);
     for (int phase = PEAT_TRAIN; phase <= PEAT_EVAL; phase++) {
         struct rig_input x = rig_input(r, (peat_phase)phase);
         x.in.step = phase == PEAT_TRAIN;
         rig_step(r, &x.in, true);
-        for (int64_t i = 0; i < tensor_count(&w->grad); i++)
-            alive[i] |= tensor_get(&w->grad, i) != 0;
+        for (int k = 0; k < w->n; k++)
+            for (int64_t i = 0; i < tensor_count(&w->item[k]->grad); i++)
+                alive[w->item[k]->offset + i] |= tensor_get(&w->item[k]->grad, i) != 0;
     }
     return alive;
 }
 
-static void note_part(struct tensors_reached *all, struct rig *r, const struct scheme_part *s)
+static void note_part(struct tensors_reached *all, struct rig *r, const struct scheme_part *s,
+                      const bool *alive)
 {
     for (int i = 0; i < s->part.n_weight && rig_owns(r, &s->part); i++) {
         const struct weight *w = s->part.weight[i].layer[0];
         if (w && !w->frozen)
             note_tensor(find(all, arena_strdup(r->subject->arena, s->part.weight[i].name)), r, w,
-                        alive_of(r, w), &s->where);
+                        alive + w->offset, &s->where);
     }
 }
 
@@ -315,10 +318,11 @@ void gradients_reach(const struct checked *s, struct check_outcome *o)
         struct rig *r = rig_open(s, &cells->item[i / 2], &plan, &ignored);
         struct positional *p = &r->s.positional;
         struct scheme_part combine = {.part = p->combine_part};
-        for (int k = 0; r->status == PEAT_OK && k < p->n_scheme; k++)
-            note_part(all, r, &p->scheme[k]);
-        if (r->status == PEAT_OK && p->combine)
-            note_part(all, r, &combine);
+        const bool *alive = r->status == PEAT_OK ? find_alive(r) : NULL;
+        for (int k = 0; alive && k < p->n_scheme; k++)
+            note_part(all, r, &p->scheme[k], alive);
+        if (alive && p->combine)
+            note_part(all, r, &combine, alive);
         rig_close(r);
     }
     for (int i = 0; i < all->n; i++)

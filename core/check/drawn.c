@@ -175,12 +175,12 @@ static struct value *draw_model(struct draws *d)
     C = is_wide(d) ? 16 << C % 3 : d->index % 8 == 4 && C > 8 ? 8 : C;
     while (H * C < 8)
         C *= 2;
-    while (H * C > (is_long(d) ? 32 : 128))
+    while (H * C > (is_long(d) ? 32 : is_wide(d) ? 128 : d->index % 8 == 4 ? 96 : 48))
         H = (H + 1) / 2;
     put_kind(d, model);
     put(d, model, "d_model", whole(d, H * C));
     put(d, model, "n_head", whole(d, H));
-    put(d, model, "n_layer", whole(d, is_long(d) || is_wide(d) ? 2 : DRAW_FROM(d, layers)));
+    put(d, model, "n_layer", whole(d, is_wide(d) ? 1 : is_long(d) ? 2 : DRAW_FROM(d, layers)));
     put(d, model, "encoder_layers", whole(d, 1 + draw(d, 2)));
     put(d, model, "d_ff", whole(d, 4 + draw(d, 16)));
     put_labels(d, model);
