@@ -272,7 +272,7 @@ static bool *find_alive(struct rig *r)
         x.in.step = phase == PEAT_TRAIN;
         rig_step(r, &x.in, true);
         for (int k = 0; k < w->n; k++)
-            for (int64_t i = 0; i < tensor_count(&w->item[k]->grad); i++)
+            for (int64_t i = 0; !w->item[k]->frozen && i < tensor_count(&w->item[k]->grad); i++)
                 alive[w->item[k]->offset + i] |= tensor_get(&w->item[k]->grad, i) != 0;
     }
     return alive;
