@@ -190,7 +190,8 @@ void gradients_hold(const struct trial *t)
 struct axis_reached {
     int64_t cells, dead; /* cells in which its length is that of heads or layers; those with a slice
                           * that has no gradient */
-    int64_t most;        /* the largest of its lengths; cells and dead are of those that have it */
+    int64_t least, most; /* of its lengths, which show that it is no axis of the same length by
+                          * chance; cells and dead are of those that have the most */
     bool other;          /* some cell has another length */
 };
 
@@ -238,8 +239,10 @@ static void note_axis(struct axis_reached *x, const bool *alive, const struct te
     bool dead = false;
     for (int64_t at = 0; at < n; at++)
         dead = dead || !is_alive(alive, t, axis, at);
+    int64_t least = x->most && x->least < n ? x->least : n;
     if (n > x->most)
         *x = (struct axis_reached){.most = n, .other = x->other};
+    x->least = least;
     x->cells += n == x->most;
     x->dead += dead && n == x->most;
 }
@@ -298,7 +301,7 @@ static void judge(const struct tensor_reached *x, struct check_outcome *o)
                    x->name);
     for (int k = 0; k < 4 * KINDS; k++) {
         const struct axis_reached *a = &x->axis[k % KINDS][k / KINDS];
-        if (!a->other && a->dead > 0 && a->dead == a->cells)
+        if (!a->other && a->least < a->most && a->dead > 0 && a->dead == a->cells)
             check_fail(o,
                        "%s: the gradient of some %s of %" PRId64
                        " is 0: those numbers are trained and never change",

@@ -121,6 +121,12 @@ static bool is_usual(const struct draws *d)
     return d->attempt < 12;
 }
 
+/* Two in sixteen are encoders of tokens with nothing beside the plugin. */
+static bool is_plain(const struct draws *d)
+{
+    return d->index % 8 == 5 && is_usual(d);
+}
+
 /* Two in sixteen have positions on two axes where the plugin understands them. */
 static bool is_grid(const struct draws *d)
 {
@@ -144,6 +150,8 @@ static void put_kind(struct draws *d, struct value *model)
         const char *label = row->labels[n % labels];
         if (d->index % 4 == 3 && is_usual(d))
             label = with_classes[d->index / 4 % 4][i];
+        else if (is_plain(d))
+            label = i < 2 ? "tokens" : arch_names[PEAT_ENCODER];
         put(d, model, keys[i], text_of(d, label));
         n /= labels;
     }
@@ -299,7 +307,7 @@ static struct value *draw_position(struct draws *d, const struct value *model)
     const peat_scheme *own = checked_scheme(d->s);
     struct value *position = value_map(d->a, NOWHERE), *list = value_list(d->a, NOWHERE);
     bool apart = own && scheme_has(own, HOOK_SOFTMAX);
-    int n = apart || is_grid(d) ? 0 : DRAW_FROM(d, more) + (kind != PEAT_SCHEME);
+    int n = (apart || is_grid(d) || is_plain(d) ? 0 : DRAW_FROM(d, more)) + (kind != PEAT_SCHEME);
     int at = kind == PEAT_SCHEME ? (int)draw(d, n + 1) : -1;
     for (int i = 0; i < n + (own != NULL); i++) {
         const struct plugin *other =
@@ -310,7 +318,8 @@ static struct value *draw_position(struct draws *d, const struct value *model)
             value_append(d->a, list,
                          draw_scheme(d, named(d, other->name), other->desc->interface, model));
     }
-    const struct plugin *combine = draw(d, 2) ? NULL : draw_plugin(d, PEAT_COMBINE, false);
+    const struct plugin *combine =
+        is_plain(d) || draw(d, 2) ? NULL : draw_plugin(d, PEAT_COMBINE, false);
     put(d, position, "scheme", kind == PEAT_TASK ? text_of(d, "none") : list);
     put(d, position, "combine",
         kind == PEAT_COMBINE ? subject(d)

@@ -9,7 +9,8 @@ from formulas import by_head, count, turned
 
 def turns(x, weight, base, C):
     # softplus(shift) + 1 = base^(2/C), so that w = 0 is rotary
-    shift = math.log(math.expm1(math.expm1(2 / C * math.log(base))))
+    one = math.expm1(2 / C * math.log(base))
+    shift = one + math.log(-math.expm1(-one))
     f = 1 / (F.softplus(by_head(x, weight) + shift, threshold=50) + 1)
     return (f[..., None] ** count(C // 2, x).to(x.dtype)).cumsum(2)
 

@@ -85,8 +85,8 @@ extern const struct check check_trace;
 /* Draws the cells. A process that has run the plugin for that is not as one that has not. */
 extern const struct check check_cells;
 
-/* The first failure counts; without one, the first reason to skip, or else the first note. check_add
- * adds to the reason. */
+/* The first failure counts; without one, the first reason to skip, or else the first note.
+ * check_add adds to the reason. */
 void check_fail(struct check_outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void check_skip(struct check_outcome *o, const char *fmt, ...)

@@ -72,9 +72,8 @@ void trail_say(struct trail *t, const struct error *err);
  * "rotary.qkv"; "": none. */
 void trail_where(const struct trail_page *page, char where[TRAIL_TEXT]);
 /* A hint on a process that a signal ended. After a bad address in a hook without all tensors: ";
- * the address is outside of its memory, or it is one of the pointers that it has not declared, which
- * are NULL there: PEAT_NEED_X (x_q, x_k)"; after SIGBUS its meaning;
- * otherwise "". */
+ * the address is outside of its memory, or it is one of the pointers that it has not declared,
+ * which are NULL there: PEAT_NEED_X (x_q, x_k)"; after SIGBUS its meaning; otherwise "". */
 void trail_hint(const struct trail_page *page, int signal, char hint[TRAIL_HINT]);
 /* The reason that the process gave for its end; false: it gave none. */
 bool trail_said(const struct trail_page *page, struct error *err);
