@@ -47,6 +47,41 @@ START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
 }
 END_TEST
 
+/* A change of the formula of a scheme. */
+static const struct wrong {
+    const char *scheme, *change;
+} wrongs[] = {
+    {"fope", "s/cies(base, /cies(base ** 1.5, /; s/)\\[:, ::.*/)[:, :1].expand(-1, n_out)/"},
+    {"tupe", "s/^score_terms = 1/score_terms = 0/"},
+    {"deberta", "s/^score_terms = 2/score_terms = 1/"},
+    {"alibi", "s/slopes(H, delta)/slopes(H, delta).flip(0 if H > 3 else [])/"},
+    {"bam", "s/slopes(H, alpha)/slopes(H, alpha).flip(0 if H > 3 else [])/"},
+    {"t5_bias", "s/max=n - 1)/max=n - 2)/"},
+    {"rotary2d",
+     "s/in grid(pos, columns)/in (pos.flip(0) if pos.dim() == 3 else grid(pos, columns))/"},
+    {"tupe", "s/theta_key/theta_/; s/theta_query/theta_key/; s/theta_\"/theta_query\"/"},
+    {"query_temperature", "s/floor).floor/floor).round/"},
+    {"tape_equivariant", "s/\\[layer\\] for/[min(layer, 1)] for/"},
+};
+enum { WRONGS = sizeof(wrongs) / sizeof(wrongs[0]) };
+
+START_TEST(a_wrong_formula_of_a_shipped_scheme_is_found)
+{
+    const struct wrong *w = &wrongs[_i];
+    shell_expect(
+        0,
+        "mkdir -p scheme/wrong && cp \"$PEAT_SOURCE\"/plugins/scheme/formulas.py scheme && "
+        "sed '%s' \"$PEAT_SOURCE\"/plugins/scheme/%s/formula.py >scheme/wrong/wrong.py",
+        w->change, w->scheme);
+    shell_says(1, "the formula", CHECK "%s --only reference --reference scheme/wrong/wrong.py",
+               w->scheme);
+    shell_says(0, "passed   reference",
+               CHECK
+               "%s --only reference --reference \"$PEAT_SOURCE\"/plugins/scheme/%s/formula.py",
+               w->scheme, w->scheme);
+}
+END_TEST
+
 static const char *const formulas[] = {"formula", "slope"};
 
 START_TEST(the_right_formula_passes)
@@ -218,6 +253,7 @@ int main(void)
         (struct tests){"formulas", shell_open, shell_close, .seconds = 600,
                        .needs = "PEAT_SOURCE PEAT cc python3-torch",
                        .loops = LOOPS({a_wrong_formula_is_found_by_its_reference_alone, CRIMES},
+                                      {a_wrong_formula_of_a_shipped_scheme_is_found, WRONGS},
                                       {the_right_formula_passes, 2},
                                       {a_mistake_in_a_reference_is_one_line, MISTAKES},
                                       {a_new_folder_agrees_with_its_reference, 2})},
