@@ -105,24 +105,34 @@ static const char *label_of(const struct value *rows, const struct value *settin
     return NULL;
 }
 
+/* One change for all rows of `here` that `there` lacks. */
+static void rows_only_in(struct changes *c, const struct value *here, const struct value *there,
+                         const char *was, const char *is)
+{
+    const char *first = NULL;
+    int n = 0;
+    for (int i = 0; i < here->n; i++)
+        if (!value_get(there, here->key[i]) && n++ == 0)
+            first = here->key[i];
+    if (n > 0)
+        add_change(c, arena_printf(c->a, "row %s", name_and_more(c->a, first, "row", n)), was, is);
+}
+
 static void compare_rows(struct changes *c, const struct value *was, const struct value *is)
 {
     for (int i = 0; i < is->n; i++) {
         const struct value *before = value_get(was, is->key[i]);
         const char *had = before ? label_of(was, is->item[i]) : NULL;
         c->row = had || !before ? NULL : is->key[i];
-        if (!before)
-            add_change(c, arena_printf(c->a, "row %s", is->key[i]), NULL, "");
-        else if (!had)
+        if (before && !had)
             compare(c, "", before, is->item[i]);
-        else if (strcmp(had, is->key[i]) != 0 && !value_equal(before, is->item[i]))
+        else if (before && strcmp(had, is->key[i]) != 0 && !value_equal(before, is->item[i]))
             add_change(c, arena_printf(c->a, "label %s", is->key[i]), "its own settings",
                        arena_printf(c->a, "those that %s had", shown_text(c->a, had)));
     }
     c->row = NULL;
-    for (int i = 0; i < was->n; i++)
-        if (!value_get(is, was->key[i]))
-            add_change(c, arena_printf(c->a, "row %s", was->key[i]), "", NULL);
+    rows_only_in(c, is, was, NULL, "");
+    rows_only_in(c, was, is, "", NULL);
 }
 
 /* ---- words ---- */
