@@ -130,7 +130,7 @@ static int refuse_option(const struct cli_command *command, const char *written)
     return cli_mistake(command->name, "unknown option '%s' of '%s'%s%s%s", written, command->name,
                        near ? "; did you mean '--" : "", near ? near : "",
                        near       ? "'?"
-                       : settings ? "; settings are written key=value, as in seeds=5"
+                       : settings ? "; settings are written key=value, as in seeds=5 or run.device=cuda"
                                   : "");
 }
 
