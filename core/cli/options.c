@@ -129,9 +129,10 @@ static int refuse_option(const struct cli_command *command, const char *written)
     bool settings = !near && command->operands && strstr(command->operands, "key=value");
     return cli_mistake(command->name, "unknown option '%s' of '%s'%s%s%s", written, command->name,
                        near ? "; did you mean '--" : "", near ? near : "",
-                       near       ? "'?"
-                       : settings ? "; settings are written key=value, as in seeds=5 or run.device=cuda"
-                                  : "");
+                       near ? "'?"
+                       : settings
+                           ? "; settings are written key=value, as in seeds=5 or run.device=cuda"
+                           : "");
 }
 
 /* ---- values ---- */
