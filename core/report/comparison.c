@@ -3,6 +3,7 @@
 
 #include "report/effects.h"
 #include "report/selector.h"
+#include "results_parts.h"
 
 /* ---- baseline ---- */
 
@@ -122,9 +123,9 @@ static void summarise(const struct result_row *row, int length, double *x, struc
     int n = 0;
     for (int i = 0; i < row->n_cell; i++) {
         const struct result_cell *c = row->cell[i];
-        if (result_counts(c) && isfinite(c->value[length]))
-            x[n++] = c->value[length];
-        untrained = untrained || (result_counts(c) && c->untrained[length]);
+        if (result_counts(c) && isfinite(result_value(c, length)))
+            x[n++] = result_value(c, length);
+        untrained = untrained || (result_counts(c) && c->at[length] && c->at[length]->untrained);
     }
     *s = summary_of(x, n);
     s->untrained = untrained;

@@ -49,7 +49,7 @@ static void put_values(struct json row, const struct result_row *from, int lengt
     for (int i = 0; i < from->n_cell; i++) {
         const struct result_cell *c = from->cell[i];
         json_put_number(values, arena_printf(row.a, "%" PRId64, c->seed),
-                        length >= 0 && result_counts(c) ? c->value[length] : (double)NAN);
+                        length >= 0 && result_counts(c) ? result_value(c, length) : (double)NAN);
     }
 }
 
@@ -157,12 +157,11 @@ static const char *reason_of(const struct result_cell *c, struct arena *a)
     return cell_has_failed(c->state) ? json_get_text(c->end, "reason") : NULL;
 }
 
-static void put_cell(struct json m, const struct results *r, const struct result_cell *c,
-                     const char *row)
+static void put_cell(struct json m, const struct results *r, const struct result_cell *c)
 {
     json_put_text(m, "cell", c->id);
     json_put_text(m, "label", c->label);
-    json_put_text(m, "row", row);
+    json_put_text(m, "row", c->row < 0 ? NULL : results_row_label(r, &r->row[c->row], m.a));
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "directory", r->dir[c->directory].path);
     json_put_text(m, "state", cell_state_name(c->state));
@@ -173,12 +172,6 @@ static void put_cell(struct json m, const struct results *r, const struct result
 
 static void put_cells(struct json m, const struct results *r)
 {
-    const char **row = ARENA_ARRAY(m.a, r->n_cell, const char *);
-    for (int i = 0; i < r->n_row; i++) {
-        const char *label = results_row_label(r, &r->row[i], m.a);
-        for (int k = 0; k < r->row[i].n_cell; k++)
-            row[r->row[i].cell[k] - r->cell] = label;
-    }
     struct json states = json_put_map(m, "states"), cells = json_put_list(m, "cells");
     int n[CELL_STATES] = {0};
     for (int i = 0; i < r->n_cell; i++)
@@ -187,7 +180,7 @@ static void put_cells(struct json m, const struct results *r)
         if (n[s])
             json_put_int(states, cell_state_name((enum cell_state)s), n[s]);
     for (int i = 0; i < r->n_cell; i++)
-        put_cell(json_add_map(cells), r, &r->cell[i], row[i]);
+        put_cell(json_add_map(cells), r, &r->cell[i]);
 }
 
 /* Contrasts and claims that do not fit the rows are left out. */

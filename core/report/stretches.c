@@ -51,8 +51,8 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
             return false;
         d[j] += of > 0.0 ? weight * value_number(nll->item[j]) / of : 0.0;
     }
-    const struct value *m = result_measure(c->result, x->metric, "test", x->length);
-    return same_factor(t, json_get_number(m, "value") * n / sum);
+    const struct measured *m = cell_measure(c, x->metric, "test", x->length);
+    return m && same_factor(t, m->value * n / sum);
 }
 
 /* The stretches of the first cell with a weight. */

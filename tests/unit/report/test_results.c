@@ -165,8 +165,8 @@ START_TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
     ck_assert_int_eq(x->n_cell, 3);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(x->cell[i]->seed, i);
-        ck_assert_double_eq(x->cell[i]->value[0], rotary[i]);
-        ck_assert_double_eq(x->cell[i]->value[1], rotary[i] + 2.0);
+        ck_assert_double_eq(x->cell[i]->at[0]->value, rotary[i]);
+        ck_assert_double_eq(x->cell[i]->at[1]->value, rotary[i] + 2.0);
     }
     const struct summary *s = &x->at[0];
     ck_assert_int_eq(s->n, 3);
@@ -417,7 +417,7 @@ START_TEST(directories_with_the_same_axes_make_one_table)
     ck_assert_int_eq(b.r.n_row, 3);
     ck_assert_int_eq(b.r.n_seed, 4);
     ck_assert_int_eq(row("rotary", "sum")->at[0].n, 4);
-    ck_assert_double_eq(row("rotary", "sum")->cell[0]->value[0], 2.0);
+    ck_assert_double_eq(row("rotary", "sum")->cell[0]->at[0]->value, 2.0);
 }
 END_TEST
 
