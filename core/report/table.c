@@ -2,7 +2,6 @@
 /* table.c: chooses and orders the rows and columns of a table of results; functions that all parts
  * of a table call: axes by name, cells, notes. */
 
-#include "report/numbers.h"
 #include "report/selector.h"
 #include "table_builder.h"
 
@@ -86,53 +85,6 @@ void table_note_rivals(struct table *t, const struct results *r)
     if (r->n_rival > SHOWN)
         table_note(t, "and %d more cells that two directories have with different bits",
                    r->n_rival - SHOWN);
-}
-
-/* ---- cells ---- */
-
-struct table_cell table_number(struct arena *a, const char *fmt, double x)
-{
-    const double longest = 1e9;
-    bool is_long = isfinite(x) && fabs(x) >= longest;
-    fmt = !is_long ? fmt : strchr(fmt, '+') ? "%+.2e" : "%.2e";
-    return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
-}
-
-static const char *spread_text(struct builder *b, double x, double sd, double ci_half, int n,
-                               bool with_sign)
-{
-    const double spread[] = {[SPREAD_CI] = ci_half, [SPREAD_SD] = sd, [SPREAD_SE] = sd / sqrt(n)};
-    return number_spread(b->a, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2,
-                         with_sign);
-}
-
-struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)
-{
-    const struct summary *s = &row->at[length];
-    bool strong = row->best[length] && b->r->n_row > 1;
-    if (strong)
-        b->t->strong = arena_printf(
-            b->a, "best%s%s, and rows whose paired difference to it has a 95 %% CI that includes 0",
-            b->r->within_text ? " within each " : "", b->r->within_text ? b->r->within_text : "");
-    return (struct table_cell){spread_text(b, s->mean, s->sd, s->ci_high - s->mean, s->n, false),
-                               s->untrained && row->drifted ? "ud"
-                               : s->untrained               ? "u"
-                               : row->drifted               ? "d"
-                                                            : "",
-                               strong};
-}
-
-struct table_cell table_diff_cell(struct builder *b, const struct result_row *row)
-{
-    const struct summary *s = &row->at[b->length];
-    if (row->baseline == (int)(row - b->r->row))
-        return table_plain("baseline");
-    if (s->pairs.n == 0 && pairs_refused(&s->pairs))
-        return table_plain("unpaired");
-    const struct difference *d = &s->diff;
-    bool crosses = row->baseline >= 0 && result_rows_cross_engines(row, &b->r->row[row->baseline]);
-    return (struct table_cell){spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true),
-                               crosses ? "e" : "", false};
 }
 
 /* ---- seeds ---- */
