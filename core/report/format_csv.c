@@ -43,7 +43,7 @@ struct column {
 
 struct measured_place {
     const struct measured *measure; /* a cell's that has it */
-    bool *in_task;                 /* [n_task] a cell of the task has it */
+    bool *in_task;                  /* [n_task] a cell of the task has it */
 };
 
 struct csv {
@@ -55,8 +55,8 @@ struct csv {
     const char **field; /* fields of the present line, by column */
     const struct result_cell *cell;
     const struct measured *measure; /* of the present line */
-    int n_place, place_room;       /* each metric, split and length that some cell has; at least the
-                                    * table's metric */
+    int n_place, place_room; /* each metric, split and length that some cell has; at least the
+                              * table's metric */
     struct measured_place *place;
     int n_chosen;
     int *chosen;        /* the columns to write, in the requested order */

@@ -30,7 +30,7 @@ static void read_cell(struct result_cell *c, struct arena *a)
 }
 
 const struct measured *cell_measure(const struct result_cell *c, const char *metric,
-                                   const char *split, int64_t length)
+                                    const char *split, int64_t length)
 {
     const struct measured *found = NULL;
     for (const struct measured *m = c->measure; m < c->measure + c->n_measure; m++)
@@ -71,27 +71,6 @@ const char *results_part(const char *split)
         if (same_text(split, words[i][0]))
             return words[i][1];
     return "";
-}
-
-/* The split that is reported: the test part; without a test part all held-out data, or the half
- * that is not used for choosing. False: some cells have a test part and others do not. */
-static bool choose_split(struct reader *x)
-{
-    const struct results *r = x->r;
-    const struct value *best = value_get_path(x->r->dir[0].plan, "report.best_over");
-    bool half = best && !x->options->every_value && json_text_is(best, "by", "halves");
-    const struct result_cell *with = NULL, *without = NULL;
-    for (int i = 0; i < r->n_cell; i++)
-        if (json_get_number(value_get(r->cell[i].config, "eval"), "test") > 0)
-            with = &r->cell[i];
-        else if (r->cell[i].config)
-            without = &r->cell[i];
-    x->r->split = with ? "test" : half ? "report" : "valid";
-    if (!with || !without)
-        return true;
-    return join_refuse(x, with->dir, without->dir,
-                       "the first is measured on a test part (eval.test), the second on all "
-                       "held-out data");
 }
 
 /* The task's metrics in its order, then other measures: the training loss. */
@@ -174,8 +153,6 @@ bool measures_read(struct reader *x)
     struct results *r = x->r;
     for (int i = 0; i < r->n_cell; i++)
         read_cell(&r->cell[i], x->a);
-    if (!choose_split(x))
-        return false;
     list_metrics(r, r->split);
     if (!choose_metric(x) || !list_lengths(x))
         return false;

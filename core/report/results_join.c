@@ -2,7 +2,9 @@
 /* results_join.c: which directories, cells and rows fit together. */
 #include "results_parts.h"
 
-bool join_refuse(struct reader *x, const char *one, const char *other, const char *fmt, ...)
+/* The error that two directories or cells do not make one table, which ends in the reason. */
+__attribute__((format(printf, 4, 5))) static bool refuse(struct reader *x, const char *one,
+                                                         const char *other, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -29,20 +31,20 @@ static bool check_together(struct reader *x, const struct rundir *first, const s
                        *other = value_get(run->plan, "report");
     const char *axes = list_axes(x, first), *other_axes = list_axes(x, run);
     if (strcmp(axes, other_axes) != 0)
-        return join_refuse(x, first->path, run->path,
-                           "the axes of the first are %s, of the second %s", axes, other_axes);
+        return refuse(x, first->path, run->path, "the axes of the first are %s, of the second %s",
+                      axes, other_axes);
     const char *m = json_get_text(report, "metric"), *n = json_get_text(other, "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return join_refuse(x, first->path, run->path,
-                           "the metric of the first is '%s', of the second '%s'; choose with "
-                           "--metric",
-                           *m ? m : "the task's", *n ? n : "the task's");
+        return refuse(x, first->path, run->path,
+                      "the metric of the first is '%s', of the second '%s'; choose with "
+                      "--metric",
+                      *m ? m : "the task's", *n ? n : "the task's");
     const struct value *best = value_get(report, "best_over");
     const struct value *other_best = value_get(other, "best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return join_refuse(x, first->path, run->path,
-                           "their report.best_over differs; --every-value shows them without it");
+        return refuse(x, first->path, run->path,
+                      "their report.best_over differs; --every-value shows them without it");
     return true;
 }
 
@@ -69,6 +71,25 @@ bool join_directories(struct reader *x, int n_dir, char *const *dir)
     return true;
 }
 
+bool join_split(struct reader *x)
+{
+    const struct results *r = x->r;
+    const struct value *best = value_get_path(x->r->dir[0].plan, "report.best_over");
+    bool half = best && !x->options->every_value && json_text_is(best, "by", "halves");
+    const struct result_cell *with = NULL, *without = NULL;
+    for (int i = 0; i < r->n_cell; i++)
+        if (json_get_number(value_get(r->cell[i].config, "eval"), "test") > 0)
+            with = &r->cell[i];
+        else if (r->cell[i].config)
+            without = &r->cell[i];
+    x->r->split = with ? "test" : half ? "report" : "valid";
+    if (!with || !without)
+        return true;
+    return refuse(x, with->dir, without->dir,
+                  "the first is measured on a test part (eval.test), the second on all "
+                  "held-out data");
+}
+
 /* ---- rows ---- */
 
 /* Two directories may have the same row if its settings are equal; its data may be elsewhere. */
@@ -83,15 +104,15 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
         return true;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
         if (value_differs(value_get(first->config, section[i]), value_get(c->config, section[i])))
-            return join_refuse(x, first->dir, c->dir,
-                               "both have the row '%s', and their settings of '%s' differ",
-                               results_row_label(x->r, row, x->a), section[i]);
+            return refuse(x, first->dir, c->dir,
+                          "both have the row '%s', and their settings of '%s' differ",
+                          results_row_label(x->r, row, x->a), section[i]);
     }
     if (one && two)
-        return join_refuse(x, first->dir, c->dir,
-                           "both have the row '%s', and the content of their data or plugins "
-                           "differs",
-                           results_row_label(x->r, row, x->a));
+        return refuse(x, first->dir, c->dir,
+                      "both have the row '%s', and the content of their data or plugins "
+                      "differs",
+                      results_row_label(x->r, row, x->a));
     return true;
 }
 

@@ -15,11 +15,11 @@ struct reader {
 
 /* ---- results_join.c: what makes one table ---- */
 
-/* The error that two directories or cells do not make one table, which ends in the reason. */
-__attribute__((format(printf, 4, 5))) bool join_refuse(struct reader *x, const char *one,
-                                                       const char *other, const char *fmt, ...);
 /* Reads the directories, whose plans must fit together. */
 bool join_directories(struct reader *x, int n_dir, char *const *dir);
+/* Sets the split that is reported: the test part; without a test part all held-out data, or the
+ * half that is not used for choosing. Some cells with a test part and others without do not fit. */
+bool join_split(struct reader *x);
 /* Adds a cell to a row, whose cells must have the same settings. If two directories have the cell,
  * the copy with more values counts. */
 bool join_cell(struct reader *x, struct result_row *row, struct result_cell *c);
@@ -32,8 +32,8 @@ void join_tasks(struct results *r, struct arena *a);
 
 /* ---- measures.c ---- */
 
-/* Reads the measures of all cells, chooses the metric, its split and its lengths, and points the
- * cells to their measures of it. */
+/* Reads the measures of all cells, chooses the metric and its lengths, and points the cells to
+ * their measures of it. The training loss has a split of its own. */
 bool measures_read(struct reader *x);
 
 /* ---- best_rows.c ---- */

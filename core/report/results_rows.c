@@ -156,11 +156,6 @@ static void read_quantities(struct result_row *row, double *room)
             row->q[i] = median_of(row, quantities[i].key, room);
 }
 
-const char *row_text(const struct result_row *row, const char *key)
-{
-    return json_get_text(row->cell[0]->planned, key);
-}
-
 bool results_have(const struct results *r, enum quantity_name q)
 {
     bool sparse = quantities[q].flags & QUANTITY_SPARSE, found = false;
@@ -203,7 +198,7 @@ static bool read_results(struct reader *x, int n_dir, char *const *dir)
     if (!join_directories(x, n_dir, dir) || !read_report(x))
         return false;
     read_cells(x);
-    if (!measures_read(x) || !make_rows(x))
+    if (!join_split(x) || !measures_read(x) || !make_rows(x))
         return false;
     join_tasks(x->r, x->a);
     return x->options->every_value || best_rows_keep(x->r, x->a, x->err) == PEAT_OK;

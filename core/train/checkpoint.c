@@ -82,23 +82,6 @@ void checkpoint_tidy(const char *dir)
     arena_release(&c.a);
 }
 
-static bool move(const char *from, const char *to, struct error *err)
-{
-    return rename(from, to) == 0 ||
-           error_fail(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
-}
-
-bool generation_remove(const char *dir, const char *name, struct error *err)
-{
-    struct arena a;
-    arena_init(&a, "checkpoint", 4096);
-    const char *aside = arena_printf(&a, "%s/%s.old.tmp", dir, name);
-    bool ok =
-        move(arena_printf(&a, "%s/%s", dir, name), aside, err) && dir_remove(aside, err) == PEAT_OK;
-    arena_release(&a);
-    return ok;
-}
-
 /* Keeps the generation of `step` and, unless that is final, the one before it and those of kept.h.
  * Generations of later steps are removed: the run went back before them. Names are sorted. */
 static void remove_others(struct writing *c, int64_t step, bool final)
@@ -117,13 +100,6 @@ static void remove_others(struct writing *c, int64_t step, bool final)
             ok = generation_remove(c->dir, name[i], &c->err);
     }
     names_free(name, n);
-}
-
-bool generation_publish(const char *dir, const char *name, const char *temporary, struct error *err)
-{
-    const struct file_path path = path_in(dir, name);
-    return (!file_exists(path.text) || generation_remove(dir, name, err)) &&
-           move(temporary, path.text, err) && dir_sync(dir, err) == PEAT_OK;
 }
 
 /* Processes that reach a step at the same time have the same bits, so either state may stay. */
