@@ -24,7 +24,8 @@ static const char *difference_text(const struct row_pair *p, const struct result
         for (int i = 0; i < REFUSALS; i++)
             if (pairs.refused[i])
                 return refusals[i].brief;
-    return number_interval(p->arena, result_value(a, length) - result_value(b, length), (double)NAN, true);
+    return number_interval(p->arena, result_value(a, length) - result_value(b, length), (double)NAN,
+                           true);
 }
 
 static void add_seeds(const struct row_pair *p, int length, struct table *t)

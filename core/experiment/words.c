@@ -121,7 +121,7 @@ struct question {
 
 /* Asks a child process: "list" where a plugin of the kind that the file or a word names has a
  * parameter of that name that is a list. */
-static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+static peat_status words_ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
 {
     const struct question *q = ctx;
     struct arena arena;
@@ -158,7 +158,7 @@ static bool takes_list(struct reading *r, const char *key)
         if (strncmp(key, kinds[i].prefix, n) != 0)
             continue;
         struct question q = {r, kinds[i].kind, key + n};
-        apart_run(ask, &q, APART_SECONDS, APART_ASIDE, &answer, NULL, &ignored);
+        apart_run(words_ask, &q, APART_SECONDS, APART_ASIDE, &answer, NULL, &ignored);
         bool yes = answer.n > 0 || strncmp(key + n, "where.", 6) == 0;
         strbuf_release(&answer);
         return yes;

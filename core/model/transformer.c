@@ -205,7 +205,7 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
                                    .doc_k = in->document};
 }
 
-static void begin(struct model *m, struct graph *g)
+static void model_begin(struct model *m, struct graph *g)
 {
     g->trail = m->positional->trail;
     trail_beat(g->trail);
@@ -223,7 +223,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     pass_init(pass, m, m->positional, &m->dims, g, front > 0 ? in : &all);
     pass->span.front = front;
     *mask = model_mask(m, &all);
-    begin(m, g);
+    model_begin(m, g);
     pass->mask = mask;
     if (!ok || !positions_fill(pass, in, class_token && front == 0))
         return NULL;
@@ -312,7 +312,7 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     graph_init(&g, arena, team, m->weights.dtype);
     g.no_grad = true;
     pass_init(&pass, m, m->positional, &m->dims, &g, in);
-    begin(m, &g);
+    model_begin(m, &g);
     if (!positions_fill(&pass, in, false))
         return error_copy(err, &g.err);
     *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.span.rows};
@@ -350,7 +350,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
         return graph_no_memory(g, "the newest rows", 0);
     const struct model_input in = input_of(s, &side);
     pass_init(&pass, m, m->positional, &m->dims, g, &in);
-    begin(m, g);
+    model_begin(m, g);
     pass.span = (struct span){.rows = side, .so_far = &keys};
     pass.stored = s;
     struct attention_mask mask = model_mask(m, &in);

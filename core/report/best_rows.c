@@ -12,7 +12,7 @@ struct choosing {
     int room; /* in r->note */
 };
 
-static peat_status choose(struct choosing *x, struct error *err)
+static peat_status best_rows_choose(struct choosing *x, struct error *err)
 {
     struct results *r = x->r;
     struct best *b = &x->best;
@@ -220,7 +220,7 @@ static void drop_axes(struct results *r, const bool *chosen)
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err)
 {
     struct choosing x = {.r = r, .a = a};
-    peat_status status = choose(&x, err);
+    peat_status status = best_rows_choose(&x, err);
     if (status != PEAT_OK || x.best.over.n_axis == 0)
         return status;
     /* Rows keep the order of the plan, whatever was chosen. */

@@ -21,7 +21,7 @@ void claim_strata(struct claim_verdict *v, const struct results *r, struct arena
     v->strata = x->n_line > 1 ? x : NULL;
 }
 
-static bool is_shown(const struct effect_interaction *i)
+static bool strata_is_shown(const struct effect_interaction *i)
 {
     return i->test.p < STATS_LEVEL;
 }
@@ -60,7 +60,7 @@ static const char *axes_text(const struct effects *x, bool shown, bool with_p, s
         const char *axis = results_axis_name(x->r, on->axis);
         if (with_p)
             axis = arena_printf(a, "%s, p = %s", axis, number_p(a, on->test.p));
-        if (is_shown(on) == shown)
+        if (strata_is_shown(on) == shown)
             text = list_add(a, text, shown ? " and " : " or ", axis);
     }
     return text;

@@ -320,7 +320,7 @@ static void compare_line(struct csv *csv)
             csv->changes[k] = csv->changes[k] || strcmp(csv->field[k], csv->first[k]) != 0;
 }
 
-static void add_line(struct csv *csv, const struct measured *measure)
+static void csv_add_line(struct csv *csv, const struct measured *measure)
 {
     struct arena_mark mark = arena_mark(csv->passing);
     csv->measure = measure;
@@ -364,7 +364,7 @@ static void add_values(struct csv *csv, const struct result_cell *c)
 {
     for (int k = 0; k < c->n_measure; k++)
         if (c->measure[k].step != 0)
-            add_line(csv, &c->measure[k]);
+            csv_add_line(csv, &c->measure[k]);
 }
 
 /* Lines without a value, of what cells of its task measure. */
@@ -380,7 +380,7 @@ static void add_no_values(struct csv *csv, const struct result_cell *c)
         struct measured none = *csv->place[k].measure;
         none.step = step > 0 ? step : -1;
         none.value = (double)NAN;
-        add_line(csv, &none);
+        csv_add_line(csv, &none);
     }
 }
 
@@ -397,7 +397,7 @@ static bool add_step(void *ctx, int line, const struct value *v)
     s->damaged = v ? 0 : line;
     struct measured m = measure_of(v);
     if (m.metric && json_get_int(v, "step", 0) != 0)
-        add_line(s->csv, &m);
+        csv_add_line(s->csv, &m);
     return v != NULL;
 }
 
@@ -416,7 +416,7 @@ static peat_status read_steps(struct csv *csv, const struct result_cell *c, stru
                                                         : error_set(err, status, "%s", why.text);
 }
 
-static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
+static peat_status csv_add_cells(struct csv *csv, bool all_steps, struct error *err)
 {
     const struct results *r = csv->r;
     peat_status status = PEAT_OK;
@@ -471,7 +471,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
 static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error *err)
 {
     int kept = 0;
-    peat_status status = add_cells(csv, all_steps, err);
+    peat_status status = csv_add_cells(csv, all_steps, err);
     for (int i = 0; i < csv->n_chosen; i++) {
         int k = csv->chosen[i];
         if (csv->n_line < 2 || csv->changes[k] || strcmp(csv->name[k], "value") == 0)
@@ -496,7 +496,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
     csv.out = out;
     write_line(&csv, csv.name);
     if (status == PEAT_OK)
-        status = add_cells(&csv, all_steps, err);
+        status = csv_add_cells(&csv, all_steps, err);
     arena_release(&kept);
     arena_release(&passing);
     return status;

@@ -51,8 +51,8 @@ static void put_quantities(struct json m, const struct result_row *row)
 }
 
 /* length -1: nothing was measured yet. */
-static void add_row(struct json rows, const struct results *r, const struct result_row *row,
-                    int length)
+static void json_add_row(struct json rows, const struct results *r, const struct result_row *row,
+                         int length)
 {
     const double nan = (double)NAN;
     const struct summary nothing = summary_of(NULL, 0);
@@ -100,7 +100,7 @@ static void add_rows(struct json rows, const struct results *r, const int *order
 {
     for (int i = 0; i < r->n_row; i++)
         for (int l = r->n_length ? 0 : -1; l < r->n_length; l++)
-            add_row(rows, r, &r->row[order ? order[i] : i], l);
+            json_add_row(rows, r, &r->row[order ? order[i] : i], l);
 }
 
 static const char *reason_of(const struct result_cell *c, struct arena *a)

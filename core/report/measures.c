@@ -20,7 +20,7 @@ struct measured measure_of(const struct value *v)
     };
 }
 
-static void read_cell(struct result_cell *c, struct arena *a)
+static void measures_read_cell(struct result_cell *c, struct arena *a)
 {
     const struct value *v;
     struct measured *m = ARENA_ARRAY(a, json_get_count(c->result, "measures"), struct measured);
@@ -152,7 +152,7 @@ bool measures_read(struct reader *x)
 {
     struct results *r = x->r;
     for (int i = 0; i < r->n_cell; i++)
-        read_cell(&r->cell[i], x->a);
+        measures_read_cell(&r->cell[i], x->a);
     list_metrics(r, r->split);
     if (!choose_metric(x) || !list_lengths(x))
         return false;

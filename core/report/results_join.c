@@ -3,8 +3,8 @@
 #include "results_parts.h"
 
 /* The error that two directories or cells do not make one table, which ends in the reason. */
-__attribute__((format(printf, 4, 5))) static bool refuse(struct reader *x, const char *one,
-                                                         const char *other, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static bool
+join_refuse(struct reader *x, const char *one, const char *other, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -31,20 +31,20 @@ static bool check_together(struct reader *x, const struct rundir *first, const s
                        *other = value_get(run->plan, "report");
     const char *axes = list_axes(x, first), *other_axes = list_axes(x, run);
     if (strcmp(axes, other_axes) != 0)
-        return refuse(x, first->path, run->path, "the axes of the first are %s, of the second %s",
-                      axes, other_axes);
+        return join_refuse(x, first->path, run->path,
+                           "the axes of the first are %s, of the second %s", axes, other_axes);
     const char *m = json_get_text(report, "metric"), *n = json_get_text(other, "metric");
     if (!x->options->metric && m && n && strcmp(m, n) != 0)
-        return refuse(x, first->path, run->path,
-                      "the metric of the first is '%s', of the second '%s'; choose with "
-                      "--metric",
-                      *m ? m : "the task's", *n ? n : "the task's");
+        return join_refuse(x, first->path, run->path,
+                           "the metric of the first is '%s', of the second '%s'; choose with "
+                           "--metric",
+                           *m ? m : "the task's", *n ? n : "the task's");
     const struct value *best = value_get(report, "best_over");
     const struct value *other_best = value_get(other, "best_over");
     if (!x->options->every_value &&
         !(best && other_best ? value_equal(best, other_best) : best == other_best))
-        return refuse(x, first->path, run->path,
-                      "their report.best_over differs; --every-value shows them without it");
+        return join_refuse(x, first->path, run->path,
+                           "their report.best_over differs; --every-value shows them without it");
     return true;
 }
 
@@ -85,9 +85,9 @@ bool join_split(struct reader *x)
     x->r->split = with ? "test" : half ? "report" : "valid";
     if (!with || !without)
         return true;
-    return refuse(x, with->dir, without->dir,
-                  "the first is measured on a test part (eval.test), the second on all "
-                  "held-out data");
+    return join_refuse(x, with->dir, without->dir,
+                       "the first is measured on a test part (eval.test), the second on all "
+                       "held-out data");
 }
 
 /* ---- rows ---- */
@@ -104,15 +104,15 @@ static bool check_same_setting(struct reader *x, const struct result_row *row,
         return true;
     for (size_t i = 0; i < sizeof(section) / sizeof(*section); i++) {
         if (value_differs(value_get(first->config, section[i]), value_get(c->config, section[i])))
-            return refuse(x, first->dir, c->dir,
-                          "both have the row '%s', and their settings of '%s' differ",
-                          results_row_label(x->r, row, x->a), section[i]);
+            return join_refuse(x, first->dir, c->dir,
+                               "both have the row '%s', and their settings of '%s' differ",
+                               results_row_label(x->r, row, x->a), section[i]);
     }
     if (one && two)
-        return refuse(x, first->dir, c->dir,
-                      "both have the row '%s', and the content of their data or plugins "
-                      "differs",
-                      results_row_label(x->r, row, x->a));
+        return join_refuse(x, first->dir, c->dir,
+                           "both have the row '%s', and the content of their data or plugins "
+                           "differs",
+                           results_row_label(x->r, row, x->a));
     return true;
 }
 

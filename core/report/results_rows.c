@@ -174,7 +174,7 @@ static void count_steps(struct result_row *row, const struct result_cell *c)
     row->steps_least = row->steps_least == 0 || steps < row->steps_least ? steps : row->steps_least;
 }
 
-static void count_states(struct result_row *row, int index)
+static void row_count_states(struct result_row *row, int index)
 {
     for (int i = 0; i < row->n_cell; i++) {
         enum cell_state state = row->cell[i]->state;
@@ -212,7 +212,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
         return err->status;
     double *room = ARENA_ARRAY(a, r->n_seed, double);
     for (int i = 0; i < r->n_row; i++) {
-        count_states(&r->row[i], i);
+        row_count_states(&r->row[i], i);
         read_quantities(&r->row[i], room);
     }
     return results_compare(r, o, a, err);

@@ -234,7 +234,7 @@ const char *table_column_word(int i)
     return i < c.n_kind ? c.kind[i].word : NULL;
 }
 
-static void add(struct choice *c, const struct kind *kind, int length)
+static void choice_add(struct choice *c, const struct kind *kind, int length)
 {
     for (int i = 0; i < c->n; i++)
         if (c->item[i].kind == kind && c->item[i].length == length)
@@ -252,7 +252,7 @@ static const struct kind *find_kind(const struct choice *c, const char *word)
 
 static void add_kind(struct choice *c, const char *word)
 {
-    add(c, find_kind(c, word), -1);
+    choice_add(c, find_kind(c, word), -1);
 }
 
 /* The rows whose seeds can make a difference significant, and those whose seeds cannot. */
@@ -309,7 +309,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
     if (b->r->best_over)
         add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
-        add(c, NULL, l);
+        choice_add(c, NULL, l);
     for (size_t i = 0; i < sizeof(after_metric) / sizeof(*after_metric); i++)
         if (after_metric[i].shown)
             add_kind(c, after_metric[i].word);
@@ -343,7 +343,7 @@ static bool add_metric(const struct builder *b, struct choice *c, const char *wo
         snprintf(length, sizeof(length), "%" PRId64, b->r->length[l]);
         if (word[n] && strcmp(word + n + 1, length) != 0)
             continue;
-        add(c, NULL, l);
+        choice_add(c, NULL, l);
         found = true;
     }
     return found || (named && !word[n]);
@@ -362,7 +362,7 @@ static bool read_columns(struct builder *b, struct choice *c)
             return error_fail(b->err, PEAT_INVALID,
                               "--columns: '%s' needs a baseline: say --baseline ROW", word);
         if (kind && (kind->group != COMPARED || b->length >= 0))
-            add(c, kind, -1);
+            choice_add(c, kind, -1);
         else if (!kind && !add_metric(b, c, word))
             return no_column(b, c, word);
     }
@@ -381,7 +381,7 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
-static void add_heads(struct builder *b, const struct choice *c)
+static void list_add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
     int costs = c->n; /* the costs after all other columns get a block of their own */
@@ -398,7 +398,7 @@ static void add_heads(struct builder *b, const struct choice *c)
     }
 }
 
-static void add_row(struct builder *b, const struct choice *c, const struct result_row *row)
+static void list_add_row(struct builder *b, const struct choice *c, const struct result_row *row)
 {
     for (int i = 0; i < b->r->n_axis; i++)
         table_text(b->t, row->axis[b->axis[i]]);
@@ -417,8 +417,8 @@ bool table_list(struct builder *b)
         return false;
     if (!b->o->columns)
         usual_columns(b, &c);
-    add_heads(b, &c);
+    list_add_heads(b, &c);
     for (int i = 0; i < b->r->n_row; i++)
-        add_row(b, &c, &b->r->row[b->order[i]]);
+        list_add_row(b, &c, &b->r->row[b->order[i]]);
     return true;
 }

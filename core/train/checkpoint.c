@@ -15,7 +15,8 @@ struct writing {
 };
 
 /* owner: a text for the temporary name; NULL: no other process writes in the directory. */
-static void begin(struct writing *c, const char *dir, const struct trainer *t, const char *owner)
+static void checkpoint_begin(struct writing *c, const char *dir, const struct trainer *t,
+                             const char *owner)
 {
     *c = (struct writing){.dir = dir};
     arena_init(&c->a, "checkpoint", 4096);
@@ -24,7 +25,7 @@ static void begin(struct writing *c, const char *dir, const struct trainer *t, c
                          : arena_printf(&c->a, "%s/%s.tmp", dir, c->name);
 }
 
-static peat_status end(struct writing *c, struct error *err)
+static peat_status checkpoint_end(struct writing *c, struct error *err)
 {
     arena_release(&c->a);
     return error_copy(err, &c->err);
@@ -117,21 +118,21 @@ peat_status checkpoint_leave(const char *dir, const struct trainer *t, const str
                              const char *curve, const char *owner, struct error *err)
 {
     struct writing c;
-    begin(&c, dir, t, owner);
+    checkpoint_begin(&c, dir, t, owner);
     if (dir_make(dir, &c.err) == PEAT_OK && dir_remove(c.temporary, &c.err) == PEAT_OK &&
         write_files(&c, t, identity, false, curve))
         publish_shared(&c);
-    return end(&c, err);
+    return checkpoint_end(&c, err);
 }
 
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err)
 {
     struct writing c;
-    begin(&c, dir, t, NULL);
+    checkpoint_begin(&c, dir, t, NULL);
     if (dir_make(dir, &c.err) == PEAT_OK && remove_leftovers(&c) &&
         write_files(&c, t, identity, final, NULL) &&
         generation_publish(dir, c.name, c.temporary, &c.err))
         remove_others(&c, t->step, final);
-    return end(&c, err);
+    return checkpoint_end(&c, err);
 }

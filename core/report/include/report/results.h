@@ -210,7 +210,7 @@ peat_status results_read(struct results *r, int n_dir, char *const *dir,
 struct measured measure_of(const struct value *v);
 /* The cell's number, at the shortest length with length -1; NULL: not measured. */
 const struct measured *cell_measure(const struct result_cell *c, const char *metric,
-                                   const char *split, int64_t length);
+                                    const char *split, int64_t length);
 /* The index of the metric among the known ones; -1: no cell has it. */
 int results_metric(const struct results *r, const char *name);
 /* True where the cell has a value of the metric at some length. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* differences.c: which cells of one seed are a pair, and what differences over seeds say. */
+/* paired_differences.c: which cells of one seed are a pair, and what differences over seeds say. */
 #include "report/table.h"
 
 /* ---- pairs ---- */
