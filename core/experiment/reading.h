@@ -72,7 +72,7 @@ bool labels_resolve(struct reading *r, const struct value *map, const char *what
                     struct value **resolved);
 bool cells_read(struct reading *r); /* exclude and include */
 
-/* howto.c: the sections run, report and match: their rows, and their keys without a row. */
+/* run_settings.c: the sections run, report and match: their rows, and their keys without a row. */
 extern const peat_param run_rows[], checkpoint_rows[], slurm_rows[], report_rows[], match_rows[];
 extern const char *const run_keys[], *const report_keys[], *const match_keys[];
 bool run_read(struct reading *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* howto.c: the sections run, report and match, which say how to run and compare. */
+/* run_settings.c: the sections run, report and match, which say how to run and compare. */
 
 #include "cell/engine.h"
 #include "plugin/params.h"
