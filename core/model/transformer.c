@@ -196,7 +196,8 @@ static peat_node *head_forward(struct model *m, struct pass *pass, const struct 
 
 /* ---- forward ---- */
 
-struct attention_mask model_mask(const struct model *m, const struct model_input *in)
+/* Which keys each query of this input may see; borrows the input's arrays. */
+static struct attention_mask model_mask(const struct model *m, const struct model_input *in)
 {
     return (struct attention_mask){.causal = m->dims.causal,
                                    .window = m->config.window,

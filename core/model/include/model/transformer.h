@@ -82,8 +82,6 @@ struct model_input {
 /* True where the class is predicted from a token that the model adds. */
 bool model_has_class_token(const struct model_config *c);
 
-/* Which keys each query of this input may see; borrows the input's arrays. */
-struct attention_mask model_mask(const struct model *m, const struct model_input *in);
 /* Logits [B*T, V]; with last_only [B, V]; with head: class [B, classes]. NULL with g->err set on
  * error. `pass`, which may be NULL, gives an observer and keeps the state of the pass (probes, the
  * class logits of a model with head: both). */
