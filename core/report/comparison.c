@@ -72,6 +72,17 @@ static peat_status find_baselines(struct results *r, const struct results_option
 
 /* ---- over seeds ---- */
 
+struct summary summary_of(const double *x, int n)
+{
+    double mean = stats_mean(x, n), half = stats_ci_half(x, n);
+    return (struct summary){.n = n,
+                            .mean = mean,
+                            .sd = stats_sd(x, n),
+                            .ci_low = mean - half,
+                            .ci_high = mean + half,
+                            .diff = difference_of(NULL, 0, TEST_T)};
+}
+
 static void summarise(const struct result_row *row, int length, double *x, struct summary *s)
 {
     bool untrained = false;

@@ -111,17 +111,6 @@ const struct statistic statistics[] = {
     {NULL, 0},
 };
 
-struct summary summary_of(const double *x, int n)
-{
-    double mean = stats_mean(x, n), half = stats_ci_half(x, n);
-    return (struct summary){.n = n,
-                            .mean = mean,
-                            .sd = stats_sd(x, n),
-                            .ci_low = mean - half,
-                            .ci_high = mean + half,
-                            .diff = difference_of(NULL, 0, TEST_T)};
-}
-
 int differences_adjust(struct difference *const *d, int n, struct arena *a)
 {
     double *p = ARENA_ARRAY(a, n, double), *t = ARENA_ARRAY(a, n, double);
