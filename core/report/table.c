@@ -52,7 +52,7 @@ void table_note_method(struct table *t, const char *fmt, ...)
 void table_limit_notes(struct table *t, int most)
 {
     int room = most - (t->n_note - t->n_method), left = t->n_method - room, n = 0, next = 0;
-    if (left <= 0)
+    if (left <= 0 || t->n_method == 0)
         return;
     room = room > 0 ? room - 1 : 0; /* a line says how many there are */
     left = t->n_method - room;

@@ -960,6 +960,20 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
 }
 END_TEST
 
+START_TEST(only_notes_on_methods_are_left_out)
+{
+    struct table t = {.arena = &b.arena};
+    for (int i = 0; i < 3; i++)
+        table_note(&t, "doubt");
+    table_limit_notes(&t, 2);
+    ck_assert_int_eq(t.n_note, 3);
+    table_note_method(&t, "method");
+    table_limit_notes(&t, 2);
+    ck_assert_int_eq(t.n_note, 4);
+    ck_assert_str_eq(t.note[3], "1 more note on how this is computed: --notes");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -990,5 +1004,5 @@ int main(void)
               best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
               columns_are_those_asked_for_in_their_order,
               columns_spread_and_digits_are_those_that_can_be_shown, csv_columns_can_be_chosen,
-              best_is_marked_within_each_task));
+              best_is_marked_within_each_task, only_notes_on_methods_are_left_out));
 }
