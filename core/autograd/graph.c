@@ -2,7 +2,7 @@
 /* graph.c: builds the tape, keeps its gradients, and runs backward from the end. */
 #include "autograd/graph.h"
 
-#include "autograd/stretch.h"
+#include "autograd/recompute.h"
 #include "opkit.h"
 #include "tensor/gemm.h"
 
@@ -14,7 +14,7 @@ void graph_init(struct graph *g, struct arena *arena, const struct team *team, p
                         .arena = arena,
                         .team = team,
                         .dtype = dtype,
-                        .keep = STRETCH_BYTES};
+                        .keep = RECOMPUTE_BYTES};
 }
 
 /* ---- nodes ---- */
@@ -73,7 +73,7 @@ static bool value_alloc(struct graph *g, peat_node *n)
     g->value_bytes += (int64_t)bytes;
     if (g->shape_only)
         return true;
-    bool pooled = g->n_stretch > 0 && bytes >= STRETCH_POOLED;
+    bool pooled = g->n_recomputed > 0 && bytes >= RECOMPUTE_POOLED;
     n->value.data =
         pooled ? pool_take(&g->pool, g->arena, bytes) : arena_try_alloc(g->arena, bytes);
     if (n->value.data)
@@ -145,7 +145,7 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
             graph_fail(g, "%s: operand %d is %s in a graph of %s", op->name, i + 1,
                        dtype_name(src[i]->value.dtype), dtype_name(g->dtype));
         else
-            stretch_hold(g, src[i]);
+            recompute_hold(g, src[i]);
         if (graph_failed(g))
             return false;
     }
@@ -358,7 +358,7 @@ void graph_backward(struct graph *g, peat_node *loss)
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
     for (int64_t id = loss->id; id >= 0; id--) {
-        if (!stretch_replay(g, id))
+        if (!recompute_replay(g, id))
             return;
         if (!run_backward(g->node[id]))
             return;

@@ -121,7 +121,7 @@ struct model_cost {
     int64_t forward_flops;    /* for the whole batch                               */
     int64_t activation_bytes; /* bytes of all values that forward computes          */
     int64_t held_bytes;       /* bytes of these values that are still held when backward begins
-                               * (stretch.h) */
+                               * (recompute.h) */
     bool composed;            /* some head group uses the composed attention path */
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,
