@@ -164,43 +164,6 @@ bool join_cell(struct reader *x, struct result_row *row, struct result_cell *c)
     return true;
 }
 
-/* "peat", or the first word of trained_by: "PyTorch". */
-static const char *engine_of(struct reader *x, const struct result_cell *c)
-{
-    const char *by = json_get_text(c->meta, "trained_by");
-    return by ? arena_printf(x->a, "%.*s", (int)strcspn(by, " ,"), by) : "peat";
-}
-
-/* True where another directory has the same cell, trained by another engine. */
-static bool has_other_engine(struct reader *x, const struct result_cell *c)
-{
-    for (int i = 0; i < x->r->n_cell; i++) {
-        const struct result_cell *other = &x->r->cell[i];
-        if (result_counts(other) && strcmp(other->id, c->id) == 0 &&
-            strcmp(engine_of(x, other), engine_of(x, c)) != 0)
-            return true;
-    }
-    return false;
-}
-
-void join_engine_axis(struct reader *x)
-{
-    struct results *r = x->r;
-    bool found = false;
-    for (int i = 0; i < r->n_cell && r->n_dir > 1 && !found; i++)
-        found = json_get_text(r->cell[i].meta, "trained_by") && result_counts(&r->cell[i]) &&
-                has_other_engine(x, &r->cell[i]);
-    if (found && r->n_axis < EXPERIMENT_MAX_AXES)
-        r->axis[r->n_axis++] = "trained_by";
-}
-
-const char *join_label(struct reader *x, const struct result_cell *c, int axis)
-{
-    const char *key = x->r->axis[axis];
-    return strcmp(key, "trained_by") == 0 ? engine_of(x, c)
-                                          : json_text_or(value_get(c->planned, "axes"), key, "-");
-}
-
 static const struct value *any_result(const struct result_row *row)
 {
     for (int i = 0; i < row->n_cell; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* results_parts.h: the steps in which results are read, in their order; only for results.c and its
- * parts. Functions that return bool have set the error where they return false. */
+/* results_parts.h: the steps in which results are read, in their order; only for results_rows.c and
+ * its parts. Functions that return bool have set the error where they return false. */
 #pragma once
 
 #include "report/results.h"
@@ -23,10 +23,6 @@ bool join_split(struct reader *x);
 /* Adds a cell to a row, whose cells must have the same settings. If two directories have the cell,
  * the copy with more values counts. */
 bool join_cell(struct reader *x, struct result_row *row, struct result_cell *c);
-/* The same cells of two engines in two directories are rows of their own, which an axis names. */
-void join_engine_axis(struct reader *x);
-/* The label of a cell on an axis. */
-const char *join_label(struct reader *x, const struct result_cell *c, int axis);
 /* Numbers the tasks of the rows. */
 void join_tasks(struct results *r, struct arena *a);
 

@@ -103,11 +103,51 @@ static void read_cells(struct reader *x)
     }
 }
 
+/* ---- rows ---- */
+
+/* "peat", or the first word of trained_by: "PyTorch". */
+static const char *engine_of(struct reader *x, const struct result_cell *c)
+{
+    const char *by = json_get_text(c->meta, "trained_by");
+    return by ? arena_printf(x->a, "%.*s", (int)strcspn(by, " ,"), by) : "peat";
+}
+
+/* True where another directory has the same cell, trained by another engine. */
+static bool has_other_engine(struct reader *x, const struct result_cell *c)
+{
+    for (int i = 0; i < x->r->n_cell; i++) {
+        const struct result_cell *other = &x->r->cell[i];
+        if (result_counts(other) && strcmp(other->id, c->id) == 0 &&
+            strcmp(engine_of(x, other), engine_of(x, c)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Cells that two engines trained in two directories are rows of their own, which an axis names. */
+static void add_engine_axis(struct reader *x)
+{
+    struct results *r = x->r;
+    bool found = false;
+    for (int i = 0; i < r->n_cell && r->n_dir > 1 && !found; i++)
+        found = json_get_text(r->cell[i].meta, "trained_by") && result_counts(&r->cell[i]) &&
+                has_other_engine(x, &r->cell[i]);
+    if (found && r->n_axis < EXPERIMENT_MAX_AXES)
+        r->axis[r->n_axis++] = "trained_by";
+}
+
+static const char *label_on_axis(struct reader *x, const struct result_cell *c, int axis)
+{
+    const char *key = x->r->axis[axis];
+    return strcmp(key, "trained_by") == 0 ? engine_of(x, c)
+                                          : json_text_or(value_get(c->planned, "axes"), key, "-");
+}
+
 /* Rows in the order in which the plan first names them. */
 static bool make_rows(struct reader *x)
 {
     struct results *r = x->r;
-    join_engine_axis(x);
+    add_engine_axis(x);
     r->row = ARENA_ARRAY(x->a, r->n_cell, struct result_row);
     r->seed = ARENA_ARRAY(x->a, r->n_cell, int64_t);
     for (int i = 0; i < r->n_cell; i++)
@@ -117,7 +157,7 @@ static bool make_rows(struct reader *x)
     for (int i = 0; i < r->n_cell; i++) {
         const char *label[EXPERIMENT_MAX_AXES];
         for (int k = 0; k < r->n_axis; k++)
-            label[k] = join_label(x, &r->cell[i], k);
+            label[k] = label_on_axis(x, &r->cell[i], k);
         int at = 0;
         while (at < r->n_row && !labels_alike(r->n_axis, r->row[at].axis, label, NULL, true))
             at++;
