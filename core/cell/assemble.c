@@ -11,14 +11,6 @@ static struct part part_of(const struct cell_config *c, const struct plugin_use 
         .id = use->plugin->desc->id, .prefix = prefix, .config = use->config, .files = c->files};
 }
 
-peat_status place_failure(struct error *err, struct place at, const struct error *inner)
-{
-    place_error(err, at, "%s", inner->text);
-    if (err)
-        err->status = inner->status;
-    return inner->status;
-}
-
 static void note_plugins(struct trail *t, const struct cell_config *c)
 {
     const struct plugin_use *use;

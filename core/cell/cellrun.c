@@ -320,7 +320,7 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
 }
 
 /* Copies weights and moments from the process of PyTorch, if it trains, before they are written. */
-static bool fetch(struct cell *c, struct error *err)
+static bool cellrun_fetch(struct cell *c, struct error *err)
 {
     const struct train_engine *e = c->trainer.engine;
     return !e || e->fetch(e->ctx, &c->trainer, err);
@@ -329,7 +329,7 @@ static bool fetch(struct cell *c, struct error *err)
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
-    if (!fetch(c, err))
+    if (!cellrun_fetch(c, err))
         return err->status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
@@ -356,7 +356,8 @@ static peat_status on_passed(void *ctx, struct error *err)
     const char *id = json_get_text(c->config_json, "id");
     if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
         return PEAT_OK;
-    const struct value *shared = fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
+    const struct value *shared =
+        cellrun_fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
     return shared ? checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
                                      shared, curve_file(c), id, err)
                   : err->status;
@@ -411,7 +412,7 @@ static bool shared_weight(const char *name)
            strncmp(name, "head", 4) == 0;
 }
 
-static bool set_up(struct cell *c, struct error *err)
+static bool cellrun_set_up(struct cell *c, struct error *err)
 {
     const struct cell_config *k = &c->config;
     name_plugins(c);
@@ -667,7 +668,8 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
               make_meta(c, err) &&
-              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
+              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) &&
+              cellrun_set_up(c, err);
     if (c->options->measure) {
         *end = CELLRUN_DONE;
         return ok && measure_times(c, err);

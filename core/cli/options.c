@@ -137,8 +137,8 @@ static int refuse_option(const struct cli_command *command, const char *written)
 
 /* ---- values ---- */
 
-static int read_whole(const struct cli *cli, const struct cli_option *o, const char *argument,
-                      int64_t *number)
+static int option_read_whole(const struct cli *cli, const struct cli_option *o,
+                             const char *argument, int64_t *number)
 {
     char *end;
     errno = 0;
@@ -194,7 +194,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
         return read_text(cli, o, argument, field);
     case CLI_KIND_WHOLE:
     case CLI_KIND_AUTO:
-        return read_whole(cli, o, argument, field);
+        return option_read_whole(cli, o, argument, field);
     case CLI_KIND_WORD:
         return read_word(cli, o, argument, field);
     case CLI_KIND_OTHER:

@@ -34,14 +34,6 @@ static bool check_engine(struct planning *p)
     return ok;
 }
 
-bool row_skip(struct planning *p, struct plan_row *row, bool ok)
-{
-    if (ok || p->err->status != PEAT_REFUSED)
-        return ok;
-    row->refused = arena_strdup(p->a, p->err->text);
-    return true;
-}
-
 /* If all points of a grid are refused, the grid has a mistake. */
 static bool drop_refused(struct planning *p)
 {
