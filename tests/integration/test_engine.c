@@ -95,7 +95,7 @@ END_TEST
 START_TEST(what_is_missing_is_refused_before_anything_runs)
 {
     write_kinds();
-    shell_says(2, "'engine' in run must be one of peat, torch, not 'tensorflow'",
+    shell_says(2, "'engine' in run must be one of peat, torch, torch.compile, not 'tensorflow'",
                "peat plan kinds.yaml -o r run.engine=tensorflow");
     shell_says(2, "'device: cuda' needs engine: torch", "peat plan kinds.yaml run.device=cuda");
     shell_expect(0, "printf '#!/bin/sh\\nexec /usr/bin/python3 -S \"$@\"\\n' > none; "
