@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_engine.c: run.engine: torch gives the numbers of PEAT's own engine in all that a cell has,
- * goes on to the same bits after kills, and refuses in one line what it lacks. Skipped where
- * PyTorch is not installed.
+ * goes on to the same bits after kills, and refuses in one line what it lacks. With --long a grid
+ * is killed and stopped in other ways. Skipped where PyTorch is not installed.
  */
 #include "support/shell.h"
 #include "support/support.h"
@@ -113,11 +113,106 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
 }
 END_TEST
 
-int main(void)
+/* ---- a grid that is killed, stopped and short of things ---- */
+
+static const char grid[] = "version: 2\n"
+                           "name: grid\n"
+                           "defaults:\n"
+                           "  task: {plugin: copy, symbols: 8}\n"
+                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                           "  train: {steps: 300, batch: 4, seq_len: 24, lr: 1e-2}\n"
+                           "  eval: {lengths: [8, 11], tokens: 100, every: 100}\n"
+                           "matrix: {position.scheme: [none, rotary, alibi]}\n"
+                           "seeds: 4\n"
+                           "report: {metric: loss}\n"
+                           "run: {engine: torch, jobs: 2, threads: 1, checkpoint: {every: 20}}\n";
+
+/* Shell: until the condition holds, for some minutes. */
+#define UNTIL(condition)                                                                           \
+    "for i in $(seq 2000); do " condition " && break; sleep 0.1; done; " condition
+
+/* The undisturbed grid in `a`, and its table. */
+static void run_grid(const char *settings)
+{
+    shell_write("grid.yaml", grid);
+    shell_expect(0, "peat run grid.yaml -o a -q %s && peat results a > table", settings);
+}
+
+static void assert_same_grid(void)
+{
+    shell_expect(0, "peat results b | diff table -");
+    shell_expect(0, "for c in a/cells/*; do for f in ckpt/*/model.safetensors metrics.jsonl; do "
+                    "cmp $c/$f b/${c#a/}/$f || exit 1; done; done");
+    shell_says(0, " 0 problems", "peat verify b");
+}
+
+/* Of the run, of one of its cells and of the PyTorch of a cell in turn. */
+START_TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
+{
+    run_grid("");
+    for (int i = 0; i < 5; i++)
+        shell_expect(
+            0,
+            "peat run grid.yaml -o b -q --retry-failed >out.%d 2>&1 & run=$! victim=$!; " UNTIL(
+                "test -n \"$(pgrep -P $run)\"") "; sleep $(awk 'BEGIN {srand(%d + '$$'); "
+                                                "print 1 + 9 * rand()}'); "
+                                                "for up in $(seq %d); do "
+                                                "victim=$(pgrep -P $victim | head -1); "
+                                                "done; kill -9 $victim $run; wait; true",
+            i, i, i % 3);
+    shell_expect(0, "peat run grid.yaml -o b -q --retry-failed");
+    shell_expect(0, "grep -q 'continues from step' b/cells/*/log.txt");
+    assert_same_grid();
+}
+END_TEST
+
+START_TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
+{
+    run_grid("seeds=1");
+    /* Weights are larger than a file may be. */
+    shell_says(1, "File too large", "ulimit -f 12; peat run grid.yaml -o b -q seeds=1");
+    shell_says(1, "took longer than ",
+               "peat run grid.yaml -o b -q seeds=1 --retry-failed "
+               "run.timeout=1s train.steps=300");
+    shell_says(0, "3 cells: 3 timeout", "peat status b");
+    shell_expect(0, "peat run grid.yaml -o b -q seeds=1 --retry-failed & echo $! > pid; " UNTIL(
+                        "ls b/cells/*/running.json"));
+    shell_says(1, "is being run by", "peat run grid.yaml -o b -q seeds=1");
+    shell_expect(0, UNTIL("! kill -0 $(cat pid)"));
+    assert_same_grid();
+}
+END_TEST
+
+static const char over[] =
+    "'train.lr=[1e-4, 1e-2]' 'position.scheme=[none, alibi]' seeds=3 "
+    "train.steps=60 'report.best_over={axes: train.lr, choose: [0, 1], length: 8}'";
+
+START_TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
+{
+    run_grid(over);
+    shell_expect(0,
+                 "peat run grid.yaml -o b -q %s & run=$!; " UNTIL(
+                     "ls b/cells/*/ckpt/step*") "; kill -INT $run; wait $run; test $? = 130",
+                 over);
+    shell_expect(0, "peat run grid.yaml -o b -q %s", over);
+    shell_expect(0, "peat results b | diff table -");
+    shell_expect(0,
+                 "peat run grid.yaml -o c -q run.engine=peat %s && ls b/cells/*/result.json | "
+                 "sed s/^b/c/ > theirs && ls c/cells/*/result.json | diff theirs -",
+                 over);
+}
+END_TEST
+
+int main(int argc, char **argv)
 {
     if (!is_here("PEAT PEAT_SOURCE python3-torch"))
         return SKIPPED;
     setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
+    if (argc > 1 && strcmp(argv[1], "--long") == 0)
+        return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 900},
+                        TESTS(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table,
+                              a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing,
+                              a_rate_is_chosen_by_an_interrupted_run_as_by_peat));
     return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
                     TESTS(both_engines_measure_the_same, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
