@@ -102,6 +102,8 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
                     "chmod +x none");
     shell_says(2, "PyTorch is not there for ",
                "PEAT_PYTHON=./none peat run kinds.yaml -o r run.engine=torch");
+    shell_says(2, "finds no CUDA device",
+               "CUDA_VISIBLE_DEVICES= peat run kinds.yaml -o r run.engine=torch run.device=cuda");
     shell_says(2, "needs 'nowhere', which PEAT_PYTHON names and is not there",
                "PEAT_PYTHON=nowhere peat run kinds.yaml -o r run.engine=torch");
     shell_expect(0,
@@ -110,6 +112,24 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
     shell_says(2, "run.engine: torch computes with formulas, and 'idea' has none: write '",
                "peat run kinds.yaml -o r run.engine=torch position.scheme=./idea.so");
     shell_expect(0, "! test -e r");
+}
+END_TEST
+
+/* As PyTorch says it on a device, from a formula in the third step; the grid goes on. */
+START_TEST(a_cell_that_lacks_memory_says_what_takes_less)
+{
+    write_kinds();
+    shell_write("large.py",
+                "import torch\n"
+                "def bias_rel(delta, step):\n"
+                "    if step > 2:\n"
+                "        raise RuntimeError('CUDA out of memory. Tried to allocate 9 GiB')\n"
+                "    return -delta.abs()[None]\n");
+    shell_says(1, "CUDA out of memory. Tried to allocate 9 GiB",
+               "peat run kinds.yaml -o r -q run.engine=torch 'kind=[answers]' "
+               "'position.scheme=[rotary, ./large.py]' train.steps=20");
+    assert_printed("; less is taken by a smaller train.batch or train.seq_len");
+    shell_says(0, "2 cells: 1 done, 1 oom", "peat status r");
 }
 END_TEST
 
@@ -216,5 +236,6 @@ int main(int argc, char **argv)
     return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
                     TESTS(both_engines_measure_the_same, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
+                          a_cell_that_lacks_memory_says_what_takes_less,
                           what_is_missing_is_refused_before_anything_runs));
 }

@@ -69,6 +69,8 @@ class Channel:
 class Engine:
     """Answers commands: each method takes tensors and metadata, and returns arrays and facts."""
 
+    torch = training = None
+
     def build(self, tensors, meta):
         for place in ("FX_GRAPH", "AUTOGRAD"):  # cells of a shape share what one of them has compiled
             os.environ.setdefault(f"TORCHINDUCTOR_{place}_CACHE", "1")
@@ -86,6 +88,15 @@ class Engine:
                                  compiled=meta["engine"] == "torch.compile")
         self.steps = []
         return {}, {"by": self.training.by(), "formulas": json.dumps(self.training.formulas())}
+
+    def room(self):
+        """What a cell had where memory ran out, and what takes less."""
+        had, cuda = "", self.torch.cuda
+        if self.training and self.training.device.type == "cuda":
+            free, all_of_it = cuda.mem_get_info()
+            had = (f"; the cell had {cuda.max_memory_allocated() / 2 ** 30:.1f} GiB, and {free / 2 ** 30:.1f} of the device's "
+                   f"{all_of_it / 2 ** 30:.1f} GiB were free")
+        return had + "; less is taken by a smaller train.batch or train.seq_len, precision: bf16, and fewer cells at once (run.jobs)"
 
     @staticmethod
     def read(tensors):
@@ -155,16 +166,19 @@ class Engine:
         return arrays_of(tensors)
 
 
+def lacks_memory(e) -> bool:
+    return isinstance(e, MemoryError) or any(text in str(e) for text in ("out of memory", "not enough memory")) or (
+        e.__cause__ is not None and lacks_memory(e.__cause__))
+
+
 def answer(engine, tensors, meta):
     """Arrays and facts; an error is a fact in one line."""
     try:
         return getattr(engine, meta["command"])(tensors, meta)
-    except Refused as e:
-        return {}, {"error": str(e)}
     except Exception as e:  # noqa: BLE001
         line = f"{type(e).__name__}: {e}".replace("raised:\n", "raised ").split("\n")[0]
-        memory = "out of memory" in line or "not enough memory" in line or isinstance(e, MemoryError)
-        return {}, {"error": f"PyTorch: {line}", **({"memory": "1"} if memory else {})}
+        line = str(e) if isinstance(e, Refused) else f"PyTorch: {line}"
+        return {}, {"error": line + engine.room(), "memory": "1"} if lacks_memory(e) else {"error": line}
 
 
 def end_with(parent: int):
