@@ -349,12 +349,19 @@ static const char *curve_file(const struct cell *c)
     return arena_printf(c->arena, "%s/%s", c->dir, line_record.name);
 }
 
+static bool keeps(void *ctx, int64_t step)
+{
+    struct cell *c = ctx;
+    const char *id = json_get_text(c->config_json, "id");
+    return c->trunk && id && trunk_keeps(c->trunk, id, step);
+}
+
 /* Keeps the state for the cells that share the steps so far. */
 static peat_status on_passed(void *ctx, struct error *err)
 {
     struct cell *c = ctx;
     const char *id = json_get_text(c->config_json, "id");
-    if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
+    if (!keeps(c, c->trainer.step))
         return PEAT_OK;
     const struct value *shared =
         cellrun_fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
@@ -441,6 +448,7 @@ static bool cellrun_set_up(struct cell *c, struct error *err)
                    .stretches = on_stretches,
                    .check = on_check,
                    .stop = on_stop,
+                   .keeps = keeps,
                    .passed = on_passed,
                    .save = on_save},
     };
@@ -500,8 +508,9 @@ static bool start_engine(struct cell *c, struct error *err)
     const struct cellrun_options *o = c->options;
     if (o->engine == ENGINE_PEAT)
         return true;
-    c->engine = engine_open(&c->config, c->config_json, &c->assembly, (enum device)o->device,
-                            o->threads, c->arena, err);
+    const struct engine_place place = {(enum run_engine)o->engine, (enum device)o->device};
+    c->engine =
+        engine_open(&c->config, c->config_json, &c->assembly, place, o->threads, c->arena, err);
     guard_start(&c->guard); /* records the process as expected */
     return c->engine;
 }

@@ -65,8 +65,8 @@ const char *loaded_plan_dir(struct loaded_plan *l, const char *given)
 bool loaded_plan_has_engine(struct loaded_plan *l, struct error *err)
 {
     const struct run_settings *s = &l->experiment.run;
-    return s->engine == ENGINE_PEAT ||
-           engine_check((enum device)s->device, &l->arena, err) == PEAT_OK;
+    const struct engine_place place = {(enum run_engine)s->engine, (enum device)s->device};
+    return s->engine == ENGINE_PEAT || engine_check(place, &l->arena, err) == PEAT_OK;
 }
 
 void loaded_plan_close(struct loaded_plan *l)

@@ -28,8 +28,8 @@ static bool check_engine(struct planning *p)
     bool ok = true;
     for (int i = 0; ok && i < p->n; i++) {
         const struct cell_config *c = &p->row[i].cell.config;
-        ok = p->e->run.engine == ENGINE_TORCH ? engine_has_formulas(c, p->a, p->err)
-                                              : engine_can_compute(c, p->err);
+        ok = p->e->run.engine != ENGINE_PEAT ? engine_has_formulas(c, p->a, p->err)
+                                             : engine_can_compute(c, p->err);
     }
     return ok;
 }

@@ -27,7 +27,7 @@ const peat_param run_rows[] = {
     RUN(PEAT_STRING, gemm, "provider of matrix products"),
     RUN(PEAT_ENUM, engine,
         "program that computes a cell's steps and evaluations: PEAT, or PyTorch "
-        "with the formulas of plugins",
+        "with the formulas of plugins, with or without torch.compile",
         .labels = engine_words),
     RUN(PEAT_ENUM, device, "where PyTorch computes", .labels = device_words),
     RUN(PEAT_BOOL, tensorboard, "write event files beside the metrics"),
@@ -160,7 +160,7 @@ static bool read_gemm(struct reading *r, const struct value *run)
 static bool check_device(struct reading *r, const struct value *run)
 {
     const struct run_settings *s = &r->e->run;
-    return s->device == DEVICE_CPU || s->engine == ENGINE_TORCH ||
+    return s->device == DEVICE_CPU || s->engine != ENGINE_PEAT ||
            mistake(r->err, value_get(run, "device")->at,
                    "'device: cuda' needs engine: torch, since peat computes on processors");
 }

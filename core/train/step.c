@@ -66,8 +66,7 @@ peat_status forward_evaluated(struct trainer *t, const peat_batch *b, const stru
 
 /* ---- divergence ---- */
 
-/* A run whose loss stays this far above the first, for so many steps, has diverged. */
-enum { DIVERGED_STEPS = 50 };
+/* A run whose loss stays this far above the first for DIVERGED_STEPS has diverged. */
 #define MARGIN_NATS 2.0
 
 static void describe_node(const peat_node *n, char *text, size_t room)
@@ -140,24 +139,7 @@ static double clip_scale(double clip, double norm)
     return clip > 0.0 && scale < 1.0 ? scale : 1.0;
 }
 
-static bool engine_step(struct trainer *t, struct outcome *out, struct error *err)
-{
-    int64_t step = t->step + 1;
-    if (task_train_batch(t->task, t->seed, step, &t->batch, err) != PEAT_OK ||
-        !t->engine->step(t->engine->ctx, t, step, &out->loss, &out->grad_norm, err))
-        return false;
-    out->lr = schedule_lr(t->train, step);
-    t->step = step;
-    if (divergence_check(t, NULL, step, out->loss, out->grad_norm))
-        return true;
-    t->adamw.t++;
-    t->model->weights.step = step;
-    divergence_watch(t, step, out->loss);
-    return true;
-}
-
-/* One step, up to the update. A step whose numbers are not finite changes no weight. */
-static bool train_step(struct trainer *t, struct outcome *out, struct error *err)
+bool trainer_step(struct trainer *t, struct outcome *out, struct error *err)
 {
     int64_t step = t->step + 1;
     struct weights *w = &t->model->weights;
@@ -183,9 +165,4 @@ static bool train_step(struct trainer *t, struct outcome *out, struct error *err
     w->step = step;
     divergence_watch(t, step, out->loss);
     return true;
-}
-
-bool trainer_step(struct trainer *t, struct outcome *out, struct error *err)
-{
-    return t->engine ? engine_step(t, out, err) : train_step(t, out, err);
 }

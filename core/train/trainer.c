@@ -28,9 +28,13 @@ void trainer_release(struct trainer *t)
     arena_release(&t->answer_arena);
 }
 
+static const double long_step =
+    0.1; /* seconds; an engine's steps that take longer are waited for */
+
 /* Durations of the last steps of this process, since the first ones warm caches and arenas. */
 struct step_times {
     double ms[TIMES_KEPT];
+    double last; /* seconds */
     int64_t seen;
 };
 
@@ -38,6 +42,7 @@ static void times_add(struct step_times *s, struct trainer *t, double seconds)
 {
     t->train_seconds += seconds;
     t->steps_timed++;
+    s->last = seconds;
     int64_t place = s->seen++ - WARM_STEPS;
     if (place >= 0)
         s->ms[place % TIMES_KEPT] = seconds * 1e3;
@@ -62,6 +67,12 @@ static bool check(struct trainer *t, struct error *err)
     return !t->events.check || t->events.check(t->events.ctx, err) == PEAT_OK;
 }
 
+static void report_step(struct trainer *t, const struct outcome *out)
+{
+    if (t->events.step)
+        t->events.step(t->events.ctx, t->step, out->loss, out->lr, out->grad_norm);
+}
+
 static bool timed_step(struct trainer *t, struct step_times *times, struct error *err)
 {
     struct outcome out = {0};
@@ -72,14 +83,79 @@ static bool timed_step(struct trainer *t, struct step_times *times, struct error
     if (!ok || !check(t, err))
         return false;
     times_add(times, t, clock_since(start));
-    if (t->events.step)
-        t->events.step(t->events.ctx, t->step, out.loss, out.lr, out.grad_norm);
+    report_step(t, &out);
     return true;
 }
 
 static bool every(int64_t step, int64_t period)
 {
     return period > 0 && step % period == 0;
+}
+
+/* ---- steps of an engine ---- */
+
+/* Steps whose losses are read together: a GPU would stand idle while each is waited for. */
+enum { STEPS_AT_ONCE = 10 };
+
+static bool state_is_used(const struct trainer *t, int64_t step)
+{
+    const struct train_events *e = &t->events;
+    return step == 1 || step == t->train->steps || every(step, STEPS_AT_ONCE) ||
+           every(step, t->eval->every) || every(step, t->checkpoint_every) ||
+           (e->keeps && e->keeps(e->ctx, step));
+}
+
+/* Until the state is used, and so few that the watch on divergence ends the run at none but the
+ * last. */
+static int64_t steps_at_once(const struct trainer *t, double last_seconds)
+{
+    int64_t n = 1;
+    while (last_seconds < long_step && t->above + n + 1 <= DIVERGED_STEPS &&
+           !state_is_used(t, t->step + n))
+        n++;
+    return n;
+}
+
+static bool begin_step(struct trainer *t, int64_t step, struct error *err)
+{
+    trail_step(t->task->trail, step);
+    bool ok = task_train_batch(t->task, t->seed, step, &t->batch, err) == PEAT_OK &&
+              t->engine->step(t->engine->ctx, t, step, err);
+    arena_reset(&t->step_arena);
+    return ok;
+}
+
+static void end_step(struct trainer *t, const struct outcome *out)
+{
+    t->step++;
+    if (!divergence_check(t, NULL, t->step, out->loss, out->grad_norm)) {
+        t->adamw.t++;
+        t->model->weights.step = t->step;
+        divergence_watch(t, t->step, out->loss);
+    }
+    report_step(t, out);
+}
+
+static bool engine_steps(struct trainer *t, struct step_times *times, struct error *err)
+{
+    double loss[STEPS_AT_ONCE], norm[STEPS_AT_ONCE], start = clock_seconds();
+    int64_t n = steps_at_once(t, times->last);
+    bool ok = true;
+    for (int64_t i = 1; ok && i <= n; i++)
+        ok = begin_step(t, t->step + i, err);
+    if (!ok || !t->engine->losses(t->engine->ctx, n, loss, norm, err) || !check(t, err))
+        return false;
+    double seconds = clock_since(start) / (double)n;
+    for (int64_t i = 0; i < n && !t->diverged.step; i++) {
+        times_add(times, t, seconds);
+        end_step(t, &(struct outcome){loss[i], schedule_lr(t->train, t->step + 1), norm[i]});
+    }
+    return true;
+}
+
+static bool next_steps(struct trainer *t, struct step_times *times, struct error *err)
+{
+    return t->engine ? engine_steps(t, times, err) : timed_step(t, times, err);
 }
 
 /* Call after an evaluation. A value that is not finite is not better. */
@@ -134,11 +210,11 @@ static bool finish_step(struct trainer *t, const struct step_times *times, bool 
 
 peat_status trainer_run(struct trainer *t, enum run_end *end, struct error *err)
 {
-    struct step_times times = {.seen = 0};
+    struct step_times times = {.last = long_step};
     struct error why = {0};
     bool stop = false, ok = true;
     while (ok && !stop && !trainer_has_ended(t))
-        ok = timed_step(t, &times, &why) && finish_step(t, &times, &stop, &why);
+        ok = next_steps(t, &times, &why) && finish_step(t, &times, &stop, &why);
     times_median(&times, t);
     *end = t->diverged.step ? RUN_DIVERGED : stop ? RUN_INTERRUPTED : RUN_DONE;
     return error_copy(err, &why);
