@@ -317,10 +317,9 @@ bool engine_can_compute(const struct cell_config *c, struct error *err)
     for (int i = 1; (use = cell_plugin(c, i)); i++)
         if (path_ends_in(use->plugin->path, ".py"))
             return mistake(err, use->at,
-                           "'%s' is Python alone, which run.engine: torch computes: for peat's own "
-                           "engine write it in C too ('peat plugins new' makes a plugin to start "
-                           "from, and 'peat plugins check --reference' compares the two)",
-                           use->plugin->path);
+                           "'%s' is Python alone: run.engine: torch computes it, and peat's own "
+                           "engine needs a twin in C, which 'peat plugins new --from %s' begins",
+                           use->plugin->path, use->plugin->path);
     return true;
 }
 

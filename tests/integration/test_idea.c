@@ -59,7 +59,8 @@ END_TEST
 START_TEST(an_idea_in_python_alone_stands_beside_other_schemes)
 {
     write_idea();
-    shell_says(2, "idea.py' is Python alone, which run.engine: torch computes",
+    shell_says(2, "idea.py' is Python alone: run.engine: torch computes it, and peat's own engine "
+                  "needs a twin in C, which 'peat plugins new --from /",
                "peat run idea.yaml -o r");
     shell_says(0, "\nidea(kind=log,where={heads=[1,1]})",
                "peat run idea.yaml -o r run.engine=torch -j 2");
@@ -83,14 +84,12 @@ static void assert_idea_refused(const char *from, const char *to, const char *wh
 START_TEST(mistakes_in_an_idea_are_placed)
 {
     assert_idea_refused("0.1, 0, 10", "0.1, 1, 10",
-                        "idea.py', line 1: parameter 'start' is (default, least, most, meaning)");
-    assert_idea_refused("'kind': (", "'kind': max(", "idea.py', line 1: parameters is a literal");
-    assert_idea_refused("(H, 1)", "(H, 1.5)", "idea.py', line 4: tensor 'slope' is (shape, start)");
+                        "/idea.py:1:24: parameter 'start' is (default, least, most, meaning)");
+    assert_idea_refused("'kind': (", "'kind': max(", "/idea.py:2:23: parameters is a literal");
+    assert_idea_refused("(H, 1)", "(H, 1.5)", "/idea.py:4:1: tensor 'slope' is (shape, start)");
     assert_idea_refused("(H, start)", "(H, begin)",
-                        "idea.py', line 4: tensors asks for 'begin'; there are start, kind, D, H");
-    assert_idea_refused("def bias_rel(", "def merge(", "line 7: a combination is a plugin in C");
-    assert_idea_refused("def bias_rel(", "def bias_rel((", "idea.py', line 7: ");
-    shell_says(2, "is Python alone", "peat plugins check idea.py");
+                        "/idea.py:4:16: tensors asks for 'begin', which is not there; there are ");
+    assert_idea_refused("def bias_rel(", "def bias_rel((", "/idea.py:7:14: ");
 }
 END_TEST
 
