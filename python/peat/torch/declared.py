@@ -148,7 +148,8 @@ class File:
         return made
 
     def plugin(self) -> dict:
-        return {"kind": self.kind, "rows": self.rows(), **self.constants(), "summary": self.summary(),
+        declares = self.assigned("parameters") is not None or "tensors" in self.functions
+        return {"kind": self.kind, "rows": self.rows(), **self.constants(), "summary": self.summary(), "declares": declares,
                 "widths": "widths" in self.functions, "needs": sum(NEEDS[n][0] for n in self.needs()),
                 "hooks": {h: self.asks(h) for h in self.hooks}}
 
