@@ -167,7 +167,8 @@ static int make_plugin(const struct cli *cli)
     if (kind < 0)
         return cli_mistake(plugins_new.name, "choose its kind: --kind scheme, combine or task");
     if (twin && q->kind >= 0 && q->kind != kind)
-        return cli_mistake(plugins_new.name, "'%s' is a %s", q->python, kind_words[kind]);
+        return cli_mistake(plugins_new.name, "'%s' is a %s: leave --kind out", q->python,
+                           kind_words[kind]);
     struct making m = {.arena = cli->arena,
                        .name = name,
                        .to = name,

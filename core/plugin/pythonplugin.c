@@ -5,6 +5,7 @@
  * torch); those here stand at the same places, with the same inputs and tensors, and change
  * nothing: so plans know where it acts, the path of attention and what a gradient reaches.
  */
+#include "autograd/graph.h"
 #include "nn/hooks.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
@@ -32,6 +33,7 @@ struct python_plugin {
     peat_combine combine;
     const struct value *hooks; /* map: hook -> the names that its function asks for */
     bool has_widths;           /* a combination says how wide its streams are       */
+    bool multiplies;           /* its hooks may have products, which FLOPs count    */
     struct answers *answers;
 };
 
@@ -40,16 +42,20 @@ struct idea {
     const struct python_plugin *plugin;
     const struct value *tensors;
     const bool *per_layer; /* [tensors] */
+    int64_t heads;
+    const struct value *flops; /* map: hook -> coefficients (flops.py); NULL: none has any */
 };
 
-/* What declared.py answers, in the arena; NULL: an error. */
+/* What declared.py answers, or flops.py where `what` is NULL, in the arena; NULL: an error. */
 static struct value *ask(const char *what, const char *path, const char *more, struct arena *a,
                          struct error *err)
 {
     const char *const word[] = {what, path, more};
+    const int first = what ? 0 : 1;
     const char *answer;
-    peat_status status = python_ask("declared.py", word, more ? 3 : 2,
-                                    "a plugin that is Python alone", a, &answer, err);
+    peat_status status =
+        python_ask(what ? "declared.py" : "flops.py", word + first, (more ? 3 : 2) - first,
+                   "a plugin that is Python alone", a, &answer, err);
     return status == PEAT_OK ? json_parse(a, answer, strlen(answer), path, err) : NULL;
 }
 
@@ -79,7 +85,7 @@ static struct value *ask_setup(struct setup *s, const char *what, struct json si
 {
     struct answers *all = plugin_of(s)->answers;
     const char *given = json_to_text(sizes.v, JSON_DENSE, s->arena);
-    const char *question = arena_printf(all->arena, "%s %s", what, given);
+    const char *question = arena_printf(all->arena, "%s %s", what ? what : "flops", given);
     for (struct answer *known = all->first; known; known = known->next)
         if (!strcmp(known->question, question))
             return known->v;
@@ -117,7 +123,8 @@ static peat_status declare_all(struct setup *s, struct json sizes, void **self)
     bool *per_layer = ARENA_ARRAY(s->arena, list ? list->n + 1 : 1, bool);
     for (int i = 0; list && i < list->n; i++)
         per_layer[i] = declare(s, list->item[i]);
-    *idea = (struct idea){plugin_of(s), list, per_layer};
+    const struct value *flops = list && plugin_of(s)->multiplies ? ask_setup(s, NULL, sizes) : NULL;
+    *idea = (struct idea){plugin_of(s), list, per_layer, s->heads, flops};
     *self = idea;
     return s->status;
 }
@@ -182,12 +189,42 @@ static peat_node *nothing_of(const peat_call *c, peat_node *x)
     return peat_scale(c->g, peat_sum(c->g, peat_reshape(c->g, x, 1, &count), 0), 0);
 }
 
+/* Fails where values are wanted: no number of this program may be of hooks that change nothing. */
+static peat_status only_shapes(const peat_call *c)
+{
+    const struct idea *idea = c->self;
+    struct graph *g = (struct graph *)c->g;
+    if (!g->shape_only)
+        graph_fail(
+            g,
+            "'%s' is Python alone, which PyTorch computes: for numbers of this program write "
+            "its twin in C, which 'peat plugins new --from %s' begins",
+            idea->plugin->plugin.path, idea->plugin->plugin.path);
+    return g->shape_only ? PEAT_OK : PEAT_INVALID;
+}
+
+/* Counts the operations of the hook in this call. */
+static void count_flops(const peat_call *c, const char *hook)
+{
+    const struct idea *idea = c->self;
+    const struct value *of = idea->flops ? value_get(idea->flops, hook) : NULL;
+    const double T = (double)c->q->T, square = T * (double)c->k->T, B = (double)c->B;
+    double n[6] = {0};
+    for (int i = 0; of && i < of->n && i < 6; i++)
+        n[i] = value_number(of->item[i]);
+    double sum = n[0] + n[1] * T + n[2] * square + B * (n[3] + n[4] * T + n[5] * square);
+    ((struct graph *)c->g)->flops += llround(sum * (double)c->H / (double)idea->heads);
+}
+
 /* x plus 0 times each tensor that the hook uses (`weights`: all), since a plan asks what the loss
  * depends on; and the state, which carries those of other hooks. */
 static peat_node *with_tensors(const peat_call *c, const char *hook, peat_node *x)
 {
     const struct idea *idea = c->self;
     const bool all = names(c, hook, "weights");
+    count_flops(c, hook);
+    if (only_shapes(c) != PEAT_OK)
+        return NULL;
     for (int i = 0; i < idea->tensors->n; i++) {
         const char *name = json_get_text(idea->tensors->item[i], "argument");
         if ((all || names(c, hook, name)) && (c->layer >= 0 || !idea->per_layer[i]))
@@ -211,9 +248,8 @@ static peat_node *zeros(const peat_call *c, const char *hook, int rank, const in
 
 static peat_status leave_positions(const peat_call *c, double *pos)
 {
-    (void)c;
     (void)pos;
-    return PEAT_OK;
+    return only_shapes(c);
 }
 
 static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
@@ -355,6 +391,7 @@ static void fill_interface(struct python_plugin *p, const struct value *declared
     const int scale = name_index(scales, 3, json_text_or(declared, "scale", "sqrt"));
     peat_scheme *s = &p->scheme;
     p->has_widths = json_get_bool(declared, "widths");
+    p->multiplies = json_get_bool(declared, "multiplies");
     p->combine = (peat_combine){.size = sizeof(p->combine),
                                 .min_streams = (int)json_get_int(declared, "min_streams", 2),
                                 .max_streams = (int)json_get_int(declared, "max_streams", 0),
@@ -362,7 +399,7 @@ static void fill_interface(struct python_plugin *p, const struct value *declared
                                 .merge = merge};
     *s = (peat_scheme){.size = sizeof(*s),
                        .needs = (uint32_t)json_get_int(declared, "needs", 0),
-                       .traits = PEAT_ACROSS,
+                       .traits = json_get_bool(declared, "across") ? PEAT_ACROSS : 0,
                        .max_axes = (int)json_get_int(declared, "max_axes", 1),
                        .own_axes = (int)json_get_int(declared, "own_axes", 0),
                        .score_terms = (int)json_get_int(declared, "score_terms", 0),

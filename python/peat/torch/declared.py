@@ -44,6 +44,10 @@ NEEDS = {"PEAT_NEED_QK": (1, PROJECTED, ("bias", "score_add", "logits", "weights
          "PEAT_NEED_BIAS": (32, ("bias",), ("logits", "softmax")), "PEAT_NEED_LENGTH": (64, ("T_total",), HOOKS)}
 
 
+PRODUCTS = {"matmul", "mm", "bmm", "mv", "dot", "einsum", "linear", "bilinear", "addmm", "baddbmm", "tensordot", "inner",
+            "chain_matmul", "matrix_power", "matrix_exp", "conv1d", "conv2d", "scaled_dot_product_attention"}
+
+
 class Mistake(Exception):
     pass
 
@@ -150,6 +154,7 @@ class File:
     def plugin(self) -> dict:
         declares = self.assigned("parameters") is not None or "tensors" in self.functions
         return {"kind": self.kind, "rows": self.rows(), **self.constants(), "summary": self.summary(), "declares": declares,
+                "multiplies": self.multiplies(), "across": self.attends(),
                 "widths": "widths" in self.functions, "needs": sum(NEEDS[n][0] for n in self.needs()),
                 "hooks": {h: self.asks(h) for h in self.hooks}}
 
@@ -159,6 +164,21 @@ class File:
     def needs(self) -> list:
         return [need for need, (_, names, hooks) in NEEDS.items()
                 if any(set(names) & set(self.asks(h)) for h in self.hooks if h in hooks)]
+
+    def attends(self) -> bool:
+        """Whether a hook acts in attention, and so may act across two sequences."""
+        return any("W_q" in SCHEME.get(h, ()) for h in self.hooks)
+
+    def multiplies(self) -> bool:
+        """Whether there may be products, here or in what is imported from other files."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.MatMult):
+                return True
+            if getattr(node, "attr", getattr(node, "id", None)) in PRODUCTS:
+                return True
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in ("torch", "math", "__future__"):
+                return True
+        return False
 
     def summary(self) -> str:
         """The first sentence of the file."""

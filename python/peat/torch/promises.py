@@ -352,7 +352,9 @@ class Watched(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         made = function(*args, **(kwargs or {}))
         frame, name = sys._getframe(1), getattr(function, "__name__", "")
-        if name in MAKERS and "device" not in (kwargs or {}) and made.dim() and frame.f_code.co_filename == self.path:
+        while frame and frame.f_code.co_filename in (__file__, torch.overrides.__file__):
+            frame = frame.f_back
+        if name in MAKERS and "device" not in (kwargs or {}) and made.dim() and frame and frame.f_code.co_filename == self.path:
             self.found = self.found or (frame.f_lineno, name)
         return made
 

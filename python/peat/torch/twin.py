@@ -54,7 +54,7 @@ HOOK = {
     "merge": ("peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)", "-> [B, T, D]",
               ("(void)c;", "(void)n;", "return x[0];")),
 }
-ZEROS = """static peat_node *zeros(const peat_call *c, int rank, const int64_t *dim)
+ZEROS = """static inline peat_node *zeros(const peat_call *c, int rank, const int64_t *dim)
 {
     int64_t n = 1;
     for (int i = 0; i < rank; i++)
@@ -121,6 +121,29 @@ ADD = Term.__add__
 Term.__neg__ = lambda self: Term("-" + self.inner(), self.whole)
 
 
+class Widths:
+    """The widths of a combination's streams, of which there may be any number; or all but the first."""
+
+    def __init__(self, first=0):
+        self.first = first
+
+    def __getitem__(self, i):
+        if isinstance(i, int) and i >= 0 and not self.first:
+            return Term(f"width[{i}]")
+        if isinstance(i, slice) and (i.start, i.stop, i.step) == (1, None, None) and not self.first:
+            return Widths(1)
+        raise Undecided
+
+    def sum(self):
+        return Term("total - width[0]", plain=False) if self.first else Term("total")
+
+    def __len__(self):
+        raise Undecided
+
+
+SPACE = {"sum": lambda x: x.sum() if isinstance(x, Widths) else sum(x)}
+
+
 class Maths:
     """The module math, of terms."""
 
@@ -145,7 +168,7 @@ class Twin:
         """What `tensors` and `widths` may name; chosen: parameters have their defaults."""
         own = {r["key"]: self.preset(r) if chosen else Term("k->" + r["key"], r["type"] != "real") for r in self.rows}
         sizes = {n: Term("s->dims." + n) for n in SIZES}
-        more = {"streams": ["token", "position"], "widths": [Term("width[0]"), Term("width[1]")], "D": Term("*D", plain=False)}
+        more = {"streams": ["token", "position"], "widths": Widths(), "D": Term("*D", plain=False)}
         return {**own, **sizes, **(more if self.combine else {})}
 
     @staticmethod
@@ -158,7 +181,7 @@ class Twin:
         """What the function returns, of terms; None: it depends on sizes."""
         for chosen in (False, True):
             try:
-                return self.file.run(name, self.given(chosen), {"math": Maths()})
+                return self.file.run(name, self.given(chosen), {"math": Maths(), **SPACE})
             except (Undecided, Mistake):
                 continue
         return None
@@ -189,16 +212,22 @@ class Twin:
             width, D = found if isinstance(found, tuple) else (found, Term("*D"))
             first, more, D = (term(x).text for x in (*width, D))
         each = first if first == more else f"i == 0 ? {first} : {more}"
-        return text + (f"    for (int32_t i = 0; i < n; i++) {{\n"
-                       f"        const int64_t is = width[i];\n"
-                       f"        width[i] = {each};\n"
-                       f"        if (is && is != width[i])\n"
-                       f"            return peat_refuse(s, \"'%s' is always %lld wide\", stream[i], (long long)is);\n"
-                       f"    }}\n" + (f"    *D = {D};\n" if D != "*D" else ""))
+        own = "widths" in self.file.functions
+        noted = "    double *wide = peat_alloc(s, (size_t)n * sizeof(*wide));\n" if own else ""
+        note = "        if (wide)\n            wide[i] = (double)width[i];\n" if own else ""
+        said = "    peat_resolved_list(s, \"widths\", (peat_reals){wide ? n : 0, wide}); /* for PyTorch */\n" if own else ""
+        return (text + noted + "    for (int32_t i = 0; i < n; i++) {\n        const int64_t is = width[i];\n"
+                f"        width[i] = {each};\n"
+                "        if (is && is != width[i])\n"
+                "            return peat_refuse(s, \"'%s' is always %lld wide\", stream[i], (long long)is);\n"
+                + note + "    }\n" + (f"    *D = {D};\n" if D != "*D" else "") + said)
 
     def setup(self) -> str:
         of = "int32_t n, const char *const *stream,\n" + " " * 25 + "int64_t *width, int64_t *D, " if self.combine else ""
-        body = (self.widths() if self.combine else "") + self.tensors()
+        tensors = self.tensors()
+        if "total" in tensors:
+            tensors = ("    int64_t total = 0;\n    for (int32_t i = 0; i < n; i++)\n        total += width[i];\n" + tensors)
+        body = (self.widths() if self.combine else "") + tensors
         unused = [] if "(s" in body or "s->" in body else ["s"]
         unused += ["self", *([] if "k->" in body else ["config"])]
         return (f"static peat_status setup(peat_setup *s, const void *config, {of}void **self)\n{{\n"
@@ -249,6 +278,8 @@ class Twin:
         facts = [f".size = sizeof({kind})"]
         if self.file.needs():
             facts.append(".needs = " + " | ".join(self.file.needs()))
+        if self.file.attends():
+            facts.append(".traits = PEAT_ACROSS")
         for name, (default, _) in CONSTANTS.items():
             if self.made[name] != default or self.combine and name == "min_streams":
                 facts.append(f".{name} = {SCALE.get(self.made[name], self.made[name])}")
