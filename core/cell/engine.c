@@ -328,6 +328,9 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
     const struct plugin_use *use;
     for (int i = 1; (use = cell_plugin(c, i)); i++) {
         const char *so = use->plugin->path;
+        if (path_ends_in(so, ".py") && use->formula)
+            return mistake(err, use->at, "'%s' is its own formula: leave the key `formula` out",
+                           so);
         if (path_ends_in(so, ".py"))
             continue;
         const char *path = arena_printf(a, "%.*s.py", (int)(strlen(so) - strlen(".so")), so);

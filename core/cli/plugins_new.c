@@ -48,41 +48,26 @@ static const char *renamed(const struct making *m, const char *text)
     return text_replaced(text, m->old, m->name, m->arena);
 }
 
-/* The twin in C of a plugin that is Python alone. */
-static char *twin_text(struct making *m, struct error *err)
-{
-    const char *const word[] = {m->python, m->name};
-    const char *text;
-    return python_ask("twin.py", word, 2, "--from", m->arena, &text, err) == PEAT_OK
-               ? arena_strdup(m->arena, text)
-               : NULL;
-}
-
-/* A file of the folder: that of the template, the plugin's own formula, or its twin, which
- * `make check` compares with the formula. */
-static const char *file_text(struct making *m, const char *file, struct error *err)
-{
-    const bool twin = m->python && path_ends_in(file, ".c");
-    const bool own = m->python && path_ends_in(file, ".py");
-    char *text = NULL;
-    size_t n;
-    if (twin)
-        return twin_text(m, err);
-    const char *from = own ? m->python : arena_printf(m->arena, "%s/%s", m->from, file);
-    if (file_read(from, 0, &text, &n, err) != PEAT_OK)
-        return NULL;
-    const char *made = own ? arena_strdup(m->arena, text) : renamed(m, text);
-    free(text);
-    return m->python && !own ? text_replaced(made, "plugins check ./$<",
-                                             "plugins check ./$< --reference $(NAME).py", m->arena)
-                             : made;
-}
-
 static bool copy_file(struct making *m, const char *file, struct error *err)
 {
-    const char *made = file_text(m, file, err);
-    return made && file_write(arena_printf(m->arena, "%s/%s", m->to, renamed(m, file)), made,
-                              strlen(made), err) == PEAT_OK;
+    const char *from = arena_printf(m->arena, "%s/%s", m->from, file);
+    char *text = NULL;
+    size_t n;
+    if (file_read(from, 0, &text, &n, err) != PEAT_OK)
+        return false;
+    const char *made = renamed(m, text);
+    free(text);
+    return file_write(arena_printf(m->arena, "%s/%s", m->to, renamed(m, file)), made, strlen(made),
+                      err) == PEAT_OK;
+}
+
+/* Puts the twin in C and its formula in the place of those of the template, and has `make check`
+ * compare the two. */
+static bool put_twin(struct making *m, struct error *err)
+{
+    const char *const word[] = {m->python, m->name, m->to};
+    const char *answer;
+    return python_ask("twin.py", word, 3, "--from", m->arena, &answer, err) == PEAT_OK;
 }
 
 static bool make_folder(struct making *m, struct error *err)
@@ -98,6 +83,7 @@ static bool make_folder(struct making *m, struct error *err)
         error_set(err, PEAT_IO, "cannot make '%s': %s", m->to, strerror(errno));
     for (int i = 0; i < n && whole; i++)
         whole = copy_file(m, file[i], err);
+    whole = whole && (!m->python || put_twin(m, err));
     if (made && !whole)
         dir_remove(m->to, NULL);
     names_free(file, n);

@@ -242,7 +242,12 @@ START_TEST(mistakes_in_an_idea_are_placed)
                         "/idea.py:1:1: there is no function with the name of a hook: positions, ");
     assert_idea_refused("def bias_rel(", "def bias_rel((", "/idea.py:7:14: ");
     assert_idea_refused("def bias_rel(delta", "def carry(x", "carry is set, but prepare is not");
+    assert_idea_refused("^def tensors", "from math import pow as qkv\\ndef tensors",
+                        "/idea.py:4:1: qkv is written in this file as a function: def qkv(...)");
     write_idea();
+    shell_says(2, "idea.py' is its own formula: leave the key `formula` out",
+               "peat plan idea.yaml run.engine=torch 'position.scheme=[{plugin: ./idea.py, "
+               "formula: ./idea.py}]'");
     shell_says(2, "is a scheme, not a combine",
                "peat plan idea.yaml run.engine=torch position.combine=./idea.py");
     shell_says(2, "--from: 'idea.c' is not a plugin that is Python alone (.py)",

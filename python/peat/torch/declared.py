@@ -85,9 +85,19 @@ class File:
         if not [h for h in self.hooks if h != "prepare"]:
             raise Mistake(f"{path}:1:1: there is no function with the name of a hook: {', '.join(SCHEME)}; of a combination, "
                           "merge")
+        for node in self.tree.body:
+            self.refuse_elsewhere(node)
         for hook in self.hooks if self.kind == "combine" else ():
             if hook != "merge":
                 raise self.mistake(self.functions[hook], f"a file with merge is a combination, which has no {hook}")
+
+    def refuse_elsewhere(self, node):
+        """Refuses a hook that is not written here, and so cannot be read without running the file."""
+        made = [a.asname or a.name for a in node.names] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            made = [getattr(t, "id", None) for t in node.targets]
+        for hook in set(made) & set(HOOKS):
+            raise self.mistake(node, f"{hook} is written in this file as a function: def {hook}(...)")
 
     def mistake(self, node, text):
         return Mistake(f"{self.path}:{node.lineno}:{node.col_offset + 1}: {text}")

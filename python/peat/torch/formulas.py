@@ -137,9 +137,10 @@ class Formula:
             is_like = "" if like is None else f", and {name} is {list(like.shape)}"
             if shape and not fits(part.shape, shape):
                 raise self.wrong(hook, call, f"a tensor {list(part.shape)}{is_like or ', not ' + described(shape)}")
-            if not part.is_floating_point() or like is not None and part.dtype != like.dtype and not torch.is_autocast_enabled():
-                kind = "real numbers" if like is None else str(like.dtype).replace("torch.", "") + f", as {name} has"
-                raise self.wrong(hook, call, f"{str(part.dtype).replace('torch.', '')}, not {kind}")
+            if hook != "prepare" and not part.is_floating_point():
+                raise self.wrong(hook, call, f"{word(part.dtype)}, not real numbers")
+            if like is not None and part.dtype != like.dtype and not autocast():
+                raise self.wrong(hook, call, f"{word(part.dtype)}, not {word(like.dtype)}, as {name} has")
             if part.device.type != call.q.device.type:
                 raise self.wrong(hook, call, f"a tensor on {part.device}, and its arguments are on {call.q.device}; "
                                              "make tensors with device=pos.device")
@@ -149,6 +150,15 @@ class Formula:
     def wrong(self, hook: str, call: Call, what: str) -> Refused:
         line = getattr(self.module, hook).__code__.co_firstlineno
         return Refused(f"{self.path}:{line}: {hook}{of_layer(call)} returned {what}")
+
+
+def autocast() -> bool:
+    """Whether PyTorch chooses the dtype of products."""
+    return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
+
+
+def word(dtype) -> str:
+    return str(dtype).replace("torch.", "")
 
 
 #: Of hooks that change tensors: the names of these.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""twin.py FILE NAME: C in which the plugin that is Python alone, FILE, begins its twin; for `peat plugins new --from FILE`.
+"""twin.py FILE NAME FOLDER: puts the twin in C of FILE, a plugin that is Python alone, and a copy of FILE into a folder that
+`peat plugins new --from FILE` made of a template, as NAME.c and NAME.py; `make check` there compares them.
 
 The same parameters and tensors are there; each hook changes nothing and says what is to be written. Needs no PyTorch.
 """
@@ -318,10 +319,20 @@ def folded(head: str) -> str:
     return head[:at] + "\n" + " " * (len("static ") + head.index("(") + 1) + head[at + 1:]
 
 
+def write(folder, name, text):
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 def main():
+    path, name, folder = sys.argv[1:4]
     try:
-        print(Twin(*sys.argv[1:3]).text(), end="")
-    except Mistake as e:
+        with open(path, encoding="utf-8") as f, open(os.path.join(folder, "Makefile"), encoding="utf-8") as make:
+            formula, rules = f.read(), make.read()
+        write(folder, name + ".c", Twin(path, name).text())
+        write(folder, name + ".py", formula)
+        write(folder, "Makefile", rules.replace("plugins check ./$<", "plugins check ./$< --reference $(NAME).py"))
+    except (Mistake, OSError) as e:
         print(e, end="")
         sys.exit(1)
 
