@@ -325,10 +325,9 @@ bool engine_can_compute(const struct cell_config *c, struct error *err)
     for (int i = 1; (use = cell_plugin(c, i)); i++)
         if (path_ends_in(use->plugin->path, ".py"))
             return mistake(err, use->at,
-                           "'%s' is Python alone, which run.engine: torch computes: for peat's own "
-                           "engine write it in C too ('peat plugins new' makes a plugin to start "
-                           "from, and 'peat plugins check --reference' compares the two)",
-                           use->plugin->path);
+                           "'%s' is Python alone: run.engine: torch computes it, and peat's own "
+                           "engine needs a twin in C, which 'peat plugins new --from %s' begins",
+                           use->plugin->path, use->plugin->path);
     return true;
 }
 
@@ -337,6 +336,9 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
     const struct plugin_use *use;
     for (int i = 1; (use = cell_plugin(c, i)); i++) {
         const char *so = use->plugin->path;
+        if (path_ends_in(so, ".py") && use->formula)
+            return mistake(err, use->at, "'%s' is its own formula: leave the key `formula` out",
+                           so);
         if (path_ends_in(so, ".py"))
             continue;
         const char *path = arena_printf(a, "%.*s.py", (int)(strlen(so) - strlen(".so")), so);

@@ -124,7 +124,7 @@ class Group:
         for part in self.parts:
             bias = added(bias, self.bias(part, **seen))
             if part.has("score_add"):
-                score = added(score, self.run(part, "score_add", **seen))
+                score = added(score, self.of_heads(part, self.run(part, "score_add", **seen)))
         bias, score, scale = self.behind(bias, q, k), self.behind(score, q, k), self.scale(q.shape[-1])
         needed = any(part.has(h) for part in self.parts for h in ("logits", "softmax", "weights", "carry")) or any(
             part.asks("context", "W") for part in self.parts)

@@ -95,6 +95,9 @@ class Model(torch.nn.Module):
 
     def _width_of_streams(self, d_model):
         p = self.config["position"].get("combine")
+        id = os.path.splitext(os.path.basename(p["plugin"]))[0] if p else ""
+        if id + ".widths" in self.resolved:  # of tokens, positions, ...
+            return int(self.resolved[id + ".widths"][1])
         if not p or "d_pos" not in p:
             return d_model
         return p["d_pos"] if p["d_pos"] != "auto" else int(self.resolved[p["plugin"] + ".d_pos"])
