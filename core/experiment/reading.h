@@ -80,8 +80,8 @@ bool run_read(struct reading *r);
 bool report_read(struct reading *r);
 bool match_read(struct reading *r);
 
-/* seconds.c: reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is not
- * changed. */
+/* seconds.c: reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is
+ * not changed. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);
 
