@@ -23,6 +23,7 @@ from torch import nn
 
 import peat.torch
 from peat.torch.files import part_of
+from peat.torch.training import optimiser
 
 FUSED = getattr(F, "scaled_dot_product_attention", None)
 
@@ -59,8 +60,7 @@ class Plain(nn.Module):
 def plain_steps(config, V, device, bf16, compile):
     m, t = config["model"], config["train"]
     model = Plain(V, m["d_model"], m["n_head"], m["n_layer"], m["d_ff"], t["seq_len"]).to(device)
-    fused = {"fused": True} if FUSED and device == "cuda" else {}
-    adamw = torch.optim.AdamW(model.parameters(), lr=t["lr"], **fused)
+    adamw, _ = optimiser(list(model.parameters()), lr=t["lr"])
     loss_of = torch.compile(model) if compile else model
 
     def step(batch):

@@ -136,6 +136,23 @@ START_TEST(a_cell_that_lacks_memory_says_what_takes_less)
 }
 END_TEST
 
+/* Whether losses are read after each step or after ten. */
+START_TEST(a_loss_that_is_not_finite_ends_the_cell_at_its_step)
+{
+    write_kinds();
+    shell_write("nan.py", "def bias_rel(delta, step):\n"
+                          "    return -delta.abs()[None] * (float('nan') if step == 17 else 1)\n");
+    for (int every = 1; every <= 40; every += 39)
+        shell_says(
+            1, "all cells with kind answers diverged",
+            "peat run kinds.yaml -o every%d -q run.engine=torch 'kind=[answers]' eval.every=0 "
+            "run.checkpoint.every=%d position.scheme=./nan.py",
+            every, every);
+    shell_expect(0, "grep -q 'loss is not finite at step 17' every*/cells/*/result.json && "
+                    "cmp every*/cells/*/ckpt/step-00000017/model.safetensors");
+}
+END_TEST
+
 /* ---- a grid that is killed, stopped and short of things ---- */
 
 static const char grid[] = "version: 2\n"
@@ -176,13 +193,15 @@ START_TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
     for (int i = 0; i < 5; i++)
         shell_expect(
             0,
-            "peat run grid.yaml -o b -q --retry-failed >out.%d 2>&1 & run=$! victim=$!; " UNTIL(
-                "test -n \"$(pgrep -P $run)\"") "; sleep $(awk 'BEGIN {srand(%d + '$$'); "
-                                                "print 1 + 6 * rand()}'); "
-                                                "for up in $(seq %d); do "
-                                                "victim=$(pgrep -P $victim | head -1); "
-                                                "done; kill -9 $victim $run; wait; true",
-            i, i, i % 3);
+            "was=$(ls b/cells/*/ckpt); peat run grid.yaml -o b -q --retry-failed >out 2>&1 & "
+            "run=$! victim=$!; " UNTIL(
+                "test \"$(ls b/cells/*/ckpt)\" != \"$was\"") "; sleep $(awk 'BEGIN {srand(%d + "
+                                                             "'$$'); print rand()}'); "
+                                                             "for up in $(seq %d); do "
+                                                             "victim=$(pgrep -P $victim | head "
+                                                             "-1); done; "
+                                                             "kill -9 $victim $run; wait; true",
+            i, i % 3);
     shell_expect(0, "peat run grid.yaml -o b -q --retry-failed");
     shell_expect(0, "grep -q 'continues from step' b/cells/*/log.txt");
     assert_same_grid();
@@ -202,7 +221,7 @@ START_TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
     assert_same_grid();
     shell_expect(0, "peat run grid.yaml -o c -q seeds=1 train.steps=100000000 >said 2>&1 & "
                     "echo $! > pid; " UNTIL("peat status c | grep -q running"));
-    shell_says(1, "is being run by", "peat run grid.yaml -o c -q seeds=1 train.steps=100000000");
+    shell_says(2, "is being run by", "peat run grid.yaml -o c -q seeds=1 train.steps=100000000");
     shell_expect(0, "kill -TERM $(cat pid); " UNTIL("! kill -0 $(cat pid) 2>kill"));
 }
 END_TEST
@@ -240,5 +259,6 @@ int main(int argc, char **argv)
                     TESTS(both_engines_measure_the_same, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
                           a_cell_that_lacks_memory_says_what_takes_less,
+                          a_loss_that_is_not_finite_ends_the_cell_at_its_step,
                           what_is_missing_is_refused_before_anything_runs));
 }
