@@ -10,8 +10,9 @@ const char *twin_difference(const char *plugin, const char *reference, struct ar
     struct error err = {0};
     const char *const word[] = {program, plugin, reference};
     const char *answer;
-    if (own_program(program, sizeof(program), &err) == PEAT_OK &&
-        python_ask("compare.py", word, 3, "--reference", a, &answer, &err) == PEAT_OK)
+    /* An interpreter that is missing was named by the check itself. */
+    if (own_program(program, sizeof(program), &err) != PEAT_OK ||
+        python_ask("compare.py", word, 3, "a reference", a, &answer, &err) != PEAT_INVALID)
         return NULL;
     return arena_strdup(a, err.text);
 }

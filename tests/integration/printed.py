@@ -123,6 +123,9 @@ def man_example(prefix, verb):
 
 def run_help(clone, prefix):
     open_page(clone, "help")
+    for _, name, text in blocks(clone / "docs/formulas.md"):
+        if name:
+            pathlib.Path(name).write_text(text)
     for verb in verbs(prefix):
         text = example(verb)
         if man_example(prefix, verb).strip() != text.strip():

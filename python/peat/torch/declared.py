@@ -94,8 +94,9 @@ class File:
     def refuse_elsewhere(self, node):
         """Refuses a hook that is not written here, and so cannot be read without running the file."""
         made = [a.asname or a.name for a in node.names] if isinstance(node, ast.ImportFrom) else []
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            made = [getattr(t, "id", None) for t in node.targets]
+        if isinstance(node, ast.Assign):
+            names = [getattr(t, "id", None) for t in node.targets]
+            made = [n for n in names if isinstance(node.value, ast.Lambda) or n in self.functions]
         for hook in set(made) & set(HOOKS):
             raise self.mistake(node, f"{hook} is written in this file as a function: def {hook}(...)")
 
