@@ -13,6 +13,7 @@ import ast
 import difflib
 import json
 import math
+import signal
 import sys
 import traceback
 
@@ -50,6 +51,13 @@ PRODUCTS = {"matmul", "mm", "bmm", "mv", "dot", "einsum", "linear", "bilinear", 
 
 class Mistake(Exception):
     pass
+
+
+LONGEST = 30  # seconds of the processor for one call of a function of the file
+
+
+def too_long(*_):
+    raise TimeoutError(f"did not return within {LONGEST} s")
 
 
 def near(word, known):
@@ -205,12 +213,16 @@ class File:
             if a.arg not in given:
                 raise self.mistake(a, f"{name} asks for '{a.arg}', which is not there{near(a.arg, given)}; there are "
                                       f"{', '.join(given)}")
+        signal.signal(signal.SIGPROF, too_long)
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
         try:
             exec(compile(ast.Module([made], []), self.path, "exec"), space)
             return space[name](**{n: given[n] for n in self.asks(name) if n in given})
         except Exception as e:
             lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
             raise Mistake(f"{self.path}:{lines[-1] if lines else made.lineno}:1: {name}: {type(e).__name__}: {e}") from None
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
     def tensors(self, given: dict) -> list:
         """[{name, shape, scope, mean, std}]; -1 in a shape is the number of heads."""
