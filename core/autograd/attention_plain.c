@@ -47,7 +47,7 @@ static bool writes(const struct attention_tile *t, int which)
 }
 
 /* Clears the fresh gradients of k and v that no block writes as a whole. */
-static void *begin(const struct attention_tile *first)
+static void *plain_begin(const struct attention_tile *first)
 {
     const struct attention *c = first->call;
     const struct tensor *grad[] = {[SRC_K] = &c->dk, [SRC_V] = &c->dv};
@@ -99,7 +99,7 @@ static void dk(const struct attention_tile *t)
             writes(t, SRC_K), keys(t, &c->dk));
 }
 
-const struct attention_products attention_plain = {.begin = begin,
+const struct attention_products attention_plain = {.begin = plain_begin,
                                                    .scores = scores,
                                                    .outputs = outputs,
                                                    .dv = dv,

@@ -122,7 +122,7 @@ static void pack_backward(const struct attention_tile *t, const struct packed *m
     }
 }
 
-static void *begin(const struct attention_tile *first)
+static void *rounded_begin(const struct attention_tile *first)
 {
     const struct attention *c = first->call;
     char *own = c->scratch + (size_t)parallel_thread() * c->thread_bytes + c->packed_at;
@@ -245,7 +245,7 @@ static void put_sum(const struct attention_tile *t, const struct tensor *grad, c
                    (float)scale, !fresh);
 }
 
-static void end(const struct attention_tile *t)
+static void rounded_end(const struct attention_tile *t)
 {
     const struct attention *c = t->call;
     const struct packed *m = t->packed;
@@ -254,11 +254,11 @@ static void end(const struct attention_tile *t)
 }
 
 const struct attention_products attention_rounded = {.bytes = bytes,
-                                                     .begin = begin,
+                                                     .begin = rounded_begin,
                                                      .scores = scores,
                                                      .outputs = outputs,
                                                      .dv = dv,
                                                      .weights = weights,
                                                      .dq = dq,
                                                      .dk = dk,
-                                                     .end = end};
+                                                     .end = rounded_end};

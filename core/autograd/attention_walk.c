@@ -54,7 +54,7 @@ static struct attention_tile tile_at(const struct attention *c, int64_t task, in
 /* ---- prefetches ---- */
 
 /* Prefetches the tile's rows of x [B,H,T,C]. Prefetching does not pay for a single query row. */
-static void fetch(const struct attention_tile *t, const struct tensor *x, bool write)
+static void walk_fetch(const struct attention_tile *t, const struct tensor *x, bool write)
 {
     if (!x->data || t->call->Tq <= 1)
         return;
@@ -73,7 +73,7 @@ static void fetch_next(const struct attention_tile *t, const struct tensor *x)
     next.h = (t->h + 1) % c->H;
     next.b += next.h == 0;
     if (next.b < c->B)
-        fetch(&next, x, false);
+        walk_fetch(&next, x, false);
 }
 
 /* Prefetches an operand of the next task, and this task's gradient of it if it has one. */
@@ -81,7 +81,7 @@ static void fetch_pair(const struct attention_tile *t, const struct tensor *x,
                        const struct tensor *dx)
 {
     fetch_next(t, x);
-    fetch(t, dx, true);
+    walk_fetch(t, dx, true);
 }
 
 /* out or dout [B,T,H,C] as [B,H,T,C] */
@@ -103,7 +103,7 @@ static void fetch_outputs(const struct attention_tile *t)
         fetch_next(t, &out);
         fetch_next(t, &dout);
     } else {
-        fetch(t, &out, true);
+        walk_fetch(t, &out, true);
     }
 }
 

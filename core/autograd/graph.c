@@ -2,7 +2,7 @@
 /* graph.c: builds the tape, keeps its gradients, and runs backward from the end. */
 #include "autograd/graph.h"
 
-#include "autograd/stretch.h"
+#include "autograd/recompute.h"
 #include "opkit.h"
 #include "tensor/gemm.h"
 
@@ -14,65 +14,10 @@ void graph_init(struct graph *g, struct arena *arena, const struct team *team, p
                         .arena = arena,
                         .team = team,
                         .dtype = dtype,
-                        .keep = STRETCH_BYTES};
-}
-
-/* ---- the first error, which ends every later operation ---- */
-
-bool graph_failed(const struct graph *g)
-{
-    return g->err.status != PEAT_OK;
-}
-
-/* Later errors do not replace the first one. */
-static peat_node *keep_error(struct graph *g, peat_status status, const char *text)
-{
-    if (graph_failed(g))
-        return NULL;
-    error_set(&g->err, status, "%s", text);
-    if (g->hook)
-        error_prefix(&g->err, "%s", g->hook);
-    return NULL;
-}
-
-peat_node *graph_fail(struct graph *g, const char *fmt, ...)
-{
-    char text[sizeof(g->err.text)];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    return keep_error(g, PEAT_INVALID, text);
-}
-
-void graph_fail_missing(struct graph *g, const char *op, int operand)
-{
-    bool hint = g->missing && *g->missing;
-    graph_fail(g, "%s: operand %d is missing%s%s", op, operand,
-               hint ? "; if it came with the call, declare " : "", hint ? g->missing : "");
-}
-
-peat_node *graph_no_memory(struct graph *g, const char *what, size_t bytes)
-{
-    char text[256];
-    if (bytes > 0)
-        snprintf(text, sizeof(text), "%s: out of memory for %zu bytes", what, bytes);
-    else
-        snprintf(text, sizeof(text), "%s: out of memory", what);
-    return keep_error(g, PEAT_NOMEM, text);
+                        .keep = RECOMPUTE_BYTES};
 }
 
 /* ---- nodes ---- */
-
-peat_node *node_root(const peat_node *n)
-{
-    return n->view_of ? n->view_of : (peat_node *)n;
-}
-
-int64_t node_dim(const peat_node *n, int axis)
-{
-    return n ? n->value.dim[axis] : 0;
-}
 
 void *graph_scratch(struct graph *g, size_t bytes)
 {
@@ -128,7 +73,7 @@ static bool value_alloc(struct graph *g, peat_node *n)
     g->value_bytes += (int64_t)bytes;
     if (g->shape_only)
         return true;
-    bool pooled = g->n_stretch > 0 && bytes >= STRETCH_POOLED;
+    bool pooled = g->n_recomputed > 0 && bytes >= RECOMPUTE_POOLED;
     n->value.data =
         pooled ? pool_take(&g->pool, g->arena, bytes) : arena_try_alloc(g->arena, bytes);
     if (n->value.data)
@@ -200,7 +145,7 @@ static bool sources_ok(struct graph *g, const struct op *op, int n_src, peat_nod
             graph_fail(g, "%s: operand %d is %s in a graph of %s", op->name, i + 1,
                        dtype_name(src[i]->value.dtype), dtype_name(g->dtype));
         else
-            stretch_hold(g, src[i]);
+            recompute_hold(g, src[i]);
         if (graph_failed(g))
             return false;
     }
@@ -413,7 +358,7 @@ void graph_backward(struct graph *g, peat_node *loss)
     tensor_set(&seed, 0, 1.0);
     graph_reach(g, loss);
     for (int64_t id = loss->id; id >= 0; id--) {
-        if (!stretch_replay(g, id))
+        if (!recompute_replay(g, id))
             return;
         if (!run_backward(g->node[id]))
             return;

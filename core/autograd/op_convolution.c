@@ -8,7 +8,7 @@
 #include "opkit.h"
 #include "rows/convolution_rows.h"
 
-static void infer(peat_node *n)
+static void convolution_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *w = &n->src[1]->value;
     const struct attention_mask *m = n->arg;
@@ -38,13 +38,13 @@ static struct convolution convolution_of(const peat_node *n)
     return c;
 }
 
-static void forward(peat_node *n)
+static void convolution_forward(peat_node *n)
 {
     struct convolution c = convolution_of(n);
     parallel_for(team_of(n), c.B * c.blocks, convolution_rows_of(n->value.dtype)->convolve, &c);
 }
 
-static void backward(peat_node *n)
+static void convolution_backward(peat_node *n)
 {
     struct convolution c = convolution_of(n);
     const struct convolution_rows *rows = convolution_rows_of(n->value.dtype);
@@ -61,7 +61,7 @@ static void backward(peat_node *n)
     arena_rewind(n->g->arena, mark);
 }
 
-static int64_t flops(const peat_node *n)
+static int64_t convolution_flops(const peat_node *n)
 {
     return 2 * tensor_count(&n->value) * n->src[1]->value.dim[0];
 }
@@ -69,7 +69,8 @@ static int64_t flops(const peat_node *n)
 peat_node *op_convolution(peat_graph *g, peat_node *x, peat_node *taps,
                           const struct attention_mask *mask)
 {
-    static const struct op op = {"convolution", infer, forward, backward, flops};
+    static const struct op op = {"convolution", convolution_infer, convolution_forward,
+                                 convolution_backward, convolution_flops};
     peat_node *src[] = {x ? op_contiguous(g, x) : NULL, taps ? op_contiguous(g, taps) : NULL};
     return graph_op(graph_of(g), &op, 2, src, 0, mask, sizeof(*mask));
 }

@@ -119,7 +119,7 @@ static void check_shape(peat_node *n, const peat_shape *s)
             graph_fail(n->g, "a result has a length of %lld", (long long)s->dim[i]);
 }
 
-static void infer(peat_node *n)
+static void custom_infer(peat_node *n)
 {
     const struct custom_arg *arg = n->arg;
     struct custom_call c;
@@ -180,7 +180,7 @@ static void run_all(peat_node *n, struct custom_call *c)
     trail_leave_kernel(n->g->trail);
 }
 
-static void forward(peat_node *n)
+static void custom_forward(peat_node *n)
 {
     struct custom_call c;
     full_call(n, &c);
@@ -188,7 +188,7 @@ static void forward(peat_node *n)
     run_all(n, &c);
 }
 
-static void backward(peat_node *n)
+static void custom_backward(peat_node *n)
 {
     struct custom_call c;
     full_call(n, &c);
@@ -205,7 +205,7 @@ static void backward(peat_node *n)
     run_all(n, &c);
 }
 
-static int64_t flops(const peat_node *n)
+static int64_t custom_flops(const peat_node *n)
 {
     struct custom_call c;
     full_call(n, &c);
@@ -242,8 +242,9 @@ static peat_node *custom_node(struct graph *g, const peat_op *op, int n_out, int
     if (arg_size > 0)
         copy.arg = memcpy(arena_alloc(g->arena, arg_size), arg, arg_size);
     /* The node has the plugin's name for the operation. */
-    *own = (struct op){
-        name, infer, forward, PEAT_HAS(op, backward) ? backward : NULL, flops, .index = ANY_TYPES};
+    *own = (struct op){name,           custom_infer,
+                       custom_forward, PEAT_HAS(op, backward) ? custom_backward : NULL,
+                       custom_flops,   .index = ANY_TYPES};
     for (int i = 0; i < n; i++)
         dense[i] = presentable(g, src[i]);
     return graph_op(g, own, n, dense, 0, &copy, sizeof(copy));
@@ -288,7 +289,7 @@ void op_custom_all(peat_graph *pg, const peat_op *op, int32_t n, peat_node *cons
 
 int64_t custom_units(const peat_node *n)
 {
-    if (n->op->forward != forward)
+    if (n->op->forward != custom_forward)
         return -1;
     struct custom_call c;
     full_call(n, &c);

@@ -8,7 +8,7 @@ static enum binary kind_of(const peat_node *n)
     return *(const enum binary *)n->arg;
 }
 
-static void infer(peat_node *n)
+static void elementwise_infer(peat_node *n)
 {
     const struct tensor *a = &n->src[0]->value, *b = &n->src[1]->value;
     int rank;
@@ -31,7 +31,7 @@ static struct tensor operand(const peat_node *n, int i)
 }
 
 /* z = F(a, b) */
-static void forward(peat_node *n)
+static void elementwise_forward(peat_node *n)
 {
     struct tensor a = widened(n, &n->src[0]->value), b = widened(n, &n->src[1]->value);
     struct loop l;
@@ -72,7 +72,7 @@ static void backward_to(peat_node *n, int which)
     arena_rewind(g->arena, mark);
 }
 
-static void backward(peat_node *n)
+static void elementwise_backward(peat_node *n)
 {
     for (int i = 0; i < 2; i++)
         if (wants_grad(n, i))
@@ -82,7 +82,8 @@ static void backward(peat_node *n)
 #define DEFINE_BINARY(name, kind, unread)                                                          \
     peat_node *op_##name(peat_graph *g, peat_node *a, peat_node *b)                                \
     {                                                                                              \
-        static const struct op op = {#name, infer, forward, backward, NULL, unread};               \
+        static const struct op op = {                                                              \
+            #name, elementwise_infer, elementwise_forward, elementwise_backward, NULL, unread};    \
         const enum binary which = kind;                                                            \
         return graph_op(graph_of(g), &op, 2, (peat_node *const[]){a, b}, 0, &which,                \
                         sizeof(which));                                                            \

@@ -189,7 +189,7 @@ static void infer_linear(peat_node *n)
 }
 
 /* All rows of t as one matrix. rounded: t as bf16, or NULL. */
-static struct stack rows_of(const struct tensor *t, const void *rounded)
+static struct stack matmul_rows_of(const struct tensor *t, const void *rounded)
 {
     const struct tensor rows = folded(t);
     struct stack s = stack_of(&(struct product){0}, &rows, false);
@@ -199,7 +199,7 @@ static struct stack rows_of(const struct tensor *t, const void *rounded)
 
 static struct stack source_rows(peat_node *x)
 {
-    return rows_of(&x->value, node_rounded(x));
+    return matmul_rows_of(&x->value, node_rounded(x));
 }
 
 /* dst = x y + dst beta, in bf16 if the team rounds */
@@ -215,7 +215,7 @@ static struct gemm linear_product(const peat_node *n, struct stack dst, struct s
 static void forward_linear(peat_node *n)
 {
     const struct stack x = source_rows(n->src[0]), w = source_rows(n->src[1]);
-    struct gemm p = linear_product(n, rows_of(&n->value, NULL), x, stack_flip(w), 0.0);
+    struct gemm p = linear_product(n, matmul_rows_of(&n->value, NULL), x, stack_flip(w), 0.0);
     p.bias = n->src[2] ? n->src[2]->value.data : NULL;
     if (!graph_failed(n->g))
         gemm_run(team_of(n), &p);
@@ -227,7 +227,7 @@ static void weight_gradient(peat_node *n, struct stack dy)
     struct graph *g = n->g;
     bool fresh;
     const struct tensor dw = node_grad_whole(n->src[1], &fresh);
-    const struct gemm p = linear_product(n, rows_of(&dw, NULL), stack_flip(dy),
+    const struct gemm p = linear_product(n, matmul_rows_of(&dw, NULL), stack_flip(dy),
                                          source_rows(n->src[0]), fresh ? 0.0 : 1.0);
     struct arena_mark mark = arena_mark(g->arena);
     size_t bytes = gemm_long_bytes(&p);
@@ -243,7 +243,7 @@ static void input_gradient(peat_node *n, struct stack dy)
     bool fresh;
     const struct tensor dx = node_grad_whole(n->src[0], &fresh);
     const struct gemm p =
-        linear_product(n, rows_of(&dx, NULL), dy, source_rows(n->src[1]), fresh ? 0.0 : 1.0);
+        linear_product(n, matmul_rows_of(&dx, NULL), dy, source_rows(n->src[1]), fresh ? 0.0 : 1.0);
     gemm_run(team_of(n), &p);
 }
 
@@ -267,7 +267,7 @@ static void backward_linear(peat_node *n)
     source_rows(n->src[0]); /* rounded before the mark, because rounded operands are kept */
     source_rows(n->src[1]);
     struct arena_mark mark = arena_mark(n->g->arena);
-    const struct stack rows = rows_of(&dy, rounded_gradient(n, &dy));
+    const struct stack rows = matmul_rows_of(&dy, rounded_gradient(n, &dy));
     if (wants_grad(n, 0) && !graph_failed(n->g))
         input_gradient(n, rows);
     if (wants_grad(n, 1) && !graph_failed(n->g))

@@ -137,7 +137,7 @@ static void scatter_rows(void *ctx, int64_t begin, int64_t end)
 
 /* ---- forward ---- */
 
-static void infer(peat_node *n)
+static void matmul_take_infer(peat_node *n)
 {
     const struct tensor *index = &n->src[SRC_INDEX]->value;
     struct product_shape s;
@@ -159,7 +159,7 @@ static void forward_matrix(void *ctx, int64_t i)
 }
 
 /* y_ij = c[i, index_ij], c = op(a) op(b) */
-static void forward(peat_node *n)
+static void matmul_take_forward(peat_node *n)
 {
     struct taken_product c = call_of(n);
     struct arena_mark mark = arena_mark(n->g->arena);
@@ -243,7 +243,7 @@ static void backward_matrix(void *ctx, int64_t slot)
 }
 
 /* y_ij = c[i, index_ij]: gradients to which several matrices add get their sums in order. */
-static void backward(peat_node *n)
+static void matmul_take_backward(peat_node *n)
 {
     if (tensor_count(&n->value) == 0)
         return;
@@ -261,7 +261,7 @@ static void backward(peat_node *n)
     arena_rewind(n->g->arena, mark);
 }
 
-static int64_t flops(const peat_node *n)
+static int64_t matmul_take_flops(const peat_node *n)
 {
     struct product_shape s;
     product_shape(&n->src[SRC_A]->value, &n->src[SRC_B]->value, flags_of(n), &s);
@@ -292,9 +292,9 @@ static bool goes_by_matrix(const peat_node *a, const peat_node *b, uint32_t flag
 peat_node *op_matmul_take(peat_graph *g, peat_node *a, peat_node *b, uint32_t flags,
                           peat_node *index)
 {
-    static const struct op op = {
-        "matmul_take",           infer, forward, backward, flops, .unread = UNREAD_SELF,
-        .index = 1u << SRC_INDEX};
+    static const struct op op = {"matmul_take",           matmul_take_infer, matmul_take_forward,
+                                 matmul_take_backward,    matmul_take_flops, .unread = UNREAD_SELF,
+                                 .index = 1u << SRC_INDEX};
     peat_node *src[] = {stack_readable(g, a), stack_readable(g, b), op_contiguous(g, index)};
     if (!goes_by_matrix(src[SRC_A], src[SRC_B], flags, src[SRC_INDEX]))
         return op_take_last(g, op_matmul(g, src[SRC_A], src[SRC_B], flags), src[SRC_INDEX]);

@@ -64,7 +64,7 @@ static bool is_bias_of(const peat_node *b, const struct tensor *w)
     return !b || (b->value.rank == 1 && b->value.dim[0] == w->dim[0]);
 }
 
-static void infer(peat_node *n)
+static void mlp_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[SRC_X]->value, *w1 = &n->src[SRC_W1]->value;
     const struct tensor *w2 = &n->src[SRC_W2]->value;
@@ -247,7 +247,7 @@ static void forward_block(void *ctx, int64_t begin, int64_t end)
     multiply(m, y, hidden_rows(&b), stack_flip(weight_of(m, SRC_W2)), m->n->src[SRC_B2], 0.0);
 }
 
-static void forward(peat_node *n)
+static void mlp_forward(peat_node *n)
 {
     struct graph *g = n->g;
     struct mlp m = mlp_of(n);
@@ -299,7 +299,7 @@ static void add_bias_grad(const struct row_block *b, int of, int64_t i, int64_t 
 }
 
 /* Prefetches n numbers. */
-static void fetch(const bf16 *x, int64_t n)
+static void mlp_fetch(const bf16 *x, int64_t n)
 {
     fetch_bytes(x, n * (int64_t)sizeof(*x), false);
 }
@@ -312,8 +312,8 @@ static void differentiate_rounded(const struct row_block *b)
         rows = chunk_at(b, i);
         const int64_t at = (b->row + i) * m->U, count = rows * m->U;
         char *du = rows_at(m, b->du, i, m->U);
-        fetch(m->h16 + (b->row + i) * m->F, rows * m->F);
-        fetch(m->slope16 + at + count, chunk_at(b, i + rows) * m->U);
+        mlp_fetch(m->h16 + (b->row + i) * m->F, rows * m->F);
+        mlp_fetch(m->slope16 + at + count, chunk_at(b, i + rows) * m->U);
         for (int64_t r = 0; m->U > m->F && r < rows; r++)
             memcpy(rows_at(m, du, r, m->U) + m->F * m->size, rows_at(m, du, r, m->U),
                    (size_t)(m->F * m->size));
@@ -397,7 +397,7 @@ static void add_sums(const struct mlp *m, const struct weight_sum *s, int64_t st
                     &all);
 }
 
-static void backward(peat_node *n)
+static void mlp_backward(peat_node *n)
 {
     struct graph *g = n->g;
     struct mlp m = mlp_of(n);
@@ -419,7 +419,7 @@ static void backward(peat_node *n)
     graph_done_with(g, n->saved, kept_bytes(&m));
 }
 
-static int64_t flops(const peat_node *n)
+static int64_t mlp_flops(const peat_node *n)
 {
     struct mlp m = mlp_of(n);
     return 2 * m.rows * (m.D * m.U + m.F * m.E);
@@ -428,7 +428,7 @@ static int64_t flops(const peat_node *n)
 peat_node *op_mlp(peat_graph *pg, peat_node *x, peat_node *w1, peat_node *b1, peat_node *w2,
                   peat_node *b2, enum mlp_activation f)
 {
-    static const struct op op = {"mlp", infer, forward, backward, flops};
+    static const struct op op = {"mlp", mlp_infer, mlp_forward, mlp_backward, mlp_flops};
     struct graph *g = graph_of(pg);
     peat_node *src[] = {x, w1, b1, w2, b2};
     for (int i = 0; i < N_SRC; i++)

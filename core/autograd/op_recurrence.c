@@ -9,7 +9,7 @@ struct recurrence_arg {
     struct attention_mask mask;
 };
 
-static void infer(peat_node *n)
+static void recurrence_infer(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value, *f = &n->src[1]->value;
     const struct recurrence_arg *arg = n->arg;
@@ -57,7 +57,7 @@ static struct recurrence recurrence_of(const peat_node *n)
     return r;
 }
 
-static void forward(peat_node *n)
+static void recurrence_forward(peat_node *n)
 {
     const struct tensor *x = &n->src[0]->value;
     n->saved = graph_scratch(n->g, (size_t)(2 * x->dim[0] * x->dim[1]));
@@ -68,7 +68,7 @@ static void forward(peat_node *n)
     parallel_for(team_of(n), r.B * r.blocks, recurrence_rows_of(x->dtype)->read, &r);
 }
 
-static void backward(peat_node *n)
+static void recurrence_backward(peat_node *n)
 {
     struct recurrence r = recurrence_of(n);
     r.dy = n->grad.data;
@@ -79,7 +79,7 @@ static void backward(peat_node *n)
 }
 
 /* Two products, a difference and a sum. */
-static int64_t flops(const peat_node *n)
+static int64_t recurrence_flops(const peat_node *n)
 {
     return 4 * tensor_count(&n->value);
 }
@@ -87,7 +87,8 @@ static int64_t flops(const peat_node *n)
 peat_node *op_recurrence(peat_graph *g, peat_node *x, peat_node *f, int64_t from_left,
                          const struct attention_mask *mask)
 {
-    static const struct op op = {"recurrence", infer, forward, backward, flops};
+    static const struct op op = {"recurrence", recurrence_infer, recurrence_forward,
+                                 recurrence_backward, recurrence_flops};
     peat_node *src[] = {x ? op_contiguous(g, x) : NULL, f ? op_contiguous(g, f) : NULL};
     struct recurrence_arg arg = {from_left, *mask};
     return graph_op(graph_of(g), &op, 2, src, 0, &arg, sizeof(arg));

@@ -14,7 +14,7 @@ static double scale_of(const peat_node *n)
     return arg->mean ? 1.0 / (double)n->src[0]->value.dim[arg->axis] : 1.0;
 }
 
-static void infer(peat_node *n)
+static void reduce_infer(peat_node *n)
 {
     const struct reduce_arg *arg = n->arg;
     const struct tensor *a = &n->src[0]->value;
@@ -24,7 +24,7 @@ static void infer(peat_node *n)
 }
 
 /* y = scale * sum over the axis of a */
-static void forward(peat_node *n)
+static void reduce_forward(peat_node *n)
 {
     const struct reduce_arg *arg = n->arg;
     memset(n->value.data, 0, tensor_bytes(&n->value));
@@ -42,7 +42,7 @@ static void forward(peat_node *n)
 }
 
 /* y = scale * sum a:  da += scale * dy along the whole axis */
-static void backward(peat_node *n)
+static void reduce_backward(peat_node *n)
 {
     if (!wants_grad(n, 0))
         return;
@@ -53,8 +53,10 @@ static void backward(peat_node *n)
 
 static peat_node *reduce(struct graph *g, peat_node *a, int32_t axis, bool mean)
 {
-    static const struct op sum_op = {"sum", infer, forward, backward, .unread = UNREAD_ALL};
-    static const struct op mean_op = {"mean", infer, forward, backward, .unread = UNREAD_ALL};
+    static const struct op sum_op = {"sum", reduce_infer, reduce_forward, reduce_backward,
+                                     .unread = UNREAD_ALL};
+    static const struct op mean_op = {"mean", reduce_infer, reduce_forward, reduce_backward,
+                                      .unread = UNREAD_ALL};
     const struct op *op = mean ? &mean_op : &sum_op;
     if (!a)
         return graph_op(g, op, 1, &a, 0, NULL, 0);

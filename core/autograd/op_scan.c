@@ -26,13 +26,13 @@ static void scan_run(const peat_node *n, const struct tensor *x, const struct te
 }
 
 /* y_t = sum over s <= t of x_s; from the end when reverse */
-static void forward(peat_node *n)
+static void scan_forward(peat_node *n)
 {
     scan_run(n, &n->src[0]->value, &n->value, ((const struct scan_arg *)n->arg)->reverse, true);
 }
 
 /* y_t = sum over s <= t of x_s:  dx_s += sum over t >= s of dy_t */
-static void backward(peat_node *n)
+static void scan_backward(peat_node *n)
 {
     struct tensor dx = node_grad(n->src[0]);
     scan_run(n, &n->grad, &dx, !((const struct scan_arg *)n->arg)->reverse, false);
@@ -40,7 +40,8 @@ static void backward(peat_node *n)
 
 peat_node *op_cumsum(peat_graph *g, peat_node *a, int32_t axis, bool reverse)
 {
-    static const struct op op = {"cumsum", infer_same, forward, backward, .unread = UNREAD_ALL};
+    static const struct op op = {"cumsum", infer_same, scan_forward, scan_backward,
+                                 .unread = UNREAD_ALL};
     a = op_contiguous(g, a);
     if (!a)
         return NULL;

@@ -10,7 +10,7 @@ struct unary_arg {
 };
 
 /* y = f(x) */
-static void forward(peat_node *n)
+static void unary_forward(peat_node *n)
 {
     const struct unary_arg *u = n->arg;
     const struct unary_call call = {.p = u->p, .q = u->q};
@@ -20,7 +20,7 @@ static void forward(peat_node *n)
 }
 
 /* y = f(x): dx += dy f'(x); a value that is not read, and may be dropped, is replaced by dy */
-static void backward(peat_node *n)
+static void unary_backward(peat_node *n)
 {
     const struct unary_arg *u = n->arg;
     struct unary_call call = {.p = u->p, .q = u->q};
@@ -42,7 +42,8 @@ static peat_node *unary(peat_graph *g, const struct op *op, peat_node *a, enum u
 #define DEFINE_UNARY(name, unread)                                                                 \
     peat_node *op_##name(peat_graph *g, peat_node *a)                                              \
     {                                                                                              \
-        static const struct op op = {#name, infer_same, forward, backward, NULL, unread};          \
+        static const struct op op = {#name,          infer_same, unary_forward,                    \
+                                     unary_backward, NULL,       unread};                          \
         return unary(g, &op, a, UNARY_##name, 0.0, 0.0);                                           \
     }
 
@@ -63,19 +64,21 @@ DEFINE_UNARY(abs, UNREAD_SELF)
 
 peat_node *op_floor(peat_graph *g, peat_node *a)
 {
-    static const struct op op = {"floor", infer_same, forward, .unread = UNREAD_ALL};
+    static const struct op op = {"floor", infer_same, unary_forward, .unread = UNREAD_ALL};
     return unary(g, &op, a, UNARY_floor, 0.0, 0.0);
 }
 
 peat_node *op_affine(peat_graph *g, peat_node *a, double scale, double shift)
 {
-    static const struct op op = {"affine", infer_same, forward, backward, NULL, UNREAD_ALL};
+    static const struct op op = {"affine",       infer_same, unary_forward,
+                                 unary_backward, NULL,       UNREAD_ALL};
     return unary(g, &op, a, UNARY_affine, scale, shift);
 }
 
 peat_node *op_clamp(peat_graph *g, peat_node *a, double lo, double hi)
 {
-    static const struct op op = {"clamp", infer_same, forward, backward, NULL, UNREAD_SELF};
+    static const struct op op = {"clamp",        infer_same, unary_forward,
+                                 unary_backward, NULL,       UNREAD_SELF};
     if (!(lo <= hi))
         return graph_fail(graph_of(g), "clamp: the bounds %g and %g are not in order", lo, hi);
     return unary(g, &op, a, UNARY_clamp, lo, hi);

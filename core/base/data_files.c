@@ -96,7 +96,7 @@ bool data_is_known(const struct data_files *f, const char *path)
     return find(f, path) != NULL;
 }
 
-static struct data_file *add(struct data_files *f, const char *path, const char *hex)
+static struct data_file *data_files_add(struct data_files *f, const char *path, const char *hex)
 {
     struct data_file *d = ARENA_APPEND(f->a, f->item, f->n, f->room);
     d->path = arena_strdup(f->a, path);
@@ -162,7 +162,7 @@ static peat_status settle(struct data_files *f, const char *path, const char *he
                          "now is %.8s...; run again when nothing writes it any more",
                          path, (*d)->hex, hex);
     if (!*d)
-        *d = add(f, path, hex);
+        *d = data_files_add(f, path, hex);
     return PEAT_OK;
 }
 
@@ -252,7 +252,7 @@ static peat_status hash_alone(struct data_files *f, const char *path, struct err
     char hex[HASH_HEX];
     peat_status status = hash_file(path, hex, err);
     if (status == PEAT_OK)
-        add(f, path, hex);
+        data_files_add(f, path, hex);
     return status;
 }
 
@@ -269,7 +269,7 @@ static peat_status hash_folder(struct data_files *f, const char *dir, struct err
     }
     hash_bytes(lines.text, lines.n, hex);
     if (status == PEAT_OK)
-        add(f, dir, hex);
+        data_files_add(f, dir, hex);
     strbuf_release(&lines);
     return status;
 }

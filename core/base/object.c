@@ -29,7 +29,8 @@ void rounding_set(unsigned mode)
  * end. */
 enum { LARGEST_OBJECT = 1 << 28 };
 
-static peat_status read_whole(int fd, const char *path, char hex[HASH_HEX], struct error *err)
+static peat_status object_read_whole(int fd, const char *path, char hex[HASH_HEX],
+                                     struct error *err)
 {
     char *bytes;
     size_t n;
@@ -54,7 +55,7 @@ static peat_status check_object(int fd, const char *path, enum object_hash hash,
     peat_status status = elf_check_head(path, head, (size_t)got, err);
     if (status == PEAT_OK && hash == OBJECT_UNHASHED && elf_has_table(head, (size_t)got))
         return elf_check(path, head, (size_t)got, size, err);
-    return status == PEAT_OK ? read_whole(fd, path, hex, err) : status;
+    return status == PEAT_OK ? object_read_whole(fd, path, hex, err) : status;
 }
 
 /* The path of the descriptor's file, whatever file has its name by now. */

@@ -19,7 +19,7 @@ char *own_dir_pattern(const char *kind)
     return strbuf_detach(&path);
 }
 
-static bool fits(const char *pattern, const char *name)
+static bool own_dir_fits(const char *pattern, const char *name)
 {
     size_t n = strlen(pattern), random = strlen("XXXXXX");
     return strlen(name) == n && strncmp(name, pattern, n - random) == 0;
@@ -57,7 +57,7 @@ static void remove_left(const char *pattern)
     dir_list(place(), &name, &n, NULL);
     for (int i = 0; i < n; i++) {
         const struct file_path path = path_in(place(), name[i]);
-        if (fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path.text))
+        if (own_dir_fits(strrchr(pattern, '/') + 1, name[i]) && is_old_and_mine(path.text))
             remove_unlocked(path.text);
     }
     names_free(name, n);

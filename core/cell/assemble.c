@@ -7,16 +7,11 @@
 static struct part part_of(const struct cell_config *c, const struct plugin_use *use,
                            const char *prefix)
 {
-    return (struct part){
-        .id = use->plugin->desc->id, .prefix = prefix, .config = use->config, .files = c->files};
-}
-
-peat_status place_failure(struct error *err, struct place at, const struct error *inner)
-{
-    place_error(err, at, "%s", inner->text);
-    if (err)
-        err->status = inner->status;
-    return inner->status;
+    return (struct part){.id = use->plugin->desc->id,
+                         .prefix = prefix,
+                         .plugin = use->plugin,
+                         .config = use->config,
+                         .files = c->files};
 }
 
 static void note_plugins(struct trail *t, const struct cell_config *c)

@@ -29,7 +29,7 @@ const struct value *metrics_line(struct arena *a, const char *line, size_t n)
     return v && record_check(&line_record, v, line_record.name, NULL) == PEAT_OK ? v : NULL;
 }
 
-static peat_status read_text(const char *dir, char **text, size_t *n, struct error *err)
+static peat_status metrics_read_text(const char *dir, char **text, size_t *n, struct error *err)
 {
     return file_read(path_in(dir, line_record.name).text, 0, text, n, err);
 }
@@ -42,7 +42,7 @@ peat_status metrics_each(const char *dir, const char *with, metrics_fn fn, void 
     size_t n = 0;
     int number = 1;
     bool more = true;
-    peat_status status = read_text(dir, &text, &n, err);
+    peat_status status = metrics_read_text(dir, &text, &n, err);
     arena_init(&a, "lines", 4096);
     for (char *line = text, *end;
          text && more && (end = memchr(line, '\n', n - (size_t)(line - text)));
@@ -64,7 +64,7 @@ static peat_status read_start(const char *dir, int64_t n, char **text, struct er
 {
     size_t have = 0;
     *text = NULL;
-    peat_status status = read_text(dir, text, &have, err);
+    peat_status status = metrics_read_text(dir, text, &have, err);
     if (status == PEAT_OK && (n < 0 || (uint64_t)n > have))
         status = error_set(err, PEAT_CORRUPT, "'%s/%s' has lost its end", dir, line_record.name);
     return status;

@@ -320,7 +320,7 @@ static const struct value *identity(const struct cell *c, const char *hash, bool
 }
 
 /* Copies weights and moments from the process of PyTorch, if it trains, before they are written. */
-static bool fetch(struct cell *c, struct error *err)
+static bool cellrun_fetch(struct cell *c, struct error *err)
 {
     const struct train_engine *e = c->trainer.engine;
     return !e || e->fetch(e->ctx, &c->trainer, err);
@@ -329,7 +329,7 @@ static bool fetch(struct cell *c, struct error *err)
 static peat_status on_save(void *ctx, bool final, struct error *err)
 {
     struct cell *c = ctx;
-    if (!fetch(c, err))
+    if (!cellrun_fetch(c, err))
         return err->status;
     if (final)
         c->untrained = untrained_rows(&c->trainer, c->arena);
@@ -349,14 +349,22 @@ static const char *curve_file(const struct cell *c)
     return arena_printf(c->arena, "%s/%s", c->dir, line_record.name);
 }
 
+static bool keeps(void *ctx, int64_t step)
+{
+    struct cell *c = ctx;
+    const char *id = json_get_text(c->config_json, "id");
+    return c->trunk && id && trunk_keeps(c->trunk, id, step);
+}
+
 /* Keeps the state for the cells that share the steps so far. */
 static peat_status on_passed(void *ctx, struct error *err)
 {
     struct cell *c = ctx;
     const char *id = json_get_text(c->config_json, "id");
-    if (!c->trunk || !id || !trunk_keeps(c->trunk, id, c->trainer.step))
+    if (!keeps(c, c->trainer.step))
         return PEAT_OK;
-    const struct value *shared = fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
+    const struct value *shared =
+        cellrun_fetch(c, err) ? identity(c, c->config.trunk, false, err) : NULL;
     return shared ? checkpoint_leave(trunk_dir(run_dir(c), c->config.trunk, c->arena), &c->trainer,
                                      shared, curve_file(c), id, err)
                   : err->status;
@@ -411,7 +419,7 @@ static bool shared_weight(const char *name)
            strncmp(name, "head", 4) == 0;
 }
 
-static bool set_up(struct cell *c, struct error *err)
+static bool cellrun_set_up(struct cell *c, struct error *err)
 {
     const struct cell_config *k = &c->config;
     name_plugins(c);
@@ -440,6 +448,7 @@ static bool set_up(struct cell *c, struct error *err)
                    .stretches = on_stretches,
                    .check = on_check,
                    .stop = on_stop,
+                   .keeps = keeps,
                    .passed = on_passed,
                    .save = on_save},
     };
@@ -499,8 +508,9 @@ static bool start_engine(struct cell *c, struct error *err)
     const struct cellrun_options *o = c->options;
     if (o->engine == ENGINE_PEAT)
         return true;
-    c->engine = engine_open(&c->config, c->config_json, &c->assembly, (enum device)o->device,
-                            o->threads, c->arena, err);
+    const struct engine_place place = {(enum run_engine)o->engine, (enum device)o->device};
+    c->engine =
+        engine_open(&c->config, c->config_json, &c->assembly, place, o->threads, c->arena, err);
     guard_start(&c->guard); /* records the process as expected */
     return c->engine;
 }
@@ -667,7 +677,8 @@ static bool run(struct cell *c, enum cellrun_end *end, struct error *err)
                gemm_start_bf16(&c->team, err) == PEAT_OK) &&
               json_write_file(c->dir, "running.json", process_named(c->arena).v, err) == PEAT_OK &&
               make_meta(c, err) &&
-              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) && set_up(c, err);
+              (dir_has(c->dir, "result.json") || write_meta(c, err) == PEAT_OK) &&
+              cellrun_set_up(c, err);
     if (c->options->measure) {
         *end = CELLRUN_DONE;
         return ok && measure_times(c, err);

@@ -9,7 +9,7 @@
 #include "process/python.h"
 #include "train/generation.h"
 
-const char *const engine_words[] = {"peat", "torch", NULL};
+const char *const engine_words[] = {"peat", "torch", "torch.compile", NULL};
 const char *const device_words[] = {"cpu", "cuda", NULL};
 
 static const double patience_seconds = 10; /* from the end of the messages to SIGKILL */
@@ -154,25 +154,32 @@ static void put_number(struct message *m, const char *key, int64_t number)
 
 /* ---- the passes ---- */
 
-/* A text of Python, which may be inf or nan. */
-static double number_of(const struct message *m, const char *key)
-{
-    const char *text = json_get_text(m->facts.v, key);
-    return text ? strtod(text, NULL) : (double)NAN;
-}
-
-static bool step(void *ctx, struct trainer *t, int64_t number, double *loss, double *norm,
-                 struct error *err)
+/* Has no answer: an error is that of the next command. */
+static bool step(void *ctx, struct trainer *t, int64_t number, struct error *err)
 {
     struct engine *e = ctx;
-    struct message m = command(e, "step", err), answer;
+    struct message m = command(e, "step", err);
     put_number(&m, "step", number);
-    if (!batch_add(&m.list, t->task, &t->batch.b, "") || !send_message(e, &m, err) ||
-        !receive_message(e, &e->own, &answer, err))
-        return false;
-    *loss = number_of(&answer, "loss");
-    *norm = number_of(&answer, "norm");
+    return batch_add(&m.list, t->task, &t->batch.b, "") && send_message(e, &m, err);
+}
+
+static bool numbers_of(const struct message *m, const char *name, int64_t n, double *out,
+                       struct error *err)
+{
+    const struct named_tensor *t = safetensors_find(m->list.tensor, m->list.n, name);
+    if (!t || t->tensor.rank != 1 || t->tensor.dim[0] != n)
+        return error_fail(err, PEAT_FAILED, "PyTorch gave no %s of %" PRId64 " steps", name, n);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = tensor_get(&t->tensor, i);
     return true;
+}
+
+static bool losses(void *ctx, int64_t n, double *loss, double *norm, struct error *err)
+{
+    struct engine *e = ctx;
+    struct message m = command(e, "losses", err), answer;
+    return send_message(e, &m, err) && receive_message(e, &e->own, &answer, err) &&
+           numbers_of(&answer, "loss", n, loss, err) && numbers_of(&answer, "norm", n, norm, err);
 }
 
 static peat_node *node_of(const struct message *m, const char *name, int64_t rows, struct arena *a)
@@ -255,14 +262,16 @@ static void put_json(struct message *m, const char *key, const struct value *v)
 }
 
 static bool build(struct engine *e, const struct cell_config *c, const struct value *config,
-                  const struct assembly *s, enum device device, int threads, struct error *err)
+                  const struct assembly *s, struct engine_place place, int threads,
+                  struct error *err)
 {
     struct message m = command(e, "build", err), answer;
     put_json(&m, "peat_config", config);
     put_json(&m, "peat_resolved", assembly_resolved(s, &e->own));
     put_json(&m, "peat_training", weights_training(&s->model.weights, &e->own));
     put_json(&m, "plugins", cell_plugins(c, &e->own));
-    json_put_text(m.facts, "device", device_words[device]);
+    json_put_text(m.facts, "engine", engine_words[place.engine]);
+    json_put_text(m.facts, "device", device_words[place.device]);
     put_number(&m, "peat_step", 0);
     put_number(&m, "threads", threads);
     m.list.tensor = generation_tensors(&s->model.weights, NULL, &e->own, &m.list.n);
@@ -275,14 +284,13 @@ static bool build(struct engine *e, const struct cell_config *c, const struct va
 }
 
 struct engine *engine_open(const struct cell_config *c, const struct value *config,
-                           const struct assembly *s, enum device device, int threads,
+                           const struct assembly *s, struct engine_place place, int threads,
                            struct arena *a, struct error *err)
 {
     struct engine *e = ARENA_NEW(a, struct engine);
-    *e = (struct engine){
-        .fd = -1, .arena = a, .passes = {e, .step = step, .forward = forward, .fetch = fetch}};
+    *e = (struct engine){.fd = -1, .arena = a, .passes = {e, step, losses, forward, fetch}};
     arena_init(&e->own, "message", 1 << 20);
-    if (start(e, err) && build(e, c, config, s, device, threads, err))
+    if (start(e, err) && build(e, c, config, s, place, threads, err))
         return e;
     engine_close(e);
     return NULL;
@@ -317,10 +325,9 @@ bool engine_can_compute(const struct cell_config *c, struct error *err)
     for (int i = 1; (use = cell_plugin(c, i)); i++)
         if (path_ends_in(use->plugin->path, ".py"))
             return mistake(err, use->at,
-                           "'%s' is Python alone, which run.engine: torch computes: for peat's own "
-                           "engine write it in C too ('peat plugins new' makes a plugin to start "
-                           "from, and 'peat plugins check --reference' compares the two)",
-                           use->plugin->path);
+                           "'%s' is Python alone: run.engine: torch computes it, and peat's own "
+                           "engine needs a twin in C, which 'peat plugins new --from %s' begins",
+                           use->plugin->path, use->plugin->path);
     return true;
 }
 
@@ -329,6 +336,9 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
     const struct plugin_use *use;
     for (int i = 1; (use = cell_plugin(c, i)); i++) {
         const char *so = use->plugin->path;
+        if (path_ends_in(so, ".py") && use->formula)
+            return mistake(err, use->at, "'%s' is its own formula: leave the key `formula` out",
+                           so);
         if (path_ends_in(so, ".py"))
             continue;
         const char *path = arena_printf(a, "%.*s.py", (int)(strlen(so) - strlen(".so")), so);
@@ -341,12 +351,12 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
     return true;
 }
 
-peat_status engine_check(enum device device, struct arena *a, struct error *err)
+peat_status engine_check(struct engine_place place, struct arena *a, struct error *err)
 {
-    const char *const word[] = {"--check", device_words[device]};
+    const char *const word[] = {"--check", engine_words[place.engine], device_words[place.device]};
     const char *answer;
     struct error why = {0};
-    peat_status status = python_ask("engine.py", word, 2, "run.engine: torch", a, &answer, &why);
+    peat_status status = python_ask("engine.py", word, 3, "run.engine: torch", a, &answer, &why);
     return status == PEAT_INVALID ? error_set(err, PEAT_NOTFOUND, "run.engine: torch: %s", why.text)
                                   : error_copy(err, &why);
 }

@@ -2,7 +2,6 @@
 /* plugin_use.c: from `rotary` or {plugin: rotary, base: 500, where: ...} to a filled config. */
 #include "cellreader.h"
 
-#include "cell/assemble.h"
 #include "cell/setting.h"
 #include "plugin/paramrow.h"
 
@@ -288,6 +287,14 @@ bool scheme_use_read(const struct cell_reader *r, struct plugin_use *use, const 
 }
 
 /* ---- identity ---- */
+
+peat_status place_failure(struct error *err, struct place at, const struct error *inner)
+{
+    place_error(err, at, "%s", inner->text);
+    if (err)
+        err->status = inner->status;
+    return inner->status;
+}
 
 static bool hash_paths(const struct cell_reader *r, const struct plugin_use *use,
                        const peat_param *row, struct value *identity)

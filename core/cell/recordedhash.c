@@ -106,7 +106,8 @@ static const struct value *position(struct recorded *r)
 }
 
 /* In an identity, the content of a file that varies with the seed is added to `varying`. */
-static const struct value *start(struct recorded *r, const struct value *given, struct json varying)
+static const struct value *recorded_start(struct recorded *r, const struct value *given,
+                                          struct json varying)
 {
     const char *cell = json_get_text(given, "cell");
     const char *hex = json_get_text(json_get_item(r->meta, "data", r->n_data++), "sha256");
@@ -132,11 +133,11 @@ static const struct value *model(struct recorded *r, struct json varying)
     int behind = json_get_count(r->meta, "data") - n;
     r->n_data = behind > 0 ? behind : 0;
     for (int i = 0; (one = json_get_item(given, "start", i)); i++)
-        json_add(list, start(r, one, varying));
+        json_add(list, recorded_start(r, one, varying));
     if (list.v->n)
         json_put(all, "start", list.v);
     if (embedding)
-        json_put(all, "embedding", start(r, embedding, varying));
+        json_put(all, "embedding", recorded_start(r, embedding, varying));
     return all.v;
 }
 

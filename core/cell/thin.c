@@ -14,7 +14,7 @@ struct lines {
     } * line;
 };
 
-static bool add_line(void *ctx, int number, const struct value *v)
+static bool thin_add_line(void *ctx, int number, const struct value *v)
 {
     struct lines *l = ctx;
     l->n_all = number;
@@ -64,7 +64,7 @@ static peat_status copy_lines(const char *dir, const bool *out, int n, struct st
 peat_status curve_thin(const char *dir, struct strbuf *thin, struct arena *a, struct error *err)
 {
     struct lines l = {.a = a};
-    peat_status status = metrics_each(dir, NULL, add_line, &l, err);
+    peat_status status = metrics_each(dir, NULL, thin_add_line, &l, err);
     if (status != PEAT_OK)
         return status;
     return copy_lines(dir, leave_out(&l), l.n_all, thin, err);

@@ -40,7 +40,7 @@ static bool make_batch(struct bench *b)
     return true;
 }
 
-static bool set_up(struct bench *b)
+static bool bench_set_up(struct bench *b)
 {
     return bench_model_open(&b->of, &b->s, &b->team, &b->arena, b->err) && make_batch(b) &&
            (adamw_init(&b->adamw, &b->of.model.weights, &b->arena) == PEAT_OK ||
@@ -164,7 +164,7 @@ static int time_step(const struct cli *cli, const struct bench_sizes *s, bool js
     arena_init(&b.scratch, "step", 1 << 20);
     b.ms = ARENA_ARRAY(&b.arena, s->steps, double);
     b.cpu_ms = ARENA_ARRAY(&b.arena, s->steps, double);
-    if (set_up(&b) && time_steps(&b))
+    if (bench_set_up(&b) && time_steps(&b))
         print(report(&b), json);
     gemm_stop(&b.team);
     arena_release(&b.scratch);

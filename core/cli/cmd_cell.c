@@ -10,7 +10,8 @@
 
 enum { SECONDS_MAX = 1000000000 };
 
-static const char *const engines[] = {"peat", "torch"}, *const devices[] = {"cpu", "cuda"};
+static const char *const engines[] = {"peat", "torch", "torch.compile"}, *const devices[] = {
+                                                                             "cpu", "cuda"};
 
 struct request {
     struct cellrun_options run;

@@ -79,7 +79,7 @@ static bool choose_rows(const struct results *r, char *const *text, struct row_p
                                                text[0], text[1]));
 }
 
-static bool choose(const struct cli *cli, const struct results *r, struct compared *c)
+static bool compare_choose(const struct cli *cli, const struct results *r, struct compared *c)
 {
     const struct request *q = cli->options;
     c->labels = names_factor(r, cli->operand + 1, &c->contrast, cli->arena);
@@ -135,7 +135,7 @@ static void print_json_lengths(const struct compared *c, struct json lengths)
     print_json(m.v);
 }
 
-static int compare(const struct cli *cli)
+static int compare_rows(const struct cli *cli)
 {
     const struct request *q = cli->options;
     struct results r;
@@ -144,7 +144,7 @@ static int compare(const struct cli *cli)
     bool paired = false;
     struct json lengths = json_list(cli->arena);
     if (results_read(&r, 1, cli->operand, &q->read, cli->arena, cli->err) != PEAT_OK ||
-        !choose(cli, &r, &c) ||
+        !compare_choose(cli, &r, &c) ||
         results_find_length(&r, q->length, &only, cli->arena, cli->err) != PEAT_OK)
         return CLI_USAGE;
     for (int l = 0; l < r.n_length; l++) {
@@ -187,5 +187,5 @@ const struct cli_command cmd_compare = {
     CLI_OPERANDS("DIR A B", 3, 3, "a run directory and two rows are needed"),
     CLI_ROWS(options),
     CLI_DEFAULTS(.length = -1),
-    .run = compare,
+    .run = compare_rows,
 };

@@ -53,7 +53,7 @@ static const char *needed_by(const struct exporter *x)
                             : "an export without a result";
 }
 
-static bool build(struct exporter *x, peat_dtype dtype, bool shape_only)
+static bool export_build(struct exporter *x, peat_dtype dtype, bool shape_only)
 {
     struct assembly *s = &x->s;
     struct cell_config *config = &x->config;
@@ -83,7 +83,7 @@ static const struct value *token_texts(const struct exporter *x, const struct ta
 static bool take_initial_weights(struct exporter *x)
 {
     const struct weights *w = &x->s.model.weights;
-    if (!build(x, PEAT_F32, false))
+    if (!export_build(x, PEAT_F32, false))
         return false;
     x->tokens = token_texts(x, &x->s.task);
     x->training = weights_training(w, x->arena);
@@ -116,7 +116,7 @@ static bool take_newest_weights(struct exporter *x)
     free(newest);
     x->resolved = value_get(x->cell->result, "resolved");
     x->length_unit = json_get_text(x->cell->result, "length_unit");
-    return taken && (x->resolved || build(x, PEAT_F32, true));
+    return taken && (x->resolved || export_build(x, PEAT_F32, true));
 }
 
 /* ---- batches ---- */
@@ -141,7 +141,7 @@ static bool take_batches(struct exporter *x, const char *steps)
         return error_fail(x->err, PEAT_INVALID,
                           "--feed: steps are given as I-J or as one number from 1, not as '%s'",
                           steps);
-    if (!build(x, PEAT_F32, true))
+    if (!export_build(x, PEAT_F32, true))
         return false;
     if (last > config->train.steps)
         return error_fail(x->err, PEAT_INVALID,
@@ -156,7 +156,7 @@ static bool build_taken(struct exporter *x)
     struct weights *w = &x->s.model.weights;
     const int n = x->list.n;
     struct named_tensor *taken = ARENA_ARRAY(x->arena, n, struct named_tensor);
-    bool built = build(x, PEAT_F64, false);
+    bool built = export_build(x, PEAT_F64, false);
     memcpy(taken, x->list.tensor, (size_t)n * sizeof(*taken));
     qsort(taken, (size_t)n, sizeof(*taken), compare_texts);
     x->list.tensor = taken;

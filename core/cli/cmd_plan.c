@@ -13,7 +13,7 @@ struct request {
     const bool *chosen; /* by cells: whether to print it; NULL: all */
 };
 
-static bool is_shown(const struct request *q, int cell)
+static bool plan_is_shown(const struct request *q, int cell)
 {
     return !q->chosen || q->chosen[cell];
 }
@@ -76,7 +76,7 @@ static const char *axis_head(const struct experiment *e, int axis)
 
 enum { COSTS = 9 };
 
-static void add_heads(struct columns *table, const struct experiment *e)
+static void plan_add_heads(struct columns *table, const struct experiment *e)
 {
     static const char *const head[COSTS] = {"cells",       "params",   "positional",
                                             "FLOPs/token", "training", "evaluation",
@@ -90,8 +90,8 @@ static void add_heads(struct columns *table, const struct experiment *e)
 }
 
 /* The row whose first cell this is: costs are those of one cell. */
-static void add_row(struct columns *table, const struct experiment *e, const struct plan_cell *c,
-                    int cells, const char *states)
+static void plan_add_row(struct columns *table, const struct experiment *e,
+                         const struct plan_cell *c, int cells, const char *states)
 {
     struct arena *a = table->arena;
     const char *const cost[COSTS] = {arena_printf(a, "%d", cells),
@@ -120,16 +120,16 @@ static void print_table(struct loaded_plan *l, const struct request *q,
     struct strbuf states = STRBUF_NEW;
     const char **name = ARENA_ARRAY(&l->arena, p->experiment->n_seed, const char *);
     columns_init(&table, &l->arena, p->experiment->n_axis + COSTS + 1);
-    add_heads(&table, p->experiment);
+    plan_add_heads(&table, p->experiment);
     for (int row = 0; row < rows; row++) {
         int n = 0;
         for (int i = row; i < p->n; i += rows)
-            if (is_shown(q, i))
+            if (plan_is_shown(q, i))
                 name[n++] = cell_state_name(state[i]);
         strbuf_clear(&states);
         plan_states_count(name, n, &states);
         if (n)
-            add_row(&table, p->experiment, &p->cell[row], n, states.text);
+            plan_add_row(&table, p->experiment, &p->cell[row], n, states.text);
     }
     columns_print_blocks(&table, p->experiment->n_axis, stdout);
     strbuf_release(&states);
@@ -147,7 +147,7 @@ static void print_work(const struct cli *cli, struct loaded_plan *l, const struc
     bool *shown = ARENA_ARRAY(&l->arena, p->n, bool);
     plan_shared_steps(p, runs->is_run, from, &l->arena);
     for (int i = 0; i < p->n; i++) {
-        shown[i] = runs->is_run[i] && is_shown(q, i);
+        shown[i] = runs->is_run[i] && plan_is_shown(q, i);
         if (!shown[i])
             continue;
         training += plan_training(&p->cell[i], from[i]);
@@ -208,7 +208,8 @@ static int count_states(struct loaded_plan *l, const struct request *q, bool par
     int n = 0;
     const char **shown = ARENA_ARRAY(&l->arena, l->plan.n + 1, const char *);
     for (int i = 0; i < l->plan.n; i++)
-        if (is_shown(q, i) && (part || (state[i] != CELL_WAITING && state[i] != CELL_UNCHOSEN)))
+        if (plan_is_shown(q, i) &&
+            (part || (state[i] != CELL_WAITING && state[i] != CELL_UNCHOSEN)))
             shown[n++] = cell_state_name(state[i]);
     plan_states_count(shown, n, out);
     return n;
@@ -222,7 +223,7 @@ static void print_count(struct loaded_plan *l, const struct request *q,
     struct strbuf counts = STRBUF_NEW;
     bool part = false;
     for (int i = 0; i < l->plan.n; i++)
-        part = part || !is_shown(q, i);
+        part = part || !plan_is_shown(q, i);
     int n = count_states(l, q, part, state, &counts);
     if (part) {
         cli_print("\n%d of %d cells; %s\n", n, l->plan.n, counts.text);

@@ -165,7 +165,7 @@ static struct json add_named(struct json list, const struct cell_files *c)
     return v;
 }
 
-static void add_cell(struct json list, const struct cell_files *c)
+static void status_add_cell(struct json list, const struct cell_files *c)
 {
     struct json v = add_named(list, c);
     json_put_text(v, "state", cell_state_name(c->state));
@@ -184,7 +184,7 @@ static void add_cell(struct json list, const struct cell_files *c)
     }
 }
 
-static void print_object(const struct status *s)
+static void status_print_object(const struct status *s)
 {
     struct json v = json_map(s->arena);
     json_put_text(v, "experiment", json_get_text(s->dir.plan, "experiment"));
@@ -202,11 +202,11 @@ static void print_object(const struct status *s)
     for (int i = 0; i < s->dir.n; i++) {
         const struct cell_files *c = &s->dir.cell[i];
         if (c->planned && c->state == CELL_RUNNING)
-            add_cell(running, c);
+            status_add_cell(running, c);
         if (c->planned && cell_has_failed(c->state))
-            add_cell(failures, c);
+            status_add_cell(failures, c);
         if (c->planned && c->damage)
-            add_cell(damaged, c);
+            status_add_cell(damaged, c);
         if (c->planned && json_get_count(c->result, "drift"))
             json_put(add_named(drifted, c), "drift", value_get(c->result, "drift"));
         const char *why = restart_of(c, s->arena);
@@ -235,7 +235,7 @@ static int show(const char *dir, bool json, bool redraw, bool *running)
         if (redraw)
             fputs("\x1b[H\x1b[J", stdout); /* clears the screen, so it is not escaped */
         if (json) {
-            print_object(&s);
+            status_print_object(&s);
         } else {
             print_counts(&s);
             print_cells(&s);

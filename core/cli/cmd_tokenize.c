@@ -8,6 +8,7 @@
  * On an error, and when a stop ends the process, no folder is left.
  */
 
+#include "cli/pythonverb.h"
 #include "cli/verbs.h"
 #include "process/python.h"
 
@@ -62,7 +63,7 @@ static peat_status check_texts(const struct cli *cli, int64_t *bytes)
 
 /* ---- pieces and ids ---- */
 
-/* The program says on stderr why it fails; a stop ends it with its group. */
+/* The program says on stderr why it fails. */
 static peat_status run_program(const struct cli *cli, const char *made)
 {
     enum { FIRST = 5 }; /* the first text */
@@ -80,15 +81,12 @@ static peat_status run_program(const struct cli *cli, const char *made)
                          "pieces of words need '%s', which is not there (Debian: apt-get install "
                          "python3-peat)",
                          given[0]);
-    struct child c = {.argv = python_words(word, FIRST + cli->n_operand, cli->arena),
-                      .own_group = true,
-                      .grace = 1};
-    if (child_start(&c, cli->err) != PEAT_OK)
-        return python_start_error(&c, "peat tokenize", cli->err);
-    child_wait(&c);
-    if (c.signal && !stops_waiting())
-        return error_set(cli->err, PEAT_FAILED, "%s was ended by signal %d", *c.argv, c.signal);
-    return c.code == 0 ? PEAT_OK : c.code == 2 ? PEAT_INVALID : PEAT_FAILED;
+    int code;
+    peat_status status = python_run(cli, word, FIRST + cli->n_operand, &code);
+    return status != PEAT_OK ? status
+           : code == 0       ? PEAT_OK
+           : code == 2       ? PEAT_INVALID
+                             : PEAT_FAILED;
 }
 
 static peat_status publish(const char *made, const char *dir, int64_t vocab, int64_t *ids,

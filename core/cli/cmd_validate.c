@@ -7,20 +7,20 @@
 /* Prints every mistake on a line; false: there is a mistake. */
 static bool open_plan(struct loaded_plan *l, const struct cli *cli)
 {
-    struct mends *mends = ARENA_NEW(cli->arena, struct mends);
+    struct fixes *fixes = ARENA_NEW(cli->arena, struct fixes);
     struct error why = {0};
-    mends->a = cli->arena;
-    while (!loaded_plan_open(l, cli, PLAN_SHAPES, mends, &why)) {
-        if (mends_explain(mends, why.text))
+    fixes->a = cli->arena;
+    while (!loaded_plan_open(l, cli, PLAN_SHAPES, fixes, &why)) {
+        if (fixes_explain(fixes, why.text))
             return false;
         cli_say("%s", why.text);
-        if (!mends_add(mends, why.text))
+        if (!fixes_add(fixes, why.text))
             return false;
         why = (struct error){0};
     }
-    if (mends->n)
+    if (fixes->n)
         loaded_plan_close(l);
-    return mends->n == 0;
+    return fixes->n == 0;
 }
 
 static int validate_experiment(const struct cli *cli)

@@ -74,7 +74,7 @@ static void put_list(struct json map, const char *key, const struct remarks *lis
     }
 }
 
-static void print_object(const struct said *s)
+static void verify_print_object(const struct said *s)
 {
     struct json m = json_map(s->v->arena);
     json_put_text(m, "path", s->v->dir.path);
@@ -174,7 +174,7 @@ static int verify(const struct cli *cli)
     const struct said said = {&v, &q->again,
                               v.problems.n ? NULL : fingerprint_of(&v.dir, cli->arena)};
     if (q->json)
-        print_object(&said);
+        verify_print_object(&said);
     else
         print_text(&said);
     return v.problems.n || !are_verified(&q->again) ? CLI_FAILED : CLI_DONE;

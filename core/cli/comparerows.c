@@ -10,7 +10,7 @@
 static const char *value_text_of(const struct row_pair *p, const struct result_cell *c, int length)
 {
     if (c && result_counts(c))
-        return number_interval(p->arena, c->value[length], (double)NAN, false);
+        return number_interval(p->arena, result_value(c, length), (double)NAN, false);
     return c ? cell_state_name(c->state) : "-";
 }
 
@@ -24,7 +24,8 @@ static const char *difference_text(const struct row_pair *p, const struct result
         for (int i = 0; i < REFUSALS; i++)
             if (pairs.refused[i])
                 return refusals[i].brief;
-    return number_interval(p->arena, a->value[length] - b->value[length], (double)NAN, true);
+    return number_interval(p->arena, result_value(a, length) - result_value(b, length), (double)NAN,
+                           true);
 }
 
 static void add_seeds(const struct row_pair *p, int length, struct table *t)

@@ -37,14 +37,14 @@ static void say_change(struct loaded_plan *l)
 }
 
 bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
-                      struct mends *mends, struct error *err)
+                      struct fixes *fixes, struct error *err)
 {
     *l = (struct loaded_plan){0};
     arena_init(&l->arena, "experiment", 1 << 18);
     const char *path;
     bool made = find_file(l, cli->operand[0], &path, err) && check_resolved(path, &l->arena, err) &&
                 experiment_load(&l->experiment, &l->arena, path, cli->n_operand - 1,
-                                cli->operand + 1, mends, err) == PEAT_OK &&
+                                cli->operand + 1, fixes, err) == PEAT_OK &&
                 plan_make_apart(&l->plan, &l->experiment, depth, &l->arena, err) == PEAT_OK;
     if (made)
         say_change(l);
@@ -65,8 +65,8 @@ const char *loaded_plan_dir(struct loaded_plan *l, const char *given)
 bool loaded_plan_has_engine(struct loaded_plan *l, struct error *err)
 {
     const struct run_settings *s = &l->experiment.run;
-    return s->engine == ENGINE_PEAT ||
-           engine_check((enum device)s->device, &l->arena, err) == PEAT_OK;
+    const struct engine_place place = {(enum run_engine)s->engine, (enum device)s->device};
+    return s->engine == ENGINE_PEAT || engine_check(place, &l->arena, err) == PEAT_OK;
 }
 
 void loaded_plan_close(struct loaded_plan *l)

@@ -16,10 +16,10 @@ struct loaded_plan {
 #define EXPERIMENT_OPERANDS                                                                        \
     CLI_OPERANDS("EXP.yaml|DIR [key=value ...]", 1, CLI_MANY, "no experiment file is given")
 
-/* Reads the operands above, and the experiment as it is mended (experiment/mend.h; NULL: as it is).
+/* Reads the operands above, and the experiment as it is fixed (experiment/fixes.h; NULL: as it is).
  * Plugins run in a child (plan_make_apart). A failure has released *l. */
 bool loaded_plan_open(struct loaded_plan *l, const struct cli *cli, enum plan_depth depth,
-                      struct mends *mends, struct error *err);
+                      struct fixes *fixes, struct error *err);
 /* The run directory: `given`, the one that was named, or runs/<name>. Cells that it has under
  * other labels keep their names. */
 const char *loaded_plan_dir(struct loaded_plan *l, const char *given);

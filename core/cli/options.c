@@ -129,15 +129,16 @@ static int refuse_option(const struct cli_command *command, const char *written)
     bool settings = !near && command->operands && strstr(command->operands, "key=value");
     return cli_mistake(command->name, "unknown option '%s' of '%s'%s%s%s", written, command->name,
                        near ? "; did you mean '--" : "", near ? near : "",
-                       near       ? "'?"
-                       : settings ? "; settings are written key=value, as in seeds=5"
-                                  : "");
+                       near ? "'?"
+                       : settings
+                           ? "; settings are written key=value, as in seeds=5 or run.device=cuda"
+                           : "");
 }
 
 /* ---- values ---- */
 
-static int read_whole(const struct cli *cli, const struct cli_option *o, const char *argument,
-                      int64_t *number)
+static int option_read_whole(const struct cli *cli, const struct cli_option *o,
+                             const char *argument, int64_t *number)
 {
     char *end;
     errno = 0;
@@ -193,7 +194,7 @@ static int read_option(struct cli *cli, const struct cli_option *o, const char *
         return read_text(cli, o, argument, field);
     case CLI_KIND_WHOLE:
     case CLI_KIND_AUTO:
-        return read_whole(cli, o, argument, field);
+        return option_read_whole(cli, o, argument, field);
     case CLI_KIND_WORD:
         return read_word(cli, o, argument, field);
     case CLI_KIND_OTHER:

@@ -2,6 +2,8 @@
 /* plugins_check.c: peat plugins check. */
 
 #include "check/thorough.h"
+#include "cli/plugins.h"
+#include "cli/pythonverb.h"
 #include "cli/verbs.h"
 #include "process/child.h"
 #include "process/parent.h"
@@ -200,6 +202,16 @@ static void print_object(struct checking *c)
 
 /* ---- running ---- */
 
+/* A reference that declares parameters and tensors has those of the plugin. */
+static void compare_twin(const struct checking *c, struct check_report *r)
+{
+    const char *differs = twin_difference(c->q.request.plugin, c->q.request.reference, c->arena);
+    if (differs) {
+        r->end = CHECK_FAILED;
+        r->text = differs;
+    }
+}
+
 /* Runs a check in a child process; a check that does not apply to the plugin is skipped. */
 static bool run_apart(struct checking *c, const char *check)
 {
@@ -210,6 +222,8 @@ static bool run_apart(struct checking *c, const char *check)
         return true;
     if (!check_apart(&c->q.request, check, c->arena, r, c->err))
         return false;
+    if (r->end != CHECK_SKIPPED && !strcmp(check, "reference"))
+        compare_twin(c, r);
     c->subject = c->subject ? c->subject : r->subject;
     return true;
 }
@@ -383,6 +397,22 @@ static int read_check(struct cli *cli, const char *argument)
                        suggestion(argument, name, n, near));
 }
 
+/* The checks of a plugin that is Python alone, peat.torch.promises. */
+static int check_python(const struct cli *cli)
+{
+    const struct request *q = cli->options;
+    const struct cli_clash here[] = {
+        {"reference thorough seed seconds jobs trace case here record with-parent trail timeout",
+         true, "a plugin that is Python alone is checked with --only, --json and KEY=VALUE"},
+    };
+    if (CLI_CLASHES(cli, here))
+        return CLI_USAGE;
+    struct json request = python_request(cli, NULL);
+    json_put_text(request, "command", plugins_check.name);
+    json_put_text(request, "only", q->only);
+    return python_verb(cli, "torch.promises", request);
+}
+
 static int check_plugin(const struct cli *cli)
 {
     const struct request *q = cli->options;
@@ -392,11 +422,7 @@ static int check_plugin(const struct cli *cli)
     c.q.request.setting = cli->operand + 1;
     c.q.request.n_setting = cli->n_operand - 1;
     if (path_ends_in(cli->operand[0], ".py"))
-        return cli_mistake(plugins_check.name,
-                           "'%s' is Python alone, whose shapes and gradients are checked while it "
-                           "trains; what is checked here is a plugin in C, with --reference %s "
-                           "against this file",
-                           cli->operand[0], cli->operand[0]);
+        return check_python(cli);
     for (int i = 1; i < cli->n_operand; i++)
         if (!strchr(cli->operand[i], '=') || cli->operand[i][0] == '=')
             return cli_mistake(plugins_check.name, "'%s' is not KEY=VALUE", cli->operand[i]);

@@ -3,13 +3,14 @@
 
 #include "cli/plugins.h"
 #include "cli/verbs.h"
-#include "process/child.h"
+#include "process/python.h"
 
 enum { NAME_MAX_LENGTH = 48 };
 
 struct request {
     int kind; /* index in kind_words; -1: not given */
     const char *where;
+    const char *python; /* a plugin that is Python alone; NULL: not given */
 };
 
 struct making {
@@ -17,6 +18,7 @@ struct making {
     const char *name, *kind;
     const char *from, *to; /* folders                             */
     const char *old;       /* the name in the template: my_scheme */
+    const char *python;    /* NULL, or the file whose twin is made */
 };
 
 /* Checks a name, which is used in file names, YAML and C comments. */
@@ -59,6 +61,15 @@ static bool copy_file(struct making *m, const char *file, struct error *err)
                       err) == PEAT_OK;
 }
 
+/* Puts the twin in C and its formula in the place of those of the template, and has `make check`
+ * compare the two. */
+static bool put_twin(struct making *m, struct error *err)
+{
+    const char *const word[] = {m->python, m->name, m->to};
+    const char *answer;
+    return python_ask("twin.py", word, 3, "--from", m->arena, &answer, err) == PEAT_OK;
+}
+
 static bool make_folder(struct making *m, struct error *err)
 {
     char **file;
@@ -72,6 +83,7 @@ static bool make_folder(struct making *m, struct error *err)
         error_set(err, PEAT_IO, "cannot make '%s': %s", m->to, strerror(errno));
     for (int i = 0; i < n && whole; i++)
         whole = copy_file(m, file[i], err);
+    whole = whole && (!m->python || put_twin(m, err));
     if (made && !whole)
         dir_remove(m->to, NULL);
     names_free(file, n);
@@ -113,27 +125,55 @@ static void warn_of_name(const struct making *m, peat_kind kind)
                   m->kind, m->name);
 }
 
+/* The kind and name of a plugin that is Python alone. */
+static const struct plugin *read_python(const struct cli *cli, const char *path)
+{
+    const struct plugin *plugin = NULL;
+    if (!path_ends_in(path, ".py"))
+        error_set(cli->err, PEAT_INVALID, "--from: '%s' is not a plugin that is Python alone (.py)",
+                  path);
+    else
+        python_plugin_load(cli->arena, path, &plugin, cli->err);
+    return plugin;
+}
+
 static int make_plugin(const struct cli *cli)
 {
     const struct request *q = cli->options;
-    const char *name = cli->operand[0], *fault = name_fault(name);
-    if (q->kind < 0)
-        return cli_mistake(plugins_new.name, "choose its kind: --kind scheme, combine or task");
+    const struct plugin *twin = q->python ? read_python(cli, q->python) : NULL;
+    if (q->python && !twin)
+        return CLI_DONE;
+    const char *name = cli->n_operand ? cli->operand[0] : twin ? twin->name : NULL;
+    if (!name)
+        return cli_mistake(plugins_new.name, "which NAME?");
+    const char *fault = name_fault(name);
     if (fault)
         return cli_mistake(plugins_new.name, "the name '%s' %s", name, fault);
-    struct making m = {.arena = cli->arena, .name = name, .to = name, .kind = kind_words[q->kind]};
+    int kind = twin ? (int)(twin->desc->kind - PEAT_SCHEME) : q->kind;
+    if (kind < 0)
+        return cli_mistake(plugins_new.name, "choose its kind: --kind scheme, combine or task");
+    if (twin && q->kind >= 0 && q->kind != kind)
+        return cli_mistake(plugins_new.name, "'%s' is a %s: leave --kind out", q->python,
+                           kind_words[kind]);
+    struct making m = {.arena = cli->arena,
+                       .name = name,
+                       .to = name,
+                       .kind = kind_words[kind],
+                       .python = q->python};
     if (strcmp(q->where, ".") != 0)
         m.to = arena_printf(m.arena, "%s/%s", q->where, name);
     m.old = arena_printf(m.arena, "my_%s", m.kind);
     if (!make_folder(&m, cli->err))
         return CLI_DONE;
     print_next(&m);
-    warn_of_name(&m, (peat_kind)(PEAT_SCHEME + q->kind));
+    warn_of_name(&m, (peat_kind)(PEAT_SCHEME + kind));
     return CLI_DONE;
 }
 
 static const struct cli_option options[] = {
     CLI_WORD('k', "kind", "KIND", kind_words, kind, "scheme, combine or task"),
+    CLI_TEXT(0, "from", "FILE.py", python,
+             "the twin in C of a plugin that is Python alone: the same parameters and tensors"),
     CLI_TEXT('o', "output", "DIR", where,
              "the directory in which the folder is made; here unless given"),
 };
@@ -141,7 +181,7 @@ static const struct cli_option options[] = {
 const struct cli_command plugins_new = {
     .name = "peat plugins new",
     .summary = "make a folder with a plugin to start from",
-    CLI_OPERANDS("NAME", 1, 1, NULL),
+    CLI_OPERANDS("[NAME]", 0, 1, NULL),
     CLI_ROWS(options),
     CLI_DEFAULTS(.kind = -1, .where = "."),
     .run = make_plugin,

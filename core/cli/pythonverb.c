@@ -39,20 +39,14 @@ struct json python_request(const struct cli *cli, const char *file)
     return request;
 }
 
-/* A stop ends the module with its group. */
-static peat_status run(const struct cli *cli, char *const *word, int n, int *code)
+peat_status python_run(const struct cli *cli, char *const *word, int n, int *code)
 {
     struct child c = {.argv = python_words(word, n, cli->arena), .own_group = true, .grace = 1};
-    struct stops_held held;
-    stops_hold(&held);
-    peat_status status = child_start(&c, cli->err);
-    if (status == PEAT_OK)
-        child_wait(&c);
-    stops_let(&held);
-    if (status != PEAT_OK)
+    if (child_start(&c, cli->err) != PEAT_OK)
         return python_start_error(&c, cli->command->name, cli->err);
+    child_wait(&c);
     *code = c.code;
-    return c.signal
+    return c.signal && !stops_waiting()
                ? error_set(cli->err, PEAT_FAILED, "%s was ended by signal %d", *c.argv, c.signal)
                : PEAT_OK;
 }
@@ -79,6 +73,9 @@ int python_verb(const struct cli *cli, const char *module, struct json request)
                     arena_strdup(a, module),
                     arena_strdup(a, json_to_text(request.v, JSON_CANONICAL, a))};
     fflush(stdout);
-    run(cli, word, sizeof(word) / sizeof(*word), &code);
+    struct stops_held held;
+    stops_hold(&held);
+    python_run(cli, word, sizeof(word) / sizeof(*word), &code);
+    stops_let(&held);
     return code;
 }

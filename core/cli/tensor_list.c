@@ -142,7 +142,7 @@ static bool set_up(struct trial *t, const struct plugin *p, const void *config, 
     bool scheme = desc->kind == PEAT_SCHEME;
     const peat_dims dims = trial_dims(desc->kind, desc);
     struct setup setup;
-    *t = (struct trial){.part = {.id = p->name, .prefix = "", .config = config},
+    *t = (struct trial){.part = {.id = p->name, .prefix = "", .plugin = p, .config = config},
                         .where = {.share = share}};
     weights_init(&t->weights, a, PEAT_F32);
     setup_init(&setup, host_table(), a, &t->weights, &t->part, &dims, err);

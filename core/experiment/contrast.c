@@ -203,7 +203,7 @@ static peat_status no_contrast(const struct contrast *c, struct error *err)
                      c->name ? c->name : "");
 }
 
-static bool fits(const struct value *map, const struct labelled *rows)
+static bool contrast_fits(const struct value *map, const struct labelled *rows)
 {
     bool known = map && map->kind == VALUE_MAP;
     for (int i = 0; known && i < map->n; i++)
@@ -238,12 +238,12 @@ peat_status contrast_from_value(struct contrast *c, const struct value *v,
                            .where = value_get(v, "where"),
                            .metric = json_get_text(v, "metric"),
                            .length = json_get_int(v, "length", -1)};
-    if (c->where && !fits(c->where, rows))
+    if (c->where && !contrast_fits(c->where, rows))
         return no_contrast(c, err);
     if (!c->side)
         return read_factor(c, v, rows) ? PEAT_OK : no_contrast(c, err);
-    bool sound = json_get_count(v, "rows") == 2 && fits(c->side->item[0], rows) &&
-                 fits(c->side->item[1], rows);
+    bool sound = json_get_count(v, "rows") == 2 && contrast_fits(c->side->item[0], rows) &&
+                 contrast_fits(c->side->item[1], rows);
     return sound ? PEAT_OK : no_contrast(c, err);
 }
 

@@ -217,19 +217,19 @@ static bool (*const steps[])(struct reading *r) = {
     run_read,         report_read,       match_read,        claims_read,    read_made_with,
 };
 
-static void mend(struct reading *r, struct mends *mends)
+static void apply_fixes(struct reading *r, struct fixes *fixes)
 {
     int kept = 0;
-    mends->path = arena_strdup(mends->a, r->e->path);
-    mends_apply(mends, r->root);
+    fixes->path = arena_strdup(fixes->a, r->e->path);
+    fixes_apply(fixes, r->root);
     for (int i = 0; i < r->n_word; i++)
-        if (!mends_drop_word(mends, r->word[i].at))
+        if (!fixes_drop_word(fixes, r->word[i].at))
             r->word[kept++] = r->word[i];
     r->n_word = kept;
 }
 
 static peat_status load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                        char *const *word, struct mends *mends, bool alone, struct error *err)
+                        char *const *word, struct fixes *fixes, bool alone, struct error *err)
 {
     *e = (struct experiment){.arena = arena, .path = arena_strdup(arena, path), .n_word = n_word};
     struct error own = {0};
@@ -241,8 +241,8 @@ static peat_status load(struct experiment *e, struct arena *arena, const char *p
     if (ok && r.root->kind != VALUE_MAP)
         ok = mistake(r.err, r.root->at, "an experiment must be a map of keys and values");
     ok = ok && extends_read(&r) && words_read(&r, n_word, word);
-    if (ok && mends)
-        mend(&r, mends);
+    if (ok && fixes)
+        apply_fixes(&r, fixes);
     for (size_t i = 0; ok && i < sizeof(steps) / sizeof(*steps); i++)
         ok =
             (alone && (steps[i] == plugin_names_read || steps[i] == known_plugins)) || steps[i](&r);
@@ -250,9 +250,9 @@ static peat_status load(struct experiment *e, struct arena *arena, const char *p
 }
 
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                            char *const *word, struct mends *mends, struct error *err)
+                            char *const *word, struct fixes *fixes, struct error *err)
 {
-    return load(e, arena, path, n_word, word, mends, false, err);
+    return load(e, arena, path, n_word, word, fixes, false, err);
 }
 
 peat_status experiment_load_alone(struct experiment *e, struct arena *arena, const char *path,

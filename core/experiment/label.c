@@ -16,7 +16,7 @@ struct labelling {
 
 static void add_value(struct labelling *out, const struct value *v, bool outermost);
 
-static bool is_shown(const char *key)
+static bool label_is_shown(const char *key)
 {
     return strcmp(key, "plugin") != 0 && strcmp(key, "formula") != 0;
 }
@@ -26,7 +26,7 @@ static void add_pairs(struct labelling *out, const struct value *map)
 {
     const char *between = "";
     for (int i = 0; i < map->n; i++) {
-        if (!is_shown(map->key[i]))
+        if (!label_is_shown(map->key[i]))
             continue;
         strbuf_addf(&out->text, "%s%s=", between, map->key[i]);
         add_value(out, map->item[i], false);

@@ -28,18 +28,10 @@ static bool check_engine(struct planning *p)
     bool ok = true;
     for (int i = 0; ok && i < p->n; i++) {
         const struct cell_config *c = &p->row[i].cell.config;
-        ok = p->e->run.engine == ENGINE_TORCH ? engine_has_formulas(c, p->a, p->err)
-                                              : engine_can_compute(c, p->err);
+        ok = p->e->run.engine != ENGINE_PEAT ? engine_has_formulas(c, p->a, p->err)
+                                             : engine_can_compute(c, p->err);
     }
     return ok;
-}
-
-bool row_skip(struct planning *p, struct plan_row *row, bool ok)
-{
-    if (ok || p->err->status != PEAT_REFUSED)
-        return ok;
-    row->refused = arena_strdup(p->a, p->err->text);
-    return true;
 }
 
 /* If all points of a grid are refused, the grid has a mistake. */

@@ -158,7 +158,7 @@ static void put_costs(struct json m, const struct plan_cell *c, enum quantity_fi
     json_put_text(m, "injection", c->injection);
 }
 
-static void add_cell(struct json cells, const struct plan *p, const struct plan_cell *c)
+static void plan_add_cell(struct json cells, const struct plan *p, const struct plan_cell *c)
 {
     struct json m = json_add_map(cells);
     put_cell(m, p, c);
@@ -192,7 +192,7 @@ struct value *plan_value(const struct plan *p, struct arena *a)
     fill_report(json_put_map(m, "report"), &e->report);
     struct json cells = json_put_list(m, "cells");
     for (int i = 0; i < p->n; i++)
-        add_cell(cells, p, &p->cell[i]);
+        plan_add_cell(cells, p, &p->cell[i]);
     json_put(m, "dropped", p->dropped);
     json_put(m, "skipped", p->skipped);
     return m.v;
@@ -283,7 +283,7 @@ static bool read_config(const struct value *row, struct cell_config *c)
     return c->resolved;
 }
 
-static bool read_cell(const struct experiment *e, const struct value *row, struct plan_cell *c)
+static bool plan_read_cell(const struct experiment *e, const struct value *row, struct plan_cell *c)
 {
     *c = (struct plan_cell){
         .index = (int)json_get_int(row, "index", -1),
@@ -314,7 +314,8 @@ static bool read_plan(struct plan *p, const struct value *plan, struct arena *a,
     p->cell = ARENA_ARRAY(a, p->n + 1, struct plan_cell);
     for (int i = 0; whole && i < p->n; i++) {
         struct plan_cell *c = &p->cell[i];
-        whole = read_cell(p->experiment, cells->item[i], c) && c->index == i && c->baseline < p->n;
+        whole =
+            plan_read_cell(p->experiment, cells->item[i], c) && c->index == i && c->baseline < p->n;
     }
     for (int i = 0; i < n_claim; i++) {
         const struct value *v = json_get_item(plan, "claim_has_rows", i);

@@ -33,7 +33,7 @@ struct planning {
 
 /* cost.c: computes the cell's cost from a shape-only set-up of its config. */
 bool cost_measure(struct planning *p, struct plan_cell *cell);
-/* plan.c: ok: whether a step succeeded for this row. Returns true also if the row was refused: then
+/* rows.c: ok: whether a step succeeded for this row. Returns true also if the row was refused: then
  * it keeps the reason in p->err, and the plan goes on without the row. */
 bool row_skip(struct planning *p, struct plan_row *row, bool ok);
 /* plantrunks.c: sets the cells' trunks. */

@@ -54,7 +54,8 @@ static struct value *list_paths(const struct value *all, struct arena *a)
 /* ---- asking plugins for their names ---- */
 
 /* Runs in a child process: an entry for each plugin, null for one that cannot be loaded. */
-static peat_status ask(void *ctx, struct trail *trail, struct strbuf *out, struct error *err)
+static peat_status plugins_ask(void *ctx, struct trail *trail, struct strbuf *out,
+                               struct error *err)
 {
     const struct value *paths = ctx;
     struct arena arena;
@@ -122,8 +123,8 @@ bool plugin_names_read(struct reading *r)
     struct strbuf text = STRBUF_NEW;
     if (paths->n == 0)
         return true;
-    bool ok =
-        apart_run(ask, paths, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) == PEAT_OK;
+    bool ok = apart_run(plugins_ask, paths, seconds_allowed(r), APART_ASIDE, &text, NULL, r->err) ==
+              PEAT_OK;
     const struct value *answers = ok ? json_parse(r->a, text.text, text.n, "names", r->err) : NULL;
     if (answers)
         keep_names(&r->e->names, all, paths, answers, r->a);

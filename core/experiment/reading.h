@@ -25,12 +25,13 @@ struct reading {
 extern const char *const experiment_keys[]; /* keys of the top level, ended by NULL */
 bool words_read(struct reading *r, int n, char *const *text);
 bool words_to_root(struct reading *r);
-/* Turns lists of the command line into axes, for settings that are not lists. */
-bool list_words_read(struct reading *r);
 /* Puts the other words into e->command_line. */
 bool words_to_settings(struct reading *r);
 /* The word of the command line with this key; NULL: none. */
 struct word *word_find(const struct reading *r, const char *key);
+
+/* list_words.c: turns lists of the command line into axes, for settings that are not lists. */
+bool list_words_read(struct reading *r);
 
 /* extends.c: puts the file that `extends` names below the root, whose values replace its own. */
 bool extends_read(struct reading *r);
@@ -72,15 +73,15 @@ bool labels_resolve(struct reading *r, const struct value *map, const char *what
                     struct value **resolved);
 bool cells_read(struct reading *r); /* exclude and include */
 
-/* howto.c: the sections run, report and match: their rows, and their keys without a row. */
+/* run_settings.c: the sections run, report and match: their rows, and their keys without a row. */
 extern const peat_param run_rows[], checkpoint_rows[], slurm_rows[], report_rows[], match_rows[];
 extern const char *const run_keys[], *const report_keys[], *const match_keys[];
 bool run_read(struct reading *r);
 bool report_read(struct reading *r);
 bool match_read(struct reading *r);
 
-/* Reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is not
- * changed. */
+/* seconds.c: reads `key` of section `what`: 90, 90s, 30m, 2h, 1.5h; if absent or null, *seconds is
+ * not changed. */
 bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
                   double *seconds);
 

@@ -22,7 +22,7 @@ static void add_key(struct strbuf *out, const char *key, struct arena *a)
 }
 
 /* Adds a value as JSON, which YAML reads; a number keeps its spelling. */
-static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
+static void resolved_add_line(struct strbuf *out, const struct value *v, struct arena *a)
 {
     bool map = v->kind == VALUE_MAP;
     if (!map && v->kind != VALUE_LIST) {
@@ -39,7 +39,7 @@ static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
             add_key(out, v->key[i], a);
             strbuf_add(out, " ");
         }
-        add_line(out, v->item[i], a);
+        resolved_add_line(out, v->item[i], a);
     }
     strbuf_add(out, map ? "}" : "]");
 }
@@ -48,7 +48,7 @@ static void add_line(struct strbuf *out, const struct value *v, struct arena *a)
 static void add_item(struct strbuf *out, const struct value *v, int indent, struct arena *a)
 {
     struct strbuf line = STRBUF_NEW;
-    add_line(&line, v, a);
+    resolved_add_line(&line, v, a);
     if (v->n == 0 || line.n <= ONE_LINE) {
         strbuf_addf(out, " %s\n", line.text);
     } else {

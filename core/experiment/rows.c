@@ -182,6 +182,14 @@ bool row_config(struct planning *p, struct plan_row *row, bool *dropped)
                             p->files, p->a, dropped, p->err) == PEAT_OK;
 }
 
+bool row_skip(struct planning *p, struct plan_row *row, bool ok)
+{
+    if (ok || p->err->status != PEAT_REFUSED)
+        return ok;
+    row->refused = arena_strdup(p->a, p->err->text);
+    return true;
+}
+
 static bool read_row(struct planning *p, const struct point *point, struct value *drops)
 {
     struct plan_row *row = &p->row[p->n];

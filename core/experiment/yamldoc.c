@@ -57,7 +57,7 @@ static struct place place_of(const struct reader *r, yaml_mark_t mark)
     return place_at(r, mark.line + 1, mark.column + 1);
 }
 
-static bool no_memory(struct reader *r)
+static bool yaml_no_memory(struct reader *r)
 {
     return error_fail(r->err, PEAT_NOMEM, "%s: out of memory", r->file);
 }
@@ -360,7 +360,7 @@ static bool syntax_error(struct reader *r, const char *text, size_t n)
     const yaml_parser_t *p = &r->parser;
     struct place at = place_of(r, p->problem_mark);
     if (p->error == YAML_MEMORY_ERROR || !p->problem)
-        return no_memory(r);
+        return yaml_no_memory(r);
     if (p->error == YAML_SCANNER_ERROR && byte_at(text, n, p->problem_mark) == '\t')
         return mistake(r->err, at, "tabs cannot indent");
     if (!p->context || r->whole || p->context_mark.line == p->problem_mark.line)
@@ -388,7 +388,7 @@ static bool read_tree(struct reader *r, const char *text, size_t n)
     if (!check_bytes(r, (const unsigned char *)text, n))
         return false;
     if (!yaml_parser_initialize(&r->parser))
-        return no_memory(r);
+        return yaml_no_memory(r);
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, n);
     bool ok = read_events(r, text, n);
@@ -397,8 +397,8 @@ static bool read_tree(struct reader *r, const char *text, size_t n)
 }
 
 /* `whole` may be NULL. An empty text gives *root NULL or an empty null. */
-static peat_status read_text(struct arena *a, const char *text, size_t n, const char *file,
-                             const struct place *whole, struct value **root, struct error *err)
+static peat_status yaml_read_text(struct arena *a, const char *text, size_t n, const char *file,
+                                  const struct place *whole, struct value **root, struct error *err)
 {
     if (n > MOST_BYTES)
         return error_set(err, PEAT_INVALID, "%s: larger than %zu KiB", file, MOST_BYTES / 1024);
@@ -417,7 +417,7 @@ peat_status yaml_parse(struct arena *a, const char *text, size_t n, const char *
     bool has_mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     struct value *read = NULL;
     peat_status status =
-        read_text(a, text + 3 * has_mark, n - 3 * has_mark, file, NULL, &read, err);
+        yaml_read_text(a, text + 3 * has_mark, n - 3 * has_mark, file, NULL, &read, err);
     if (status != PEAT_OK)
         return status;
     if (!read || (read->kind == VALUE_NULL && (!read->text || !read->text[0])))
@@ -443,7 +443,7 @@ peat_status yaml_value(struct arena *a, const char *text, struct place at, struc
 {
     struct value *read = NULL;
     const char *file = at.file ? at.file : "value";
-    peat_status status = read_text(a, text, strlen(text), file, &at, &read, err);
+    peat_status status = yaml_read_text(a, text, strlen(text), file, &at, &read, err);
     if (status != PEAT_OK)
         return status;
     *value = read ? read : value_null(a, at);

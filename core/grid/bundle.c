@@ -110,7 +110,7 @@ static bool add_weights(struct bundling *b, const struct cell_files *c)
                      names);
 }
 
-static bool add_cell(struct bundling *b, const struct cell_files *c)
+static bool bundle_add_cell(struct bundling *b, const struct cell_files *c)
 {
     static const char *const names[] = {"config.json", "diagnose.json", "end.json", "meta.json",
                                         "result.json", "stale.json",    NULL};
@@ -136,7 +136,7 @@ static bool list_files(struct bundling *b)
     qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
     bool ok = add_files(b, &b->files, "", names);
     for (int i = 0; i < n && ok; i++)
-        ok = add_cell(b, cell[i]);
+        ok = bundle_add_cell(b, cell[i]);
     b->cells = n;
     return ok;
 }

@@ -91,7 +91,7 @@ static const char *in_cell(const struct cell_files *c, const char *name, struct 
     return arena_printf(a, "cells/%s/%s", c->id, name);
 }
 
-static void add_cell(struct print *p, const struct cell_files *c)
+static void fingerprint_add_cell(struct print *p, const struct cell_files *c)
 {
     struct arena *a = p->a;
     const struct value *files = value_get(c->result, "files");
@@ -142,7 +142,7 @@ const char *fingerprint_of(const struct rundir *r, struct arena *a)
         const struct cell_files *c = &r->cell[i];
         whole = !c->planned || c->state != CELL_DAMAGED;
         if (whole && c->planned && c->result && c->config)
-            add_cell(&p, c);
+            fingerprint_add_cell(&p, c);
         if (whole && c->planned)
             add_state(&p, c);
     }

@@ -147,7 +147,7 @@ static struct job *find_next(const struct loop *l)
     return NULL;
 }
 
-static void start(struct loop *l, struct job *job)
+static void job_start(struct loop *l, struct job *job)
 {
     struct jobs *j = l->j;
     struct error err = {0};
@@ -305,7 +305,7 @@ static void run_loop(struct loop *l, const sigset_t *set)
     for (;;) {
         struct job *next;
         while (!l->stopping && l->n_active < j->at_once && (next = find_next(l)))
-            start(l, next);
+            job_start(l, next);
         if (!l->n_active)
             break;
         progress_live(j->progress, j->n, j->job, l->n_active, l->active);

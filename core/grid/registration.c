@@ -66,8 +66,8 @@ static const struct value *member(const struct value *v, const char *name)
     return NULL;
 }
 
-static void compare(struct changes *c, const char *path, const struct value *was,
-                    const struct value *is)
+static void registration_compare(struct changes *c, const char *path, const struct value *was,
+                                 const struct value *is)
 {
     if (was && is && value_equal(was, is))
         return;
@@ -79,15 +79,15 @@ static void compare(struct changes *c, const char *path, const struct value *was
         const struct value *from = i < was->n ? was : is;
         const char *name = name_of(from, from == was ? i : i - was->n);
         if (from == was || !member(was, name))
-            compare(c, *path ? arena_printf(c->a, "%s.%s", path, name) : name, member(was, name),
-                    member(is, name));
+            registration_compare(c, *path ? arena_printf(c->a, "%s.%s", path, name) : name,
+                                 member(was, name), member(is, name));
     }
 }
 
 /* ---- rows ---- */
 
 /* The settings of all rows, by label. */
-static struct value *rows_of(const struct value *plan, struct arena *a)
+static struct value *registration_rows_of(const struct value *plan, struct arena *a)
 {
     struct json all = json_map(a);
     const struct value *rows = value_get(plan, "rows");
@@ -105,24 +105,34 @@ static const char *label_of(const struct value *rows, const struct value *settin
     return NULL;
 }
 
+/* One change for all rows of `here` that `there` lacks. */
+static void rows_only_in(struct changes *c, const struct value *here, const struct value *there,
+                         const char *was, const char *is)
+{
+    const char *first = NULL;
+    int n = 0;
+    for (int i = 0; i < here->n; i++)
+        if (!value_get(there, here->key[i]) && n++ == 0)
+            first = here->key[i];
+    if (n > 0)
+        add_change(c, arena_printf(c->a, "row %s", name_and_more(c->a, first, "row", n)), was, is);
+}
+
 static void compare_rows(struct changes *c, const struct value *was, const struct value *is)
 {
     for (int i = 0; i < is->n; i++) {
         const struct value *before = value_get(was, is->key[i]);
         const char *had = before ? label_of(was, is->item[i]) : NULL;
         c->row = had || !before ? NULL : is->key[i];
-        if (!before)
-            add_change(c, arena_printf(c->a, "row %s", is->key[i]), NULL, "");
-        else if (!had)
-            compare(c, "", before, is->item[i]);
-        else if (strcmp(had, is->key[i]) != 0 && !value_equal(before, is->item[i]))
+        if (before && !had)
+            registration_compare(c, "", before, is->item[i]);
+        else if (before && strcmp(had, is->key[i]) != 0 && !value_equal(before, is->item[i]))
             add_change(c, arena_printf(c->a, "label %s", is->key[i]), "its own settings",
                        arena_printf(c->a, "those that %s had", shown_text(c->a, had)));
     }
     c->row = NULL;
-    for (int i = 0; i < was->n; i++)
-        if (!value_get(is, was->key[i]))
-            add_change(c, arena_printf(c->a, "row %s", was->key[i]), "", NULL);
+    rows_only_in(c, is, was, NULL, "");
+    rows_only_in(c, was, is, "", NULL);
 }
 
 /* ---- words ---- */
@@ -146,16 +156,17 @@ static const char *change_of(const struct claims_version *was, const struct clai
     static const char *const of_plan[] = {"seeds", "report", "gemm", NULL};
     struct changes c = {.a = a};
     const char *text = NULL;
-    compare(&c, "claims", was->claims, is->claims);
+    registration_compare(&c, "claims", was->claims, is->claims);
     if (was->registered && is->registered) {
         const struct value *x = value_get(was->v, "plan"), *y = value_get(is->v, "plan");
-        const struct value *rows = rows_of(y, a);
+        const struct value *rows = registration_rows_of(y, a);
         c.n_row = rows->n;
-        compare(&c, "", json_part(a, x, of_plan).v, json_part(a, y, of_plan).v);
-        compare_rows(&c, rows_of(x, a), rows);
-        compare(&c, "", value_get(was->v, "plugins"), value_get(is->v, "plugins"));
+        registration_compare(&c, "", json_part(a, x, of_plan).v, json_part(a, y, of_plan).v);
+        compare_rows(&c, registration_rows_of(x, a), rows);
+        registration_compare(&c, "", value_get(was->v, "plugins"), value_get(is->v, "plugins"));
         if (c.n == 0)
-            compare(&c, "cells", value_get(x, "cells_sha256"), value_get(y, "cells_sha256"));
+            registration_compare(&c, "cells", value_get(x, "cells_sha256"),
+                                 value_get(y, "cells_sha256"));
     } else if (is->registered) {
         add_change(&c, "a registered plan", NULL, "");
     }

@@ -20,8 +20,8 @@ static bool can_retrain(const struct cell_files *c)
 }
 
 /* The first `count` cells of a shuffle. */
-static int choose(const struct rundir *r, const struct retraining *t,
-                  const struct cell_files **cell)
+static int retrain_choose(const struct rundir *r, const struct retraining *t,
+                          const struct cell_files **cell)
 {
     uint64_t stream = rng_stream((uint64_t)t->seed, "verify", "");
     int n = 0;
@@ -57,7 +57,7 @@ struct losses {
     const struct strbuf *of; /* of another curve: only lines that it has too; NULL: all lines */
 };
 
-static bool add_line(void *ctx, int line, const struct value *v)
+static bool retrain_add_line(void *ctx, int line, const struct value *v)
 {
     struct losses *x = ctx;
     struct strbuf text = STRBUF_NEW;
@@ -76,8 +76,8 @@ static bool same_curve(const struct cell_files *was, const struct cell_files *is
 {
     struct losses one = {STRBUF_NEW, NULL}, two = {STRBUF_NEW, NULL};
     two.of = cell_thinned(was->dir, was->result, a) ? &one.text : NULL;
-    bool same = metrics_each(was->dir, "\"train\"", add_line, &one, NULL) == PEAT_OK &&
-                metrics_each(is->dir, "\"train\"", add_line, &two, NULL) == PEAT_OK &&
+    bool same = metrics_each(was->dir, "\"train\"", retrain_add_line, &one, NULL) == PEAT_OK &&
+                metrics_each(is->dir, "\"train\"", retrain_add_line, &two, NULL) == PEAT_OK &&
                 one.text.n == two.text.n && memcmp(one.text.text, two.text.text, one.text.n) == 0;
     strbuf_release(&one.text);
     strbuf_release(&two.text);
@@ -124,8 +124,8 @@ static const char *how_far(const struct cell_files *was, const struct cell_files
                         *of ? ": " : "", of);
 }
 
-static struct retrained compare(const struct cell_files *was, const char *scratch,
-                                const struct job *job, struct arena *a)
+static struct retrained retrain_compare(const struct cell_files *was, const char *scratch,
+                                        const struct job *job, struct arena *a)
 {
     struct cell_files is;
     struct error why = {0};
@@ -220,7 +220,7 @@ static peat_status train_one(const struct cell_files *c, const char *scratch, co
     jobs_run(&jobs);
     t->interrupted = jobs.interrupted;
     if (!t->interrupted)
-        t->item[t->n++] = compare(c, scratch, &job, a);
+        t->item[t->n++] = retrain_compare(c, scratch, &job, a);
     return PEAT_OK;
 }
 
@@ -230,7 +230,7 @@ peat_status retrain_cells(const struct verification *v, struct retraining *t, co
     struct arena *a = v->arena;
     struct own_dir scratch;
     const struct cell_files **cell = ARENA_ARRAY(a, v->dir.n + 1, const struct cell_files *);
-    int n = choose(&v->dir, t, cell);
+    int n = retrain_choose(&v->dir, t, cell);
     t->item = ARENA_ARRAY(a, n + 1, struct retrained);
     peat_status status = own_dir_open(&scratch, "verify", err);
     if (status != PEAT_OK)

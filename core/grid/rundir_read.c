@@ -149,7 +149,7 @@ static void read_files(struct reading *x)
 }
 
 /* A cell that looks damaged is read again, because a process may just have replaced its files. */
-static peat_status read_cell(struct cell_files *c, struct arena *a, struct error *err)
+static peat_status rundir_read_cell_files(struct cell_files *c, struct arena *a, struct error *err)
 {
     struct reading x = {.c = c, .a = a};
     const struct cell_files empty = *c;
@@ -172,13 +172,14 @@ peat_status rundir_read_cell(const char *path, const char *id, struct cell_files
     };
     if (!cell_is_id(id) || !dir_has(c->dir, "config.json"))
         return error_set(err, PEAT_NOTFOUND, "'%s' has no cell '%s'", path, id);
-    return read_cell(c, a, err);
+    return rundir_read_cell_files(c, a, err);
 }
 
 /* ---- all cells ---- */
 
 /* planned: its entry in plan.json; NULL: not planned. */
-static void add_cell(struct rundir *r, const char *id, const struct value *planned, struct arena *a)
+static void rundir_add_cell(struct rundir *r, const char *id, const struct value *planned,
+                            struct arena *a)
 {
     struct cell_files *c = &r->cell[r->n++];
     *c = (struct cell_files){
@@ -197,7 +198,7 @@ static void list_cells(struct rundir *r, const struct value *cells, int n_name, 
     r->cell = ARENA_ARRAY(a, cells->n + n_name + 1, struct cell_files);
     bool *planned = ARENA_ARRAY(a, n_name + 1, bool);
     for (int i = 0; i < cells->n; i++)
-        add_cell(r, json_get_text(cells->item[i], "id"), cells->item[i], a);
+        rundir_add_cell(r, json_get_text(cells->item[i], "id"), cells->item[i], a);
     for (int i = 0; i < r->n && n_name; i++) {
         char **found = bsearch(&r->cell[i].id, name, (size_t)n_name, sizeof(*name), compare_texts);
         if (found)
@@ -205,7 +206,7 @@ static void list_cells(struct rundir *r, const struct value *cells, int n_name, 
     }
     for (int i = 0; i < n_name; i++)
         if (!planned[i])
-            add_cell(r, name[i], NULL, a);
+            rundir_add_cell(r, name[i], NULL, a);
 }
 
 peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, struct error *err)
@@ -225,7 +226,7 @@ peat_status rundir_read(const char *path, struct rundir *r, struct arena *a, str
     list_cells(r, value_get(r->plan, "cells"), n, name, a);
     names_free(name, n);
     for (int i = 0; i < r->n; i++) {
-        status = read_cell(&r->cell[i], a, err);
+        status = rundir_read_cell_files(&r->cell[i], a, err);
         if (status != PEAT_OK)
             return status;
     }

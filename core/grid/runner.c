@@ -121,7 +121,7 @@ static bool choose_stale(struct run *r, const struct plan_cell *c, const struct 
     return mark_stale(r, c, f);
 }
 
-static bool choose(struct run *r, int i)
+static bool runner_choose(struct run *r, int i)
 {
     const struct plan_cell *c = &r->plan->cell[i];
     const struct cell_files *f = &r->dir.cell[i];
@@ -187,7 +187,7 @@ static bool choose_all(struct run *r)
             continue;
         waits[i] = has_role(r, i, BEST_WAITS);
         if (!waits[i] && !r->taken[i])
-            ok = choose(r, i);
+            ok = runner_choose(r, i);
         r->taken[i] = r->taken[i] || !waits[i];
         n += r->taken[i];
     }

@@ -10,15 +10,6 @@
 #include "train/checkpoint.h"
 #include "train/generation.h"
 
-void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    *ARENA_APPEND(list->a, list->item, list->n, list->room) =
-        (struct remark){cell, arena_vprintf(list->a, fmt, args)};
-    va_end(args);
-}
-
 static bool was_noted(const struct remarks *list, const char *text)
 {
     for (int i = 0; i < list->n; i++)

@@ -90,7 +90,7 @@ static void compare_values(struct curve *k, const struct value *line)
     }
 }
 
-static bool add_line(void *ctx, int number, const struct value *line)
+static bool curve_add_line(void *ctx, int number, const struct value *line)
 {
     struct curve *k = ctx;
     const char *fault = line_fault(k, line);
@@ -140,7 +140,7 @@ void verify_curve(struct verification *v, const struct cell_files *c)
     k.found = ARENA_ARRAY(v->arena, (k.measures ? k.measures->n : 0) + 1, bool);
     arena_init(&k.here, "lines of a step", 4096);
     /* A missing file was reported, or the result is not sealed with it. */
-    peat_status status = metrics_each(c->dir, NULL, add_line, &k, NULL);
+    peat_status status = metrics_each(c->dir, NULL, curve_add_line, &k, NULL);
     if (status == PEAT_OK && !k.broken) {
         check_found(&k);
         int64_t steps = json_get_int(c->result, "steps", k.step);

@@ -202,7 +202,8 @@ static peat_node *mlp(struct pass *pass, const struct block *b, const struct mod
                   weight_node(g, b->down_w), weight_node(g, b->down_b), mlp_activation(c));
 }
 
-struct attention_options block_attention_options(const struct model_config *c)
+/* The attention part of the model's configuration. */
+static struct attention_options attention_options(const struct model_config *c)
 {
     return (struct attention_options){
         .path = (enum attention_path)c->attention_path,
@@ -233,7 +234,7 @@ static peat_node *part_added(struct pass *pass, const struct model_config *c,
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          const struct crossing *crossing, int64_t layer, peat_node *x)
 {
-    const struct attention_options options = block_attention_options(c);
+    const struct attention_options options = attention_options(c);
     x = pass_seen(pass, "stream", layer, run_residual(pass, layer, x));
     peat_node *y = part_input(pass, c, &b->norm1, "norm1", layer, x);
     y = c->mixer == MIXER_ATTENTION

@@ -42,12 +42,3 @@ struct crossing source_cross(struct model *m, struct pass *pass, const struct mo
 /* Runs the encoder once for all rows of the decoder, into s->source and s->memory, which live as
  * long as the graph's arena. */
 bool source_store(struct model *m, struct graph *g, const struct model_input *in, struct stored *s);
-
-/* ---- head.c: from the last norm to logits, of tokens or of classes ---- */
-
-/* Declares the head's weight, unless the head uses the token table. */
-void head_declare(struct model *m);
-/* x [B,T,D] (normed; with a class token's place if there is one) -> logits with the shapes of
- * model_forward. */
-peat_node *head_forward(struct model *m, struct pass *pass, const struct model_input *in,
-                        peat_node *x);

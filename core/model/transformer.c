@@ -5,6 +5,34 @@
 #include "nn/setup.h"
 #include "passes.h"
 
+/* ---- setup ---- */
+
+static struct weight *rows_declare(struct model *m, const char *name, int64_t rows)
+{
+    return matrix_declare(&m->weights, name, rows, m->dims.D, 1.0 / sqrt((double)m->dims.D));
+}
+
+/* The factor of a factored tie: logits = x W^T E^T with E [V, d_t] the token table (Baevski and
+ * Auli 2019; Lan et al. 2020, section 3.1). Where x and E have variances 1 and 1 / D, the logits
+ * have variance 1. */
+static void tie_declare(struct model *m)
+{
+    int64_t D = m->dims.D, width = m->positional->width[0];
+    if (m->config.tie_embeddings && width != D)
+        m->tie = matrix_declare(&m->weights, "tie.weight", width, D, 1.0 / sqrt((double)width));
+}
+
+static void head_declare(struct model *m)
+{
+    const struct model_config *c = &m->config;
+    tie_declare(m);
+    if (!c->tie_embeddings)
+        m->head =
+            rows_declare(m, "head.weight", c->head == PEAT_HEAD_CLASS ? c->n_class : c->vocab);
+    if (c->head == PEAT_HEAD_BOTH)
+        m->class_head = rows_declare(m, "head.class.weight", c->n_class);
+}
+
 static void declare_stack(struct model *m, struct block **block, struct norm_weights *norm,
                           const struct block_stack *stack)
 {
@@ -109,9 +137,67 @@ peat_status model_fill_input(struct model *m, struct error *err)
     return weights_fill(&m->weights, m->seed, is_of_input, err);
 }
 
+/* ---- the head: logits of tokens at every place, of classes for each row, or both ---- */
+
+/* The weight of each place in the mean of its row, [B,1,T]: 0 for padding. */
+static peat_node *shares(struct graph *g, const struct model_input *in)
+{
+    peat_node *share = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, 1, in->T}, NULL);
+    for (int64_t b = 0; share && share->value.data && b < in->B; b++) {
+        int64_t n = 0;
+        for (int64_t t = 0; t < in->T; t++)
+            n += !(in->pad && in->pad[b * in->T + t]);
+        for (int64_t t = 0; t < in->T; t++) {
+            bool counts = !(in->pad && in->pad[b * in->T + t]);
+            tensor_set(&share->value, b * in->T + t, counts ? 1.0 / (double)n : 0.0);
+        }
+    }
+    return share;
+}
+
+/* The vector of each row, [B,1,D]: its class token, or the mean of its places. */
+static peat_node *pooled(struct model *m, struct graph *g, const struct model_input *in,
+                         peat_node *x)
+{
+    if (model_has_class_token(&m->config))
+        return op_slice(&g->base, x, 1, 0, 1);
+    return op_matmul(&g->base, shares(g, in), x, 0);
+}
+
+/* n rows of x by a matrix: [n, its rows] */
+static peat_node *rows_by(struct model *m, struct graph *g, peat_node *x, int64_t n,
+                          struct weight *w)
+{
+    x = op_reshape(&g->base, op_contiguous(&g->base, x), 2, (int64_t[]){n, m->dims.D});
+    return op_linear(&g->base, x, weight_node(g, w), NULL);
+}
+
+/* x [B,T,D] (normed; with a class token's place if there is one) -> logits with the shapes of
+ * model_forward. */
+static peat_node *head_forward(struct model *m, struct pass *pass, const struct model_input *in,
+                               peat_node *x)
+{
+    struct graph *g = pass->g;
+    int64_t T = in->T, front = model_has_class_token(&m->config);
+    struct weight *head = m->head ? m->head : m->token;
+    if (m->config.head == PEAT_HEAD_CLASS)
+        return rows_by(m, g, pooled(m, g, in, x), in->B, head);
+    if (m->class_head)
+        pass->classes = rows_by(m, g, pooled(m, g, in, x), in->B, m->class_head);
+    if (front > 0)
+        x = op_slice(&g->base, x, 1, front, front + T);
+    if (in->last_only)
+        x = op_slice(&g->base, x, 1, T - 1, T);
+    int64_t n = in->last_only ? in->B : in->B * T;
+    if (!m->tie)
+        return rows_by(m, g, x, n, head);
+    return op_linear(&g->base, rows_by(m, g, x, n, m->tie), weight_node(g, head), NULL);
+}
+
 /* ---- forward ---- */
 
-struct attention_mask model_mask(const struct model *m, const struct model_input *in)
+/* Which keys each query of this input may see; borrows the input's arrays. */
+static struct attention_mask model_mask(const struct model *m, const struct model_input *in)
 {
     return (struct attention_mask){.causal = m->dims.causal,
                                    .window = m->config.window,
@@ -120,7 +206,7 @@ struct attention_mask model_mask(const struct model *m, const struct model_input
                                    .doc_k = in->document};
 }
 
-static void begin(struct model *m, struct graph *g)
+static void model_begin(struct model *m, struct graph *g)
 {
     g->trail = m->positional->trail;
     trail_beat(g->trail);
@@ -138,7 +224,7 @@ static peat_node *enter(struct model *m, struct graph *g, const struct model_inp
     pass_init(pass, m, m->positional, &m->dims, g, front > 0 ? in : &all);
     pass->span.front = front;
     *mask = model_mask(m, &all);
-    begin(m, g);
+    model_begin(m, g);
     pass->mask = mask;
     if (!ok || !positions_fill(pass, in, class_token && front == 0))
         return NULL;
@@ -187,6 +273,22 @@ peat_node *model_forward(struct model *m, struct graph *g, const struct model_in
     return blocks_and_head(m, g, in, pass, x);
 }
 
+static peat_node *mean_loss(struct graph *g, peat_node *logits, const int32_t *truth)
+{
+    int64_t n = node_dim(logits, 0);
+    peat_node *target = graph_constant(g, PEAT_I32, 1, &n, (void *)(uintptr_t)truth);
+    return op_cross_entropy(&g->base, logits, target);
+}
+
+peat_node *model_loss(struct graph *g, peat_node *logits, const int32_t *truth, peat_node *classes,
+                      const int32_t *label)
+{
+    if (!logits)
+        return NULL;
+    peat_node *loss = mean_loss(g, logits, truth);
+    return classes ? op_add(&g->base, loss, mean_loss(g, classes, label)) : loss;
+}
+
 /* ---- passes over only the newest rows ---- */
 
 const char *model_not_storable(const struct model *m, const char **id)
@@ -211,7 +313,7 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     graph_init(&g, arena, team, m->weights.dtype);
     g.no_grad = true;
     pass_init(&pass, m, m->positional, &m->dims, &g, in);
-    begin(m, &g);
+    model_begin(m, &g);
     if (!positions_fill(&pass, in, false))
         return error_copy(err, &g.err);
     *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.span.rows};
@@ -249,7 +351,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
         return graph_no_memory(g, "the newest rows", 0);
     const struct model_input in = input_of(s, &side);
     pass_init(&pass, m, m->positional, &m->dims, g, &in);
-    begin(m, g);
+    model_begin(m, g);
     pass.span = (struct span){.rows = side, .so_far = &keys};
     pass.stored = s;
     struct attention_mask mask = model_mask(m, &in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* attention_paths.c: the fused path, the composed path, and the attention of a layer. */
 #include "attention_parts.h"
-#include "autograd/stretch.h"
+#include "autograd/recompute.h"
 #include "nn/stored.h"
 
 /* Passes o [B,H,T,C] through the context hooks, last scheme first. W: NULL on the fused path. */
@@ -269,14 +269,14 @@ static void end_pairs(struct pass *pass, int begin, peat_node *o)
         spared[n++] = t->rel;
         spared[n++] = pass->weights[i];
     }
-    stretch_end(pass->g, begin, n, spared);
+    recompute_end(pass->g, begin, n, spared);
 }
 
 static peat_node *attend(struct group_attention *a)
 {
     group_qkv(a);
     add_stored(a);
-    int begin = stretch_begin(a->pass->g);
+    int begin = recompute_begin(a->pass->g);
     group_terms(a);
     show(a);
     bool compose = takes_composed(a);

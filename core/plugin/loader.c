@@ -285,8 +285,6 @@ static bool check_named(struct arena *a, peat_plugin *desc, struct error *err)
            copy_interface(a, desc, err) && check_interface(desc, err);
 }
 
-/* Checks whether a descriptor can be used, and runs none of its functions. `whole` is a copy in `a`
- * whose interface has every field of this program's headers. */
 static bool check_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
                            struct error *err)
 {
@@ -305,6 +303,15 @@ static bool check_contract(struct arena *a, const peat_plugin *given, const peat
     return false;
 }
 
+bool plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
+                     const char *path, struct error *err)
+{
+    if (check_contract(a, given, whole, err))
+        return true;
+    error_prefix(err, "'%s'", path);
+    return false;
+}
+
 /* ---- one file ---- */
 
 static bool read_descriptor(struct arena *a, const char *path, const struct object *o,
@@ -317,10 +324,7 @@ static bool read_descriptor(struct arena *a, const char *path, const struct obje
     /* POSIX: a symbol's address may be copied into a pointer to a function. */
     peat_entry_fn entry;
     memcpy(&entry, &symbol, sizeof(entry));
-    if (check_contract(a, entry(), desc, err))
-        return true;
-    error_prefix(err, "'%s'", path);
-    return false;
+    return plugin_contract(a, entry(), desc, path, err);
 }
 
 peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,

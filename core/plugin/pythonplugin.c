@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pythonplugin.c: a scheme that is Python alone, as a plugin. Its parameters and tensors are those
- * that the file declares; its hooks here only say where it acts, since PyTorch computes them
- * (run.engine: torch).
+ * pythonplugin.c: a scheme or combination that is Python alone, as a plugin. Its parameters,
+ * tensors and hooks are those that the file declares. PyTorch computes the hooks (run.engine:
+ * torch); those here stand at the same places, with the same inputs and tensors, and change
+ * nothing: so plans know where it acts, the path of attention and what a gradient reaches.
  */
-#include "nn/positional.h"
+#include "autograd/graph.h"
+#include "nn/hooks.h"
 #include "nn/setup.h"
 #include "plugin/params.h"
 #include "plugin/registry.h"
@@ -12,30 +14,63 @@
 
 enum { FIELD_BYTES = 8 };
 
+/* What declared.py has answered to set-ups so far. */
+struct answer {
+    const char *question;
+    struct value *v;
+    struct answer *next;
+};
+
+struct answers {
+    struct arena *arena; /* the plugin's */
+    struct answer *first;
+};
+
 struct python_plugin {
     struct plugin plugin;
     peat_plugin desc;
-    peat_scheme hooks;
+    peat_scheme scheme;
+    peat_combine combine;
+    const struct value *hooks; /* map: hook -> the names that its function asks for */
+    bool has_widths;           /* a combination says how wide its streams are       */
+    bool multiplies;           /* its hooks may have products, which FLOPs count    */
+    struct answers *answers;
 };
 
-/* What declared.py answers, in the arena; NULL: an error. */
+/* What set-up keeps. */
+struct idea {
+    const struct python_plugin *plugin;
+    const struct value *tensors;
+    const bool *per_layer; /* [tensors] */
+    int64_t heads;
+    const struct value *flops; /* map: hook -> coefficients (flops.py); NULL: none has any */
+};
+
+/* What declared.py answers, or flops.py where `what` is NULL, in the arena; NULL: an error. */
 static struct value *ask(const char *what, const char *path, const char *more, struct arena *a,
                          struct error *err)
 {
     const char *const word[] = {what, path, more};
+    const int first = what ? 0 : 1;
     const char *answer;
-    peat_status status = python_ask("declared.py", word, more ? 3 : 2,
-                                    "a scheme that is Python alone", a, &answer, err);
+    peat_status status =
+        python_ask(what ? "declared.py" : "flops.py", word + first, (more ? 3 : 2) - first,
+                   "a plugin that is Python alone", a, &answer, err);
     return status == PEAT_OK ? json_parse(a, answer, strlen(answer), path, err) : NULL;
 }
 
 /* ---- set-up ---- */
 
-/* The sizes and parameters that the function `tensors` may name. */
-static const char *sizes_of(const struct setup *s, const struct python_plugin *p, struct arena *a)
+static const struct python_plugin *plugin_of(const struct setup *s)
+{
+    return (const void *)((const char *)s->part->plugin - offsetof(struct python_plugin, plugin));
+}
+
+/* The sizes and parameters that the functions `tensors` and `widths` may name. */
+static struct json sizes_of(const struct setup *s)
 {
     const peat_dims *d = &s->base.dims;
-    struct json all = {a, params_value(p->desc.param, s->part->config, a)};
+    struct json all = {s->arena, params_value(plugin_of(s)->desc.param, s->part->config, s->arena)};
     const struct {
         const char *name;
         int64_t n;
@@ -43,86 +78,267 @@ static const char *sizes_of(const struct setup *s, const struct python_plugin *p
                 {"V", d->V}, {"T_train", d->T_train}, {"T_max", d->T_max}};
     for (size_t i = 0; i < sizeof(size) / sizeof(*size); i++)
         json_put_int(all, size[i].name, size[i].n);
-    return json_to_text(all.v, JSON_DENSE, a);
+    return all;
 }
 
-static void declare(peat_setup *s, const struct value *one)
+static struct value *ask_setup(struct setup *s, const char *what, struct json sizes)
+{
+    struct answers *all = plugin_of(s)->answers;
+    const char *given = json_to_text(sizes.v, JSON_DENSE, s->arena);
+    const char *question = arena_printf(all->arena, "%s %s", what ? what : "flops", given);
+    for (struct answer *known = all->first; known; known = known->next)
+        if (!strcmp(known->question, question))
+            return known->v;
+    struct value *v = ask(what, plugin_of(s)->plugin.path, given, all->arena, s->err);
+    if (!v) {
+        s->status = s->err->status;
+        return NULL;
+    }
+    struct answer *made = ARENA_NEW(all->arena, struct answer);
+    *made = (struct answer){question, v, all->first};
+    all->first = made;
+    return v;
+}
+
+/* Whether the tensor has a copy for each layer. */
+static bool declare(struct setup *s, const struct value *one)
 {
     static const peat_scope scope[] = {PEAT_ONCE, PEAT_PER_LAYER, PEAT_PER_USER};
     const struct value *shape = value_get(one, "shape");
     int64_t dim[PEAT_MAX_RANK];
     int rank = 0;
     for (; rank < shape->n && rank < PEAT_MAX_RANK; rank++)
-        dim[rank] = shape->item[rank]->integer;
+        dim[rank] = shape->item[rank]->integer < 0 ? PEAT_HEADS : shape->item[rank]->integer;
     double mean = json_get_number(one, "mean"), std = json_get_number(one, "std");
     peat_init init = {std > 0 ? PEAT_INIT_NORMAL : PEAT_INIT_CONSTANT, mean, std, NULL};
-    peat_param_new(s, json_get_text(one, "name"), rank, dim, init,
-                   scope[json_get_int(one, "scope", 2)], 0);
+    int handle = peat_param_new(&s->base, json_get_text(one, "name"), rank, dim, init,
+                                scope[json_get_int(one, "scope", 2)], 0);
+    return handle >= 0 && s->part->weight[handle].scope == PEAT_PER_LAYER;
 }
 
-/* The scheme's part is the first member of its place in the model, and so finds the plugin. */
+static peat_status declare_all(struct setup *s, struct json sizes, void **self)
+{
+    struct idea *idea = ARENA_NEW(s->arena, struct idea);
+    const struct value *list = ask_setup(s, "tensors", sizes);
+    bool *per_layer = ARENA_ARRAY(s->arena, list ? list->n + 1 : 1, bool);
+    for (int i = 0; list && i < list->n; i++)
+        per_layer[i] = declare(s, list->item[i]);
+    const struct value *flops = list && plugin_of(s)->multiplies ? ask_setup(s, NULL, sizes) : NULL;
+    *idea = (struct idea){plugin_of(s), list, per_layer, s->heads, flops};
+    *self = idea;
+    return s->status;
+}
+
 static peat_status setup(peat_setup *base, const void *config, void **self)
 {
     (void)config;
     struct setup *s = (struct setup *)base;
-    const peat_scheme *hooks = ((const struct scheme_part *)s->part)->hooks;
-    const struct python_plugin *p =
-        (const void *)((const char *)hooks - offsetof(struct python_plugin, hooks));
-    const struct value *list =
-        ask("tensors", p->plugin.path, sizes_of(s, p, s->arena), s->arena, s->err);
-    for (int i = 0; list && i < list->n; i++)
-        declare(base, list->item[i]);
-    if (!list)
-        s->status = s->err->status;
-    int *n = peat_alloc(base, sizeof(*n));
-    if (n)
-        *n = list ? list->n : 0;
-    *self = n;
-    return n ? PEAT_OK : PEAT_NOMEM;
+    return declare_all(s, sizes_of(s), self);
+}
+
+static peat_status setup_combine(peat_setup *base, const void *config, int32_t n,
+                                 const char *const *stream, int64_t *width, int64_t *D, void **self)
+{
+    (void)config;
+    struct setup *s = (struct setup *)base;
+    struct json sizes = sizes_of(s), names = json_put_list(sizes, "streams");
+    for (int i = 0; i < n; i++)
+        json_add_text(names, stream[i]);
+    const struct value *made =
+        plugin_of(s)->has_widths ? ask_setup(s, "widths", sizes) : json_map(s->arena).v;
+    if (!made)
+        return s->status;
+    *D = json_get_int(made, "D", *D);
+    struct json widths = json_put_list(sizes, "widths");
+    double *chosen = ARENA_ARRAY(s->arena, n, double);
+    for (int i = 0; i < n; i++) {
+        const struct value *given = json_get_item(made, "width", i);
+        const int64_t is = width[i], wanted = given ? given->integer : *D;
+        if (is && is != wanted)
+            return peat_refuse(base, "'%s' is always %lld wide, and the combination makes it %lld",
+                               stream[i], (long long)is, (long long)wanted);
+        json_add_int(widths, width[i] = wanted);
+        chosen[i] = (double)wanted;
+    }
+    if (plugin_of(s)->has_widths)
+        peat_resolved_list(base, "widths", (peat_reals){n, chosen});
+    json_put_int(sizes, "D", *D);
+    return declare_all(s, sizes, self);
 }
 
 /* ---- hooks, which leave everything as it is ---- */
 
-/* x plus 0 times each tensor: a plan asks that the loss depends on all of them. */
-static peat_node *with_tensors(const peat_call *c, peat_node *x)
+/* Whether the function of the hook asks for a name. */
+static bool names(const peat_call *c, const char *hook, const char *name)
 {
-    const int *n = c->self;
-    for (int i = 0; i < *n; i++) {
-        peat_node *w = peat_use(c, i);
-        peat_shape shape = peat_shape_of(c->g, w);
-        int64_t count = 1;
-        for (int k = 0; k < shape.rank; k++)
-            count *= shape.dim[k];
-        w = peat_sum(c->g, peat_reshape(c->g, w, 1, &count), 0);
-        x = peat_add(c->g, x, peat_scale(c->g, w, 0));
+    const struct idea *idea = c->self;
+    const struct value *list = value_get(idea->plugin->hooks, hook);
+    bool found = false;
+    for (int i = 0; list && i < list->n && !found; i++)
+        found = !strcmp(list->item[i]->text, name);
+    return found;
+}
+
+/* 0 times the sum of x, [1] */
+static peat_node *nothing_of(const peat_call *c, peat_node *x)
+{
+    peat_shape shape = peat_shape_of(c->g, x);
+    int64_t count = 1;
+    for (int k = 0; k < shape.rank; k++)
+        count *= shape.dim[k];
+    return peat_scale(c->g, peat_sum(c->g, peat_reshape(c->g, x, 1, &count), 0), 0);
+}
+
+/* Fails where values are wanted: no number of this program may be of hooks that change nothing. */
+static peat_status only_shapes(const peat_call *c)
+{
+    const struct idea *idea = c->self;
+    struct graph *g = (struct graph *)c->g;
+    if (!g->shape_only)
+        graph_fail(
+            g,
+            "'%s' is Python alone, which PyTorch computes: for numbers of this program write "
+            "its twin in C, which 'peat plugins new --from %s' begins",
+            idea->plugin->plugin.path, idea->plugin->plugin.path);
+    return g->shape_only ? PEAT_OK : PEAT_INVALID;
+}
+
+/* Counts the operations of the hook in this call. */
+static void count_flops(const peat_call *c, const char *hook)
+{
+    const struct idea *idea = c->self;
+    const struct value *of = idea->flops ? value_get(idea->flops, hook) : NULL;
+    const double T = (double)c->q->T, square = T * (double)c->k->T, B = (double)c->B;
+    double n[6] = {0};
+    for (int i = 0; of && i < of->n && i < 6; i++)
+        n[i] = value_number(of->item[i]);
+    double sum = n[0] + n[1] * T + n[2] * square + B * (n[3] + n[4] * T + n[5] * square);
+    ((struct graph *)c->g)->flops += llround(sum * (double)c->H / (double)idea->heads);
+}
+
+/* x plus 0 times each tensor that the hook uses (`weights`: all), since a plan asks what the loss
+ * depends on; and the state, which carries those of other hooks. */
+static peat_node *with_tensors(const peat_call *c, const char *hook, peat_node *x)
+{
+    const struct idea *idea = c->self;
+    const bool all = names(c, hook, "weights");
+    count_flops(c, hook);
+    if (only_shapes(c) != PEAT_OK)
+        return NULL;
+    for (int i = 0; i < idea->tensors->n; i++) {
+        const char *name = json_get_text(idea->tensors->item[i], "argument");
+        if ((all || names(c, hook, name)) && (c->layer >= 0 || !idea->per_layer[i]))
+            x = peat_add(c->g, x, nothing_of(c, peat_use(c, i)));
     }
+    if (names(c, hook, "state") && c->shared && c->shared[0])
+        x = peat_add(c->g, x, c->shared[0]);
     return x;
+}
+
+static peat_node *zeros(const peat_call *c, const char *hook, int rank, const int64_t *dim)
+{
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= dim[i];
+    double *zero = peat_scratch(c, n);
+    if (zero)
+        memset(zero, 0, (size_t)n * sizeof(*zero));
+    return with_tensors(c, hook, peat_fill(c, rank, dim, zero));
+}
+
+static peat_status leave_positions(const peat_call *c, double *pos)
+{
+    (void)pos;
+    return only_shapes(c);
+}
+
+static peat_status prepare(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
+{
+    shared[0] = zeros(c, "prepare", 1, (int64_t[]){1});
+    return PEAT_OK;
 }
 
 static peat_node *encode(const peat_call *c)
 {
-    double *zero = peat_scratch(c, c->q->T * c->dims.d);
-    for (int64_t i = 0; zero && i < c->q->T * c->dims.d; i++)
-        zero[i] = 0;
-    return with_tensors(c, peat_fill(c, 3, (int64_t[]){1, c->q->T, c->dims.d}, zero));
+    return zeros(c, "encode", 3, (int64_t[]){1, c->q->T, c->d});
 }
 
 static peat_node *residual(const peat_call *c, peat_node *x)
 {
-    return with_tensors(c, x);
+    return with_tensors(c, "residual", x);
 }
 
-static peat_status positions(const peat_call *c, double *pos)
+static peat_status hidden(const peat_call *c, peat_node **xq, peat_node **xk, peat_node **xv)
 {
-    (void)c;
-    (void)pos;
+    (void)xk;
+    (void)xv;
+    *xq = with_tensors(c, "hidden", *xq);
     return PEAT_OK;
 }
 
 static peat_status qkv(const peat_call *c, peat_qkv *io)
 {
-    io->q = with_tensors(c, io->q);
+    io->q = with_tensors(c, "qkv", io->q);
     return PEAT_OK;
+}
+
+static peat_node *bias_rel(const peat_call *c, const peat_rel *r)
+{
+    return zeros(c, "bias_rel", 2, (int64_t[]){1, r->n});
+}
+
+static peat_node *bias(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    return zeros(c, "bias", 4, (int64_t[]){1, 1, 1, 1});
+}
+
+static peat_node *score_add(const peat_call *c, const peat_qkv *p)
+{
+    (void)p;
+    return zeros(c, "score_add", 4, (int64_t[]){1, 1, 1, 1});
+}
+
+static peat_node *logits(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias)
+{
+    (void)p;
+    return with_tensors(c, "logits", bias ? peat_add(c->g, S, bias) : S);
+}
+
+static peat_node *softmax(const peat_call *c, const peat_qkv *p, peat_node *S, peat_node *bias)
+{
+    (void)p;
+    S = with_tensors(c, "softmax", bias ? peat_add(c->g, S, bias) : S);
+    return peat_softmax(c->g, S, c->mask);
+}
+
+static peat_node *weights(const peat_call *c, peat_node *W)
+{
+    return with_tensors(c, "weights", W);
+}
+
+static peat_node *context(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W)
+{
+    (void)p;
+    (void)W;
+    return with_tensors(c, "context", o);
+}
+
+static peat_status carry(const peat_call *c, peat_node *x, peat_node *W,
+                         peat_node *state[PEAT_MAX_SHARED])
+{
+    (void)x;
+    (void)W;
+    state[0] = with_tensors(c, "carry", state[0]);
+    return PEAT_OK;
+}
+
+static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
+{
+    peat_node *y = zeros(c, "merge", 3, (int64_t[]){1, 1, c->dims.D});
+    for (int i = 0; i < n; i++)
+        y = peat_add(c->g, y, peat_sum(c->g, x[i], -1));
+    return y;
 }
 
 /* ---- the file ---- */
@@ -168,10 +384,46 @@ static bool fill_rows(struct python_plugin *p, const struct value *rows, struct 
            (error_prefix(err, "'%s'", p->plugin.path), false);
 }
 
-static bool has(const struct value *declared, const char *hook)
+static void fill_interface(struct python_plugin *p, const struct value *declared)
 {
-    const struct value *v = value_get(declared, hook);
-    return v && v->boolean;
+    static const char *const scales[] = {"sqrt", "one", "own"};
+    const struct value *has = p->hooks = value_get(declared, "hooks");
+    const int scale = name_index(scales, 3, json_text_or(declared, "scale", "sqrt"));
+    peat_scheme *s = &p->scheme;
+    p->has_widths = json_get_bool(declared, "widths");
+    p->multiplies = json_get_bool(declared, "multiplies");
+    p->combine = (peat_combine){.size = sizeof(p->combine),
+                                .min_streams = (int)json_get_int(declared, "min_streams", 2),
+                                .max_streams = (int)json_get_int(declared, "max_streams", 0),
+                                .setup = setup_combine,
+                                .merge = merge};
+    *s = (peat_scheme){.size = sizeof(*s),
+                       .needs = (uint32_t)json_get_int(declared, "needs", 0),
+                       .traits = json_get_bool(declared, "across") ? PEAT_ACROSS : 0,
+                       .max_axes = (int)json_get_int(declared, "max_axes", 1),
+                       .own_axes = (int)json_get_int(declared, "own_axes", 0),
+                       .score_terms = (int)json_get_int(declared, "score_terms", 0),
+                       .scale = (peat_score_scale)scale,
+                       .setup = setup};
+#define TAKE(hook, function) s->hook = value_get(has, #hook) ? (function) : NULL
+    TAKE(positions, leave_positions);
+    TAKE(own_positions, leave_positions);
+    TAKE(prepare, prepare);
+    TAKE(encode, encode);
+    TAKE(residual, residual);
+    TAKE(hidden, hidden);
+    TAKE(qkv, qkv);
+    TAKE(bias_rel, bias_rel);
+    TAKE(bias, bias);
+    TAKE(score_add, score_add);
+    TAKE(logits, logits);
+    TAKE(softmax, softmax);
+    TAKE(weights, weights);
+    TAKE(context, context);
+    TAKE(carry, carry);
+#undef TAKE
+    p->desc.kind = json_text_is(declared, "kind", "combine") ? PEAT_COMBINE : PEAT_SCHEME;
+    p->desc.interface = p->desc.kind == PEAT_COMBINE ? (const void *)&p->combine : s;
 }
 
 peat_status python_plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
@@ -184,29 +436,26 @@ peat_status python_plugin_load(struct arena *a, const char *path, const struct p
         return error_set(err, PEAT_NOTFOUND, "cannot open '%s': %s", path, strerror(errno));
     const char *name = path_name(real);
     *p = (struct python_plugin){
-        .plugin = {.desc = &p->desc,
-                   .name = arena_printf(a, "%.*s", (int)(strlen(name) - strlen(".py")), name),
+        .plugin = {.name = arena_printf(a, "%.*s", (int)(strlen(name) - strlen(".py")), name),
                    .path = arena_strdup(a, real)},
         .desc = {.magic = PEAT_MAGIC,
                  .size = sizeof(p->desc),
                  .abi_major = PEAT_ABI_MAJOR,
                  .version = "0",
-                 .summary = "Python alone",
-                 .licence = "",
-                 .citation = "",
-                 .kind = PEAT_SCHEME,
-                 .interface = &p->hooks},
-        .hooks = {.size = sizeof(p->hooks), .traits = PEAT_ACROSS, .setup = setup}};
+                 .licence = "-",
+                 .citation = ""},
+        .answers = ARENA_NEW(a, struct answers)};
+    p->answers->arena = a;
     free(real);
     p->desc.id = p->plugin.name;
     const struct value *declared = ask("plugin", p->plugin.path, NULL, a, &why);
-    if (declared && fill_rows(p, value_get(declared, "rows"), a, &why) &&
-        hash_file(p->plugin.path, p->plugin.sha256, &why) == PEAT_OK) {
-        p->hooks.encode = has(declared, "encode") ? encode : NULL;
-        p->hooks.residual = has(declared, "residual") ? residual : NULL;
-        p->hooks.positions = has(declared, "positions") ? positions : NULL;
-        p->hooks.qkv = has(declared, "attention") ? qkv : NULL;
+    if (!declared)
+        return error_copy(err, &why);
+    fill_interface(p, declared);
+    p->desc.summary = json_text_or(declared, "summary", "Python alone");
+    if (fill_rows(p, value_get(declared, "rows"), a, &why) &&
+        plugin_contract(a, &p->desc, &p->plugin.desc, p->plugin.path, &why) &&
+        hash_file(p->plugin.path, p->plugin.sha256, &why) == PEAT_OK)
         *plugin = &p->plugin;
-    }
     return error_copy(err, &why);
 }

@@ -115,7 +115,8 @@ void state_read(struct state *s)
 
 /* ---- differences ---- */
 
-__attribute__((format(printf, 2, 3))) static void add(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void state_add(struct strbuf *out, const char *fmt,
+                                                            ...)
 {
     va_list args;
     strbuf_add(out, out->n ? "; " : "");
@@ -128,13 +129,13 @@ static void compare_words(const char *what, const char *before, const char *afte
                           struct strbuf *out)
 {
     if (strcmp(before, after) != 0)
-        add(out, "changed the %s from '%s' to '%s'", what, before, after);
+        state_add(out, "changed the %s from '%s' to '%s'", what, before, after);
 }
 
 static void compare_counts(const char *what, int before, int after, struct strbuf *out)
 {
     if (before != after)
-        add(out, "changed the number of %s from %d to %d", what, before, after);
+        state_add(out, "changed the number of %s from %d to %d", what, before, after);
 }
 
 static void compare_signals(const struct state *before, const struct state *after,
@@ -144,7 +145,7 @@ static void compare_signals(const struct state *before, const struct state *afte
     for (int i = 1; i < STATE_SIGNALS; i++)
         if (before->handler[i] != after->handler[i] ||
             sigismember(&before->blocked, i) != sigismember(&after->blocked, i))
-            add(out, "changed what %s does", signal_name(i, name));
+            state_add(out, "changed what %s does", signal_name(i, name));
 }
 
 static void compare_files(const struct state *before, const struct state *after, struct strbuf *out)
@@ -157,27 +158,27 @@ static void compare_files(const struct state *before, const struct state *after,
         if (k == after->n_file || after->file[k].fd != before->file[i].fd ||
             after->file[k].device != before->file[i].device ||
             after->file[k].inode != before->file[i].inode)
-            add(out, "closed file descriptor %d", before->file[i].fd);
+            state_add(out, "closed file descriptor %d", before->file[i].fd);
     }
 }
 
 void state_compare(const struct state *before, const struct state *after, struct strbuf *out)
 {
     if (before->rounding != after->rounding)
-        add(out, "changed how numbers are rounded, or the treatment of denormals");
+        state_add(out, "changed how numbers are rounded, or the treatment of denormals");
     compare_words("locale", before->locale, after->locale, out);
     compare_words("current directory", before->directory, after->directory, out);
     if (before->umask != after->umask)
-        add(out, "changed the umask");
+        state_add(out, "changed the umask");
     if (after->has_child && !before->has_child)
-        add(out, "left a child process");
+        state_add(out, "left a child process");
     compare_signals(before, after, out);
     compare_files(before, after, out);
     compare_counts("open files", before->descriptors, after->descriptors, out);
     compare_counts("threads", before->threads, after->threads, out);
     compare_counts("OpenMP runtimes", before->openmp, after->openmp, out);
     if (before->environment != after->environment)
-        add(out, "changed an environment variable");
+        state_add(out, "changed an environment variable");
 }
 
 /* ---- the guard ---- */

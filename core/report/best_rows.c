@@ -3,6 +3,7 @@
  * how it was chosen. */
 #include "grid/best.h"
 #include "labels.h"
+#include "results_parts.h"
 
 struct choosing {
     struct results *r;
@@ -11,7 +12,7 @@ struct choosing {
     int room; /* in r->note */
 };
 
-static peat_status choose(struct choosing *x, struct error *err)
+static peat_status best_rows_choose(struct choosing *x, struct error *err)
 {
     struct results *r = x->r;
     struct best *b = &x->best;
@@ -164,17 +165,15 @@ static void note_rows(struct choosing *x, const struct best_row *const *choice)
 
 /* A cell without results, for a row without a chosen value. */
 static struct result_cell *stand_in(const struct result_cell *c, enum cell_state state,
-                                    const struct results *r, struct arena *a)
+                                    struct arena *a)
 {
     struct result_cell *copy = ARENA_NEW(a, struct result_cell);
     *copy = *c;
     copy->state = state;
     copy->result = copy->meta = NULL;
     copy->damage = NULL;
-    for (int l = 0; l < r->n_length; l++) {
-        copy->value[l] = (double)NAN;
-        copy->untrained[l] = copy->not_finite[l] = false;
-    }
+    copy->n_measure = 0;
+    memset(copy->at, 0, sizeof(copy->at));
     return copy;
 }
 
@@ -194,7 +193,7 @@ static const struct best_row *keep_cells(const struct choosing *x, struct result
         if (best_over_keeps(&b->over, c->seed))
             continue;
         if (choice->chosen < 0)
-            c = stand_in(c, choice->open ? CELL_WAITING : CELL_DIVERGED, x->r, x->a);
+            c = stand_in(c, choice->open ? CELL_WAITING : CELL_DIVERGED, x->a);
         row->cell[n++] = c;
     }
     row->chosen = choice->chosen < 0 ? "-" : labels_text(x, shown);
@@ -221,7 +220,7 @@ static void drop_axes(struct results *r, const bool *chosen)
 peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err)
 {
     struct choosing x = {.r = r, .a = a};
-    peat_status status = choose(&x, err);
+    peat_status status = best_rows_choose(&x, err);
     if (status != PEAT_OK || x.best.over.n_axis == 0)
         return status;
     /* Rows keep the order of the plan, whatever was chosen. */

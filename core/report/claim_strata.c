@@ -21,7 +21,7 @@ void claim_strata(struct claim_verdict *v, const struct results *r, struct arena
     v->strata = x->n_line > 1 ? x : NULL;
 }
 
-static bool is_shown(const struct effect_interaction *i)
+static bool strata_is_shown(const struct effect_interaction *i)
 {
     return i->test.p < STATS_LEVEL;
 }
@@ -42,7 +42,9 @@ static bool extremes(const struct effects *x, const struct effect **low, const s
 
 /* Of an equivalence, small effects of both signs are what is claimed: there a stratum has to be out
  * of the margin. */
-bool claim_both_signs(const struct claim_verdict *v)
+/* True where a pooled claim has strata whose effects have both signs; of an equivalence, one of
+ * them outside of the margin. */
+static bool has_both_signs(const struct claim_verdict *v)
 {
     const struct effect *low, *high;
     const double margin = v->claim.direction == CLAIM_EQUAL ? v->claim.margin : 0.0;
@@ -60,7 +62,7 @@ static const char *axes_text(const struct effects *x, bool shown, bool with_p, s
         const char *axis = results_axis_name(x->r, on->axis);
         if (with_p)
             axis = arena_printf(a, "%s, p = %s", axis, number_p(a, on->test.p));
-        if (is_shown(on) == shown)
+        if (strata_is_shown(on) == shown)
             text = list_add(a, text, shown ? " and " : " or ", axis);
     }
     return text;
@@ -69,9 +71,7 @@ static const char *axes_text(const struct effects *x, bool shown, bool with_p, s
 const char *claim_depends(const struct claim_verdict *v, struct arena *a)
 {
     const char *axes = v->strata ? axes_text(v->strata, true, false, a) : NULL;
-    return axes                  ? arena_printf(a, "depends on %s", axes)
-           : claim_both_signs(v) ? "both signs"
-                                 : NULL;
+    return axes ? arena_printf(a, "depends on %s", axes) : has_both_signs(v) ? "both signs" : NULL;
 }
 
 /* "S -0.063": the mean, with as many digits as its interval gives it. */

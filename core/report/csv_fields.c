@@ -27,7 +27,7 @@ void csv_field(struct strbuf *out, const char *text)
     strbuf_release(&shown);
 }
 
-static void add_value(struct strbuf *out, const struct value *v)
+static void csv_add_value(struct strbuf *out, const struct value *v)
 {
     char number[32] = "";
     if (v->kind == VALUE_INT || v->kind == VALUE_REAL) {
@@ -48,7 +48,7 @@ void csv_line(const struct value *map, bool head, struct strbuf *out)
     strbuf_add(out, head ? "\n" : "");
     for (int i = 0; i < map->n; i++) {
         strbuf_add(out, i ? "," : "");
-        add_value(out, map->item[i]);
+        csv_add_value(out, map->item[i]);
     }
     strbuf_add(out, "\n");
 }

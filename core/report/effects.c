@@ -62,7 +62,8 @@ static bool are_of_one_task(const struct effects *x, const bool *in)
 
 static double value_of(const struct effects *x, const struct result_cell *c)
 {
-    return json_get_number(result_measure(c->result, x->metric, x->split, x->length), "value");
+    const struct measured *m = cell_measure(c, x->metric, x->split, x->length);
+    return m ? m->value : (double)NAN;
 }
 
 /* The shortest length in the first directory, which has contrasts and claims, or else in all. */
@@ -72,9 +73,9 @@ static int64_t first_length(const struct effects *x, bool all)
     for (int i = 0; i < x->r->n_cell; i++) {
         if (!all && x->r->cell[i].directory > 0)
             continue;
-        const struct value *m = result_measure(x->r->cell[i].result, x->metric, x->split, -1);
-        if (m && (first < 0 || json_get_int(m, "length", 0) < first))
-            first = json_get_int(m, "length", 0);
+        const struct measured *m = cell_measure(&x->r->cell[i], x->metric, x->split, -1);
+        if (m && (first < 0 || m->length < first))
+            first = m->length;
     }
     return first < 0 && !all ? first_length(x, true) : first;
 }

@@ -26,7 +26,11 @@ enum origin {
     DRIFT,
     REGISTRATION,
     ROLE,
-    MEASURE, /* a value of the measure; from here on the field differs between lines of a cell */
+    METRIC, /* of the measure: from here on fields differ between lines of a cell */
+    SPLIT,
+    LENGTH,
+    STEP,
+    VALUE,
     GOAL,
 };
 
@@ -37,9 +41,9 @@ struct column {
     int quantity;    /* enum quantity_name */
 };
 
-struct measured {
-    const struct value *measure;
-    bool *in_task; /* [n_task] a cell of the task has it */
+struct measured_place {
+    const struct measured *measure; /* a cell's that has it */
+    bool *in_task;                  /* [n_task] a cell of the task has it */
 };
 
 struct csv {
@@ -50,10 +54,10 @@ struct csv {
     const char **name;  /* names of the columns */
     const char **field; /* fields of the present line, by column */
     const struct result_cell *cell;
-    const struct value *measure; /* of the present line */
-    int n_place, place_room; /* a measure of each metric, split and length that some cell has; at
-                              * least the table's metric */
-    struct measured *place;
+    const struct measured *measure; /* of the present line */
+    int n_place, place_room; /* each metric, split and length that some cell has; at least the
+                              * table's metric */
+    struct measured_place *place;
     int n_chosen;
     int *chosen;        /* the columns to write, in the requested order */
     struct strbuf *out; /* NULL: a pass that only finds columns that change */
@@ -69,6 +73,11 @@ static const char *number_field(const struct csv *csv, double x)
     char text[32];
     number_text(x, text);
     return isfinite(x) ? arena_strdup(csv->passing, text) : NULL;
+}
+
+static const char *count_field(const struct csv *csv, int64_t n)
+{
+    return n < 0 ? NULL : arena_printf(csv->passing, "%" PRId64, n);
 }
 
 static const char *value_field(const struct csv *csv, const struct value *v)
@@ -147,10 +156,18 @@ static const char *field_of(const struct csv *csv, const struct column *k)
         return registration_text(&csv->r->registration, csv->passing);
     case ROLE:
         return c->role;
-    case MEASURE:
-        return value_field(csv, value_get(csv->measure, key));
+    case METRIC:
+        return csv->measure->metric;
+    case SPLIT:
+        return csv->measure->split;
+    case LENGTH:
+        return count_field(csv, csv->measure->length);
+    case STEP:
+        return count_field(csv, csv->measure->step);
+    case VALUE:
+        return number_field(csv, csv->measure->value);
     case GOAL:
-        metric = results_metric(csv->r, json_get_text(csv->measure, "metric"));
+        metric = results_metric(csv->r, csv->measure->metric);
         return metric < 0 ? NULL : csv->r->known[metric].goal_max ? "max" : "min";
     }
     return NULL;
@@ -169,11 +186,11 @@ static const struct column before_axes[] = {
 };
 static const struct column after_axes[] = {
     {"seed", PLANNED},
-    {"metric", MEASURE},
-    {"split", MEASURE},
-    {"length", MEASURE},
-    {"step", MEASURE},
-    {"value", MEASURE},
+    {"metric", METRIC},
+    {"split", SPLIT},
+    {"length", LENGTH},
+    {"step", STEP},
+    {"value", VALUE},
     {"config_sha256", PLANNED, "hash"},
     {"status", STATUS},
     {"goal", GOAL},
@@ -277,7 +294,7 @@ static void fill_fields(struct csv *csv, bool of_measure)
 {
     for (int i = 0; i < csv->n_column; i++) {
         const struct column *k = &csv->column[i];
-        if ((k->from >= MEASURE) != of_measure)
+        if ((k->from >= METRIC) != of_measure)
             continue;
         const char *text = field_of(csv, k);
         csv->field[i] = text ? text : "";
@@ -303,7 +320,7 @@ static void compare_line(struct csv *csv)
             csv->changes[k] = csv->changes[k] || strcmp(csv->field[k], csv->first[k]) != 0;
 }
 
-static void add_line(struct csv *csv, const struct value *measure)
+static void csv_add_line(struct csv *csv, const struct measured *measure)
 {
     struct arena_mark mark = arena_mark(csv->passing);
     csv->measure = measure;
@@ -317,55 +334,53 @@ static void add_line(struct csv *csv, const struct value *measure)
 
 /* ---- the last evaluation ---- */
 
-static bool same_place(const struct value *x, const struct value *y)
+static struct measured_place *add_place(struct csv *csv, const struct measured *m)
 {
-    return same_text(json_get_text(x, "metric"), json_get_text(y, "metric")) &&
-           same_text(json_get_text(x, "split"), json_get_text(y, "split")) &&
-           json_get_int(x, "length", 0) == json_get_int(y, "length", 0);
-}
-
-static struct measured *add_place(struct csv *csv, const struct value *measure)
-{
-    for (int i = 0; i < csv->n_place; i++)
-        if (same_place(csv->place[i].measure, measure))
+    for (int i = 0; i < csv->n_place; i++) {
+        const struct measured *own = csv->place[i].measure;
+        if (strcmp(own->metric, m->metric) == 0 && strcmp(own->split, m->split) == 0 &&
+            own->length == m->length)
             return &csv->place[i];
-    struct measured *p = ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room);
-    *p = (struct measured){measure, ARENA_ARRAY(csv->kept, csv->r->n_task + 1, bool)};
+    }
+    struct measured_place *p = ARENA_APPEND(csv->kept, csv->place, csv->n_place, csv->place_room);
+    *p = (struct measured_place){m, ARENA_ARRAY(csv->kept, csv->r->n_task + 1, bool)};
     return p;
 }
 
 static void list_places(struct csv *csv)
 {
     const struct results *r = csv->r;
-    const struct value *measure;
     for (int i = 0; i < r->n_cell; i++)
-        for (int k = 0; (measure = json_get_item(r->cell[i].result, "measures", k)); k++)
-            add_place(csv, measure)->in_task[r->cell[i].task] = true;
+        for (int k = 0; k < r->cell[i].n_measure; k++)
+            add_place(csv, &r->cell[i].measure[k])->in_task[r->cell[i].task] = true;
     if (csv->n_place)
         return;
-    struct json none = json_map(csv->kept);
-    json_put_text(none, "metric", r->metric);
-    json_put_text(none, "split", "valid");
-    add_place(csv, none.v);
+    struct measured *none = ARENA_NEW(csv->kept, struct measured);
+    *none = (struct measured){.metric = r->metric, .split = "valid", .length = -1};
+    add_place(csv, none);
 }
 
-static void add_last(struct csv *csv, const struct result_cell *c)
+static void add_values(struct csv *csv, const struct result_cell *c)
 {
-    static const char *const keys[] = {"metric", "split", "length", NULL};
-    const struct value *step = value_get(value_get(c->result, "diverged"), "step"), *measure;
-    for (int k = 0; result_counts(c) && (measure = json_get_item(c->result, "measures", k)); k++)
-        if (json_get_int(measure, "step", 1) != 0)
-            add_line(csv, measure);
-    bool known = false; /* what cells of this task measure */
+    for (int k = 0; k < c->n_measure; k++)
+        if (c->measure[k].step != 0)
+            csv_add_line(csv, &c->measure[k]);
+}
+
+/* Lines without a value, of what cells of its task measure. */
+static void add_no_values(struct csv *csv, const struct result_cell *c)
+{
+    int64_t step = json_get_int(value_get(c->result, "diverged"), "step", -1);
+    bool known = false;
     for (int k = 0; k < csv->n_place; k++)
         known = known || csv->place[k].in_task[c->task];
-    for (int k = 0; !result_counts(c) && k < csv->n_place; k++) {
+    for (int k = 0; k < csv->n_place; k++) {
         if (known && !csv->place[k].in_task[c->task])
             continue;
-        struct json without = json_part(csv->passing, csv->place[k].measure, keys);
-        if (step && step->integer > 0)
-            json_put(without, "step", step);
-        add_line(csv, without.v);
+        struct measured none = *csv->place[k].measure;
+        none.step = step > 0 ? step : -1;
+        none.value = (double)NAN;
+        csv_add_line(csv, &none);
     }
 }
 
@@ -380,8 +395,9 @@ static bool add_step(void *ctx, int line, const struct value *v)
 {
     struct steps *s = ctx;
     s->damaged = v ? 0 : line;
-    if (json_get_text(v, "metric") && json_get_int(v, "step", 0) != 0)
-        add_line(s->csv, v);
+    struct measured m = measure_of(v);
+    if (m.metric && json_get_int(v, "step", 0) != 0)
+        csv_add_line(s->csv, &m);
     return v != NULL;
 }
 
@@ -400,7 +416,7 @@ static peat_status read_steps(struct csv *csv, const struct result_cell *c, stru
                                                         : error_set(err, status, "%s", why.text);
 }
 
-static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
+static peat_status csv_add_cells(struct csv *csv, bool all_steps, struct error *err)
 {
     const struct results *r = csv->r;
     peat_status status = PEAT_OK;
@@ -413,9 +429,11 @@ static peat_status add_cells(struct csv *csv, bool all_steps, struct error *err)
         fill_fields(csv, false);
         if (all_steps && c->state != CELL_DAMAGED)
             status = read_steps(csv, c, err);
+        else if (result_counts(c))
+            add_values(csv, c);
         else if (cell_has_ended(c->state) || cell_has_failed(c->state) || c->state == CELL_STALE ||
                  c->state == CELL_DAMAGED)
-            add_last(csv, c);
+            add_no_values(csv, c);
     }
     return status;
 }
@@ -453,7 +471,7 @@ static peat_status choose_columns(struct csv *csv, const char *columns, struct e
 static peat_status drop_unchanged(struct csv *csv, bool all_steps, struct error *err)
 {
     int kept = 0;
-    peat_status status = add_cells(csv, all_steps, err);
+    peat_status status = csv_add_cells(csv, all_steps, err);
     for (int i = 0; i < csv->n_chosen; i++) {
         int k = csv->chosen[i];
         if (csv->n_line < 2 || csv->changes[k] || strcmp(csv->name[k], "value") == 0)
@@ -478,7 +496,7 @@ peat_status format_csv(const struct results *r, bool all_steps, const char *colu
     csv.out = out;
     write_line(&csv, csv.name);
     if (status == PEAT_OK)
-        status = add_cells(&csv, all_steps, err);
+        status = csv_add_cells(&csv, all_steps, err);
     arena_release(&kept);
     arena_release(&passing);
     return status;

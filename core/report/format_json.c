@@ -6,41 +6,11 @@
 #include "report/kinds.h"
 #include "table_builder.h"
 
-void json_put_labels(struct json row, const struct results *r, const struct result_row *from)
+static void put_labels(struct json row, const struct results *r, const struct result_row *from)
 {
     struct json axes = json_put_map(row, "axes");
     for (int i = 0; i < r->n_axis; i++)
         json_put_text(axes, r->axis[i], from->axis[i]);
-}
-
-void table_json(const struct table *t, struct json map)
-{
-    json_put_text(map, "title", t->title);
-    json_put_int(map, "labels", t->n_label);
-    json_put_int(map, "costs_from", t->first_cost ? t->first_cost : t->n_column);
-    json_put_text(map, "strong", t->strong);
-    struct json columns = json_put_list(map, "columns"), rows = json_put_list(map, "rows"),
-                notes = json_put_list(map, "notes");
-    for (int k = 0; k < t->n_column; k++) {
-        struct json column = json_add_map(columns);
-        json_put_text(column, "head", t->column[k].head);
-        json_put_bool(column, "number", t->column[k].right);
-    }
-    for (int i = 0; i < t->n_row; i++) {
-        struct json row = json_list(map.a);
-        json_add(rows, row.v);
-        for (int k = 0; k < t->n_column; k++) {
-            const struct table_cell *c = &t->cell[(int64_t)i * t->n_column + k];
-            struct json cell = json_add_map(row);
-            json_put_text(cell, "text", c->text);
-            if (*c->mark)
-                json_put_text(cell, "mark", c->mark);
-            if (c->strong)
-                json_put_bool(cell, "strong", true);
-        }
-    }
-    for (int i = 0; i < t->n_note; i++)
-        json_add_text(notes, t->note[i]);
 }
 
 static void put_values(struct json row, const struct result_row *from, int length)
@@ -49,7 +19,7 @@ static void put_values(struct json row, const struct result_row *from, int lengt
     for (int i = 0; i < from->n_cell; i++) {
         const struct result_cell *c = from->cell[i];
         json_put_number(values, arena_printf(row.a, "%" PRId64, c->seed),
-                        length >= 0 && result_counts(c) ? c->value[length] : (double)NAN);
+                        length >= 0 && result_counts(c) ? result_value(c, length) : (double)NAN);
     }
 }
 
@@ -68,19 +38,6 @@ static void put_stretches(struct json m, const struct result_row *row, int64_t l
         json_put(m, "test_stretches", all.v);
 }
 
-void json_put_pairs(struct json map, const struct pairs *p)
-{
-    json_put_int(map, "n_pairs", p->n);
-    json_put_int(map, "pairs_by_data", p->by_data);
-    json_put_int(map, "pairs_refused", pairs_refused(p));
-}
-
-void json_put_difference(struct json map, const struct difference *d)
-{
-    for (const struct statistic *s = statistics; s->name; s++)
-        json_put_number(map, s->name, statistic_of(d, s));
-}
-
 static void put_quantities(struct json m, const struct result_row *row)
 {
     static const char *const text[] = {"attention_path", "injection", "matched"};
@@ -94,15 +51,15 @@ static void put_quantities(struct json m, const struct result_row *row)
 }
 
 /* length -1: nothing was measured yet. */
-static void add_row(struct json rows, const struct results *r, const struct result_row *row,
-                    int length)
+static void json_add_row(struct json rows, const struct results *r, const struct result_row *row,
+                         int length)
 {
     const double nan = (double)NAN;
     const struct summary nothing = summary_of(NULL, 0);
     const struct summary *s = length >= 0 ? &row->at[length] : &nothing;
     struct json m = json_add_map(rows);
     json_put_text(m, "row", results_row_label(r, row, m.a));
-    json_put_labels(m, r, row);
+    put_labels(m, r, row);
     json_put_int(m, "task", row->task);
     json_put_int(m, "group", row->group);
     json_put_number(m, "length", length >= 0 ? (double)r->length[length] : nan);
@@ -143,7 +100,7 @@ static void add_rows(struct json rows, const struct results *r, const int *order
 {
     for (int i = 0; i < r->n_row; i++)
         for (int l = r->n_length ? 0 : -1; l < r->n_length; l++)
-            add_row(rows, r, &r->row[order ? order[i] : i], l);
+            json_add_row(rows, r, &r->row[order ? order[i] : i], l);
 }
 
 static const char *reason_of(const struct result_cell *c, struct arena *a)
@@ -157,12 +114,11 @@ static const char *reason_of(const struct result_cell *c, struct arena *a)
     return cell_has_failed(c->state) ? json_get_text(c->end, "reason") : NULL;
 }
 
-static void put_cell(struct json m, const struct results *r, const struct result_cell *c,
-                     const char *row)
+static void put_cell(struct json m, const struct results *r, const struct result_cell *c)
 {
     json_put_text(m, "cell", c->id);
     json_put_text(m, "label", c->label);
-    json_put_text(m, "row", row);
+    json_put_text(m, "row", c->row < 0 ? NULL : results_row_label(r, &r->row[c->row], m.a));
     json_put_int(m, "seed", c->seed);
     json_put_text(m, "directory", r->dir[c->directory].path);
     json_put_text(m, "state", cell_state_name(c->state));
@@ -173,12 +129,6 @@ static void put_cell(struct json m, const struct results *r, const struct result
 
 static void put_cells(struct json m, const struct results *r)
 {
-    const char **row = ARENA_ARRAY(m.a, r->n_cell, const char *);
-    for (int i = 0; i < r->n_row; i++) {
-        const char *label = results_row_label(r, &r->row[i], m.a);
-        for (int k = 0; k < r->row[i].n_cell; k++)
-            row[r->row[i].cell[k] - r->cell] = label;
-    }
     struct json states = json_put_map(m, "states"), cells = json_put_list(m, "cells");
     int n[CELL_STATES] = {0};
     for (int i = 0; i < r->n_cell; i++)
@@ -187,7 +137,7 @@ static void put_cells(struct json m, const struct results *r)
         if (n[s])
             json_put_int(states, cell_state_name((enum cell_state)s), n[s]);
     for (int i = 0; i < r->n_cell; i++)
-        put_cell(json_add_map(cells), r, &r->cell[i], row[i]);
+        put_cell(json_add_map(cells), r, &r->cell[i]);
 }
 
 /* Contrasts and claims that do not fit the rows are left out. */

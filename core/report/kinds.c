@@ -59,8 +59,8 @@ static bool same_kind(const struct result_cell *x, const struct result_cell *y)
     return all;
 }
 
-static void add_cells(struct search *f, const struct results *r, int n_row,
-                      const struct result_row *row, bool rounding_ones)
+static void kinds_add_cells(struct search *f, const struct results *r, int n_row,
+                            const struct result_row *row, bool rounding_ones)
 {
     for (int i = 0; i < n_row; i++)
         for (int k = 0; k < row[i].n_cell && f->n < r->n_cell; k++) {
@@ -76,8 +76,8 @@ static void list_cells(struct search *f, const struct results *r, int n_row,
                        const struct result_row *row)
 {
     f->cell = ARENA_ARRAY(f->a, r->n_cell, const struct result_cell *);
-    add_cells(f, r, n_row, row, true);
-    add_cells(f, r, n_row, row, false);
+    kinds_add_cells(f, r, n_row, row, true);
+    kinds_add_cells(f, r, n_row, row, false);
     for (int i = 1; i < f->n; i++)
         for (int key = 0; key < KEYS_MAX && deciding_keys[key]; key++)
             f->differs[key] = f->differs[key] || !same(f->cell[0], f->cell[i], key);

@@ -20,6 +20,11 @@ const char *results_row_label(const struct results *r, const struct result_row *
     return text ? text : "-";
 }
 
+const char *row_text(const struct result_row *row, const char *key)
+{
+    return json_get_text(row->cell[0]->planned, key);
+}
+
 int labels_collect(const struct results *r, const struct result_row *row, const bool *group,
                    bool in, const struct result_row **list, int n)
 {

@@ -33,8 +33,8 @@ static bool same_factor(struct table *t, double factor)
 }
 
 /* Adds weight times the cell's loss in each stretch to row d [J]. */
-static bool add_cell(struct table *t, double *d, const struct result_cell *c, double weight,
-                     const struct effects *x)
+static bool stretches_add_cell(struct table *t, double *d, const struct result_cell *c,
+                               double weight, const struct effects *x)
 {
     const struct value *s = c ? cell_stretches(c, x->length) : NULL;
     const struct value *nll = value_get(s, "nll"), *targets = value_get(s, "targets");
@@ -51,8 +51,8 @@ static bool add_cell(struct table *t, double *d, const struct result_cell *c, do
             return false;
         d[j] += of > 0.0 ? weight * value_number(nll->item[j]) / of : 0.0;
     }
-    const struct value *m = result_measure(c->result, x->metric, "test", x->length);
-    return same_factor(t, json_get_number(m, "value") * n / sum);
+    const struct measured *m = cell_measure(c, x->metric, "test", x->length);
+    return m && same_factor(t, m->value * n / sum);
 }
 
 /* The stretches of the first cell with a weight. */
@@ -78,8 +78,8 @@ static bool fill(struct table *t, const struct effects *x, const double *weight,
             const struct contrast_pair *p = &x->pairs.pair[i];
             double w = weight[i], *d = t->d + (size_t)s * (size_t)t->J;
             if (w != 0.0)
-                ok = add_cell(t, d, row_cell(&row[p->a], seed[s]), w, x) &&
-                     add_cell(t, d, row_cell(&row[p->b], seed[s]), -w, x);
+                ok = stretches_add_cell(t, d, row_cell(&row[p->a], seed[s]), w, x) &&
+                     stretches_add_cell(t, d, row_cell(&row[p->b], seed[s]), -w, x);
         }
     for (int i = 0; ok && i < n_seed * t->J; i++) {
         t->d[i] *= t->factor;

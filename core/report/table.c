@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c: chooses and orders the rows and columns of a table of results; functions that all parts
- * of a table call: axes by name, cells, notes. */
-
-#include "report/numbers.h"
+/* table.c: a table under construction: its columns, cells and notes; axes by name, and seeds. */
 #include "report/selector.h"
 #include "table_builder.h"
 
@@ -55,7 +52,7 @@ void table_note_method(struct table *t, const char *fmt, ...)
 void table_limit_notes(struct table *t, int most)
 {
     int room = most - (t->n_note - t->n_method), left = t->n_method - room, n = 0, next = 0;
-    if (left <= 0)
+    if (left <= 0 || t->n_method == 0)
         return;
     room = room > 0 ? room - 1 : 0; /* a line says how many there are */
     left = t->n_method - room;
@@ -88,53 +85,6 @@ void table_note_rivals(struct table *t, const struct results *r)
                    r->n_rival - SHOWN);
 }
 
-/* ---- cells ---- */
-
-struct table_cell table_number(struct arena *a, const char *fmt, double x)
-{
-    const double longest = 1e9;
-    bool is_long = isfinite(x) && fabs(x) >= longest;
-    fmt = !is_long ? fmt : strchr(fmt, '+') ? "%+.2e" : "%.2e";
-    return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
-}
-
-static const char *spread_text(struct builder *b, double x, double sd, double ci_half, int n,
-                               bool with_sign)
-{
-    const double spread[] = {[SPREAD_CI] = ci_half, [SPREAD_SD] = sd, [SPREAD_SE] = sd / sqrt(n)};
-    return number_spread(b->a, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2,
-                         with_sign);
-}
-
-struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)
-{
-    const struct summary *s = &row->at[length];
-    bool strong = row->best[length] && b->r->n_row > 1;
-    if (strong)
-        b->t->strong = arena_printf(
-            b->a, "best%s%s, and rows whose paired difference to it has a 95 %% CI that includes 0",
-            b->r->within_text ? " within each " : "", b->r->within_text ? b->r->within_text : "");
-    return (struct table_cell){spread_text(b, s->mean, s->sd, s->ci_high - s->mean, s->n, false),
-                               s->untrained && row->drifted ? "ud"
-                               : s->untrained               ? "u"
-                               : row->drifted               ? "d"
-                                                            : "",
-                               strong};
-}
-
-struct table_cell table_diff_cell(struct builder *b, const struct result_row *row)
-{
-    const struct summary *s = &row->at[b->length];
-    if (row->baseline == (int)(row - b->r->row))
-        return table_plain("baseline");
-    if (s->pairs.n == 0 && pairs_refused(&s->pairs))
-        return table_plain("unpaired");
-    const struct difference *d = &s->diff;
-    bool crosses = row->baseline >= 0 && result_rows_cross_engines(row, &b->r->row[row->baseline]);
-    return (struct table_cell){spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true),
-                               crosses ? "e" : "", false};
-}
-
 /* ---- seeds ---- */
 
 bool table_one_n(const struct builder *b, const struct result_row *row)
@@ -158,127 +108,34 @@ int table_seeds(const struct builder *b)
     return n;
 }
 
-/* ---- options ---- */
+/* ---- JSON ---- */
 
-static bool order_axes(struct builder *b)
+void table_json(const struct table *t, struct json map)
 {
-    int first = -1, n = 0;
-    if (b->o->rows && !builder_axis(b, "--rows", b->o->rows, &first))
-        return false;
-    if (first >= 0)
-        b->axis[n++] = first;
-    for (int i = 0; i < b->r->n_axis; i++)
-        if (i != first)
-            b->axis[n++] = i;
-    return true;
-}
-
-/* ---- row order ---- */
-
-/* Sorts stably: rows of equal rank keep their order. axis -1: by the metric, best first. */
-static void sort_rows(struct builder *b, int axis, int *order)
-{
-    const struct results *r = b->r;
-    double *rank = ARENA_ARRAY(b->a, r->n_row, double);
-    int64_t *place = ARENA_ARRAY(b->a, r->n_row, int64_t);
-    int *was = ARENA_ARRAY(b->a, r->n_row, int);
-    for (int i = 0; i < r->n_row; i++) {
-        const struct result_row *row = &r->row[order[i]];
-        double mean = b->length >= 0 ? row->at[b->length].mean : (double)NAN;
-        rank[i] = isnan(mean) ? (double)INFINITY : r->goal_max ? -mean : mean;
-        for (int first = r->n_row - 1; axis >= 0 && first >= 0; first--)
-            if (strcmp(r->row[first].axis[axis], row->axis[axis]) == 0)
-                rank[i] = first;
-        was[i] = order[i];
-    }
-    sort_places(rank, r->n_row, place);
-    for (int i = 0; i < r->n_row; i++)
-        order[i] = was[place[i]];
-}
-
-static bool order_rows(struct builder *b)
-{
-    int *order = ARENA_ARRAY(b->a, b->r->n_row, int), axis = -1;
-    b->order = order;
-    for (int i = 0; i < b->r->n_row; i++)
-        order[i] = i;
-    if (b->o->rows && b->r->n_axis)
-        sort_rows(b, b->axis[0], order);
-    if (!b->o->sort)
-        return true;
-    if (strcmp(b->o->sort, "metric") != 0 &&
-        !builder_axis(b, "--sort (an axis, or metric)", b->o->sort, &axis))
-        return false;
-    sort_rows(b, axis, order);
-    return true;
-}
-
-static bool read_options(struct builder *b)
-{
-    return results_find_length(b->r, b->o->length, &b->length, b->a, b->err) == PEAT_OK &&
-           order_axes(b) && order_rows(b);
-}
-
-peat_status table_order(const struct results *r, const struct table_options *o, struct arena *a,
-                        const int **order, struct error *err)
-{
-    struct builder b = {.a = a, .r = r, .o = o, .err = err};
-    bool ok = read_options(&b);
-    *order = b.order;
-    return ok ? PEAT_OK : PEAT_INVALID;
-}
-
-/* ---- columns with one value ---- */
-
-static bool is_same_in_all(const struct table *t, int column)
-{
-    for (int i = 1; i < t->n_row; i++)
-        if (strcmp(t->cell[(int64_t)i * t->n_column + column].text, t->cell[column].text) != 0)
-            return false;
-    return t->n_row > 1;
-}
-
-/* Drops columns of labels and costs that have one text in all rows. */
-static void drop_unchanged(struct builder *b)
-{
-    struct table *t = b->t;
-    bool *drop = ARENA_ARRAY(b->a, t->n_column, bool);
-    int kept = 0, labels = t->n_label, cost = t->first_cost;
-    const char *same = NULL;
+    json_put_text(map, "title", t->title);
+    json_put_int(map, "labels", t->n_label);
+    json_put_int(map, "costs_from", t->first_cost ? t->first_cost : t->n_column);
+    json_put_text(map, "strong", t->strong);
+    struct json columns = json_put_list(map, "columns"), rows = json_put_list(map, "rows"),
+                notes = json_put_list(map, "notes");
     for (int k = 0; k < t->n_column; k++) {
-        bool result = k >= labels && (b->o->cols || k < cost || !cost);
-        drop[k] = !result && is_same_in_all(t, k);
-        if (drop[k])
-            same = arena_item(b->a, same, "%s %s", t->column[k].head, t->cell[k].text);
+        struct json column = json_add_map(columns);
+        json_put_text(column, "head", t->column[k].head);
+        json_put_bool(column, "number", t->column[k].right);
     }
-    if (same)
-        table_note(t, "the same in every row: %s", same);
-    struct table_cell *to = t->cell;
-    for (int i = 0; i < t->n_row; i++)
-        for (int k = 0; k < t->n_column; k++)
-            if (!drop[k])
-                *to++ = t->cell[(int64_t)i * t->n_column + k];
-    for (int k = 0; k < t->n_column; k++) {
-        t->n_label -= drop[k] && k < labels;
-        t->first_cost -= drop[k] && k < cost;
-        if (!drop[k])
-            t->column[kept++] = t->column[k];
+    for (int i = 0; i < t->n_row; i++) {
+        struct json row = json_list(map.a);
+        json_add(rows, row.v);
+        for (int k = 0; k < t->n_column; k++) {
+            const struct table_cell *c = &t->cell[(int64_t)i * t->n_column + k];
+            struct json cell = json_add_map(row);
+            json_put_text(cell, "text", c->text);
+            if (*c->mark)
+                json_put_text(cell, "mark", c->mark);
+            if (c->strong)
+                json_put_bool(cell, "strong", true);
+        }
     }
-    t->n_column = kept;
-}
-
-peat_status table_build(struct table *t, const struct results *r, const struct table_options *o,
-                        struct arena *a, struct error *err)
-{
-    *t = (struct table){.arena = a};
-    struct builder b = {.t = t, .a = a, .r = r, .o = o, .err = err};
-    if (!read_options(&b))
-        return PEAT_INVALID;
-    t->title = table_title(&b);
-    if (!(o->cols ? table_cross(&b) : table_list(&b)))
-        return PEAT_INVALID;
-    table_notes(&b);
-    if (o->only_changed)
-        drop_unchanged(&b);
-    return PEAT_OK;
+    for (int i = 0; i < t->n_note; i++)
+        json_add_text(notes, t->note[i]);
 }

@@ -25,16 +25,12 @@ static inline struct table_cell table_plain(const char *text)
     return (struct table_cell){text, "", false};
 }
 
-/* Adds a cell; "-" for NaN and infinities. fmt: for one double. */
-struct table_cell table_number(struct arena *a, const char *fmt, double x);
 /* True where the means of a row have the same number of seeds at all lengths that are shown. */
 bool table_one_n(const struct builder *b, const struct result_row *row);
 /* Seeds in the mean of every row; 0: rows have different numbers, or cells that are missing. */
 int table_seeds(const struct builder *b);
 /* A mean with what --err says, and its marks. */
 struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length);
-/* The difference to the baseline with what --err says, and its marks. */
-struct table_cell table_diff_cell(struct builder *b, const struct result_row *row);
 
 /* ---- parts of the table ---- */
 

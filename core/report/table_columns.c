@@ -4,6 +4,54 @@
 #include "report/numbers.h"
 #include "table_builder.h"
 
+/* ---- cells ---- */
+
+/* "-" for NaN and infinities. fmt: for one double. */
+static struct table_cell formatted(struct arena *a, const char *fmt, double x)
+{
+    const double longest = 1e9;
+    bool is_long = isfinite(x) && fabs(x) >= longest;
+    fmt = !is_long ? fmt : strchr(fmt, '+') ? "%+.2e" : "%.2e";
+    return table_plain(isfinite(x) ? arena_printf(a, fmt, x) : "-");
+}
+
+static const char *spread_text(struct builder *b, double x, double sd, double ci_half, int n,
+                               bool with_sign)
+{
+    const double spread[] = {[SPREAD_CI] = ci_half, [SPREAD_SD] = sd, [SPREAD_SE] = sd / sqrt(n)};
+    return number_spread(b->a, x, spread[b->o->err], b->o->digits > 0 ? b->o->digits : 2,
+                         with_sign);
+}
+
+struct table_cell table_metric_cell(struct builder *b, const struct result_row *row, int length)
+{
+    const struct summary *s = &row->at[length];
+    bool strong = row->best[length] && b->r->n_row > 1;
+    if (strong)
+        b->t->strong = arena_printf(
+            b->a, "best%s%s, and rows whose paired difference to it has a 95 %% CI that includes 0",
+            b->r->within_text ? " within each " : "", b->r->within_text ? b->r->within_text : "");
+    return (struct table_cell){spread_text(b, s->mean, s->sd, s->ci_high - s->mean, s->n, false),
+                               s->untrained && row->drifted ? "ud"
+                               : s->untrained               ? "u"
+                               : row->drifted               ? "d"
+                                                            : "",
+                               strong};
+}
+
+static struct table_cell diff_cell(struct builder *b, const struct result_row *row)
+{
+    const struct summary *s = &row->at[b->length];
+    if (row->baseline == (int)(row - b->r->row))
+        return table_plain("baseline");
+    if (s->pairs.n == 0 && pairs_refused(&s->pairs))
+        return table_plain("unpaired");
+    const struct difference *d = &s->diff;
+    bool crosses = row->baseline >= 0 && result_rows_cross_engines(row, &b->r->row[row->baseline]);
+    return (struct table_cell){spread_text(b, d->mean, d->sd, d->ci_high - d->mean, d->n, true),
+                               crosses ? "e" : "", false};
+}
+
 /* ---- kinds ---- */
 
 /* COMPARED: a number of the difference to the baseline */
@@ -81,17 +129,17 @@ static struct table_cell number_cell(struct builder *b, const struct kind *k,
     case FORM_RATIO:
         return table_plain(number_ratio(b->a, x));
     case FORM_MILLISECONDS:
-        return table_number(b->a, "%.3g", x);
+        return formatted(b->a, "%.3g", x);
     case FORM_SECONDS:
-        return table_number(b->a, x < 100.0 ? "%.1f" : "%.0f", x);
+        return formatted(b->a, x < 100.0 ? "%.1f" : "%.0f", x);
     case FORM_KIB:
-        return table_number(b->a, "%.0f", x / 1024.0);
+        return formatted(b->a, "%.0f", x / 1024.0);
     case FORM_P:
-        return table_number(b->a, x < 0.001 ? "%.0e" : "%.3f", x);
+        return formatted(b->a, x < 0.001 ? "%.0e" : "%.3f", x);
     case FORM_TESTED_P:
         return table_plain(tested_text(b, k, row, x));
     case FORM_EFFECT:
-        return table_number(b->a, "%+.2f", x);
+        return formatted(b->a, "%+.2f", x);
     case FORM_HALF:
         return table_plain(number_half(b->a, x));
     }
@@ -107,7 +155,7 @@ static struct table_cell cell_of(struct builder *b, const struct kind *k,
     case FORM_COUNTED:
         return table_plain(arena_printf(b->a, "%d", *(const int *)field_of(b, k, row)));
     case FORM_DIFF:
-        return table_diff_cell(b, row);
+        return diff_cell(b, row);
     case FORM_PAIRS:
         refused = pairs_refused(&row->at[b->length].pairs);
         text = arena_printf(b->a, refused ? "%d/%d" : "%d", row->at[b->length].pairs.n,
@@ -186,7 +234,7 @@ const char *table_column_word(int i)
     return i < c.n_kind ? c.kind[i].word : NULL;
 }
 
-static void add(struct choice *c, const struct kind *kind, int length)
+static void choice_add(struct choice *c, const struct kind *kind, int length)
 {
     for (int i = 0; i < c->n; i++)
         if (c->item[i].kind == kind && c->item[i].length == length)
@@ -204,7 +252,7 @@ static const struct kind *find_kind(const struct choice *c, const char *word)
 
 static void add_kind(struct choice *c, const char *word)
 {
-    add(c, find_kind(c, word), -1);
+    choice_add(c, find_kind(c, word), -1);
 }
 
 /* The rows whose seeds can make a difference significant, and those whose seeds cannot. */
@@ -261,7 +309,7 @@ static void usual_columns(const struct builder *b, struct choice *c)
     if (b->r->best_over)
         add_kind(c, "chosen");
     for (int l = 0; l < b->r->n_length; l++)
-        add(c, NULL, l);
+        choice_add(c, NULL, l);
     for (size_t i = 0; i < sizeof(after_metric) / sizeof(*after_metric); i++)
         if (after_metric[i].shown)
             add_kind(c, after_metric[i].word);
@@ -295,7 +343,7 @@ static bool add_metric(const struct builder *b, struct choice *c, const char *wo
         snprintf(length, sizeof(length), "%" PRId64, b->r->length[l]);
         if (word[n] && strcmp(word + n + 1, length) != 0)
             continue;
-        add(c, NULL, l);
+        choice_add(c, NULL, l);
         found = true;
     }
     return found || (named && !word[n]);
@@ -314,7 +362,7 @@ static bool read_columns(struct builder *b, struct choice *c)
             return error_fail(b->err, PEAT_INVALID,
                               "--columns: '%s' needs a baseline: say --baseline ROW", word);
         if (kind && (kind->group != COMPARED || b->length >= 0))
-            add(c, kind, -1);
+            choice_add(c, kind, -1);
         else if (!kind && !add_metric(b, c, word))
             return no_column(b, c, word);
     }
@@ -333,7 +381,7 @@ static const char *head_of(struct builder *b, const struct chosen *c)
                         b->r->length[length]);
 }
 
-static void add_heads(struct builder *b, const struct choice *c)
+static void list_add_heads(struct builder *b, const struct choice *c)
 {
     struct table *t = b->t;
     int costs = c->n; /* the costs after all other columns get a block of their own */
@@ -350,7 +398,7 @@ static void add_heads(struct builder *b, const struct choice *c)
     }
 }
 
-static void add_row(struct builder *b, const struct choice *c, const struct result_row *row)
+static void list_add_row(struct builder *b, const struct choice *c, const struct result_row *row)
 {
     for (int i = 0; i < b->r->n_axis; i++)
         table_text(b->t, row->axis[b->axis[i]]);
@@ -369,8 +417,8 @@ bool table_list(struct builder *b)
         return false;
     if (!b->o->columns)
         usual_columns(b, &c);
-    add_heads(b, &c);
+    list_add_heads(b, &c);
     for (int i = 0; i < b->r->n_row; i++)
-        add_row(b, &c, &b->r->row[b->order[i]]);
+        list_add_row(b, &c, &b->r->row[b->order[i]]);
     return true;
 }

@@ -31,7 +31,7 @@ static const char *column_head(struct builder *b, const struct crossing *c,
     return text ? text : "";
 }
 
-static void add_heads(struct builder *b, const struct crossing *c)
+static void cross_add_heads(struct builder *b, const struct crossing *c)
 {
     struct table *t = b->t;
     for (int i = 0; i < b->r->n_axis; i++)
@@ -42,7 +42,7 @@ static void add_heads(struct builder *b, const struct crossing *c)
         table_column(t, column_head(b, c, c->column[k]), true);
 }
 
-static void add_row(struct builder *b, const struct crossing *c, const struct result_row *row)
+static void cross_add_row(struct builder *b, const struct crossing *c, const struct result_row *row)
 {
     for (int i = 0; i < b->r->n_axis; i++)
         if (!c->is_column[b->axis[i]])
@@ -67,8 +67,8 @@ bool table_cross(struct builder *b)
         c.n_column = labels_collect(r, row, c.is_column, true, c.column, c.n_column);
         c.n_row = labels_collect(r, row, c.is_column, false, c.row, c.n_row);
     }
-    add_heads(b, &c);
+    cross_add_heads(b, &c);
     for (int i = 0; i < c.n_row; i++)
-        add_row(b, &c, c.row[i]);
+        cross_add_row(b, &c, c.row[i]);
     return true;
 }

@@ -198,7 +198,7 @@ static bool lacks_metric(const struct results *r, const struct result_row *row)
             continue;
         n++;
         for (int l = 0; l < r->n_length; l++)
-            if (isfinite(c->value[l]) || c->not_finite[l])
+            if (c->at[l])
                 return false;
     }
     return n > 0;
@@ -250,7 +250,8 @@ static void note_not_finite(struct builder *b)
     const struct results *r = b->r;
     for (int i = 0; i < r->n_cell; i++)
         for (int l = 0; l < r->n_length; l++)
-            if (r->cell[i].not_finite[l])
+            if (r->cell[i].at[l] && result_counts(&r->cell[i]) &&
+                !isfinite(result_value(&r->cell[i], l)))
                 table_note(b->t, "%s: %s@%" PRId64 " is not a finite number: not in the mean",
                            r->cell[i].label, r->metric, r->length[l]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* within.c: which rows are ranked with each other: those of one task and, on the axes of
  * report.within, of the same labels. */
-#include "report/results.h"
+#include "results_parts.h"
 
 static const struct value *config_of(const struct result_row *row)
 {

@@ -15,7 +15,8 @@ struct writing {
 };
 
 /* owner: a text for the temporary name; NULL: no other process writes in the directory. */
-static void begin(struct writing *c, const char *dir, const struct trainer *t, const char *owner)
+static void checkpoint_begin(struct writing *c, const char *dir, const struct trainer *t,
+                             const char *owner)
 {
     *c = (struct writing){.dir = dir};
     arena_init(&c->a, "checkpoint", 4096);
@@ -24,7 +25,7 @@ static void begin(struct writing *c, const char *dir, const struct trainer *t, c
                          : arena_printf(&c->a, "%s/%s.tmp", dir, c->name);
 }
 
-static peat_status end(struct writing *c, struct error *err)
+static peat_status checkpoint_end(struct writing *c, struct error *err)
 {
     arena_release(&c->a);
     return error_copy(err, &c->err);
@@ -82,23 +83,6 @@ void checkpoint_tidy(const char *dir)
     arena_release(&c.a);
 }
 
-static bool move(const char *from, const char *to, struct error *err)
-{
-    return rename(from, to) == 0 ||
-           error_fail(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
-}
-
-bool generation_remove(const char *dir, const char *name, struct error *err)
-{
-    struct arena a;
-    arena_init(&a, "checkpoint", 4096);
-    const char *aside = arena_printf(&a, "%s/%s.old.tmp", dir, name);
-    bool ok =
-        move(arena_printf(&a, "%s/%s", dir, name), aside, err) && dir_remove(aside, err) == PEAT_OK;
-    arena_release(&a);
-    return ok;
-}
-
 /* Keeps the generation of `step` and, unless that is final, the one before it and those of kept.h.
  * Generations of later steps are removed: the run went back before them. Names are sorted. */
 static void remove_others(struct writing *c, int64_t step, bool final)
@@ -119,13 +103,6 @@ static void remove_others(struct writing *c, int64_t step, bool final)
     names_free(name, n);
 }
 
-bool generation_publish(const char *dir, const char *name, const char *temporary, struct error *err)
-{
-    const struct file_path path = path_in(dir, name);
-    return (!file_exists(path.text) || generation_remove(dir, name, err)) &&
-           move(temporary, path.text, err) && dir_sync(dir, err) == PEAT_OK;
-}
-
 /* Processes that reach a step at the same time have the same bits, so either state may stay. */
 static void publish_shared(struct writing *c)
 {
@@ -141,21 +118,21 @@ peat_status checkpoint_leave(const char *dir, const struct trainer *t, const str
                              const char *curve, const char *owner, struct error *err)
 {
     struct writing c;
-    begin(&c, dir, t, owner);
+    checkpoint_begin(&c, dir, t, owner);
     if (dir_make(dir, &c.err) == PEAT_OK && dir_remove(c.temporary, &c.err) == PEAT_OK &&
         write_files(&c, t, identity, false, curve))
         publish_shared(&c);
-    return end(&c, err);
+    return checkpoint_end(&c, err);
 }
 
 peat_status checkpoint_save(const char *dir, const struct trainer *t, const struct value *identity,
                             bool final, struct error *err)
 {
     struct writing c;
-    begin(&c, dir, t, NULL);
+    checkpoint_begin(&c, dir, t, NULL);
     if (dir_make(dir, &c.err) == PEAT_OK && remove_leftovers(&c) &&
         write_files(&c, t, identity, final, NULL) &&
         generation_publish(dir, c.name, c.temporary, &c.err))
         remove_others(&c, t->step, final);
-    return end(&c, err);
+    return checkpoint_end(&c, err);
 }

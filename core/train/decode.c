@@ -2,7 +2,7 @@
 /* decode.c: greedy answers with stored rows, by fixed point, and token by token. */
 #include "train/decode.h"
 
-static peat_status no_memory(struct error *err)
+static peat_status decode_no_memory(struct error *err)
 {
     return error_set(err, PEAT_NOMEM, "out of memory in evaluation");
 }
@@ -29,7 +29,7 @@ static double logit(const struct tensor *logits, int64_t i)
                                      : ((const double *)logits->data)[i];
 }
 
-static struct choice choose(const struct tensor *logits, int64_t row)
+static struct choice decode_choose(const struct tensor *logits, int64_t row)
 {
     int64_t V = logits->dim[logits->rank - 1], best = 0;
     double top = logit(logits, row * V), second = -INFINITY, low = top;
@@ -53,7 +53,7 @@ static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, c
 {
     peat_batch part;
     if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, &part))
-        return no_memory(err);
+        return decode_no_memory(err);
     for (int64_t i = 0; i < n; i++)
         memcpy(part.token + i * part.T + b->prompt, made + (row ? row[i] : i) * b->answer,
                (size_t)known * sizeof(*made));
@@ -73,7 +73,7 @@ peat_status decode_by_token(struct trainer *t, const peat_batch *b, int32_t *mad
         peat_node *logits;
         status = run_rows(t, b, b->B, NULL, made, i, true, &logits, err);
         for (int64_t r = 0; status == PEAT_OK && r < b->B; r++)
-            made[r * b->answer + i] = choose(&logits->value, r).id;
+            made[r * b->answer + i] = decode_choose(&logits->value, r).id;
         arena_rewind(&t->step_arena, mark);
     }
     return status;
@@ -93,7 +93,7 @@ static bool take_choices(const struct tensor *logits, int64_t at, int64_t n, int
 {
     bool same = true;
     for (int64_t i = *done; i < n; i++) {
-        int32_t choice = choose(logits, at + i).id;
+        int32_t choice = decode_choose(logits, at + i).id;
         if (same)
             *done = i + 1;
         same = same && choice == draft[i];
@@ -150,7 +150,7 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
                           ARENA_TRY_ARRAY(a, b->B, int64_t)};
     if (!left.row || !left.done) {
         arena_rewind(a, outer);
-        return no_memory(err);
+        return decode_no_memory(err);
     }
     for (int64_t i = 0; i < b->B; i++) {
         left.row[i] = i;
@@ -197,7 +197,7 @@ static peat_status answer_near(struct answering *s, int64_t i, int64_t n, struct
     peat_status status = run_drafts(s->t, b, n, s->near, s->made, &logits, err);
     for (int64_t r = 0; status == PEAT_OK && r < n; r++)
         s->made[s->near[r] * b->answer + i] =
-            choose(&logits->value, r * draft_T(b) + b->prompt - 1 + i).id;
+            decode_choose(&logits->value, r * draft_T(b) + b->prompt - 1 + i).id;
     return status;
 }
 
@@ -214,7 +214,7 @@ static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
     if (status != PEAT_OK)
         return status;
     for (int64_t r = 0; r < b->B; r++) {
-        struct choice choice = choose(&logits->value, r);
+        struct choice choice = decode_choose(&logits->value, r);
         s->made[r * b->answer + i] = choice.id;
         if (!(choice.gap > nearness(s->t) * choice.spread))
             s->near[n++] = r;
@@ -232,7 +232,7 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
     peat_batch whole;
     s->near = ARENA_TRY_ARRAY(a, s->b->B, int64_t);
     if (!s->near || !batch_cut(a, s->b, s->b->B, NULL, draft_T(s->b), &whole))
-        return no_memory(err);
+        return decode_no_memory(err);
     s->token = whole.token;
     draft_truth(s->b, s->made);
     struct model_input in = part_input(&whole, s->b);

@@ -15,7 +15,7 @@ int64_t evaluate_rows(const peat_task_plan *plan, int64_t T)
     return at_least(rows, 1);
 }
 
-static bool no_memory(struct error *err)
+static bool evaluate_no_memory(struct error *err)
 {
     return error_fail(err, PEAT_NOMEM, "out of memory in evaluation");
 }
@@ -113,7 +113,7 @@ static bool score_answers(struct trainer *t, const peat_batch *b, peat_sums *sum
     struct arena *a = &t->step_arena;
     struct arena_mark outer = arena_mark(a);
     int32_t *made = ARENA_TRY_ARRAY(a, b->B * b->answer, int32_t);
-    bool ok = made ? decode_greedy(t, b, made, err) == PEAT_OK : no_memory(err);
+    bool ok = made ? decode_greedy(t, b, made, err) == PEAT_OK : evaluate_no_memory(err);
     if (ok)
         count_answers(b, made, sums);
     arena_rewind(a, outer);
@@ -186,7 +186,7 @@ static bool evaluate_into(struct trainer *t, batch_of_part next, int64_t which, 
     struct batch batch;
     bool ok = task_batch_init(t->task, &batch, &t->step_arena, rows, T) == PEAT_OK
                   ? sum_batches(t, next, which, &batch, walk, sums, half, err)
-                  : no_memory(err);
+                  : evaluate_no_memory(err);
     arena_rewind(&t->step_arena, mark);
     return ok;
 }

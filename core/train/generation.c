@@ -200,3 +200,29 @@ peat_status generation_apply_state(const struct value *state, struct trainer *t,
         fields_get(patience, patience_fields, &t->patience);
     return PEAT_OK;
 }
+
+/* ---- its place ---- */
+
+static bool move(const char *from, const char *to, struct error *err)
+{
+    return rename(from, to) == 0 ||
+           error_fail(err, PEAT_IO, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+}
+
+bool generation_remove(const char *dir, const char *name, struct error *err)
+{
+    struct arena a;
+    arena_init(&a, "checkpoint", 4096);
+    const char *aside = arena_printf(&a, "%s/%s.old.tmp", dir, name);
+    bool ok =
+        move(arena_printf(&a, "%s/%s", dir, name), aside, err) && dir_remove(aside, err) == PEAT_OK;
+    arena_release(&a);
+    return ok;
+}
+
+bool generation_publish(const char *dir, const char *name, const char *temporary, struct error *err)
+{
+    const struct file_path path = path_in(dir, name);
+    return (!file_exists(path.text) || generation_remove(dir, name, err)) &&
+           move(temporary, path.text, err) && dir_sync(dir, err) == PEAT_OK;
+}

@@ -11,10 +11,11 @@ FAILED, USAGE = 1, 2
 
 
 def main(module: str, request: str) -> int:
-    """Runs peat.<module>.verb(request) and returns its exit code. request: {"operands", "width", and each option that was
-    given by its long name}."""
+    """Runs peat.<module>.verb(request) and returns its exit code. request: {"operands", "width", "command" where the module
+    is not the verb's, and each option that was given by its long name}."""
+    given = json.loads(request)
     try:
-        code = need(f"peat.{module}", 'peat ' + module.split('.')[0]).verb(json.loads(request))
+        code = need(f"peat.{module}", given.get("command", 'peat ' + module.split('.')[0])).verb(given)
         sys.stdout.flush()
         return code
     except Refused as e:

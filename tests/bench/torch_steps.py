@@ -8,19 +8,22 @@
 
 The plain model is a decoder with learned positions that are added, blocks with the norm before, GELU and
 an output head of its own, whatever the cell's scheme is. Start, export and evaluation are not in the times.
+With --compile the plain model goes through torch.compile, and peat.torch is measured with it and without.
 """
 import argparse
 import statistics
 import sys
 import time
 
-sys.path.pop(0)  # this folder has a profile.py, which PyTorch's own imports would find
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder has a profile.py, which PyTorch's own imports would find
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 import peat.torch
 from peat.torch.files import part_of
+from peat.torch.training import optimiser
 
 FUSED = getattr(F, "scaled_dot_product_attention", None)
 
@@ -54,17 +57,16 @@ class Plain(nn.Module):
         return F.cross_entropy(self.head(self.norm(self.blocks(x))).flatten(0, 1), target.flatten(), ignore_index=-1)
 
 
-def plain_steps(config, V, batches, options):
+def plain_steps(config, V, device, bf16, compile):
     m, t = config["model"], config["train"]
-    model = Plain(V, m["d_model"], m["n_head"], m["n_layer"], m["d_ff"], t["seq_len"]).to(options.device)
-    fused = {"fused": True} if FUSED and options.device == "cuda" else {}
-    adamw = torch.optim.AdamW(model.parameters(), lr=t["lr"], **fused)
-    loss_of = torch.compile(model) if options.compile else model
+    model = Plain(V, m["d_model"], m["n_head"], m["n_layer"], m["d_ff"], t["seq_len"]).to(device)
+    adamw, _ = optimiser(list(model.parameters()), lr=t["lr"])
+    loss_of = torch.compile(model) if compile else model
 
     def step(batch):
         adamw.zero_grad(set_to_none=True)
-        token, target = (batch[k].to(options.device).long() for k in ("token", "target"))
-        with torch.autocast(options.device, torch.bfloat16, enabled=options.bf16):
+        token, target = (batch[k].to(device).long() for k in ("token", "target"))
+        with torch.autocast(device, torch.bfloat16, enabled=bf16):
             loss = loss_of(token, target)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -81,6 +83,23 @@ def timed(step, batches, device):
     return 1e3 * (time.perf_counter() - start) / len(batches)
 
 
+def measured(start, feed, device, bf16, compile, n_rounds):
+    """{name: tokens a second}, medians over rounds that alternate."""
+    tensors, meta = peat.torch.read_tensors(start)
+    kept = {n: x for path in feed for n, x in peat.torch.read_tensors(path)[0].items()}
+    batches = [part_of(kept, f"{t}.") for t in sorted({int(n.split(".")[0]) for n in kept})]
+    steps = {}
+    for compiled in (False, True)[:1 + compile]:
+        training = peat.torch.Training(tensors, meta, device, compiled=compiled)
+        training.rounds = bf16
+        steps["peat.torch compiled" if compiled else "peat.torch"] = training.step
+    steps["plain"] = plain_steps(training.config, len(tensors["token.weight"]), device, bf16, compile)
+    for step in steps.values():
+        timed(step, batches[:3], device)
+    rounds = [{name: timed(step, batches, device) for name, step in steps.items()} for _ in range(n_rounds)]
+    return {name: 1e3 * batches[0]["token"].numel() / statistics.median(r[name] for r in rounds) for name in steps}
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("start")
@@ -90,21 +109,9 @@ def main():
     p.add_argument("--compile", action="store_true")
     p.add_argument("--rounds", type=int, default=5)
     options = p.parse_args()
-    tensors, meta = peat.torch.read_tensors(options.start)
-    kept = {n: x for path in options.feed for n, x in peat.torch.read_tensors(path)[0].items()}
-    batches = [part_of(kept, f"{t}.") for t in sorted({int(n.split(".")[0]) for n in kept})]
-    training = peat.torch.Training(tensors, meta, options.device)
-    training.rounds = options.bf16
-    steps = {"plain": plain_steps(training.config, len(tensors["token.weight"]), batches, options),
-             "peat.torch": training.step}
-    for step in steps.values():
-        timed(step, batches[:3], options.device)
-    rounds = [{name: timed(step, batches, options.device) for name, step in steps.items()} for _ in range(options.rounds)]
-    tokens = batches[0]["token"].numel()
-    for name in steps:
-        ms = statistics.median(r[name] for r in rounds)
-        print(f"{name:10} {ms:8.2f} ms a step, {1e3 * tokens / ms:10.0f} tokens/s")
-    print(f"ratio      {statistics.median(r['peat.torch'] / r['plain'] for r in rounds):8.3f}")
+    found = measured(options.start, options.feed, options.device, options.bf16, options.compile, options.rounds)
+    for name, rate in found.items():
+        print(f"{name:20} {rate:10.0f} tokens/s, {rate / found['plain']:6.3f} of plain")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def compare(program, folder, kept):
 
 def main(program, folders):
     keeper, kept = pathlib.Path("keeper").absolute(), pathlib.Path("kept.json").absolute()
-    keeper.write_text(f'#!/bin/sh\ncp "$5" "{kept}" && echo "no calls of hooks compared"\n')
+    keeper.write_text(f'#!/bin/sh\n[ "$2" = -c ] || exit 0\ncp "$5" "{kept}" && echo "no calls of hooks compared"\n')
     keeper.chmod(0o755)
     os.environ["PEAT_PYTHON"] = str(keeper)
     named = [pathlib.Path(f).absolute() for f in folders if pathlib.Path(f).name not in WITHOUT]

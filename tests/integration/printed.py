@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 DOCUMENTS = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/diagnostics.md", "docs/determinism.md",
-             "docs/python.md", "docs/howto/*.md"]
+             "docs/python.md", "docs/from-pytorch.md", "docs/howto/*.md"]
 
 # Commands that are not run, and why.
 EXCEPTIONS = {
@@ -31,7 +31,9 @@ EXCEPTIONS = {
 NEEDS = {
     r"\bparallel\b": "command -v parallel",
     r"peat tokenize|words\b": "command -v spm_train",
-    r"peat\.torch": "/usr/bin/python3 -c 'import torch'",
+    r"wandb": "/usr/bin/python3 -c 'import wandb'",
+    r"grid\.py": "/usr/bin/python3 -c 'import torch, pandas'",
+    r"peat\.torch|run\.engine=torch": "/usr/bin/python3 -c 'import torch'",
     r"venv": "/usr/bin/python3 -c 'import venv, ensurepip, setuptools, wheel'",
 }
 
@@ -121,6 +123,9 @@ def man_example(prefix, verb):
 
 def run_help(clone, prefix):
     open_page(clone, "help")
+    for _, name, text in blocks(clone / "docs/formulas.md"):
+        if name:
+            pathlib.Path(name).write_text(text)
     for verb in verbs(prefix):
         text = example(verb)
         if man_example(prefix, verb).strip() != text.strip():

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_engine.c: run.engine: torch gives the numbers of PEAT's own engine in all that a cell has,
- * goes on to the same bits after kills, and refuses in one line what it lacks. Skipped where
- * PyTorch is not installed.
+ * goes on to the same bits after kills, and refuses in one line what it lacks. With --long a grid
+ * is killed and stopped in other ways. Skipped where PyTorch is not installed.
  */
 #include "support/shell.h"
 #include "support/support.h"
@@ -95,13 +95,18 @@ END_TEST
 START_TEST(what_is_missing_is_refused_before_anything_runs)
 {
     write_kinds();
-    shell_says(2, "'engine' in run must be one of peat, torch, not 'tensorflow'",
+    shell_says(2, "'engine' in run must be one of peat, torch, torch.compile, not 'tensorflow'",
                "peat plan kinds.yaml -o r run.engine=tensorflow");
     shell_says(2, "'device: cuda' needs engine: torch", "peat plan kinds.yaml run.device=cuda");
     shell_expect(0, "printf '#!/bin/sh\\nexec /usr/bin/python3 -S \"$@\"\\n' > none; "
                     "chmod +x none");
     shell_says(2, "PyTorch is not there for ",
                "PEAT_PYTHON=./none peat run kinds.yaml -o r run.engine=torch");
+    shell_says(2, "finds no CUDA device",
+               "CUDA_VISIBLE_DEVICES= peat run kinds.yaml -o r run.engine=torch run.device=cuda");
+    shell_expect(0, "$PEAT_PYTHON -c 'import torch; torch.compile' 2>no || { peat run kinds.yaml "
+                    "-o r run.engine=torch.compile 2>&1 | grep -q 'torch.compile: PyTorch .* has "
+                    "none (PyTorch 2.0'; }");
     shell_says(2, "needs 'nowhere', which PEAT_PYTHON names and is not there",
                "PEAT_PYTHON=nowhere peat run kinds.yaml -o r run.engine=torch");
     shell_expect(0,
@@ -113,13 +118,147 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
 }
 END_TEST
 
-int main(void)
+/* As PyTorch says it on a device, from a formula in the third step; the grid goes on. */
+START_TEST(a_cell_that_lacks_memory_says_what_takes_less)
+{
+    write_kinds();
+    shell_write("large.py",
+                "import torch\n"
+                "def bias_rel(delta, step):\n"
+                "    if step > 2:\n"
+                "        raise RuntimeError('CUDA out of memory. Tried to allocate 9 GiB')\n"
+                "    return -delta.abs()[None]\n");
+    shell_says(1, "CUDA out of memory. Tried to allocate 9 GiB",
+               "peat run kinds.yaml -o r -q run.engine=torch 'kind=[answers]' "
+               "'position.scheme=[rotary, ./large.py]' train.steps=20");
+    assert_printed("; less is taken by a smaller train.batch or train.seq_len");
+    shell_says(0, "2 cells: 1 done, 1 oom", "peat status r");
+}
+END_TEST
+
+/* Whether losses are read after each step or after ten. */
+START_TEST(a_loss_that_is_not_finite_ends_the_cell_at_its_step)
+{
+    write_kinds();
+    shell_write("nan.py", "def bias_rel(delta, step):\n"
+                          "    return -delta.abs()[None] * (float('nan') if step == 17 else 1)\n");
+    for (int every = 1; every <= 40; every += 39)
+        shell_says(
+            1, "all cells with kind answers diverged",
+            "peat run kinds.yaml -o every%d -q run.engine=torch 'kind=[answers]' eval.every=0 "
+            "run.checkpoint.every=%d position.scheme=./nan.py",
+            every, every);
+    shell_expect(0, "grep -q 'loss is not finite at step 17' every*/cells/*/result.json && "
+                    "cmp every*/cells/*/ckpt/step-00000017/model.safetensors");
+}
+END_TEST
+
+/* ---- a grid that is killed, stopped and short of things ---- */
+
+static const char grid[] = "version: 2\n"
+                           "name: grid\n"
+                           "defaults:\n"
+                           "  task: {plugin: copy, symbols: 8}\n"
+                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
+                           "  train: {steps: 600, batch: 4, seq_len: 24, lr: 1e-2}\n"
+                           "  eval: {lengths: [8, 11], tokens: 100, every: 200}\n"
+                           "matrix: {position.scheme: [none, rotary, alibi]}\n"
+                           "seeds: 4\n"
+                           "report: {metric: loss}\n"
+                           "run: {engine: torch, jobs: 2, threads: 1, checkpoint: {every: 20}}\n";
+
+/* Shell: until the condition holds, for some minutes. */
+#define UNTIL(condition)                                                                           \
+    "for i in $(seq 2000); do " condition " && break; sleep 0.1; done; " condition
+
+/* The undisturbed grid in `a`, and its table. */
+static void run_grid(const char *settings)
+{
+    shell_write("grid.yaml", grid);
+    shell_expect(0, "peat run grid.yaml -o a -q %s && peat results a > table", settings);
+}
+
+static void assert_same_grid(void)
+{
+    shell_expect(0, "peat results b | diff table -");
+    shell_expect(0, "for c in a/cells/*; do for f in ckpt/*/model.safetensors metrics.jsonl; do "
+                    "cmp $c/$f b/${c#a/}/$f || exit 1; done; done");
+    shell_says(0, " 0 problems", "peat verify b");
+}
+
+/* Of the run, of one of its cells and of the PyTorch of a cell in turn. */
+START_TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
+{
+    run_grid("");
+    for (int i = 0; i < 5; i++)
+        shell_expect(
+            0,
+            "was=$(ls b/cells/*/ckpt); peat run grid.yaml -o b -q --retry-failed >out 2>&1 & "
+            "run=$! victim=$!; " UNTIL(
+                "test \"$(ls b/cells/*/ckpt)\" != \"$was\"") "; sleep $(awk 'BEGIN {srand(%d + "
+                                                             "'$$'); print rand()}'); "
+                                                             "for up in $(seq %d); do "
+                                                             "victim=$(pgrep -P $victim | head "
+                                                             "-1); done; "
+                                                             "kill -9 $victim $run; wait; true",
+            i, i % 3);
+    shell_expect(0, "peat run grid.yaml -o b -q --retry-failed");
+    shell_expect(0, "grep -q 'continues from step' b/cells/*/log.txt");
+    assert_same_grid();
+}
+END_TEST
+
+START_TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
+{
+    run_grid("seeds=1");
+    /* Weights are larger than a file may be. */
+    shell_says(1, "File too large", "ulimit -f 12; peat run grid.yaml -o b -q seeds=1");
+    shell_says(1, "took longer than ",
+               "peat run grid.yaml -o b -q seeds=1 --retry-failed "
+               "run.timeout=1s");
+    shell_says(0, "3 cells: 3 timeout", "peat status b");
+    shell_expect(0, "peat run grid.yaml -o b -q seeds=1 --retry-failed");
+    assert_same_grid();
+    shell_expect(0, "peat run grid.yaml -o c -q seeds=1 train.steps=100000000 >said 2>&1 & "
+                    "echo $! > pid; " UNTIL("peat status c | grep -q running"));
+    shell_says(2, "is being run by", "peat run grid.yaml -o c -q seeds=1 train.steps=100000000");
+    shell_expect(0, "kill -TERM $(cat pid); " UNTIL("! kill -0 $(cat pid) 2>kill"));
+}
+END_TEST
+
+static const char over[] = "'train.lr=[1e-4, 1e-2]' 'position.scheme=[none, alibi]' seeds=3 "
+                           "'report.best_over={axes: train.lr, choose: [0, 1], length: 8}'";
+
+START_TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
+{
+    run_grid(over);
+    shell_expect(0,
+                 "peat run grid.yaml -o b -q %s & run=$!; " UNTIL(
+                     "ls b/cells/*/ckpt/step*") "; kill -TERM $run; ! wait $run",
+                 over);
+    shell_expect(0, "peat run grid.yaml -o b -q %s", over);
+    shell_expect(0, "peat results b | diff table -");
+    shell_expect(0,
+                 "peat run grid.yaml -o c -q run.engine=peat %s && ls b/cells/*/result.json | "
+                 "sed s/^b/c/ > theirs && ls c/cells/*/result.json | diff theirs -",
+                 over);
+}
+END_TEST
+
+int main(int argc, char **argv)
 {
     if (!is_here("PEAT PEAT_SOURCE python3-torch"))
         return SKIPPED;
     setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
+    if (argc > 1 && strcmp(argv[1], "--long") == 0)
+        return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 900},
+                        TESTS(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table,
+                              a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing,
+                              a_rate_is_chosen_by_an_interrupted_run_as_by_peat));
     return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
                     TESTS(both_engines_measure_the_same, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
+                          a_cell_that_lacks_memory_says_what_takes_less,
+                          a_loss_that_is_not_finite_ends_the_cell_at_its_step,
                           what_is_missing_is_refused_before_anything_runs));
 }

@@ -105,7 +105,7 @@ static const struct {
     {"compare rotary learned twice",
      "peat: the run directory comes first: peat compare runs/twice rotary learned\n"},
     {"train twice", "peat: unknown verb 'train' of 'peat'; did you mean 'run'?\n"},
-    {"run twice --seeds 5", "; settings are written key=value, as in seeds=5\n"},
+    {"run twice --seeds 5", "; settings are written key=value, as in seeds=5 or run.device=cuda\n"},
     {"logs rotary.-.s0 twice",
      "peat: the run directory comes first: peat logs runs/twice rotary.-.s0\n"},
 };

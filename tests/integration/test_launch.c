@@ -178,6 +178,18 @@ START_TEST(submitted_cells_give_the_table_of_a_local_run)
 }
 END_TEST
 
+START_TEST(submitted_cells_of_pytorch_give_the_table_of_a_local_run)
+{
+#define BY_TORCH "seeds=1 'position.scheme=[none, alibi]' run.engine=torch"
+    if (!is_here("python3-torch"))
+        return;
+    shell_expect(0, "export PEAT_PYTHON=/usr/bin/python3; peat run grid.yaml -o local " BY_TORCH
+                    " && " STAND_IN "peat run grid.yaml --launcher slurm -o far " BY_TORCH);
+    shell_expect(0, "grep -rq -- '--engine torch --device cpu ' far/slurm");
+    assert_same_numbers("local", "far");
+}
+END_TEST
+
 START_TEST(nothing_left_submits_nothing_and_prints_the_table)
 {
     shell_expect(0, "peat run grid.yaml -o runs %s", one_cell);
@@ -382,6 +394,7 @@ int main(void)
         TESTS(dry_run_prints_the_scripts_and_makes_nothing, notice_is_a_part_of_short_times,
               dry_run_counts_only_what_is_to_be_done, what_slurm_can_not_do_is_refused,
               submitted_cells_give_the_table_of_a_local_run,
+              submitted_cells_of_pytorch_give_the_table_of_a_local_run,
               nothing_left_submits_nothing_and_prints_the_table,
               submission_that_lives_is_refused_by_name,
               array_that_is_no_job_number_reaches_no_program,

@@ -41,8 +41,8 @@ START_TEST(a_wrong_number_is_found)
 {
     shell_expect(0,
                  "cp -r \"$PEAT_SOURCE\"/python . && sed -i 's/+ eps).sqrt()/+ 2 * eps).sqrt()/' "
-                 "python/peat/torch/model.py && ! cmp -s python/peat/torch/model.py "
-                 "\"$PEAT_SOURCE\"/python/peat/torch/model.py");
+                 "python/peat/torch/pieces.py && ! cmp -s python/peat/torch/pieces.py "
+                 "\"$PEAT_SOURCE\"/python/peat/torch/pieces.py");
     assert_agree("few.yaml 'kind=[shaw]'", 1);
     shell_says(1, "1 of 1 cells differ by more than 1e-09",
                "OMP_NUM_THREADS=1 PYTHONPATH=python /usr/bin/python3 -m peat.torch check files");

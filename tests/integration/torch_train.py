@@ -208,7 +208,7 @@ make = {'text': text_batch, 'text_pair': text_pair_batch}.get(task['plugin'], qu
 training = peat.torch.Training(start, meta, dtype=torch.float64)
 seen = {}  # step: loss, norm of the gradient
 for t in range(1, train['steps'] + 1):
-    seen[t] = training.step({name: torch.tensor(x) for name, x in make(t, train['batch']).items() if x})
+    seen[t] = [float(x) for x in training.step({name: torch.tensor(x) for name, x in make(t, train['batch']).items() if x})]
 W = dict(training.model.named_parameters())
 
 worst, checked = 0.0, 0

@@ -348,6 +348,17 @@ START_TEST(each_thing_has_one_spelling)
 }
 END_TEST
 
+/* A name that stands in many files is not found by searching for it. */
+START_TEST(a_static_function_shares_its_name_with_two_others_at_most)
+{
+    ck_assert_int_eq(system("cd \"$PEAT_SOURCE\" && "
+                            "! grep -rhoE '^static [^(=;]*\\(' core --include='*.c' | "
+                            "grep -oE '[a-z0-9_]+\\($' | sort | uniq -c | "
+                            "grep -vE '^ +[123] ' >&2"),
+                     0);
+}
+END_TEST
+
 /* Layout is clang-format's; its versions differ, so one alone decides. Headers whose tables of
  * fields are aligned by hand are left out. */
 START_TEST(sources_are_as_clang_format_makes_them)
@@ -593,6 +604,7 @@ int main(void)
 {
     return run_list((struct tests){"layout", .seconds = 60, .needs = "PEAT_SOURCE"},
                     TESTS(json_is_written_in_one_place, each_thing_has_one_spelling,
+                          a_static_function_shares_its_name_with_two_others_at_most,
                           sources_are_as_clang_format_makes_them, documents_name_files_that_exist,
                           all_rooms_are_on_the_map, each_library_is_known_to_one_file,
                           processes_and_options_are_handled_in_one_place,

@@ -4,7 +4,7 @@
 
 #include <check.h>
 
-#include "autograd/stretch.h"
+#include "autograd/recompute.h"
 #include "support/products.h"
 
 /* --- inputs -------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static void check_unread(const struct gradcase *c)
     struct run whole, rest;
     run_init(&whole, c, PEAT_F32, 1, false, 0.0);
     run_init(&rest, c, PEAT_F32, 1, false, 0.0);
-    stretch_mark(&rest.g, 0, rest.g.n_node);
+    recompute_mark(&rest.g, 0, rest.g.n_node);
     for (int i = 0; i < rest.g.n_node; i++) {
         peat_node *n = rest.g.node[i];
         if (!n->read && !n->view_of && n->value.dtype == PEAT_F32)

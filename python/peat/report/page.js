@@ -36,7 +36,7 @@ function addFilter(table) {
   const heads = [...table.tHead.rows[0].cells];
   box.className = 'filter';
   text.type = 'search';
-  text.placeholder = text.ariaLabel = 'rows that have this text';
+  text.placeholder = text.ariaLabel = 'rows with this text';
   text.oninput = () => {
     for (const row of table.tBodies[0].rows) { row.hidden = !row.textContent.includes(text.value); }
   };

@@ -80,12 +80,11 @@ def train_one(options, path, checkpoint, device, rank, world):
         x.restore(checkpoint)
     feed = Feed(x.config, options.feed or (), peat)
     while x.done < x.train["steps"] and not x.diverged:
-        batch = feed.batch(x.done + 1)
+        batches = [feed.batch(x.done + 1 + i) for i in range(x.at_once(options.every))]
         start = time.perf_counter()
-        loss, norm = x.step(batch)
-        x.note(loss, norm, time.perf_counter() - start)
+        x.note([x.step(batch) for batch in batches], start)
         if rank == 0 and x.done % options.every == 0:
-            print(f"step {x.done} of {x.train['steps']}: loss {loss:.4f}", file=sys.stderr)
+            print(f"step {x.done} of {x.train['steps']}: loss {x.last_loss:.4f}", file=sys.stderr)
             if checkpoint:
                 x.save(checkpoint)
     if rank == 0:

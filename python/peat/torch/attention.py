@@ -10,6 +10,10 @@ import torch.nn.functional as F
 FUSED = getattr(F, "scaled_dot_product_attention", None)  # PyTorch 2
 
 
+#: Arguments that differ between layers.
+OF_LAYER = ("q", "k", "v", "x_q", "x_k", "layer", "state", *(f"{w}_{x}" for w in "Wb" for x in "qkv"))
+
+
 def added(a, b):
     return b if a is None else a if b is None else a + b
 
@@ -98,7 +102,7 @@ class Group:
         return term if term.shape[1] in (1, self.end - self.begin) else term[:, self.begin - first:self.end - first]
 
     def bias(self, part, **seen):
-        """The sum of bias and bias_rel; computed once for all layers where the scheme trains nothing."""
+        """The sum of bias and bias_rel; computed once for all layers where it is the same in all."""
         if not (part.has("bias") or part.has("bias_rel")):
             return None
         kept, key = self.q_side.own, (part, self.k_side)
@@ -106,7 +110,7 @@ class Group:
             return self.of_heads(part, kept[key])
         term = self.differences(part) if part.has("bias_rel") else None
         term = added(term, self.run(part, "bias", **seen) if part.has("bias") else None).to(seen["q"].dtype)
-        if not part.shared and not part.of_layer and not part.asks("bias", "q", "k", "v", "x_q", "x_k", "layer", "state"):
+        if not part.of_layer and not any(part.asks(h, *OF_LAYER) for h in ("bias_rel", "bias")):
             kept[key] = term
         return self.of_heads(part, term)
 
@@ -120,7 +124,7 @@ class Group:
         for part in self.parts:
             bias = added(bias, self.bias(part, **seen))
             if part.has("score_add"):
-                score = added(score, self.run(part, "score_add", **seen))
+                score = added(score, self.of_heads(part, self.run(part, "score_add", **seen)))
         bias, score, scale = self.behind(bias, q, k), self.behind(score, q, k), self.scale(q.shape[-1])
         needed = any(part.has(h) for part in self.parts for h in ("logits", "softmax", "weights", "carry")) or any(
             part.asks("context", "W") for part in self.parts)
@@ -150,7 +154,8 @@ class Group:
 
     def fused(self, q, k, v, bias, scale):
         """scaled_dot_product_attention divides by the root of the width; rows that see nothing become 0."""
-        q = q * (scale * math.sqrt(q.shape[-1]))
+        own = scale * math.sqrt(q.shape[-1])
+        q = q if own == 1 else q * own
         if bias is None and self.q_side is self.k_side and self.q_side.only_causal:
             return FUSED(q, k, v, is_causal=True)
         any_key = None if self.k_side.pad is None else self.mask.any(-1, keepdim=True)

@@ -8,6 +8,21 @@ import torch.nn.functional as F
 from .files import F64, Refused, part_of, read_tensors
 
 
+def on_device(batch, device):
+    """The batch on a device, from pinned memory. What must be known of its numbers is read before, as to read from a GPU is to
+    wait for it: `padded`, whether rows begin with padding."""
+    if "padded" in batch:
+        return dict(batch)
+    pos = batch.get("pos")
+    if pos is not None and bool((pos == pos[:, :1]).all()):
+        batch = {**batch, "pos": pos[:, :1]}
+    padded = {k: bool(batch[k][:, 0].any()) for k in ("pad", "source_pad") if batch.get(k) is not None}
+    pinned = device.type == "cuda"
+    moved = {k: (v.pin_memory() if pinned and v.device.type == "cpu" else v).to(device, non_blocking=pinned)
+             for k, v in batch.items()}
+    return {**moved, "padded": padded}
+
+
 class Side:
     """The rows of a sequence as schemes see them. pos [n, T] and grid [axes, n, T] are positions in double; n is 1
     where all rows have the same, else B."""
@@ -21,7 +36,7 @@ class Side:
         flags = ("source_pad", "source_special") if source else ("pad", "special")
         self.pad, self.special = (None if get(f) is None else get(f).bool() for f in flags)
         self.document = None if source else get("document")
-        self.sequence = get("sequence")
+        self.sequence, self.padded_first = get("sequence"), get("padded").get(flags[0], False)
         pos = None if source else get("pos")
         lead = int(class_first)
         start = self.starts()
@@ -30,9 +45,7 @@ class Side:
         else:
             place = torch.arange(self.T, device=self.device).expand(self.B, -1)
             self.pos = (place - torch.where(start, place, 0).cummax(1).values).to(F64)
-        self.grid = None if pos is None else pos
-        if self.grid is not None and bool((self.grid == self.grid[:, :1]).all()):
-            self.grid = self.grid[:, :1]
+        self.grid = pos
         if class_first:
             self._lead(lead, batch)
         self.total = total or self.T
@@ -41,7 +54,7 @@ class Side:
 
     def starts(self):
         """Where documents begin, and what stands behind padding in front, [B, T]; None: only in front of rows."""
-        if self.document is None and (self.pad is None or not bool(self.pad[:, 0].any())):
+        if self.document is None and not self.padded_first:
             return None
         first = self._changes()
         if self.pad is not None:

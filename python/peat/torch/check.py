@@ -23,31 +23,32 @@ def apart(ours, theirs):
     return float((ours - theirs).abs().max() / max(1.0, float(theirs.abs().max())))
 
 
-def differences(path: str, program: str = "peat") -> dict:
-    """What this module makes of the first batch of an exported file, against what PEAT did: {what: difference}."""
+def differences(path: str, program: str = "peat", device="cpu") -> dict:
+    """What this module makes of the first batch of an exported file in double precision on a device, against what PEAT did:
+    {what: difference}."""
     tensors, config, resolved, meta = read_cell(path)
     kept = part_of(tensors, "batch.")
     if not kept:
         raise Refused(f"'{path}' has no batch: `peat export DIR CELL --batch -o FILE` writes one")
-    model = Model({n: t.double() for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved, program)
+    model = Model({n: t.to(device, F64) for n, t in tensors.items() if not n.startswith("batch.")}, config, resolved, program)
     found = {}
 
     def compare(name, batch):
         out = model(batch)
         logits = out if isinstance(out, tuple) else (out,)
         for word, ours in zip(("logits", "classes"), logits):
-            found[f"{name} {word}"] = apart(ours.detach().reshape(batch[word].shape), batch[word])
+            found[f"{name} {word}"] = apart(ours.detach().cpu().reshape(batch[word].shape), batch[word])
         return out
     model.train()
     model.step = 1
     batch = part_of(kept, "train.")
     loss = loss_of(compare("training", batch), batch)
-    found["loss"] = apart(loss.detach().reshape(1), batch["loss"])
+    found["loss"] = apart(loss.detach().cpu().reshape(1), batch["loss"])
     loss.backward()
     of = part_of(kept, "grad.")
     for name, w in model.named_parameters():
         if name in of:
-            ours = torch.zeros_like(of[name]) if w.grad is None else w.grad
+            ours = torch.zeros_like(of[name]) if w.grad is None else w.grad.cpu()
             found["gradient of " + name] = apart(ours, of[name])
     model.eval()
     model.step = int(meta["peat_step"])

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The passes of a cell that `peat run` trains with run.engine: torch.
 
-  engine.py PID             started by `peat cell` PID, with a socket as standard output
-  engine.py --check DEVICE  whether PyTorch and the device are there; otherwise one line and status 1
+  engine.py PID                     started by `peat cell` PID, with a socket as standard output
+  engine.py --check ENGINE DEVICE   whether PyTorch and the device are there; otherwise one line and status 1
 
 A message is the length of a safetensors file (8 bytes) and the file, whose metadata have the command or the answer:
-`build` a model of its weights, `load` weights and moments, a `step` with a batch, `forward` for logits, and `fetch` for
-weights and moments. PEAT has all else: batches, the end of the training, the curve, checkpoints and results.
+`build` a model of its weights, `load` weights and moments, a `step` with a batch, which has no answer, the `losses` of the
+steps since the last, `forward` for logits, and `fetch` for weights and moments. PEAT has all else: batches, the end of the training, the curve, checkpoints and results.
 """
 from __future__ import annotations
 
 import ctypes
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -25,13 +26,20 @@ from peat import safetensors  # noqa: E402
 from peat.reading import Refused  # noqa: E402
 
 
-def look_for(device: str):
-    """PyTorch, or a refusal where it or the device is missing."""
+def look_for(engine: str, device: str):
+    """PyTorch, or a refusal where it, what it compiles with or the device is missing."""
     try:
         import torch
     except ImportError as e:
         raise Refused(f"PyTorch is not there for {sys.executable} ({e}; Debian: python3-torch; PEAT_PYTHON names another "
                       "interpreter)") from None
+    if engine == "torch.compile":
+        if not hasattr(torch, "compile"):
+            raise Refused(f"run.engine: torch.compile: PyTorch {torch.__version__} has none (PyTorch 2.0 and later); torch does "
+                          "the same in more kernels")
+        compiler = os.environ.get("CC" if device == "cuda" else "CXX", "gcc" if device == "cuda" else "g++")
+        if not shutil.which(compiler):
+            raise Refused(f"run.engine: torch.compile: PyTorch compiles with '{compiler}', which is not there (Debian: g++)")
     if device == "cuda" and not torch.cuda.is_available():
         raise Refused(f"run.device: cuda: PyTorch {torch.__version__} of {sys.executable} finds no CUDA device")
     return torch
@@ -61,16 +69,34 @@ class Channel:
 class Engine:
     """Answers commands: each method takes tensors and metadata, and returns arrays and facts."""
 
+    torch = training = None
+
     def build(self, tensors, meta):
-        torch = self.torch = look_for(meta["device"])
+        for place in ("FX_GRAPH", "AUTOGRAD"):  # cells of a shape share what one of them has compiled
+            os.environ.setdefault(f"TORCHINDUCTOR_{place}_CACHE", "1")
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # no processes beside this one
+        torch = self.torch = look_for(meta["engine"], meta["device"])
         from peat.torch.training import Training
         torch.set_num_threads(int(meta["threads"]))
         if meta["device"] == "cuda":
             os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
+        if hasattr(torch.utils, "deterministic"):
+            torch.utils.deterministic.fill_uninitialized_memory = False  # nothing reads what was not written
         found = tuple(((p["kind"], p["id"]), p["path"]) for p in json.loads(meta["plugins"]))
-        self.training = Training(self.read(tensors), meta, meta["device"], program=found)
+        self.training = Training(self.read(tensors), meta, meta["device"], program=found,
+                                 compiled=meta["engine"] == "torch.compile")
+        self.steps = []
         return {}, {"by": self.training.by(), "formulas": json.dumps(self.training.formulas())}
+
+    def room(self):
+        """What a cell had where memory ran out, and what takes less."""
+        had, cuda = "", self.torch.cuda
+        if self.training and self.training.device.type == "cuda":
+            free, all_of_it = cuda.mem_get_info()
+            had = (f"; the cell had {cuda.max_memory_allocated() / 2 ** 30:.1f} GiB, and {free / 2 ** 30:.1f} of the device's "
+                   f"{all_of_it / 2 ** 30:.1f} GiB were free")
+        return had + "; less is taken by a smaller train.batch or train.seq_len, precision: bf16, and fewer cells at once (run.jobs)"
 
     @staticmethod
     def read(tensors):
@@ -94,8 +120,8 @@ class Engine:
                 w.copy_(given[name])
         updates = int(meta["updates"])
         for w in x.named.values() if updates else ():
-            x.adamw.state[w] = {"step": torch.tensor(float(updates)), "exp_avg": torch.zeros_like(w),
-                                "exp_avg_sq": torch.zeros_like(w)}
+            x.adamw.state[w] = {"step": torch.tensor(float(updates), device=x.device if x.fused else "cpu"),
+                                "exp_avg": torch.zeros_like(w), "exp_avg_sq": torch.zeros_like(w)}
         for name, t in self.state().items():
             if name.startswith("opt.") and updates:
                 t.copy_(given[name])
@@ -104,11 +130,16 @@ class Engine:
     def step(self, tensors, meta):
         x = self.training
         x.done = int(meta["step"]) - 1
-        loss, norm = x.model.train() and x.step(self.read(tensors))
+        self.steps.append(x.model.train() and x.step(self.read(tensors)))
         if x.done == 1 and x.unreached:
             raise Refused(f"no gradient reaches '{x.unreached[0]}': no formula that acts uses it, or it is cut off by detach "
                           "or a step")
-        return {}, {"loss": repr(loss), "norm": repr(norm)}
+        return {}, {}
+
+    def losses(self, tensors, meta):
+        loss, norm = self.torch.stack([x for step in self.steps for x in step]).view(-1, 2).T
+        self.steps = []
+        return self.arrays({"loss": loss, "norm": norm}), {}
 
     def forward(self, tensors, meta):
         x, batch = self.training, self.read(tensors)
@@ -135,16 +166,19 @@ class Engine:
         return arrays_of(tensors)
 
 
+def lacks_memory(e) -> bool:
+    return isinstance(e, MemoryError) or any(text in str(e) for text in ("out of memory", "not enough memory")) or (
+        e.__cause__ is not None and lacks_memory(e.__cause__))
+
+
 def answer(engine, tensors, meta):
     """Arrays and facts; an error is a fact in one line."""
     try:
         return getattr(engine, meta["command"])(tensors, meta)
-    except Refused as e:
-        return {}, {"error": str(e)}
     except Exception as e:  # noqa: BLE001
-        line = f"{type(e).__name__}: {e}".split("\n")[0]
-        memory = "out of memory" in line or "not enough memory" in line or isinstance(e, MemoryError)
-        return {}, {"error": f"PyTorch: {line}", **({"memory": "1"} if memory else {})}
+        line = f"{type(e).__name__}: {e}".replace("raised:\n", "raised ").split("\n")[0]
+        line = str(e) if isinstance(e, Refused) else f"PyTorch: {line}"
+        return {}, {"error": line + engine.room(), "memory": "1"} if lacks_memory(e) else {"error": line}
 
 
 def end_with(parent: int):
@@ -160,19 +194,22 @@ def end_with(parent: int):
 def main():
     if sys.argv[1] == "--check":
         try:
-            look_for(sys.argv[2])
+            look_for(*sys.argv[2:])
         except Refused as e:
             print(e, end="")
             sys.exit(1)
         return
-    channel, engine = Channel(), Engine()
+    channel, engine, failed = Channel(), Engine(), None
     end_with(int(sys.argv[1]))
     while True:
         message = channel.receive()
         if message is None:
             return
-        arrays, facts = answer(engine, *message)
-        channel.send(arrays, **facts)
+        arrays, facts = failed or answer(engine, *message)
+        if message[1]["command"] != "step":
+            channel.send(arrays, **facts)
+        elif "error" in facts:
+            failed = arrays, facts
 
 
 if __name__ == "__main__":

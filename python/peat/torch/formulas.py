@@ -110,32 +110,88 @@ class Formula:
         except Refused:
             raise
         except Exception as e:
-            raise Refused(f"{self.place(e)}: {hook}{of_layer(call)}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''} "
+            said = str(e).splitlines()[0] if str(e) else ""
+            raise Refused(f"{self.place(e)}: {hook}{of_layer(call)}: {type(e).__name__}: {said} "
                           f"({', '.join(shapes(given)) or 'no tensors'})") from e
         self.check(hook, call, made)
         return made
 
     def place(self, e: Exception) -> str:
-        """The file with the line of it that an error came from."""
-        lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
-        return f"{self.path}:{lines[-1]}" if lines else self.path
+        """The file with the line of it that an error came from, and the column where this Python knows it (3.11)."""
+        lines = [f for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
+        column = getattr(lines[-1], "colno", None) if lines else None
+        return f"{self.path}:{lines[-1].lineno}{'' if column is None else f':{column + 1}'}" if lines else self.path
 
     def check(self, hook: str, call: Call, made):
-        """Refuses a result that is no tensor, or whose shape is not that of what the hook changes."""
+        """Refuses results that the model cannot use: their number, shapes, dtype and device."""
         if made is None and hook == "own_positions":
             return
-        for part, name in zip(made if isinstance(made, (tuple, list)) else [made], SHAPED.get(hook, [None])):
-            like = call.given.get(name)
-            last = -1 if hook == "qkv" and name in "qk" else None  # queries and keys may become wider
-            if not isinstance(part, torch.Tensor) or (like is not None and part.shape[:last] != like.shape[:last]):
-                found = f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
-                raise Refused(f"{self.path}: {hook}{of_layer(call)} returned {found}"
-                              + ("" if like is None else f", and {name} is {list(like.shape)}"))
+        parts, wanted = list(made) if isinstance(made, (tuple, list)) else [made], expected(hook, call)
+        if hook == "qkv" and len(parts) == 2:
+            wanted = wanted[:2]
+        if wanted and len(parts) != len(wanted):
+            raise self.wrong(hook, call, f"{len(parts)} results, not {len(wanted)}")
+        for part, (name, like, shape) in zip(parts, wanted or [("", None, None)] * len(parts)):
+            if not isinstance(part, torch.Tensor):
+                raise self.wrong(hook, call, f"a {type(part).__name__}, not a tensor")
+            is_like = "" if like is None else f", and {name} is {list(like.shape)}"
+            if shape and not fits(part.shape, shape):
+                raise self.wrong(hook, call, f"a tensor {list(part.shape)}{is_like or ', not ' + described(shape)}")
+            if hook != "prepare" and not part.is_floating_point():
+                raise self.wrong(hook, call, f"{word(part.dtype)}, not real numbers")
+            if like is not None and part.dtype != like.dtype and not autocast():
+                raise self.wrong(hook, call, f"{word(part.dtype)}, not {word(like.dtype)}, as {name} has")
+            if part.device.type != call.q.device.type:
+                raise self.wrong(hook, call, f"a tensor on {part.device}, and its arguments are on {call.q.device}; "
+                                             "make tensors with device=pos.device")
+        if hook == "qkv" and parts[0].shape[-1] != parts[1].shape[-1]:
+            raise self.wrong(hook, call, f"q of width {parts[0].shape[-1]} and k of width {parts[1].shape[-1]}")
+
+    def wrong(self, hook: str, call: Call, what: str) -> Refused:
+        line = getattr(self.module, hook).__code__.co_firstlineno
+        return Refused(f"{self.path}:{line}: {hook}{of_layer(call)} returned {what}")
 
 
-#: Of hooks that change tensors: the arguments whose shapes the results have.
-SHAPED = {"qkv": "qkv", "hidden": ("xq", "xk", "xv"), "residual": "x", "logits": "S", "softmax": "S", "weights": "W",
-          "context": "o", "carry": ()}
+def autocast() -> bool:
+    """Whether PyTorch chooses the dtype of products."""
+    return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
+
+
+def word(dtype) -> str:
+    return str(dtype).replace("torch.", "")
+
+
+#: Of hooks that change tensors: the names of these.
+CHANGED = {"qkv": "qkv", "hidden": ("xq", "xk", "xv"), "residual": "x", "logits": "S", "softmax": "S", "weights": "W",
+           "context": "o"}
+
+
+def expected(hook: str, call: Call) -> list:
+    """(name, tensor or None, lengths) of each result: a length is a number, None for any, or a tuple of numbers."""
+    B, T, H = call.q.B, call.q.T, call.given.get("H", call.part.H)
+    if hook in CHANGED:
+        like = [(n, call.given[n]) for n in CHANGED[hook]]
+        return [(n, x, (*x.shape[:-1], None) if hook == "qkv" and n != "v" else tuple(x.shape)) for n, x in like]
+    if hook == "encode":
+        return [("", None, ((1, B), T, call.part.model.stream_width))]
+    if hook == "bias_rel":
+        return [("", None, ((1, H), call.given["delta"].shape[-1]))]
+    if hook in ("bias", "score_add"):
+        return [("", None, ((1, B), (1, H), (1, T), (1, call.k.T)))]
+    if hook == "merge":
+        x = call.given["x"][0]
+        return [("", None, (*x.shape[:2], call.part.model.D))]
+    return []
+
+
+def fits(shape, wanted) -> bool:
+    return len(shape) == len(wanted) and all(w is None or n in (w if isinstance(w, tuple) else (w,))
+                                             for n, w in zip(shape, wanted))
+
+
+def described(wanted) -> str:
+    words = ["|".join(str(n) for n in dict.fromkeys(w)) if isinstance(w, tuple) else str(w) for w in wanted]
+    return f"[{', '.join(words)}]"
 
 
 def of_layer(call: Call) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import math
 import os
 
 import torch
 import torch.nn.functional as F
 
+from . import pieces
 from .attention import Group, groups
-from .batches import Side
+from .batches import Side, on_device
 from .draws import stream, substream, uniform
 from .files import Refused, read_cell
 from .formulas import Part
@@ -36,7 +38,7 @@ class Stack:
     def merge(self, x, side, pos):
         """The combination of streams [B or 1, T, d]; the first is that of tokens."""
         if not self.combine:
-            return sum(x)
+            return functools.reduce(torch.add, x)
         if len(x) < self.combine.formula.constant("min_streams", 2):
             return x[0]
         return self.combine.run("merge", side, x=[s.expand(len(x[0]), -1, -1) for s in x], pos=pos)
@@ -60,6 +62,7 @@ class Model(torch.nn.Module):
         m = self.options = dict(DEFAULTS, **config["model"])
         self.arch, self.seed, self.step, self.first_row = m["arch"], int(config["seed"]), 0, 0
         self.total = None  # length of the whole row, where a batch has the beginnings of rows
+        self.compiled = False  # whether training goes through torch.compile
         self.H, d_model = m["n_head"], m["d_model"]
         self.D = tensors["block.0.norm1.weight"].shape[0]
         self.C = self.D // self.H
@@ -92,6 +95,9 @@ class Model(torch.nn.Module):
 
     def _width_of_streams(self, d_model):
         p = self.config["position"].get("combine")
+        id = os.path.splitext(os.path.basename(p["plugin"]))[0] if p else ""
+        if id + ".widths" in self.resolved:  # of tokens, positions, ...
+            return int(self.resolved[id + ".widths"][1])
         if not p or "d_pos" not in p:
             return d_model
         name = os.path.splitext(os.path.basename(p["plugin"]))[0]
@@ -110,36 +116,45 @@ class Model(torch.nn.Module):
 
     # ---- parts
 
+    def piece(self, f):
+        """A function of pieces.py, compiled where training is."""
+        return pieces.compiled(f) if self.compiled and self.training else f
+
+    def norms(self, name, kind=None):
+        return kind or self.options["norm"], self.options["norm_eps"], *self.product(name)
+
     def norm(self, x, name, kind=None):
-        w, eps = self.weight(name + ".weight"), self.options["norm_eps"]
-        if (kind or self.options["norm"]) == "rms":
-            return x / ((x * x).mean(-1, keepdim=True) + eps).sqrt() * w
-        return F.layer_norm(x, x.shape[-1:], w, self.weight(name + ".bias"), eps)
+        return pieces.norm(x, *self.norms(name, kind))
+
+    def product(self, name):
+        return self.weight(name + ".weight"), self.weight(name + ".bias")
 
     def linear(self, x, name):
-        return F.linear(x, self.weight(name + ".weight"), self.weight(name + ".bias"))
+        return F.linear(x, *self.product(name))
 
-    def dropout(self, x, stack, place, layer):
+    def dropped(self, x, stack, place, layer):
+        """What dropout keeps of a tensor of x's shape, and its p; None: there is no dropout."""
         p = self.options["dropout"]
         if p == 0 or not self.training:
-            return x
+            return None
         key = substream(substream(stream(self.seed, stack.drops, place), layer), self.step).to(x.device)
         first = self.first_row * x[0].numel()
-        keep = uniform(key, first + torch.arange(x.numel(), device=x.device)) >= p
-        return x * keep.reshape(x.shape) / (1 - p)
+        return (uniform(key, first + torch.arange(x.numel(), device=x.device)) >= p).reshape(x.shape), p
 
-    def projected(self, name, inputs):
-        """Queries, keys and values, [B, H, T, C], of their inputs [B, T, D]; one product where these are the same."""
-        w, b = self.weight(name + ".qkv.weight"), self.weight(name + ".qkv.bias")
+    def projected(self, name, inputs, made):
+        """Queries, keys and values, [B, H, T, C], of their inputs [B, T, D]; one product where these are the same, which
+        may be made already."""
+        w, b = self.product(name + ".qkv")
         if inputs[0] is inputs[1] is inputs[2]:
-            made = F.linear(inputs[0], w, b).chunk(3, -1)
+            made = (F.linear(inputs[0], w, b) if made is None else made).chunk(3, -1)
         else:
             made = [F.linear(x, *rows) for x, *rows in zip(inputs, w.chunk(3), [None] * 3 if b is None else b.chunk(3))]
         return [y.reshape(*y.shape[:2], self.H, self.C).transpose(1, 2) for y in made]
 
-    def attention(self, name, layer, inputs, q_side, k_side, mask, schemes):
-        """inputs of queries, keys, values; mask [1|B, Tq, Tk] of what is seen, with the front."""
-        q, k, v = self.projected(name, inputs)
+    def attention(self, name, layer, inputs, q_side, k_side, mask, schemes, made=None):
+        """inputs of queries, keys, values; mask [1|B, Tq, Tk] of what is seen, with the front. [B, Tq, D], before the
+        last product."""
+        q, k, v = self.projected(name, inputs, made)
         kind = self.options["qk_norm"]
         if kind != "none":
             q, k = self.norm(q, name + ".q_norm", kind), self.norm(k, name + ".k_norm", kind)
@@ -149,7 +164,7 @@ class Model(torch.nn.Module):
             heads = (q, k, v) if end - begin == self.H else (x[:, begin:end] for x in (q, k, v))
             out.append(group.forward(*heads))
         o = (out[0] if len(out) == 1 else torch.cat(out, 1)).transpose(1, 2)
-        return self.linear(o.reshape(*o.shape[:2], self.D), name + ".out")
+        return o.reshape(*o.shape[:2], self.D)
 
     def mixer(self, name, kind, x, side, causal):
         if kind == "conv":
@@ -157,13 +172,13 @@ class Model(torch.nn.Module):
             taps = self.weight(name + ".taps")
             a = 0 if causal else (len(taps) - 1) // 2
             u = sum(taps[i] * side.neighbour(k * v, i - a) for i in range(len(taps)))
-            return self.linear(q * u, name + ".out")
+            return q * u
         z, o = self.linear(x, name + ".in").chunk(2, -1)
         f = self.linear(x, name + ".forget").sigmoid()
         half = self.D if causal else (self.D + 1) // 2
         h = torch.cat([self.recurrence(z, f, side, slice(0, half), False),
                        self.recurrence(z, f, side, slice(half, self.D), True)], -1)
-        return self.linear(o.sigmoid() * h, name + ".out")
+        return o.sigmoid() * h
 
     @staticmethod
     def recurrence(z, f, side, part, backwards):
@@ -186,7 +201,8 @@ class Model(torch.nn.Module):
 
     def scaled(self, x):
         s = self.options["embed_scale"]
-        return x * (math.sqrt(self.options["d_model"]) if s == "auto" else s)
+        s = math.sqrt(self.options["d_model"]) if s == "auto" else s
+        return x if s == 1 else x * s
 
     def streams(self, batch, stack, side):
         """Streams at the input as (rows, front); the sites of later ones get theirs."""
@@ -202,7 +218,7 @@ class Model(torch.nn.Module):
             patch = batch["patch"].to(self.weight("patch.weight").dtype)
             x = self.scaled(self.linear(patch, "patch"))
         else:
-            x = self.scaled(self.weight("token.weight")[batch["source" if source else "token"].long()])
+            x = self.scaled(F.embedding(batch["source" if source else "token"].long(), self.weight("token.weight")))
         add(x, None if token_of_class is None else first(token_of_class))
         later = {}
         for i, s in enumerate(stack.schemes):
@@ -270,14 +286,14 @@ class Model(torch.nn.Module):
             if s.has("positions"):
                 side.pos = s.run("positions", side)
         streams, later = self.streams(batch, stack, side)
-        x = self.dropout(self.merged(stack, streams, side), stack, "input", 0)
+        x = self.merged(stack, streams, side)
+        x = pieces.without(x, self.dropped(x, stack, "input", 0))
         mask, after = self.mask(stack, side), m["norm_place"] == "after"
         late = lambda s, y: self.merged(stack, [(y[:, self.front:], y[:, :self.front]), later[s]], side)
 
-        def part(x, norm, place, layer, f):
-            y = f(x if after else self.norm(x, norm))
-            x = x + self.dropout(y, stack, place, layer)
-            return self.norm(x, norm) if after else x
+        def closed(x, y, name, norm, place, layer):
+            last = self.norms(norm) if after else None
+            return self.piece(pieces.closed)(x, y, self.product(name + ".out"), self.dropped(x, stack, place, layer), last)
         for l in range(stack.layers):
             b = f"{stack.at}block.{l}."
             acting = [s for s in layers_schemes if s.acts(l)]
@@ -287,9 +303,14 @@ class Model(torch.nn.Module):
                 if s.has("residual"):
                     x = self.behind_front(x, s.run("residual", side, side, l, x=x[:, self.front:]))
 
-            def mix(y):
-                if m["mixer"] != "attention":
-                    return self.mixer(b + m["mixer"], m["mixer"], y, side, stack.causal)
+            name, norm, made = b + m["mixer"], b + "norm1", None
+            if after:
+                y = x
+            elif m["mixer"] == "attention":
+                y, made = self.piece(pieces.opened)(x, self.norms(norm), self.product(name + ".qkv"))
+            else:
+                y = self.norm(x, norm)
+            if m["mixer"] == "attention":
                 inputs = [y, y, y]
                 for s in acting:
                     if s in later:
@@ -301,24 +322,27 @@ class Model(torch.nn.Module):
                             ("xq", "xk", "xv"), (x[:, self.front:] for x in inputs))))
                         inputs = [self.behind_front(x, y) for x, y in zip(inputs, new)]
                 own = [s for s in acting if s.across != "only"]
-                return self.attention(b + "attention", l, inputs, side, side, mask, own)
-            x = part(x, b + "norm1", "attention", l, mix)
+                y = self.attention(name, l, inputs, side, side, mask, own, made)
+            else:
+                y = self.mixer(name, m["mixer"], y, side, stack.causal)
+            x = closed(x, y, name, norm, "attention", l)
             if crossing:
                 memory, source = crossing
                 unseen = source.pad if source.pad is not None else torch.zeros_like(source.token, dtype=torch.bool)
                 seen = (~unseen)[:, None, :].expand(-1, side.T, -1)
                 over = [s for s in acting if s.across]
-                x = part(x, b + "norm_cross", "cross", l, lambda y: self.attention(
-                    b + "cross", l, [y, memory, memory], side, source, seen, over))
-
-            def mlp(y):
-                for s in acting:
-                    if s.has("carry") and any(s.acts(k) for k in range(l + 1, stack.layers)):
-                        new = s.run("carry", side, side, l, x=y[:, self.front:], W=s.seen)
-                        s.state = list(new) if isinstance(new, (list, tuple)) else [new]
-                return self.linear(act(self.linear(y, b + "mlp.up")), b + "mlp.down")
-            act = ACTIVATIONS[m["activation"]]
-            x = part(x, b + "norm2", "mlp", l, mlp)
+                y = x if after else self.norm(x, b + "norm_cross")
+                y = self.attention(b + "cross", l, [y, memory, memory], side, source, seen, over)
+                x = closed(x, y, b + "cross", b + "norm_cross", "cross", l)
+            norms = self.norms(b + "norm2")
+            for s in acting:
+                if s.has("carry") and any(s.acts(k) for k in range(l + 1, stack.layers)):
+                    y = x if after else pieces.norm(x, *norms)
+                    new = s.run("carry", side, side, l, x=y[:, self.front:], W=s.seen)
+                    s.state = list(new) if isinstance(new, (list, tuple)) else [new]
+            x = self.piece(pieces.fed_forward)(
+                x, None if after else norms, self.product(b + "mlp.up"), pieces.ACTIVATIONS[m["activation"]],
+                self.product(b + "mlp.down"), self.dropped(x, stack, "mlp", l), norms if after else None)
         return x if after else self.norm(x, stack.at + "norm")
 
     def refuse(self, batch):
@@ -339,7 +363,7 @@ class Model(torch.nn.Module):
         batch = {"token": batch} if isinstance(batch, torch.Tensor) else batch
         self.refuse(batch)
         m, like = self.options, next(self.parameters())
-        batch = {k: v.to(like.device) for k, v in batch.items()}
+        batch = on_device(batch, like.device)
         batch["class_id"] = len(self.weight("token.weight")) if self.weight("token.weight") is not None else 0
         side = Side(batch, like, class_first=self.class_first, total=self.total)
         crossing = None
@@ -361,17 +385,6 @@ class Model(torch.nn.Module):
         if m["head"] == "class":
             return pooled @ head.T
         return x @ head.T, pooled @ self.weight("head.class.weight").T
-
-
-def gated(f):
-    def act(y):
-        g, v = y.chunk(2, -1)
-        return f(g) * v
-    return act
-
-
-ACTIVATIONS = {"gelu": F.gelu, "relu": F.relu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh"),
-               "swiglu": gated(F.silu), "geglu": gated(F.gelu)}
 
 
 def listed(x):

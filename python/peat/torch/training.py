@@ -6,30 +6,31 @@ import io
 import json
 import math
 import os
+import time
 
 import torch
-import torch.nn.functional as F
 
 from peat.reading import contents
 
+from . import pieces
+from .batches import on_device
 from .files import F64, Refused, write_tensors
 from .model import Model
 
 
-def loss_of(out, batch, targets=None, rows=None):
+def loss_of(out, batch, targets=None, rows=None, cross_entropy=pieces.cross_entropy):
     """The mean loss over the targets that are not -1, and over rows with classes. With the numbers of targets and of
     rows of a whole batch, the part of its loss that these rows have."""
     logits, classes = out if isinstance(out, tuple) else (out, None)
     total = 0
     if logits.dim() == 3:
-        truth = batch["target"].to(logits.device).long().flatten()
-        n = int((truth >= 0).sum()) if targets is None else targets
-        total = F.cross_entropy(logits.flatten(0, 1), truth, ignore_index=-1, reduction="sum") / n
+        n = int((batch["target"] >= 0).sum()) if targets is None else targets
+        total = cross_entropy(logits.flatten(0, 1), batch["target"].to(logits.device).long().flatten()) / n
     else:
         classes = logits
     if classes is not None:
         label = batch["label"].to(classes.device).long()
-        total = total + F.cross_entropy(classes, label, reduction="sum") / (len(label) if rows is None else rows)
+        total = total + cross_entropy(classes, label) / (len(label) if rows is None else rows)
     return total
 
 
@@ -50,17 +51,26 @@ def rate(train, t):
     return train["lr"] * (train["lr_min"] + (1 - train["lr_min"]) * h)
 
 
+def optimiser(groups, **how):
+    """AdamW, and whether it is the one of few kernels, which can leave out an update that a number on the device forbids."""
+    try:
+        return torch.optim.AdamW(groups, fused=True, **how), True
+    except (TypeError, RuntimeError):  # this PyTorch has none, or none for this device
+        return torch.optim.AdamW(groups, **how), False
+
+
 class Training:
     """A cell's training from its start. `rank` of `world` processes has its share of the rows of each batch."""
 
     def __init__(self, tensors, meta, device="cpu", dtype=torch.float32, rank=0, world=1,
-                 program="peat"):
+                 program="peat", compiled=False):
         self.config, how = json.loads(meta["peat_config"]), json.loads(meta.get("peat_training", "null"))
         if how is None or meta["peat_step"] != "0":
             raise Refused("the weights are not those of a start: `peat export --start` writes them")
         self.train, self.rank, self.world, self.device = self.config["train"], rank, world, torch.device(device)
         self.model = Model({n: t.to(device, dtype, copy=True) for n, t in tensors.items()}, self.config,
                            json.loads(meta["peat_resolved"]), program).train()
+        self.model.compiled = compiled
         self.named, self.bounds = {}, []
         groups = {True: [], False: []}
         for name, w in self.model.named_parameters():
@@ -71,9 +81,10 @@ class Training:
                 if "bounds" in how[name]:
                     self.bounds.append((w, *how[name]["bounds"]))
         t = self.train
-        self.adamw = torch.optim.AdamW(
+        self.adamw, self.fused = optimiser(
             [{"params": p, "weight_decay": t["weight_decay"] if decay else 0.0} for decay, p in groups.items() if p],
             lr=t["lr"], betas=(t["beta1"], t["beta2"]), eps=t["eps"])
+        self.finite = torch.ones((), dtype=torch.bool, device=device)
         self.rounds = t.get("precision") == "bf16" and dtype == torch.float32
         self.first_loss = self.last_loss = None
         self.done = self.above = 0
@@ -88,14 +99,16 @@ class Training:
         return {n: x[:, a:b] if n == "pos" else x[a:b] for n, x in batch.items()}, a
 
     def step(self, batch):
-        """One step; the loss of the whole batch and the norm of its gradient."""
+        """One step; the loss of the whole batch and the norm of its gradient, which may not be computed yet. A number that
+        is not finite leaves out this update and all later ones."""
         t, m = self.done + 1, self.model
         targets = int((batch["target"] >= 0).sum()) if "target" in batch else None
         rows, m.step = len(batch["sequence"]), t
         mine, m.first_row = self.share(batch)
+        mine = on_device(mine, self.device)
         self.adamw.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.rounds):
-            loss = loss_of(m({n: x.to(self.device) for n, x in mine.items()}), mine, targets, rows)
+            loss = loss_of(m(mine), mine, targets, rows, m.piece(pieces.cross_entropy))
         loss.backward()
         loss = loss.detach()
         if t == 1:
@@ -106,9 +119,11 @@ class Training:
             for x in (loss, *(w.grad for w in self.named.values())):
                 torch.distributed.all_reduce(x)
         clip = self.train["clip"] or math.inf
-        norm = float(torch.nn.utils.clip_grad_norm_(list(self.named.values()), clip))
-        loss, self.done = float(loss), t
-        if not (math.isfinite(loss) and math.isfinite(norm)):
+        norm, self.done = torch.nn.utils.clip_grad_norm_(list(self.named.values()), clip), t
+        self.finite = self.finite & loss.isfinite() & norm.isfinite()
+        if self.fused:
+            self.adamw.found_inf = (~self.finite).float()
+        elif not self.finite:
             return loss, norm
         for group in self.adamw.param_groups:
             group["lr"] = rate(self.train, t)
@@ -128,13 +143,25 @@ class Training:
             if self.above >= 50:
                 self.diverged = f"loss stayed more than 2 nats above the first for 50 steps, until step {t}"
 
-    def note(self, loss, norm, seconds):
+    def at_once(self, every):
+        """Steps after which losses are read: to the next tenth, and so few that `watch` ends at none but the last."""
         t = self.done
-        self.watch(t, loss, norm)
-        self.last_loss = loss
-        self.times.append(1e3 * seconds)
-        if t == 1 or t % 10 == 0 or t == self.train["steps"] or self.diverged:
-            self.curve.append([t, *(x if math.isfinite(x) else None for x in (loss, rate(self.train, t), norm))])
+        return 1 if t == 0 or self.above > 40 else min(10 - t % 10, every - t % every, self.train["steps"] - t)
+
+    def note(self, seen, start):
+        """Waits for steps that began at `start`, of which `seen` has losses and norms."""
+        values = torch.stack([x for step in seen for x in step]).view(-1, 2).tolist()
+        ms, self.done = 1e3 * (time.perf_counter() - start) / len(seen), self.done - len(seen)
+        for loss, norm in values:
+            self.done += 1
+            t = self.done
+            self.watch(t, loss, norm)
+            self.last_loss = loss
+            self.times.append(ms)
+            if t == 1 or t % 10 == 0 or t == self.train["steps"] or self.diverged:
+                self.curve.append([t, *(x if math.isfinite(x) else None for x in (loss, rate(self.train, t), norm))])
+            if self.diverged:
+                return
 
     KEPT = ("first_loss", "last_loss", "done", "above", "curve", "times")
 
@@ -165,7 +192,7 @@ class Training:
     def by(self):
         """The program, the device and the precision in words."""
         where = torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else self.device.type
-        words = [f"PyTorch {torch.__version__}", where]
+        words = [f"PyTorch {torch.__version__}" + self.model.compiled * " compiled", where]
         words += ["float64"] if next(self.model.parameters()).dtype == F64 else ["bf16"] if self.rounds else []
         return ", ".join(words + ([f"{self.world} processes"] if self.world > 1 else []))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reuse.c: a backward pass that reuses memory gives the gradients of one that does not. */
 #include "autograd/ops.h"
-#include "autograd/stretch.h"
+#include "autograd/recompute.h"
 #include "support/products.h"
 #include "support/support.h"
 
@@ -83,13 +83,13 @@ static peat_node *layers_of_pairs(peat_graph *b, peat_node *const *in)
     static const int32_t turned[] = {0, 2, 1};
     peat_node *x = op_mul(b, in[0], in[3]);
     for (int i = 0; i < 3; i++) {
-        int begin = stretch_begin((struct graph *)b);
+        int begin = recompute_begin((struct graph *)b);
         peat_node *S = op_matmul(b, x, op_permute(b, x, 3, turned), 0);
         S = op_cumsum(b, op_sigmoid(b, op_permute(b, op_affine(b, S, 0.1, 0.0), 3, turned)), -1, i);
         peat_node *part = op_slice(b, S, 1, 1, ROWS);
         S = op_concat(b, 2, (peat_node *[]){part, op_slice(b, S, 1, 0, 1)}, 1);
         peat_node *y = op_matmul(b, op_softmax(b, S, NULL), op_gelu(b, x), 0);
-        stretch_end((struct graph *)b, begin, 2, (peat_node *[]){y, NULL});
+        recompute_end((struct graph *)b, begin, 2, (peat_node *[]){y, NULL});
         x = op_add(b, x, op_linear(b, y, in[1], in[2]));
     }
     return x;
@@ -101,13 +101,13 @@ static peat_node *layers_that_remember(peat_graph *b, peat_node *const *in)
     static const int32_t turned[] = {0, 2, 1};
     peat_node *x = op_mul(b, in[0], in[3]), *first = NULL, *view = NULL;
     for (int i = 0; i < 4; i++) {
-        int begin = stretch_begin((struct graph *)b);
+        int begin = recompute_begin((struct graph *)b);
         peat_node *S = op_sigmoid(b, op_matmul(b, x, op_permute(b, x, 3, turned), 0));
         first = first ? first : S;
         view = view ? view : op_slice(b, op_tanh(b, S), 1, 0, 1);
         S = op_mul(b, op_add(b, S, first), view);
         peat_node *y = op_matmul(b, op_softmax(b, S, NULL), x, 0);
-        stretch_end((struct graph *)b, begin, 1, &y);
+        recompute_end((struct graph *)b, begin, 1, &y);
         x = op_add(b, x, op_linear(b, y, in[1], in[2]));
     }
     return x;
@@ -147,8 +147,8 @@ static void run_keeping(build_fn f, bool reuse, size_t keep, struct result *out)
     peat_node *flat = op_reshape(&g.base, op_contiguous(&g.base, y), 1, DIMS(-1));
     peat_node *loss = op_mean(&g.base, op_mul(&g.base, flat, flat), 0);
     out->loss = (float)tensor_get(&loss->value, 0);
-    for (int i = 0; i < g.n_stretch; i++)
-        out->dropped += g.stretch[i].dropped;
+    for (int i = 0; i < g.n_recomputed; i++)
+        out->dropped += g.recomputed[i].dropped;
     graph_backward(&g, loss);
     ck_assert_msg(!graph_failed(&g), "%s", g.err.text);
     for (int i = 0; i < N_LEAF; i++)
@@ -162,7 +162,7 @@ static void run_keeping(build_fn f, bool reuse, size_t keep, struct result *out)
 
 static void run(build_fn f, bool reuse, struct result *out)
 {
-    run_keeping(f, reuse, STRETCH_BYTES, out);
+    run_keeping(f, reuse, RECOMPUTE_BYTES, out);
 }
 
 START_TEST(reuse_changes_no_bit_and_takes_less_memory)
@@ -184,7 +184,7 @@ END_TEST
  * them. */
 static void assert_made_again(build_fn f, struct result *kept, struct result *again)
 {
-    run_keeping(f, true, STRETCH_BYTES, kept);
+    run_keeping(f, true, RECOMPUTE_BYTES, kept);
     run_keeping(f, true, 0, again);
     ck_assert(kept->loss == again->loss && kept->loss > 0.0f);
     for (int i = 0; i < N_LEAF; i++)

@@ -201,6 +201,10 @@ START_TEST(nothing_is_chosen_while_a_cell_for_choosing_has_no_result)
         show();
         assert_shown("sum: no lr is chosen yet: 1 of 4 cells of seeds 7, 8 have no result");
     }
+    const struct table_options first = {.length = -1};
+    ck_assert_int_eq(format_json(&b.r, &first, &b.arena, &b.out, &b.err), PEAT_OK);
+    for (int i = 0; i < b.r.n_cell; i++) /* a cell without results stands in the row for each */
+        ck_assert_int_eq(b.r.cell[i].row, -1);
 }
 END_TEST
 

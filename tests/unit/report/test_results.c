@@ -165,8 +165,8 @@ START_TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
     ck_assert_int_eq(x->n_cell, 3);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(x->cell[i]->seed, i);
-        ck_assert_double_eq(x->cell[i]->value[0], rotary[i]);
-        ck_assert_double_eq(x->cell[i]->value[1], rotary[i] + 2.0);
+        ck_assert_double_eq(x->cell[i]->at[0]->value, rotary[i]);
+        ck_assert_double_eq(x->cell[i]->at[1]->value, rotary[i] + 2.0);
     }
     const struct summary *s = &x->at[0];
     ck_assert_int_eq(s->n, 3);
@@ -417,7 +417,7 @@ START_TEST(directories_with_the_same_axes_make_one_table)
     ck_assert_int_eq(b.r.n_row, 3);
     ck_assert_int_eq(b.r.n_seed, 4);
     ck_assert_int_eq(row("rotary", "sum")->at[0].n, 4);
-    ck_assert_double_eq(row("rotary", "sum")->cell[0]->value[0], 2.0);
+    ck_assert_double_eq(row("rotary", "sum")->cell[0]->at[0]->value, 2.0);
 }
 END_TEST
 
@@ -960,6 +960,20 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
 }
 END_TEST
 
+START_TEST(only_notes_on_methods_are_left_out)
+{
+    struct table t = {.arena = &b.arena};
+    for (int i = 0; i < 3; i++)
+        table_note(&t, "doubt");
+    table_limit_notes(&t, 2);
+    ck_assert_int_eq(t.n_note, 3);
+    table_note_method(&t, "method");
+    table_limit_notes(&t, 2);
+    ck_assert_int_eq(t.n_note, 4);
+    ck_assert_str_eq(t.note[3], "1 more note on how this is computed: --notes");
+}
+END_TEST
+
 int main(void)
 {
     return run_list(
@@ -990,5 +1004,5 @@ int main(void)
               best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
               columns_are_those_asked_for_in_their_order,
               columns_spread_and_digits_are_those_that_can_be_shown, csv_columns_can_be_chosen,
-              best_is_marked_within_each_task));
+              best_is_marked_within_each_task, only_notes_on_methods_are_left_out));
 }

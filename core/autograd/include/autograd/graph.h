@@ -31,7 +31,7 @@ struct graph;
  * memory. Row functions have `fresh` as an argument and serve both cases.
  *
  * `unread` names values that backward does not read, so that their memory may be reused after
- * forward (autograd/stretch.h). Leaving it out is always right. backward may still look at their
+ * forward (autograd/recompute.h). Leaving it out is always right. backward may still look at their
  * shapes.
  *
  * Only the graph sets a node's flags grad_fresh (the memory of its gradient), reached (by
@@ -81,8 +81,8 @@ struct peat_node {
 };
 
 /* Nodes [begin, end) of the tape, whose values may be dropped and computed again:
- * autograd/stretch.h */
-struct stretch {
+ * autograd/recompute.h */
+struct recomputed {
     int begin, end;
     size_t bytes; /* bytes that dropping the values frees */
     bool dropped;
@@ -97,8 +97,8 @@ struct graph {
     bool no_grad;     /* evaluation: nothing is recorded for backward                  */
     bool reuse;       /* reuse the memory of values and gradients that are no longer needed */
     struct pool pool; /* memory to be used again                                       */
-    struct stretch *stretch;
-    int n_stretch, stretch_room;
+    struct recomputed *recomputed;
+    int n_recomputed, recomputed_room;
     size_t keep; /* limit of the bytes of all stretches that are not dropped         */
     peat_node **node;
     int n_node, room;

@@ -26,5 +26,3 @@ peat_status assemble(struct assembly *s, const struct cell_config *c, struct are
 /* The values that plugins chose for automatic parameters: {"learned.max_len": 128}; for a scheme
  * that occurs twice, {"position.1.learned.max_len": 64}. */
 struct value *assembly_resolved(const struct assembly *s, struct arena *a);
-/* As place_error, with the status of `inner`, which it returns. */
-peat_status place_failure(struct error *err, struct place at, const struct error *inner);

@@ -63,6 +63,8 @@ struct cell_condition {
 enum { CELL_CONDITIONS = 5 };
 extern const struct cell_condition cell_conditions[CELL_CONDITIONS];
 
+/* As place_error, with the status of `inner`, which it returns. */
+peat_status place_failure(struct error *err, struct place at, const struct error *inner);
 /* The plugins of a cell in the order in which meta.json lists them: its task, schemes, combine.
  * NULL after the last. */
 const struct plugin_use *cell_plugin(const struct cell_config *c, int i);

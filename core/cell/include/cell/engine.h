@@ -13,24 +13,30 @@
 #include "cell/assemble.h"
 #include "train/trainer.h"
 
-enum run_engine { ENGINE_PEAT, ENGINE_TORCH };
-/* "peat", "torch"; NULL ends the list. */
+enum run_engine { ENGINE_PEAT, ENGINE_TORCH, ENGINE_TORCH_COMPILE };
+/* "peat", "torch", "torch.compile"; NULL ends the list. */
 extern const char *const engine_words[];
 enum device { DEVICE_CPU, DEVICE_CUDA };
 /* "cpu", "cuda"; NULL ends the list. */
 extern const char *const device_words[];
+
+/* What computes, and where. */
+struct engine_place {
+    enum run_engine engine; /* not ENGINE_PEAT */
+    enum device device;
+};
 
 struct engine;
 
 /* Starts the process, which builds the model of the configuration (config.json's content) with the
  * assembly's weights. NULL: an error. All memory is in the arena. */
 struct engine *engine_open(const struct cell_config *c, const struct value *config,
-                           const struct assembly *s, enum device device, int threads,
+                           const struct assembly *s, struct engine_place place, int threads,
                            struct arena *a, struct error *err);
 /* Gives the process the weights, moments and step of the trainer, which it computes for from now
  * on. */
 bool engine_load(struct engine *e, struct trainer *t, struct error *err);
-/* "PyTorch 2.6.0, cpu": the program, the device and the precision. */
+/* "PyTorch 2.6.0, cpu": the program, how it computes, the device and the precision. */
 const char *engine_by(const struct engine *e);
 /* [{path, sha256}] of the formulas of the cell's plugins. */
 const struct value *engine_formulas(const struct engine *e);
@@ -43,5 +49,5 @@ bool engine_has_formulas(const struct cell_config *c, struct arena *a, struct er
 /* False, with an error, where one of them is Python alone, which peat's own engine cannot compute.
  */
 bool engine_can_compute(const struct cell_config *c, struct error *err);
-/* Whether Python, PyTorch and the device are there. */
-peat_status engine_check(enum device device, struct arena *a, struct error *err);
+/* Whether Python, PyTorch, what it compiles with and the device are there. */
+peat_status engine_check(struct engine_place place, struct arena *a, struct error *err);

@@ -10,7 +10,7 @@
 #include <peat/param.h>
 
 #include "experiment/best_over.h"
-#include "experiment/mend.h"
+#include "experiment/fixes.h"
 
 #define EXPERIMENT_MAX_AXES    16
 #define EXPERIMENT_MAX_CELLS   10000 /* grid points times seeds */
@@ -151,10 +151,10 @@ struct experiment {
 
 /* Reads and checks the file and the command line's key=value words (argument i has the place
  * "command line:i+1"). Knows every key that is not a plugin's parameter. Plugins given by path are
- * loaded in a process of their own for their names. mends: are applied to the file before it is
+ * loaded in a process of their own for their names. fixes: are applied to the file before it is
  * read; NULL: none. */
 peat_status experiment_load(struct experiment *e, struct arena *arena, const char *path, int n_word,
-                            char *const *word, struct mends *mends, struct error *err);
+                            char *const *word, struct fixes *fixes, struct error *err);
 
 /* Reads them without looking for plugins, which need not be here: plugins that are given by path
  * are called by their paths. */

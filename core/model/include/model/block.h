@@ -41,8 +41,6 @@ struct crossing {
     struct pass *pass; /* across two sequences */
     peat_node *memory; /* [B,Tk,D], the input of keys and values */
 };
-/* The attention part of the model's configuration. */
-struct attention_options block_attention_options(const struct model_config *c);
 /* x [B,T,D] -> same; crossing may be NULL. The only caller of the residual and carry hooks. */
 peat_node *block_forward(struct pass *pass, const struct block *b, const struct model_config *c,
                          const struct crossing *crossing, int64_t layer, peat_node *x);

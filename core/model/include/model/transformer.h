@@ -82,8 +82,6 @@ struct model_input {
 /* True where the class is predicted from a token that the model adds. */
 bool model_has_class_token(const struct model_config *c);
 
-/* Which keys each query of this input may see; borrows the input's arrays. */
-struct attention_mask model_mask(const struct model *m, const struct model_input *in);
 /* Logits [B*T, V]; with last_only [B, V]; with head: class [B, classes]. NULL with g->err set on
  * error. `pass`, which may be NULL, gives an observer and keeps the state of the pass (probes, the
  * class logits of a model with head: both). */
@@ -123,7 +121,7 @@ struct model_cost {
     int64_t forward_flops;    /* for the whole batch                               */
     int64_t activation_bytes; /* bytes of all values that forward computes          */
     int64_t held_bytes;       /* bytes of these values that are still held when backward begins
-                               * (stretch.h) */
+                               * (recompute.h) */
     bool composed;            /* some head group uses the composed attention path */
 };
 peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, struct model_cost *cost,

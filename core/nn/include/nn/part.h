@@ -42,10 +42,13 @@ struct row_table {
     struct row_table *next;
 };
 
+struct plugin; /* plugin/registry.h */
+
 /* A plugin's part in the model; shared by schemes and the combine. */
 struct part {
     const char *id;     /* "rotary"                                                       */
     const char *prefix; /* prefix of its weights' names: "position.0.rotary", "combine.sum" */
+    const struct plugin *plugin; /* as it was loaded; NULL: the part was made by hand */
     const void *config;
     struct data_files *files; /* has those that the parameters name; NULL: any file may be read */
     void *self;
@@ -67,6 +70,7 @@ static inline struct part part_again(const struct part *p, const char *before, s
 {
     return (struct part){.id = p->id,
                          .prefix = arena_printf(a, "%s%s", before, p->prefix),
+                         .plugin = p->plugin,
                          .config = p->config,
                          .files = p->files};
 }

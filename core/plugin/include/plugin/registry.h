@@ -65,13 +65,17 @@ peat_status registry_find_any(struct registry *r, const char *name, const struct
 void registry_load_all(struct registry *r,
                        void (*bad)(void *ctx, const char *path, const char *why), void *ctx);
 
-/* pythonplugin.c: a scheme that is Python alone, from its .py file. */
+/* pythonplugin.c: a scheme or combination that is Python alone, from its .py file. */
 peat_status python_plugin_load(struct arena *a, const char *path, const struct plugin **plugin,
                                struct error *err);
 /* loader.c: opens one file (base/object.h) and checks its contract before anything of it is used.
  * Never closed. */
 peat_status plugin_load(struct arena *a, const char *path, enum object_hash hash,
                         const struct plugin **plugin, struct error *err);
+/* Checks whether a descriptor can be used, and runs none of its functions. `whole` is a copy in `a`
+ * whose interface has every field of this program's headers. */
+bool plugin_contract(struct arena *a, const peat_plugin *given, const peat_plugin **whole,
+                     const char *path, struct error *err);
 /* Names of hooks, needs and traits, comma-separated, for listings; "" for none. */
 const char *plugin_hooks(const peat_plugin *desc, struct arena *a);
 const char *plugin_traits(const peat_plugin *desc, struct arena *a);

@@ -111,9 +111,6 @@ double claim_level(const struct claim_verdict *v);
 
 /* Sets v->strata. */
 void claim_strata(struct claim_verdict *v, const struct results *r, struct arena *a);
-/* True where a pooled claim has strata whose effects have both signs; of an equivalence, one of
- * them outside of the margin. */
-bool claim_both_signs(const struct claim_verdict *v);
 /* "depends on size" where an interaction is shown (p below STATS_LEVEL, not adjusted), otherwise
  * "both signs" where the strata have both; NULL: neither. Such a verdict is never shown as plain.
  */

@@ -23,11 +23,20 @@ struct results_options {
                        * and claims */
 };
 
+/* One number of a cell. */
+struct measured {
+    const char *metric, *split;
+    int64_t length, step; /* -1: not known */
+    double value;         /* NaN: no value, or one that is not finite */
+    bool untrained;
+};
+
 /* One cell of the grid with its results. */
 struct result_cell {
     int64_t seed;
     int task;      /* task of its row */
     int directory; /* index in results.dir */
+    int row;       /* index in results.row; -1: it is in no row */
     bool may_stop; /* train.patience is set, so its length of training may differ */
     bool left_out; /* it is also in another directory, whose copy counts */
     enum cell_state state;
@@ -39,16 +48,22 @@ struct result_cell {
     const struct value *config, *result, *meta, *end;
     const char *id, *label, *dir; /* label: the id where the plan has none */
     const char *damage; /* damage of its files; NULL: not damaged. A damaged cell has no result */
-    double value[RESULTS_MAX_LENGTHS]; /* values of the metric, by length; NaN: no value */
-    bool untrained[RESULTS_MAX_LENGTHS];
-    bool not_finite[RESULTS_MAX_LENGTHS]; /* the cell counts and was evaluated, but the value is
-                                           * not finite */
+    int n_measure;
+    const struct measured *measure; /* the last evaluation, in the order of result.json */
+    /* Measures of the table's metric, by length; NULL: not measured. */
+    const struct measured *at[RESULTS_MAX_LENGTHS];
 };
 
 /* True for a finished cell that is not stale: its values count. */
 static inline bool result_counts(const struct result_cell *c)
 {
     return c->state == CELL_DONE;
+}
+
+/* The value of the table's metric at a length, an index; NaN: no value. */
+static inline double result_value(const struct result_cell *c, int length)
+{
+    return c->at[length] ? c->at[length]->value : (double)NAN;
 }
 
 /* True for a reported cell that is not the copy of one in another directory. */
@@ -191,6 +206,11 @@ struct results {
 peat_status results_read(struct results *r, int n_dir, char *const *dir,
                          const struct results_options *o, struct arena *a, struct error *err);
 
+/* A measure of result.json, or a line of metrics.jsonl. Texts are borrowed. */
+struct measured measure_of(const struct value *v);
+/* The cell's number, at the shortest length with length -1; NULL: not measured. */
+const struct measured *cell_measure(const struct result_cell *c, const char *metric,
+                                    const char *split, int64_t length);
 /* The index of the metric among the known ones; -1: no cell has it. */
 int results_metric(const struct results *r, const char *name);
 /* True where the cell has a value of the metric at some length. */
@@ -214,18 +234,6 @@ peat_status results_find_length(const struct results *r, int64_t length, int *in
 /* The row's cell of this seed, or NULL. */
 const struct result_cell *row_cell(const struct result_row *row, int64_t seed);
 
-/* best_rows.c: makes one row of rows that differ only on the axes of best_over, with the chosen
- * value's cells at the reported seeds. Without a chosen value its cells wait, or count as diverged
- * when every value diverged. The axes leave the table. */
-peat_status best_rows_keep(struct results *r, struct arena *a, struct error *err);
-
-/* comparison.c: sets baseline, at and best of every row. */
-peat_status results_compare(struct results *r, const struct results_options *o, struct arena *a,
-                            struct error *err);
-/* within.c: sets within and the group of every row. within: report.within, a list of axes; NULL:
- * the axes of sizes, on which every two rows that differ on nothing else have different numbers of
- * parameters by their width, depth or feed-forward width, unless no two rows were left to rank. */
-void results_group(struct results *r, const struct value *within, struct arena *a);
 /* The row with the best mean among the rows of one group. A row of one seed is not the best where
  * another row has more seeds. NULL: no row has a value. */
 const struct result_row *results_best(const struct results *r, int group, int length);

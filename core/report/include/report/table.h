@@ -99,8 +99,6 @@ peat_status format_json(const struct results *r, const struct table_options *o, 
                         struct strbuf *out, struct error *err);
 /* Adds the table as it is printed: title, columns, rows of texts and notes. */
 void table_json(const struct table *t, struct json map);
-/* Adds "axes", the row's labels. */
-void json_put_labels(struct json map, const struct results *r, const struct result_row *row);
 /* Adds the number of pairs, and the statistics of the differences, to an entry. */
 void json_put_pairs(struct json map, const struct pairs *p);
 void json_put_difference(struct json map, const struct difference *d);

@@ -82,6 +82,8 @@ struct train_events {
     bool (*stop)(void *ctx);
     /* Saves a checkpoint (called every checkpoint_every steps, at a stop and at the end). */
     peat_status (*save)(void *ctx, bool final, struct error *err);
+    /* Whether `passed` keeps the state after this step. */
+    bool (*keeps)(void *ctx, int64_t step);
     /* Called after each step, when it is evaluated and before it is saved: the state may be kept
      * for other cells. */
     peat_status (*passed)(void *ctx, struct error *err);
@@ -98,10 +100,11 @@ struct trainer;
  * they succeeded. */
 struct train_engine {
     void *ctx;
-    /* One step with t->batch, up to the update, which a loss or norm that is not finite leaves
-     * out. */
-    bool (*step)(void *ctx, struct trainer *t, int64_t step, double *loss, double *norm,
-                 struct error *err);
+    /* Begins one step with t->batch, which may be used again at the return. A loss or norm that is
+     * not finite leaves out the update, and those of all later steps. */
+    bool (*step)(void *ctx, struct trainer *t, int64_t step, struct error *err);
+    /* Waits for the n steps since the last call: losses and norms of gradients, [n] each. */
+    bool (*losses)(void *ctx, int64_t n, double *loss, double *norm, struct error *err);
     /* Logits of an input without gradients, as from forward_both, in the step arena. b: the batch
      * that `in` is of. */
     bool (*forward)(void *ctx, struct trainer *t, const peat_batch *b, const struct model_input *in,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mend.c: takes the mistakes that were found out of the tree of settings. */
-#include "experiment/mend.h"
+/* fixes.c: takes the mistakes that were found out of the tree of settings. */
+#include "experiment/fixes.h"
 
 static const char words_file[] = "command line";
 
@@ -12,7 +12,7 @@ static bool same_place(struct place a, struct place b)
 /* ---- messages ---- */
 
 /* "FILE:12:51: ...", "command line:1: ..." */
-static struct place place_of(const struct mends *m, const char *said)
+static struct place place_of(const struct fixes *m, const char *said)
 {
     struct place at = NOWHERE;
     size_t n = m->path ? strlen(m->path) : 0;
@@ -23,7 +23,7 @@ static struct place place_of(const struct mends *m, const char *said)
     return at;
 }
 
-static const char *without_place(const struct mends *m, const char *said)
+static const char *without_place(const struct fixes *m, const char *said)
 {
     struct place at = place_of(m, said);
     const char *rest = at.file ? said + strlen(at.file) : said;
@@ -50,17 +50,17 @@ static const char *proposal(struct arena *a, const char *said)
 }
 
 /* Whether the place is in a section that lost a part: messages about it are not reliable. */
-static bool is_in_section(const struct mend *one, struct place at)
+static bool is_in_section(const struct fix *one, struct place at)
 {
     return one->last_line > 0 && same_text(at.file, one->at.file) && at.line >= one->first_line &&
            at.line < one->last_line;
 }
 
-bool mends_explain(const struct mends *m, const char *said)
+bool fixes_explain(const struct fixes *m, const char *said)
 {
     struct place at = place_of(m, said);
     for (int i = 0; i < m->n; i++) {
-        const struct mend *one = &m->item[i];
+        const struct fix *one = &m->item[i];
         if (one->ends || same_place(one->at, at) ||
             strcmp(without_place(m, one->said), without_place(m, said)) == 0 ||
             (one->was && quotes(said, one->was)) || is_in_section(one, at))
@@ -74,8 +74,8 @@ bool mends_explain(const struct mends *m, const char *said)
 
 /* ---- the tree ---- */
 
-/* The tree is freed before the mends, so they copy its texts. */
-static void remove_part(struct mends *all, struct mend *m, struct value *v, int i, const char *was)
+/* The tree is freed before the fixes, so they copy its texts. */
+static void remove_part(struct fixes *all, struct fix *m, struct value *v, int i, const char *was)
 {
     m->was = was ? arena_strdup(all->a, was) : NULL;
     m->taken = true;
@@ -91,7 +91,7 @@ static void remove_part(struct mends *all, struct mend *m, struct value *v, int 
 
 /* Mends a key of a map, if the message is about the key. A map has the place of its first key, so
  * the message decides. */
-static bool mend_key(struct mends *all, struct mend *m, struct value *v, int i)
+static bool fix_key(struct fixes *all, struct fix *m, struct value *v, int i)
 {
     if (v->kind != VALUE_MAP || !same_place(v->key_at[i], m->at) || !quotes(m->said, v->key[i]))
         return false;
@@ -102,7 +102,7 @@ static bool mend_key(struct mends *all, struct mend *m, struct value *v, int i)
     return true;
 }
 
-static bool mend_item(struct mends *all, struct mend *m, struct value *v, int i)
+static bool fix_item(struct fixes *all, struct fix *m, struct value *v, int i)
 {
     const struct value *item = v->item[i];
     if (!same_place(item->at, m->at))
@@ -122,12 +122,12 @@ static bool names_plugin(const struct value *v, int i)
 }
 
 /* Visits the deepest values first. */
-static bool mend_in(struct mends *all, struct mend *m, struct value *v)
+static bool fix_in(struct fixes *all, struct fix *m, struct value *v)
 {
     bool done = false;
     for (int i = 0; !done && i < v->n; i++) {
         bool of_plugin = names_plugin(v, i);
-        done = mend_in(all, m, v->item[i]) || mend_key(all, m, v, i) || mend_item(all, m, v, i);
+        done = fix_in(all, m, v->item[i]) || fix_key(all, m, v, i) || fix_item(all, m, v, i);
         m->ends = m->ends || (done && of_plugin && m->taken);
     }
     if (done) {
@@ -144,8 +144,8 @@ static bool stands_alone(const char *section)
     return !strcmp(section, "defaults") || !strcmp(section, "matrix") || !strcmp(section, "run");
 }
 
-/* The lines of the section that the mend is in, if the section's parts belong together. */
-static void find_section(struct mend *m, const struct value *root)
+/* The lines of the section that the fix is in, if the section's parts belong together. */
+static void find_section(struct fix *m, const struct value *root)
 {
     int section = -1;
     m->last_line = 0;
@@ -163,20 +163,20 @@ static void find_section(struct mend *m, const struct value *root)
             m->last_line = root->key_at[i].line;
 }
 
-void mends_apply(struct mends *m, struct value *root)
+void fixes_apply(struct fixes *m, struct value *root)
 {
     for (int i = 0; i < m->n; i++) {
-        struct mend *one = &m->item[i];
+        struct fix *one = &m->item[i];
         one->n_above = 0;
         if (root->kind == VALUE_MAP)
             find_section(one, root);
-        mend_in(m, one, root);
+        fix_in(m, one, root);
         if (!one->taken)
             one->n_above = one->last_line = 0;
     }
 }
 
-bool mends_drop_word(const struct mends *m, struct place at)
+bool fixes_drop_word(const struct fixes *m, struct place at)
 {
     for (int i = 0; i < m->n; i++)
         if (same_text(m->item[i].at.file, words_file) && m->item[i].at.line == at.line)
@@ -184,11 +184,11 @@ bool mends_drop_word(const struct mends *m, struct place at)
     return false;
 }
 
-bool mends_add(struct mends *m, const char *said)
+bool fixes_add(struct fixes *m, const char *said)
 {
-    if (m->n == MENDS_MAX)
+    if (m->n == FIXES_MAX)
         return false;
-    m->item[m->n++] = (struct mend){
+    m->item[m->n++] = (struct fix){
         .at = place_of(m, said), .said = arena_strdup(m->a, said), .name = proposal(m->a, said)};
     return true;
 }

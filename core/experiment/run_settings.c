@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* howto.c: the sections run, report and match, which say how to run and compare. */
+/* run_settings.c: the sections run, report and match, which say how to run and compare. */
 
 #include "cell/engine.h"
 #include "plugin/params.h"
@@ -27,7 +27,7 @@ const peat_param run_rows[] = {
     RUN(PEAT_STRING, gemm, "provider of matrix products"),
     RUN(PEAT_ENUM, engine,
         "program that computes a cell's steps and evaluations: PEAT, or PyTorch "
-        "with the formulas of plugins",
+        "with the formulas of plugins, with or without torch.compile",
         .labels = engine_words),
     RUN(PEAT_ENUM, device, "where PyTorch computes", .labels = device_words),
     RUN(PEAT_BOOL, tensorboard, "write event files beside the metrics"),
@@ -61,36 +61,6 @@ const char *const run_keys[] = {"timeout",    "no_progress", "plan_timeout",
                                 "checkpoint", "slurm",       NULL};
 const char *const report_keys[] = {"baseline", "within", "contrasts", "best_over", NULL};
 const char *const match_keys[] = {"to", "adjust", NULL};
-
-/* ---- durations, as a user writes them ---- */
-
-static double unit_seconds(const char *unit)
-{
-    static const char units[] = "smhd";
-    static const double seconds[] = {1, 60, 3600, 86400};
-    const char *known = *unit && !unit[1] ? strchr(units, *unit) : NULL;
-    return known ? seconds[known - units] : (double)NAN;
-}
-
-bool seconds_read(struct reading *r, const struct value *section, const char *key, const char *what,
-                  double *seconds)
-{
-    const struct value *v = value_get(section, key);
-    double read = value_number(v);
-    if (!v || v->kind == VALUE_NULL)
-        return true;
-    if (v->kind == VALUE_TEXT && v->text[0] >= '0' && v->text[0] <= '9') {
-        size_t digits = strspn(v->text, "0123456789.");
-        const char *number = arena_printf(r->a, "%.*s", (int)digits, v->text);
-        read = value_number(value_scalar(r->a, v->at, number)) * unit_seconds(v->text + digits);
-    }
-    if (!(read >= 0 && read < 1e9))
-        return mistake(r->err, v->at,
-                       "'%s' in %s must be a time such as 90s, 30m, 2h or a number of seconds", key,
-                       what);
-    *seconds = read;
-    return true;
-}
 
 /* ---- run.slurm ---- */
 
@@ -190,7 +160,7 @@ static bool read_gemm(struct reading *r, const struct value *run)
 static bool check_device(struct reading *r, const struct value *run)
 {
     const struct run_settings *s = &r->e->run;
-    return s->device == DEVICE_CPU || s->engine == ENGINE_TORCH ||
+    return s->device == DEVICE_CPU || s->engine != ENGINE_PEAT ||
            mistake(r->err, value_get(run, "device")->at,
                    "'device: cuda' needs engine: torch, since peat computes on processors");
 }

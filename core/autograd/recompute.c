@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stretch.c: chooses the stretches to drop and runs them again. */
-#include "autograd/stretch.h"
+/* recompute.c: chooses the stretches to drop and runs them again. */
+#include "autograd/recompute.h"
 
 /* Whether n has a value of its own to drop: constants and leaves borrow theirs, views use their
  * root's. */
@@ -30,7 +30,7 @@ static void drop_value(peat_node *n)
     n->value.data = NULL;
 }
 
-static void drop(struct graph *g, struct stretch *s)
+static void drop(struct graph *g, struct recomputed *s)
 {
     for (int i = s->begin; i < s->end; i++)
         if (may_go(g->node[i]))
@@ -40,7 +40,7 @@ static void drop(struct graph *g, struct stretch *s)
 
 /* ---- values that no backward reads ---- */
 
-void stretch_mark(struct graph *g, int begin, int end)
+void recompute_mark(struct graph *g, int begin, int end)
 {
     for (int i = begin; i < end; i++) {
         const struct op *op = g->node[i]->op;
@@ -59,7 +59,7 @@ static void drop_unread(struct graph *g, int begin, int end)
 {
     for (int i = begin; i < end; i++)
         if (may_go(g->node[i]) && !g->node[i]->read &&
-            tensor_bytes(&g->node[i]->value) >= STRETCH_POOLED)
+            tensor_bytes(&g->node[i]->value) >= RECOMPUTE_POOLED)
             drop_value(g->node[i]);
 }
 
@@ -71,40 +71,40 @@ static bool is_on(const struct graph *g)
 }
 
 /* Drops the oldest first, because backward needs them last. */
-int stretch_begin(struct graph *g)
+int recompute_begin(struct graph *g)
 {
-    size_t bytes = is_on(g) && g->n_stretch > 0 ? g->stretch[g->n_stretch - 1].bytes : 0;
-    for (int i = 0; i < g->n_stretch; i++)
-        bytes += g->stretch[i].dropped ? 0 : g->stretch[i].bytes;
-    for (int i = 0; i < g->n_stretch && is_on(g) && bytes > g->keep; i++)
-        if (!g->stretch[i].dropped) {
-            drop(g, &g->stretch[i]);
-            bytes -= g->stretch[i].bytes;
+    size_t bytes = is_on(g) && g->n_recomputed > 0 ? g->recomputed[g->n_recomputed - 1].bytes : 0;
+    for (int i = 0; i < g->n_recomputed; i++)
+        bytes += g->recomputed[i].dropped ? 0 : g->recomputed[i].bytes;
+    for (int i = 0; i < g->n_recomputed && is_on(g) && bytes > g->keep; i++)
+        if (!g->recomputed[i].dropped) {
+            drop(g, &g->recomputed[i]);
+            bytes -= g->recomputed[i].bytes;
         }
     return g->n_node;
 }
 
-void stretch_end(struct graph *g, int begin, int n, peat_node *const *spared)
+void recompute_end(struct graph *g, int begin, int n, peat_node *const *spared)
 {
     if (!is_on(g))
         return;
     for (int i = 0; i < n; i++)
         if (spared[i])
             node_root(spared[i])->stays = true;
-    stretch_mark(g, begin, g->n_node);
+    recompute_mark(g, begin, g->n_node);
     drop_unread(g, begin, g->n_node);
-    *ARENA_APPEND(g->arena, g->stretch, g->n_stretch, g->stretch_room) =
-        (struct stretch){begin, g->n_node, size_of(g, begin, g->n_node), false};
+    *ARENA_APPEND(g->arena, g->recomputed, g->n_recomputed, g->recomputed_room) =
+        (struct recomputed){begin, g->n_node, size_of(g, begin, g->n_node), false};
 }
 
 /* ---- again ---- */
 
 /* The stretch of node id, or NULL; most calls are for the newest. */
-static struct stretch *with(struct graph *g, int64_t id)
+static struct recomputed *with(struct graph *g, int64_t id)
 {
-    for (int i = g->n_stretch - 1; i >= 0; i--)
-        if (g->stretch[i].begin <= id && id < g->stretch[i].end)
-            return &g->stretch[i];
+    for (int i = g->n_recomputed - 1; i >= 0; i--)
+        if (g->recomputed[i].begin <= id && id < g->recomputed[i].end)
+            return &g->recomputed[i];
     return NULL;
 }
 
@@ -133,7 +133,7 @@ static bool make_again(peat_node *n)
 }
 
 /* Computes again also values that no backward reads, because others are computed from them. */
-static bool replay(struct graph *g, struct stretch *s)
+static bool replay(struct graph *g, struct recomputed *s)
 {
     s->dropped = false;
     for (int i = s->begin; i < s->end; i++)
@@ -143,16 +143,16 @@ static bool replay(struct graph *g, struct stretch *s)
     return true;
 }
 
-bool stretch_replay(struct graph *g, int64_t id)
+bool recompute_replay(struct graph *g, int64_t id)
 {
-    struct stretch *s = with(g, id);
+    struct recomputed *s = with(g, id);
     return !s || s->end != id + 1 || !s->dropped || replay(g, s);
 }
 
-bool stretch_hold(struct graph *g, peat_node *n)
+bool recompute_hold(struct graph *g, peat_node *n)
 {
     peat_node *root = node_root(n);
-    struct stretch *s = with(g, root->id);
+    struct recomputed *s = with(g, root->id);
     if (!s || !root->op)
         return true;
     root->stays = true;
