@@ -298,7 +298,7 @@ void reads_hold(const struct trial *t)
     const struct step first = run_step(t->rig, &x.in);
     struct rig_plan plan = trial_plan(t);
     plan.guarded = ARENA_SHOWS_READS;
-    same_in_twin(t, &plan, 0, &first, RIG_READS_NAN);
+    same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
 
 /* Set-up and hooks change no parameter, and hooks neither the bytes of the config nor the memory
