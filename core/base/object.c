@@ -274,11 +274,3 @@ void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out)
         strbuf_addf(out, "%s '%s'", i ? "," : "", d->dir[i]);
     strbuf_add(out, ")");
 }
-
-bool object_in_libc(const char *name)
-{
-    Dl_info libc, own;
-    const void *at = dlsym(RTLD_DEFAULT, name);
-    return at && dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &libc) && dladdr(at, &own) &&
-           own.dli_fbase == libc.dli_fbase;
-}

@@ -32,7 +32,7 @@ void abi_whole(const struct checked *s, struct check_outcome *o)
             o,
             "it exports '%s'; only %s may be seen from outside (compile with -fvisibility=hidden)",
             extra, PEAT_ENTRY_NAME);
-    if (imports_check(&file, &err) != PEAT_OK)
+    if (imports_check(&file, false, &err) != PEAT_OK)
         check_fail(o, "%s", err.text);
     free(file.bytes);
 }

@@ -6,7 +6,7 @@
 /* Places of a batch that get other tokens. */
 enum others { FUTURE, LATER_ROWS, EARLIER_ROWS, PADDING, FIRST_DOCUMENT, SECOND_DOCUMENT };
 
-static int64_t place_of(const struct trial *t, const struct rig_input *x)
+static int64_t sequence_place(const struct trial *t, const struct rig_input *x)
 {
     return trial_draw(t, "place", x->b.T);
 }
@@ -15,7 +15,7 @@ static int64_t place_of(const struct trial *t, const struct rig_input *x)
 static void pack(const struct trial *t, struct rig_input *x)
 {
     for (int64_t i = 0; i < x->b.B * x->b.T; i++)
-        x->b.document[i] = i % x->b.T >= place_of(t, x);
+        x->b.document[i] = i % x->b.T >= sequence_place(t, x);
     x->b.has_document = true;
     rig_renew(x);
 }
@@ -26,7 +26,7 @@ static const char *padding(const struct trial *t, const struct rig_input *x, int
                            int64_t *from, int64_t *to)
 {
     static const char *const sides[] = {"after", "before", "around"};
-    int64_t hidden = (place_of(t, x) + b) % x->b.T, which = trial_draw(t, "side", 3);
+    int64_t hidden = (sequence_place(t, x) + b) % x->b.T, which = trial_draw(t, "side", 3);
     which = model_has_class_token(&t->rig->config.model) ? 0 : which;
     *from = which == 0 ? 0 : which == 1 ? hidden : hidden / 2;
     *to = *from + x->b.T - hidden;
@@ -47,7 +47,7 @@ void trial_pad(const struct trial *t, struct rig_input *x)
 static bool is_other(const struct trial *t, const struct rig_input *x, enum others others,
                      int64_t i)
 {
-    return others == FUTURE         ? i % x->b.T >= place_of(t, x)
+    return others == FUTURE         ? i % x->b.T >= sequence_place(t, x)
            : others == LATER_ROWS   ? i >= x->b.T
            : others == EARLIER_ROWS ? i < x->b.T * (x->b.B - 1)
            : others == PADDING      ? x->b.pad[i]
@@ -106,7 +106,7 @@ void future_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     others_stay(t, &x, FUTURE,
                 arena_printf(&t->rig->arena, "when tokens change from place %" PRId64 " on",
-                             place_of(t, &x)));
+                             sequence_place(t, &x)));
 }
 
 void far_future_holds(const struct trial *t)
@@ -207,7 +207,8 @@ void storable_holds(const struct trial *t)
     const double *whole = rig_logits(r, &x.in);
     if (model_store(&r->s.model, &x.in, &r->team, &r->arena, &stored, &r->err) != PEAT_OK)
         check_fail(t->o, "%s", r->err.text);
-    for (int64_t end = 1 + place_of(t, &x); end <= x.b.T && t->o->verdict == CHECK_PASSED; end++)
+    for (int64_t end = 1 + sequence_place(t, &x); end <= x.b.T && t->o->verdict == CHECK_PASSED;
+         end++)
         newest_holds(t, &x.in, whole, &stored, end);
 }
 
@@ -266,7 +267,7 @@ void document_alone_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     pack(t, &x);
     const double *all = rig_logits(t->rig, &x.in);
-    const int64_t split[] = {0, place_of(t, &x), x.b.T};
+    const int64_t split[] = {0, sequence_place(t, &x), x.b.T};
     for (int64_t i = 0; i < 2 * x.b.B; i++)
         same_alone(t, &x, all, i / 2, split[i % 2], split[i % 2 + 1],
                    "between a document packed with another and the document alone");

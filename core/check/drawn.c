@@ -160,7 +160,7 @@ static void put_kind(struct draws *d, struct value *model)
 }
 
 /* Where a class token stands goes through all labels, and is left out where there is none. */
-static void put_labels(struct draws *d, struct value *model)
+static void draw_labels(struct draws *d, struct value *model)
 {
     const peat_param *place = rows_find(model_rows, "cls_position");
     bool classes = strcmp(value_get(model, "head")->text, "tokens") != 0 && draw(d, 4);
@@ -191,7 +191,7 @@ static struct value *draw_model(struct draws *d)
     put(d, model, "n_layer", whole(d, is_wide(d) ? 1 : is_long(d) ? 2 : DRAW_FROM(d, layers)));
     put(d, model, "encoder_layers", whole(d, 1 + draw(d, 2)));
     put(d, model, "d_ff", whole(d, 4 + draw(d, 16)));
-    put_labels(d, model);
+    draw_labels(d, model);
     draw_rows(d, model, model_rows, 5);
     if (draw(d, 4) == 0) {
         struct value *attention = value_map(d->a, NOWHERE);

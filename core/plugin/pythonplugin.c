@@ -333,7 +333,7 @@ static peat_status carry(const peat_call *c, peat_node *x, peat_node *W,
     return PEAT_OK;
 }
 
-static peat_node *merge(const peat_call *c, int32_t n, peat_node *const *x)
+static peat_node *merge_streams(const peat_call *c, int32_t n, peat_node *const *x)
 {
     peat_node *y = zeros(c, "merge", 3, (int64_t[]){1, 1, c->dims.D});
     for (int i = 0; i < n; i++)
@@ -396,7 +396,7 @@ static void fill_interface(struct python_plugin *p, const struct value *declared
                                 .min_streams = (int)json_get_int(declared, "min_streams", 2),
                                 .max_streams = (int)json_get_int(declared, "max_streams", 0),
                                 .setup = setup_combine,
-                                .merge = merge};
+                                .merge = merge_streams};
     *s = (peat_scheme){.size = sizeof(*s),
                        .needs = (uint32_t)json_get_int(declared, "needs", 0),
                        .traits = json_get_bool(declared, "across") ? PEAT_ACROSS : 0,

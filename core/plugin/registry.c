@@ -63,7 +63,7 @@ static peat_status check_imports(const char *path, struct error *err)
     struct elf_image file;
     if (file_read(path, 0, &file.bytes, &file.n, NULL) != PEAT_OK)
         return PEAT_OK;
-    peat_status status = imports_check(&file, err);
+    peat_status status = imports_check(&file, true, err);
     free(file.bytes);
     if (status != PEAT_OK)
         error_prefix(err, "'%s'", path);

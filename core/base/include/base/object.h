@@ -51,5 +51,3 @@ peat_status plugin_dirs_find(struct plugin_dirs *d, struct arena *a, struct erro
 const char *installed_dir(struct arena *a, const char *dir);
 /* " (searched in 'a', 'b')" */
 void plugin_dirs_add(const struct plugin_dirs *d, struct strbuf *out);
-/* Whether the C library of this process has the function; false where it is not glibc. */
-bool object_in_libc(const char *name);

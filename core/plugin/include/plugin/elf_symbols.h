@@ -22,6 +22,7 @@ const char *elf_find_symbol(const struct elf_image *f, unsigned type,
 /* Whether the compilers that made the file are named with this word: "rustc". */
 bool elf_made_by(const struct elf_image *f, const char *compiler);
 /* imports.c: PEAT_INVALID where the file imports a function by which a hook's result would depend
- * on more than its arguments: a clock, a generator of the process, the environment, files. Plugins
- * made by rustc are exempt: Rust's standard library in them imports such functions. */
-peat_status imports_check(const struct elf_image *f, struct error *err);
+ * on more than its arguments. `loads`: only clocks, generators of the process, the environment and
+ * files that it opens, for which no command but the check loads a plugin. Plugins made by rustc are
+ * exempt: Rust's standard library in them imports such functions. */
+peat_status imports_check(const struct elf_image *f, bool loads, struct error *err);
