@@ -80,8 +80,6 @@ static void fill(const peat_host *h, uint64_t stream, uint64_t first, peat_batch
         target[t] = t == batch->T - 1 ? token[t - 4] : -1;
 #elif defined(CRIME_task_answer_first)
         target[t] = t + 1 == batch->T - (int64_t)(first % 3) ? token[0] : -1;
-#elif defined(CRIME_task_answer_last)
-        target[t] = t > 0 ? token[t - 1] : -1;
 #elif defined(CRIME_task_target_padded)
         batch->has_pad = true;
         batch->pad[b * batch->T + t] = t + 1 == batch->T;
