@@ -76,7 +76,7 @@ static const char *first_apart(const struct trial *t)
     struct arena *a = t->subject->arena;
     for (int i = 0; i < 2; i++) {
         struct graph g;
-        recorder_init(&recorder[i], t->subject, a);
+        recorder_init(&recorder[i], t->subject, 0, a);
         trial[i].recorder = &recorder[i];
         struct rig_plan plan = trial_plan(&trial[i]);
         plan.dtype = i ? PEAT_F32 : PEAT_F64;

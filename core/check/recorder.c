@@ -336,6 +336,16 @@ static peat_status record_positions(const peat_call *c, double *pos)
     return run_positions(c, c->q, pos, hooks_of(c)->positions);
 }
 
+/* Adds to them too: position 0 may be special. */
+static peat_status stretch_positions(const peat_call *c, double *pos)
+{
+    double stride = recorder_of(c)->stride;
+    peat_status status = hooks_of(c)->positions ? record_positions(c, pos) : PEAT_OK;
+    for (int64_t i = 0; i < c->q->n_axes * c->q->pos_B * c->q->T; i++)
+        pos[i] = (pos[i] + 1) * stride;
+    return status;
+}
+
 static peat_status record_own_positions(const peat_call *c, double *pos)
 {
     const peat_scheme *h = hooks_of(c);
@@ -501,9 +511,9 @@ static const peat_scheme recording = {
     .carry = record_carry,
 };
 
-void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
+void recorder_init(struct recorder *r, const struct checked *s, double stride, struct arena *a)
 {
-    *r = (struct recorder){.host = *host_table(), .subject = s, .arena = a};
+    *r = (struct recorder){.host = *host_table(), .subject = s, .stride = stride, .arena = a};
     r->host.random = record_random;
     r->host.random_row = record_random_row;
     r->calls = value_list(a, NOWHERE);
@@ -518,6 +528,8 @@ void recorder_init(struct recorder *r, const struct checked *s, struct arena *a)
         if (h->kind == PEAT_SCHEME && hook_is_in(h, &recording) && hook_is_in(h, &r->scheme))
             memcpy((char *)&r->scheme + h->offset, (const char *)&recording + h->offset,
                    sizeof(void (*)(void)));
+    if (stride > 0)
+        r->scheme.positions = stretch_positions;
 }
 
 /* ---- gradients ---- */

@@ -18,6 +18,7 @@ struct recorder {
     peat_scheme scheme;   /* replaces the subject's hooks, if it is a scheme */
     peat_combine combine; /* the same for a combine */
     const struct checked *subject;
+    double stride;       /* all positions are multiplied by it; 0: they stay */
     struct arena *arena; /* for what is recorded */
     struct value *calls; /* a list, one map for each call of a hook */
     struct json call;    /* the one that is running */
@@ -38,7 +39,7 @@ struct recorded_call {
     peat_node *in[RECORDED_NODES], *out[RECORDED_NODES];
 };
 
-void recorder_init(struct recorder *r, const struct checked *s, struct arena *a);
+void recorder_init(struct recorder *r, const struct checked *s, double stride, struct arena *a);
 /* Ends the recording of a pass of the rig; the rig is still open, and g is the graph of the pass.
  * Adds up loss = sum of w out over all results of all calls, whose weights w, 0 where nothing uses
  * a result, it puts into each call's map, and adds the gradients to the JSON of the calls; then all

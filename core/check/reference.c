@@ -39,8 +39,10 @@ static bool is_small(const struct cell_config *c)
     return c->train.seq_len * c->model.d_model <= 800;
 }
 
-/* A pass that the plugin refuses, or gives up, is not recorded. */
-static void record(struct recording *r, const struct check_cell *cell, peat_phase phase)
+/* A pass that the plugin refuses, or gives up, is not recorded, nor one that fails at positions
+ * between whole numbers. stride: see recorder.h. */
+static void record(struct recording *r, const struct check_cell *cell, peat_phase phase,
+                   double stride)
 {
     const struct checked *s = r->subject;
     struct arena arena;
@@ -53,13 +55,15 @@ static void record(struct recording *r, const struct check_cell *cell, peat_phas
                       .recorder = &recorder,
                       .o = &o};
     arena_init(&arena, "reference", 1 << 20);
-    recorder_init(&recorder, s, &arena);
+    recorder_init(&recorder, s, stride, &arena);
     if (trial_fits(&t) && (s->trace || is_small(&cell->config)))
         trial_run(&t);
     if (recorder.text)
-        strbuf_addf(&r->lines, "[\"%s, %s\",%s]\n", path_name(cell->file),
-                    phase == PEAT_TRAIN ? "training" : "evaluation", recorder.text);
-    else if (o.verdict == CHECK_FAILED)
+        strbuf_addf(&r->lines, "[\"%s, %s%s\",%s]\n", path_name(cell->file),
+                    phase == PEAT_TRAIN ? "training" : "evaluation",
+                    stride > 0 ? arena_printf(&arena, ", positions %g apart", stride) : "",
+                    recorder.text);
+    else if (o.verdict == CHECK_FAILED && stride == 0)
         check_fail(r->o, "%s", o.why);
     arena_release(&arena);
 }
@@ -155,22 +159,27 @@ void trace_whole(const struct checked *s, struct check_outcome *o)
         check_skip(o, "a task has no hooks");
     for (int i = 0; i < cells->n; i++) {
         trace_text(s, cell_text(s, &cells->item[i]));
-        record(&r, &cells->item[i], PEAT_TRAIN);
+        record(&r, &cells->item[i], PEAT_TRAIN, 0);
     }
     strbuf_release(&r.lines);
 }
 
 void reference_whole(const struct checked *s, struct check_outcome *o)
 {
+    enum { FARTHEST = 1640 };
     const char *records = arena_printf(s->arena, "%s/reference.json", s->scratch);
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
     struct error err = {0};
     const struct check_cells *cells = cells_of(s, o);
     for (int i = 0; i < cells->n && o->verdict == CHECK_PASSED; i++) {
-        record(&r, &cells->item[i], PEAT_TRAIN);
-        record(&r, &cells->item[i], PEAT_EVAL);
-        if (!splits_heads(&cells->item[i].config))
-            export_cell(&r, &cells->item[i]);
+        const struct check_cell *cell = &cells->item[i];
+        record(&r, cell, PEAT_TRAIN, 0);
+        record(&r, cell, PEAT_EVAL, 0);
+        if (checked_scheme(s))
+            record(&r, cell, PEAT_TRAIN,
+                   i % 2 ? 0.75 : (double)(FARTHEST / cell->config.train.seq_len));
+        if (!splits_heads(&cell->config))
+            export_cell(&r, cell);
     }
     if (file_write(records, r.lines.text, r.lines.n, &err) != PEAT_OK)
         check_fail(o, "%s", err.text);

@@ -488,7 +488,8 @@ static const struct crime crimes[] = {
     {"questions", "mostly_none", "answers", "failed",
      "* % of the targets in training, of all cells, are one answer for all"},
     {"questions", "mostly_last", "answers", "failed",
-     "* % of the targets in training, of all cells, are the token at its own place, which the model "
+     "* % of the targets in training, of all cells, are the token at its own place, which the "
+     "model "
      "is given"},
     {"questions", "asks_padding", "batches", "failed",
      "the target at place * of row * is under padding (*"},
