@@ -33,9 +33,11 @@ def pytorch():
     if any(x is np for x in vars(FORMULA).values()):
         return None
     try:
-        return importlib.import_module("torch")
+        module = importlib.import_module("torch")
     except ImportError:
         return None
+    module.set_num_threads(1)  # arrays are small, and threads that wait for work take cores from others
+    return module
 
 
 def load(path):

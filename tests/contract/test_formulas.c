@@ -106,7 +106,7 @@ static const struct mistake {
                                               "are "},
     {"def qkv(q):\n    return q\n", "qkv returns 1 arrays, not 3"},
     {"def qkv(q, k):\n    return q[:, :, :1], k\n",
-     "qkv: q has shape [8, 1, 8, 8], and the formula's has [8, 1, 1, 8]"},
+     "qkv: q has shape [8, 1, 7, 4], and the formula's has [8, 1, 1, 4]"},
     {"import sys\nsys.exit(0)\n", "wrong.py:2: SystemExit"},
 };
 enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };

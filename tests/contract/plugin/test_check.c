@@ -424,7 +424,8 @@ static const struct crime crimes[] = {
     {"settings", "untrained_by_default", "no-trainable", "failed",
      "it claims to have no trained tensors, but registers 'part' (*"},
     {"keeping", "remembers_step", "purity", "failed",
-     "its hooks change memory that its set-up took (*"},
+     "the loss is * and * in a second model of the same kind, which made passes of other steps "
+     "before (*"},
     {"blocks", "flops_below_0", "costs", "failed",
      "'turned' in planted.residual costs -* operations (*"},
     {"blocks", "in_place_when_long", "gradients", "failed",
@@ -455,7 +456,8 @@ static const struct crime crimes[] = {
      "it claims to be storable, but the logits at place * differ by * between a pass over all rows "
      "and one over the newest (*"},
     {"keeping", "caches_behind_self", "purity", "failed",
-     "the loss is * and * in a second model, which did not run at other steps (*"},
+     "the loss is * and * in a second model of the same kind, which made passes of other steps "
+     "before (*"},
     {"keeping", "rate_by_processors", "abi", "failed",
      "it imports 'sched_getaffinity', which reads the process or the host: *"},
     {"blocks", "gradient_of_row_0", "gradients", "failed",
@@ -479,8 +481,8 @@ static const struct crime crimes[] = {
      "it fills 'pad' and leaves has_pad false (*"},
     {"questions", "rows_of_first_length", "batches", "failed",
      "rows of length * have no more places without padding than those of length * (*"},
-    {"join", "stream_of_row_0", "batch", "failed",
-     "the logits at place * differ by * between a row in a batch and the row alone (*"},
+    {"join", "stream_of_row_0", "padding", "failed",
+     "the logits at place * differ by * between a row with padding * it and the row alone (*"},
     {"join", "two_streams", "streams", "failed",
      "stream 2 of the input, after that of tokens, changes no logit (*"},
     {"questions", "asks_for_first", "answers", "failed",
@@ -654,7 +656,7 @@ START_TEST(parameters_can_be_given)
 {
     shell_expect(0, "peat plugins check learned max_len=40 beyond=clamp --only gradients");
     shell_says(1, "it refuses every cell: learns max_len = 1 position",
-               "peat plugins check learned max_len=1 --only parameters");
+               "peat plugins check learned max_len=1 beyond=refuse --only parameters");
     static const char *const only[] = {"parameters", "causality"};
     for (int i = 0; i < 2; i++)
         shell_says(1, "unknown parameter 'max_lem' of scheme 'learned'; did you mean 'max_len'?",
@@ -671,7 +673,7 @@ START_TEST(a_failure_says_how_it_is_repeated)
     command += strlen("again: peat ");
     command[strcspn(command, "\n")] = '\0';
     char *copy = strdup(command);
-    shell_says(1, "planted.w[", "peat %s", copy);
+    shell_says(1, ", central difference ", "peat %s", copy);
     free(copy);
 }
 END_TEST
