@@ -266,14 +266,15 @@ class Model(torch.nn.Module):
             seen = seen & ~side.pad[:, None, :]
         if side.document is not None:
             seen = seen & (side.document[:, :, None] == side.document[:, None, :])
-        if self.class_first:  # a class token sees all and is seen by all
+        window = self.options["window"] or T + 1
+        if self.class_first:  # a class token sees all that the window has, and is seen by all
             seen = seen.clone()
-            seen[:, 0] = True if side.pad is None else ~side.pad
-            seen[:, :, 0] = True
+            seen[:, 0] = (place < window) if side.pad is None else (place < window) & ~side.pad
+            seen[:, :, 0] = place < window
         if self.front:
             seen = F.pad(seen, (1, 0, 1, 0), value=True)
-            if side.pad is not None:
-                seen[:, 0, 1:] = ~side.pad
+            seen[:, 0, 1:] = (place + 1 < window) if side.pad is None else (place + 1 < window) & ~side.pad
+            seen[:, 1:, 0] = place + 1 < window
         return seen
 
     def stack_forward(self, stack, batch, side, crossing=None):
