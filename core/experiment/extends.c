@@ -33,7 +33,7 @@ static bool read_base(struct reading *r, const struct value *named, struct value
 
 /* `over` on `base`: maps are merged key by key. Lists, single values and the maps of plugins
  * replace. */
-static struct value *merge(struct arena *a, struct value *base, struct value *over)
+static struct value *extend(struct arena *a, struct value *base, struct value *over)
 {
     struct value *all;
     if (base->kind != VALUE_MAP || over->kind != VALUE_MAP || value_get(over, "plugin"))
@@ -43,7 +43,7 @@ static struct value *merge(struct arena *a, struct value *base, struct value *ov
     for (int i = 0; i < over->n; i++) {
         struct value *old = value_get(base, over->key[i]);
         value_set(a, all, over->key[i], over->key_at[i],
-                  old ? merge(a, old, over->item[i]) : over->item[i]);
+                  old ? extend(a, old, over->item[i]) : over->item[i]);
     }
     return all;
 }
@@ -70,6 +70,6 @@ bool extends_read(struct reading *r)
     for (int i = 0; i < r->root->n; i++)
         if (r->root->item[i] != named)
             value_set(r->a, own, r->root->key[i], r->root->key_at[i], r->root->item[i]);
-    r->root = merge(r->a, base, own);
+    r->root = extend(r->a, base, own);
     return true;
 }

@@ -68,7 +68,7 @@ START_TEST(kills_change_no_bit)
 {
     write_kinds();
     shell_expect(0, "for d in a b; do peat plan kinds.yaml --write -o $d 'kind=[answers]' "
-                    "run.engine=torch run.checkpoint.every=5; done; peat run a -q");
+                    "train.steps=400 run.engine=torch run.checkpoint.every=5; done; peat run a -q");
     shell_expect(0, "cd b/cells/*; for i in 1 2 3 4 5; do "
                     "peat cell ../.. 0 --engine torch --checkpoint-every 5 --with-parent $$ & "
                     "was=$(ls ckpt); for j in $(seq 600); do test \"$(ls ckpt)\" = \"$was\" || "
