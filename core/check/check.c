@@ -202,16 +202,18 @@ static void run_drawn_cells(const struct checked *s, struct check_outcome *o)
     int64_t first, step, last;
     double seconds, begun = clock_seconds();
     const char *file = arena_printf(s->arena, "%s/" CHECK_CELL, s->scratch);
+    /* The check in which a cell fails that ends the process while it is drawn. */
+    const char *passes = s->plugin->desc->kind == PEAT_TASK ? "batches" : "finite";
     BUG_UNLESS(sscanf(s->sweep, "%" SCNu64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf", &seed,
                       &first, &step, &last, &seconds) == 5);
     for (end->index = first; end->index < last; end->index += step) {
         struct arena_mark mark = arena_mark(s->arena);
         const char *index = arena_printf(s->arena, "%" PRId64, end->index);
-        trail_cell(s->trail, index);
-        const char *text = cell_drawn(s, seed, end->index, &err);
-        if (text && file_write(file, text, strlen(text), &err) == PEAT_OK)
+        trail_cell(s->trail, arena_printf(s->arena, "%s %s", index, passes));
+        bool drawn = cell_drawn(s, seed, end->index, file, &err);
+        if (drawn)
             run_file(s, file, index, &tried);
-        end->tried += text != NULL;
+        end->tried += drawn;
         if (o->verdict == CHECK_FAILED)
             return;
         *o = (struct check_outcome){CHECK_PASSED};

@@ -36,9 +36,11 @@ peat_status cell_read(const struct checked *s, const char *file, int n_word, cha
                       struct check_cell *cell, struct error *err);
 /* The text of its file. */
 const char *cell_text(const struct checked *s, const struct check_cell *cell);
-/* drawn.c: the text of cell `index` of a seed, which the plugin accepts. NULL: it refuses the cells
- * that were drawn, with err. */
-const char *cell_drawn(const struct checked *s, uint64_t seed, int64_t index, struct error *err);
+/* drawn.c: writes cell `index` of a seed, which the plugin accepts. False: it refuses the cells
+ * that were drawn, with err, and there is no file. Where the plugin ends the process, the file has
+ * the cell. */
+bool cell_drawn(const struct checked *s, uint64_t seed, int64_t index, const char *file,
+                struct error *err);
 
 /* Settings of the plugin, of which about half are drawn. */
 struct value *settings_drawn(const struct checked *s, int64_t index);

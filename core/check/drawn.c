@@ -16,6 +16,7 @@ struct draws {
     struct arena *a;
     uint64_t stream, at;
     int64_t index, attempt;
+    const char *file; /* has the cell that is tried */
 };
 
 static int64_t draw(struct draws *d, int64_t n)
@@ -443,8 +444,8 @@ static const char *text_of_cell(struct draws *d, struct value *root)
     return strbuf_keep(&out, d->a);
 }
 
-/* The cell with the first task, from a drawn one on, for which it is accepted; NULL: none. */
-static const char *with_task(struct draws *d, struct value *root, struct error *err)
+/* Whether the cell is accepted with a task: the first, from a drawn one on. */
+static bool with_task(struct draws *d, struct value *root, struct error *err)
 {
     const char *const *name;
     bool own = d->s->plugin->desc->kind == PEAT_TASK;
@@ -456,19 +457,25 @@ static const char *with_task(struct draws *d, struct value *root, struct error *
         if (!task)
             continue;
         put(d, value_get(root, "defaults"), "task", task);
+        const char *text = text_of_cell(d, root);
+        if (file_write(d->file, text, strlen(text), err) != PEAT_OK)
+            return false;
         end = accepts(d, root, err);
     }
-    return end == ACCEPTED ? text_of_cell(d, root) : NULL;
+    return end == ACCEPTED;
 }
 
-const char *cell_drawn(const struct checked *s, uint64_t seed, int64_t index, struct error *err)
+bool cell_drawn(const struct checked *s, uint64_t seed, int64_t index, const char *file,
+                struct error *err)
 {
     enum { ATTEMPTS = 120 };
-    const char *text = NULL;
-    for (int64_t i = 0; i < ATTEMPTS && !text; i++) {
+    bool accepted = false;
+    for (int64_t i = 0; i < ATTEMPTS && !accepted; i++) {
         uint64_t stream = rng_substream(rng_stream(seed, "check", "cells"), (uint64_t)index);
-        struct draws d = {s, s->arena, rng_substream(stream, (uint64_t)i), 0, index, i};
-        text = with_task(&d, draw_cell(&d), err);
+        struct draws d = {s, s->arena, rng_substream(stream, (uint64_t)i), 0, index, i, file};
+        accepted = with_task(&d, draw_cell(&d), err);
     }
-    return text;
+    if (!accepted)
+        unlink(file);
+    return accepted;
 }

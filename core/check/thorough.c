@@ -62,6 +62,7 @@ static bool try(struct search *s, const char *dir, const struct value *root,
         check_apart(&q, best->cells.check, s->a, &report, s->err);
     bool bad =
         is_well(s) && check_is_bad(report.end) && (report.cells.text || report.end != CHECK_FAILED);
+    report.check = best->check;
     report.cells = best->cells;
     report.cells.text = strbuf_keep(&text, s->a);
     if (bad)

@@ -655,7 +655,7 @@ END_TEST
 START_TEST(parameters_can_be_given)
 {
     shell_expect(0, "peat plugins check learned max_len=40 beyond=clamp --only gradients");
-    shell_says(1, "it refuses every cell: learns max_len = 1 position",
+    shell_says(1, "it refuses every cell: learns max_len = 1 positions",
                "peat plugins check learned max_len=1 beyond=refuse --only parameters");
     static const char *const only[] = {"parameters", "causality"};
     for (int i = 0; i < 2; i++)
