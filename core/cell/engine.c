@@ -9,8 +9,8 @@
 #include "process/python.h"
 #include "train/generation.h"
 
-const char *const engine_words[] = {"peat", "torch", "torch.compile", NULL};
-const char *const device_words[] = {"cpu", "cuda", NULL};
+const char *const engine_words[] = {ENGINE_WORDS, NULL};
+const char *const device_words[] = {DEVICE_WORDS, NULL};
 
 static const double patience_seconds = 10; /* from the end of the messages to SIGKILL */
 
@@ -154,7 +154,7 @@ static void put_number(struct message *m, const char *key, int64_t number)
 
 /* ---- the passes ---- */
 
-/* Has no answer: an error is that of the next command. */
+/* Sends the step and waits for no answer: the next command reports its error. */
 static bool step(void *ctx, struct trainer *t, int64_t number, struct error *err)
 {
     struct engine *e = ctx;

@@ -10,8 +10,7 @@
 
 enum { SECONDS_MAX = 1000000000 };
 
-static const char *const engines[] = {"peat", "torch", "torch.compile"}, *const devices[] = {
-                                                                             "cpu", "cuda"};
+static const char *const engines[] = {ENGINE_WORDS}, *const devices[] = {DEVICE_WORDS};
 
 struct request {
     struct cellrun_options run;

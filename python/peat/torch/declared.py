@@ -10,11 +10,13 @@ A mistake is one line with its place, and status 1.
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import json
 import math
 import signal
 import sys
+import threading
 import traceback
 
 CALL = ("params", "weights", "pos", "pos_k", "token", "token_k", "document", "pad", "special", "T", "T_k", "T_total", "B", "D",
@@ -58,6 +60,21 @@ LONGEST = 30  # seconds of the processor for one call of a function of the file
 
 def too_long(*_):
     raise TimeoutError(f"did not return within {LONGEST} s")
+
+
+@contextlib.contextmanager
+def limited():
+    """Ends what does not return. Only the main thread is given signals, so elsewhere there is no limit."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def near(word, known):
@@ -213,16 +230,13 @@ class File:
             if a.arg not in given:
                 raise self.mistake(a, f"{name} asks for '{a.arg}', which is not there{near(a.arg, given)}; there are "
                                       f"{', '.join(given)}")
-        signal.signal(signal.SIGPROF, too_long)
-        signal.setitimer(signal.ITIMER_PROF, LONGEST)
         try:
-            exec(compile(ast.Module([made], []), self.path, "exec"), space)
-            return space[name](**{n: given[n] for n in self.asks(name) if n in given})
+            with limited():
+                exec(compile(ast.Module([made], []), self.path, "exec"), space)
+                return space[name](**{n: given[n] for n in self.asks(name) if n in given})
         except Exception as e:
             lines = [f.lineno for f in traceback.extract_tb(e.__traceback__) if f.filename == self.path]
             raise Mistake(f"{self.path}:{lines[-1] if lines else made.lineno}:1: {name}: {type(e).__name__}: {e}") from None
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
 
     def tensors(self, given: dict) -> list:
         """[{name, shape, scope, mean, std}]; -1 in a shape is the number of heads."""

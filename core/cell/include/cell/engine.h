@@ -13,11 +13,15 @@
 #include "cell/assemble.h"
 #include "train/trainer.h"
 
+/* The words of run.engine and run.device, in the order of the enums. */
+#define ENGINE_WORDS "peat", "torch", "torch.compile"
+#define DEVICE_WORDS "cpu", "cuda"
+
 enum run_engine { ENGINE_PEAT, ENGINE_TORCH, ENGINE_TORCH_COMPILE };
-/* "peat", "torch", "torch.compile"; NULL ends the list. */
+/* ENGINE_WORDS; NULL ends the list. */
 extern const char *const engine_words[];
 enum device { DEVICE_CPU, DEVICE_CUDA };
-/* "cpu", "cuda"; NULL ends the list. */
+/* DEVICE_WORDS; NULL ends the list. */
 extern const char *const device_words[];
 
 /* What computes, and where. */
