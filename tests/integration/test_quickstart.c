@@ -24,7 +24,8 @@ static void open_copy(void)
                  "chmod +x bin/* copy/build/installed/bin/peat");
 }
 
-#define QUICKSTART "HOME=$PWD/home PATH=$PWD/bin:/usr/bin:/bin "
+/* A pkg-config that looks into no folder of the machine, where a peat may be installed. */
+#define QUICKSTART "HOME=$PWD/home PKG_CONFIG_LIBDIR=$PWD/none PATH=$PWD/bin:/usr/bin:/bin "
 
 START_TEST(peat_is_linked_and_the_line_for_this_shell_is_said)
 {
