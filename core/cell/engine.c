@@ -201,7 +201,7 @@ static bool forward(void *ctx, struct trainer *t, const peat_batch *b, const str
     int64_t rows;
     task_targets(t->task, b, &rows);
     put_number(&m, "step", t->step);
-    put_number(&m, "total", in->T_total ? in->T_total : b->T);
+    put_number(&m, "total", in->rows.T_total ? in->rows.T_total : b->T);
     put_number(&m, "last_only", in->last_only);
     if (!batch_add(&m.list, t->task, b, "") || !send_message(e, &m, err) ||
         !receive_message(e, &t->step_arena, &answer, err))

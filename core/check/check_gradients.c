@@ -144,7 +144,7 @@ static void check_weight(struct gradient_check *t, struct weight *w)
     if (s.at >= 0)
         trial_fail(t->trial,
                    "%s[%" PRId64 "]: gradient %.*g, central difference %.*g at T = %" PRId64,
-                   w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->T);
+                   w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->rows.T);
 }
 
 /* The plugin's tensors, and of the others one in six: gradients of inputs of hooks reach all. */

@@ -13,7 +13,7 @@ static double far_stride(const struct rig_input *x)
 /* Gradients may be infinite where the loss is, at a logit of -inf. */
 static void all_finite(const struct trial *t, const struct model_input *in, const char *where)
 {
-    int64_t places = rig_has_places(t->rig) ? in->T : 1;
+    int64_t places = rig_has_places(t->rig) ? in->rows.T : 1;
     const double *logit = rig_logits(t->rig, in);
     const struct weights *w = &t->rig->s.model.weights;
     for (int64_t i = 0; logit && i < in->B * places * t->rig->V; i++)
@@ -256,8 +256,10 @@ static struct given read_given(const struct rig *r, const struct model_input *in
 {
     struct given x;
     weights_hash(&r->s.model.weights, NULL, x.hash[0]);
-    hash_bytes(in->token, in->token ? (size_t)(in->B * in->T) * sizeof(*in->token) : 0, x.hash[1]);
-    hash_bytes(in->sequence, (size_t)in->B * sizeof(*in->sequence), x.hash[2]);
+    hash_bytes(in->rows.token,
+               in->rows.token ? (size_t)(in->B * in->rows.T) * sizeof(*in->rows.token) : 0,
+               x.hash[1]);
+    hash_bytes(in->rows.sequence, (size_t)in->B * sizeof(*in->rows.sequence), x.hash[2]);
     return x;
 }
 

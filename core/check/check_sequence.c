@@ -94,7 +94,7 @@ static void same_alone(const struct trial *t, const struct rig_input *x, const d
     part.b.has_document = false;
     part.b.has_pad = part.b.has_pad && to - from == x->b.T && from == 0;
     rig_renew(&part);
-    part.in.T_total = x->b.T;
+    part.in.rows.T_total = x->b.T;
     trial_same(t, logits_at(t, all, whole ? b : b * x->b.T + from), rig_logits(t->rig, &part.in),
                whole ? 1 : to - from, from, whole ? 1 : x->b.T, what);
 }
@@ -165,7 +165,7 @@ void prefix_holds(const struct trial *t)
     struct rig_input x = trial_input(t);
     int64_t T = x.b.T, n = 1 + trial_draw(t, "place", T);
     struct rig_input part = rig_part(t->rig, &x, -1, 0, n);
-    part.in.T_total = T;
+    part.in.rows.T_total = T;
     const double *whole = rig_logits(t->rig, &x.in), *first = rig_logits(t->rig, &part.in);
     for (int64_t b = 0; b < x.b.B; b++)
         trial_same(t, logits_at(t, whole, b * T), logits_at(t, first, b * n), n, 0, T,
@@ -179,9 +179,9 @@ static void newest_holds(const struct trial *t, const struct model_input *in, co
 {
     const double *newest = rig_newest(t->rig, stored, end);
     for (int64_t b = 0; b < in->B; b++) {
-        int64_t at = b * in->T + end - 1;
-        if (!in->pad || !in->pad[at])
-            trial_same(t, logits_at(t, whole, at), logits_at(t, newest, b), 1, end - 1, in->T,
+        int64_t at = b * in->rows.T + end - 1;
+        if (!in->rows.pad || !in->rows.pad[at])
+            trial_same(t, logits_at(t, whole, at), logits_at(t, newest, b), 1, end - 1, in->rows.T,
                        "between a pass over all rows and one over the newest");
     }
 }
@@ -322,8 +322,8 @@ void source_padding_holds(const struct trial *t)
         x.b.source_pad[i] = 0;
         x.b.source_special[i] = x.b.source_special[i / n * S + i % n];
     }
-    x.in.S = n;
-    x.in.S_total = acts_only_across(t->rig) ? 0 : S;
+    x.in.source.T = n;
+    x.in.source.T_total = acts_only_across(t->rig) ? 0 : S;
     trial_same_batch(t, &x.in, logits, rig_logits(t->rig, &x.in), "when a source is padded");
 }
 
@@ -342,9 +342,10 @@ struct leak {
 static bool hides(const struct leak *l, int64_t b, int64_t i, int64_t j)
 {
     const struct model_input *in = l->in;
-    const int32_t *document = in->document ? in->document + b * in->T : NULL;
+    const int32_t *document = in->rows.document ? in->rows.document + b * in->rows.T : NULL;
     int64_t window = l->model->window;
-    return (l->model->arch != PEAT_ENCODER && j > i) || (in->pad && in->pad[b * in->T + j]) ||
+    return (l->model->arch != PEAT_ENCODER && j > i) ||
+           (in->rows.pad && in->rows.pad[b * in->rows.T + j]) ||
            (document && document[i] != document[j]) ||
            (window > 0 && (i - j >= window || j - i >= window));
 }
@@ -352,7 +353,7 @@ static bool hides(const struct leak *l, int64_t b, int64_t i, int64_t j)
 static void look_at(void *ctx, const struct attention_seen *seen)
 {
     struct leak *l = ctx;
-    int64_t T = l->in->T, H = seen->end - seen->begin;
+    int64_t T = l->in->rows.T, H = seen->end - seen->begin;
     if (*seen->pass->prefix)
         return;
     for (int64_t n = 0; seen->replaced && !l->found && n < l->in->B * H * T * T; n++) {
@@ -383,7 +384,7 @@ void masked_holds(const struct trial *t)
                    "%s.softmax gives the query at place %" PRId64 " a weight of %.3g for the "
                    "key at place %" PRId64 ", which the mask hides%s%s%s",
                    t->subject->plugin->desc->id, look.query, look.weight, look.key,
-                   x.in.pad ? " with padding" : "",
-                   x.in.document ? " with two documents in a row" : "",
+                   x.in.rows.pad ? " with padding" : "",
+                   x.in.rows.document ? " with two documents in a row" : "",
                    t->phase == PEAT_TRAIN ? " in training" : "");
 }

@@ -60,7 +60,7 @@ static void compare_gradients(const struct rig *f64, const struct rig *f32, stru
 static void compare_values(const struct trial *t, const struct model_input *in, const double *f64,
                            const double *f32, struct check_outcome *o)
 {
-    int64_t V = t->rig->V, places = rig_has_places(t->rig) ? in->T : 1;
+    int64_t V = t->rig->V, places = rig_has_places(t->rig) ? in->rows.T : 1;
     for (int64_t i = 0; f64 && f32 && i < in->B * places * V; i++)
         if (!(fabs(f64[i] - f32[i]) <= value_limit * fmax(1, fabs(f64[i]))))
             check_fail(o, "a logit at place %d is %.6g in F32 and %.6g in F64",

@@ -280,10 +280,10 @@ int32_t rig_token(const struct rig *r, const char *what, int64_t i)
 
 void rig_renew(struct rig_input *x)
 {
-    int64_t step = x->in.step, T_total = x->in.T_total;
+    int64_t step = x->in.step, T_total = x->in.rows.T_total;
     x->in = forward_input(&x->b, x->in.phase);
     x->in.step = step;
-    x->in.T_total = T_total;
+    x->in.rows.T_total = T_total;
 }
 
 struct rig_input rig_input(struct rig *r, peat_phase phase)
@@ -408,7 +408,7 @@ static double *take_values(struct rig *r, const peat_node *node)
 
 size_t rig_logits_bytes(const struct rig *r, const struct model_input *in)
 {
-    return (size_t)(in->B * (rig_has_places(r) ? in->T : 1) * r->V) * sizeof(double);
+    return (size_t)(in->B * (rig_has_places(r) ? in->rows.T : 1) * r->V) * sizeof(double);
 }
 
 double *rig_observed(struct rig *r, const struct model_input *in, const struct observer *o)

@@ -170,7 +170,7 @@ void trial_same(const struct trial *t, const double *a, const double *b, int64_t
 void trial_same_batch(const struct trial *t, const struct model_input *in, const double *a,
                       const double *b, const char *what)
 {
-    int64_t places = rig_has_places(t->rig) ? in->T : 1;
+    int64_t places = rig_has_places(t->rig) ? in->rows.T : 1;
     trial_same(t, a, b, in->B * places, 0, places, what);
 }
 

@@ -52,7 +52,7 @@ static bool run_step(struct bench *b, int64_t step)
 {
     struct weights *w = &b->of.model.weights;
     struct model_input in = {
-        .B = b->s.B, .T = b->s.T, .token = b->token, .phase = PEAT_TRAIN, .step = step};
+        .B = b->s.B, .rows = {.T = b->s.T, .token = b->token}, .phase = PEAT_TRAIN, .step = step};
     struct graph g;
     graph_init(&g, &b->scratch, &b->team, PEAT_F32);
     g.reuse = true;

@@ -7,6 +7,11 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
 {
     bool collect = pass->collect;
     const struct observer *observer = pass->observer;
+    peat_side rows = in->rows;
+    rows.size = sizeof(rows);
+    rows.T_total = rows.T_total > 0 ? rows.T_total : rows.T;
+    rows.n_axes = 1;
+    rows.pos = NULL;
     *pass = (struct pass){
         .g = g,
         .positional = p,
@@ -22,23 +27,14 @@ void pass_init(struct pass *pass, struct model *m, struct positional *p, const p
         .observer = observer,
         .drops = "dropout",
         .prefix = "",
-        .span.rows = {.size = sizeof(pass->span.rows),
-                      .T = in->T,
-                      .T_total = in->T_total > 0 ? in->T_total : in->T,
-                      .n_axes = 1,
-                      .sequence = in->sequence,
-                      .token = in->token,
-                      .segment = in->segment,
-                      .document = in->document,
-                      .pad = in->pad,
-                      .special = in->special},
+        .span.rows = rows,
     };
 }
 
 static bool leading_pad(const struct model_input *in)
 {
-    for (int64_t b = 0; in->pad && b < in->B; b++)
-        if (in->pad[b * in->T])
+    for (int64_t b = 0; in->rows.pad && b < in->B; b++)
+        if (in->rows.pad[b * in->rows.T])
             return true;
     return false;
 }
@@ -48,10 +44,10 @@ static bool leading_pad(const struct model_input *in)
 static void count_places(const struct model_input *in, int64_t b, double from, double *pos)
 {
     int64_t start = 0;
-    for (int64_t t = 0; t < in->T; t++) {
-        int64_t i = b * in->T + t;
-        bool fresh = in->document && t > 0 && in->document[i] != in->document[i - 1];
-        bool padded = in->pad && t > 0 && in->pad[i - 1] && !in->pad[i];
+    for (int64_t t = 0; t < in->rows.T; t++) {
+        int64_t i = b * in->rows.T + t;
+        bool fresh = in->rows.document && t > 0 && in->rows.document[i] != in->rows.document[i - 1];
+        bool padded = in->rows.pad && t > 0 && in->rows.pad[i - 1] && !in->rows.pad[i];
         if (fresh || padded)
             start = t;
         pos[t] = from + (double)(t - start);
@@ -63,7 +59,7 @@ static bool any_hook(const struct positional *p, const struct model_input *in, b
 {
     for (int i = 0; i < p->n_scheme; i++) {
         const peat_scheme *h = p->scheme[i].hooks;
-        if (h->positions && (in->pos && h->max_axes > 1) == in_grid)
+        if (h->positions && (in->rows.pos && h->max_axes > 1) == in_grid)
             return true;
     }
     return false;
@@ -72,8 +68,8 @@ static bool any_hook(const struct positional *p, const struct model_input *in, b
 /* Sets places on one axis: for each row, or the same for all rows. */
 static double *line_fill(struct pass *pass, const struct model_input *in, int64_t lead)
 {
-    bool rows = any_hook(pass->positional, in, false) || in->document || leading_pad(in);
-    int64_t n = rows ? in->B : 1, T = in->T + lead;
+    bool rows = any_hook(pass->positional, in, false) || in->rows.document || leading_pad(in);
+    int64_t n = rows ? in->B : 1, T = in->rows.T + lead;
     double *pos = ARENA_TRY_ARRAY(pass->g->arena, n * T, double);
     for (int64_t b = 0; pos && b < n; b++) {
         pos[b * T] = 0.0;
@@ -87,13 +83,14 @@ static double *line_fill(struct pass *pass, const struct model_input *in, int64_
     return pos;
 }
 
-/* Whether all rows of in->pos are equal. */
+/* Whether all rows of in->rows.pos are equal. */
 static bool rows_alike(const struct model_input *in)
 {
-    for (int64_t a = 0; a < in->n_axes; a++)
+    for (int64_t a = 0; a < in->rows.n_axes; a++)
         for (int64_t b = 1; b < in->B; b++)
-            if (memcmp(in->pos + (a * in->B + b) * in->T, in->pos + a * in->B * in->T,
-                       (size_t)in->T * sizeof(*in->pos)) != 0)
+            if (memcmp(in->rows.pos + (a * in->B + b) * in->rows.T,
+                       in->rows.pos + a * in->B * in->rows.T,
+                       (size_t)in->rows.T * sizeof(*in->rows.pos)) != 0)
                 return false;
     return true;
 }
@@ -102,22 +99,23 @@ static bool rows_alike(const struct model_input *in)
 static double *grid_fill(struct pass *pass, const struct model_input *in, int64_t lead)
 {
     bool rows = any_hook(pass->positional, in, true) || !rows_alike(in);
-    int64_t n = rows ? in->B : 1, T = in->T + lead, at = 0;
-    double *pos = ARENA_TRY_ARRAY(pass->g->arena, in->n_axes * n * T, double);
-    for (int64_t a = 0; pos && a < in->n_axes; a++)
+    int64_t n = rows ? in->B : 1, T = in->rows.T + lead, at = 0;
+    double *pos = ARENA_TRY_ARRAY(pass->g->arena, in->rows.n_axes * n * T, double);
+    for (int64_t a = 0; pos && a < in->rows.n_axes; a++)
         for (int64_t b = 0; b < n; b++)
-            for (int64_t t = -lead; t < in->T; t++)
-                pos[at++] = t < 0 ? 0.0 : in->pos[(a * in->B + b) * in->T + t] + (double)lead;
-    pass->grid = (struct grid){(int32_t)in->n_axes, n, pos};
+            for (int64_t t = -lead; t < in->rows.T; t++)
+                pos[at++] =
+                    t < 0 ? 0.0 : in->rows.pos[(a * in->B + b) * in->rows.T + t] + (double)lead;
+    pass->grid = (struct grid){(int32_t)in->rows.n_axes, n, pos};
     return pos;
 }
 
 bool positions_fill(struct pass *pass, const struct model_input *in, bool class_first)
 {
     double *line = line_fill(pass, in, class_first), *grid = NULL;
-    if (in->pos)
+    if (in->rows.pos)
         grid = grid_fill(pass, in, class_first);
-    if (!line || (in->pos && !grid))
+    if (!line || (in->rows.pos && !grid))
         return graph_no_memory(pass->g, "positions", 0) != NULL;
     for (int i = 0; i < pass->positional->n_scheme; i++) {
         const struct scheme_part *s = &pass->positional->scheme[i];

@@ -77,20 +77,20 @@ bool class_token_place(struct graph *g, const struct model *m, const struct mode
 {
     const int32_t id = (int32_t)m->config.vocab, zero = 0;
     const uint8_t yes = 1, no = 0;
-    int64_t B = in->B, T = in->T;
+    int64_t B = in->B, T = in->rows.T;
     *out = *in;
-    out->T = T + 1;
-    out->T_total = in->T_total > 0 ? in->T_total + 1 : 0;
-    out->special = led(g, in->special, sizeof(yes), B, T, &yes);
-    bool ok = out->special != NULL;
-    if (in->token)
-        ok = (out->token = led(g, in->token, sizeof(id), B, T, &id)) && ok;
-    if (in->segment)
-        ok = (out->segment = led(g, in->segment, sizeof(zero), B, T, &zero)) && ok;
-    if (in->document)
-        ok = (out->document = led(g, in->document, sizeof(zero), B, T, NULL)) && ok;
-    if (in->pad)
-        ok = (out->pad = led(g, in->pad, sizeof(no), B, T, &no)) && ok;
+    out->rows.T = T + 1;
+    out->rows.T_total = in->rows.T_total > 0 ? in->rows.T_total + 1 : 0;
+    out->rows.special = led(g, in->rows.special, sizeof(yes), B, T, &yes);
+    bool ok = out->rows.special != NULL;
+    if (in->rows.token)
+        ok = (out->rows.token = led(g, in->rows.token, sizeof(id), B, T, &id)) && ok;
+    if (in->rows.segment)
+        ok = (out->rows.segment = led(g, in->rows.segment, sizeof(zero), B, T, &zero)) && ok;
+    if (in->rows.document)
+        ok = (out->rows.document = led(g, in->rows.document, sizeof(zero), B, T, NULL)) && ok;
+    if (in->rows.pad)
+        ok = (out->rows.pad = led(g, in->rows.pad, sizeof(no), B, T, &no)) && ok;
     return ok || graph_no_memory(g, "a class token", 0) != NULL;
 }
 
@@ -151,7 +151,7 @@ static peat_node *look_up(struct model *m, struct pass *pass, struct weight *tab
 {
     struct graph *g = pass->g;
     peat_node *index =
-        graph_constant(g, PEAT_I32, 2, (int64_t[]){in->B, in->T}, (void *)(uintptr_t)id);
+        graph_constant(g, PEAT_I32, 2, (int64_t[]){in->B, in->rows.T}, (void *)(uintptr_t)id);
     return input_scaled(m, g, op_gather_rows(&g->base, weight_node(g, table), index));
 }
 
@@ -160,8 +160,8 @@ static peat_node *projected(struct model *m, struct pass *pass, const struct mod
                             const float *numbers, struct weight *w, struct weight *b)
 {
     struct graph *g = pass->g;
-    int64_t each = w->value.dim[1], n = in->B * in->T * each;
-    peat_node *x = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->T, each}, NULL);
+    int64_t each = w->value.dim[1], n = in->B * in->rows.T * each;
+    peat_node *x = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, in->rows.T, each}, NULL);
     for (int64_t i = 0; x && x->value.data && i < n; i++)
         tensor_set(&x->value, i, (double)numbers[i]);
     return input_scaled(m, g, op_linear(&g->base, x, weight_node(g, w), weight_node(g, b)));
@@ -311,12 +311,13 @@ peat_node *input_forward(struct model *m, struct pass *pass, const struct model_
 {
     struct streams s = {0};
     peat_node *class = m->class_token ? class_token_stream(m, pass, m->class_token) : NULL;
-    peat_node *tokens = m->token ? look_up(m, pass, m->token, in, in->token) : patches(m, pass, in);
+    peat_node *tokens =
+        m->token ? look_up(m, pass, m->token, in, in->rows.token) : patches(m, pass, in);
     add_tokens(&s, pass, STREAM_TOKEN, -1, tokens, class);
     add_positions(&s, m, pass);
     if (m->segment) {
         class = m->class_token ? class_token_stream(m, pass, m->segment) : NULL;
-        add_tokens(&s, pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in, in->segment),
+        add_tokens(&s, pass, STREAM_SEGMENT, -1, look_up(m, pass, m->segment, in, in->rows.segment),
                    class);
     }
     for (int i = 0; i < m->positional->n_more; i++)

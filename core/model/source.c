@@ -74,15 +74,8 @@ static peat_node *encoded(struct model *m, struct pass *pass, struct graph *g,
 
 static struct model_input source_input(const struct model_input *in)
 {
-    return (struct model_input){.B = in->B,
-                                .T = in->S,
-                                .T_total = in->S_total,
-                                .token = in->source,
-                                .pad = in->source_pad,
-                                .special = in->source_special,
-                                .sequence = in->sequence,
-                                .phase = in->phase,
-                                .step = in->step};
+    return (struct model_input){
+        .B = in->B, .rows = in->source, .phase = in->phase, .step = in->step};
 }
 
 /* Runs the encoder over the sources of `in`, as *from. */
@@ -90,9 +83,9 @@ static peat_node *run_encoder(struct model *m, struct graph *g, const struct mod
                               const struct observer *observer, struct pass *from)
 {
     const struct model_input source = source_input(in);
-    const struct attention_mask mask = {.window = m->config.window, .pad_k = in->source_pad};
+    const struct attention_mask mask = {.window = m->config.window, .pad_k = in->source.pad};
     *from = (struct pass){.observer = observer};
-    if (!in->source)
+    if (!in->source.token)
         return graph_fail(g, "the model needs a source for each row, and the batch has none");
     peat_node *memory = encoded(m, from, g, &source, &mask);
     from->mask = NULL;

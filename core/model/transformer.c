@@ -142,14 +142,14 @@ peat_status model_fill_input(struct model *m, struct error *err)
 /* The weight of each place in the mean of its row, [B,1,T]: 0 for padding. */
 static peat_node *shares(struct graph *g, const struct model_input *in)
 {
-    peat_node *share = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, 1, in->T}, NULL);
+    peat_node *share = graph_constant(g, g->dtype, 3, (int64_t[]){in->B, 1, in->rows.T}, NULL);
     for (int64_t b = 0; share && share->value.data && b < in->B; b++) {
         int64_t n = 0;
-        for (int64_t t = 0; t < in->T; t++)
-            n += !(in->pad && in->pad[b * in->T + t]);
-        for (int64_t t = 0; t < in->T; t++) {
-            bool counts = !(in->pad && in->pad[b * in->T + t]);
-            tensor_set(&share->value, b * in->T + t, counts ? 1.0 / (double)n : 0.0);
+        for (int64_t t = 0; t < in->rows.T; t++)
+            n += !(in->rows.pad && in->rows.pad[b * in->rows.T + t]);
+        for (int64_t t = 0; t < in->rows.T; t++) {
+            bool counts = !(in->rows.pad && in->rows.pad[b * in->rows.T + t]);
+            tensor_set(&share->value, b * in->rows.T + t, counts ? 1.0 / (double)n : 0.0);
         }
     }
     return share;
@@ -178,7 +178,7 @@ static peat_node *head_forward(struct model *m, struct pass *pass, const struct 
                                peat_node *x)
 {
     struct graph *g = pass->g;
-    int64_t T = in->T, front = model_has_class_token(&m->config);
+    int64_t T = in->rows.T, front = model_has_class_token(&m->config);
     struct weight *head = m->head ? m->head : m->token;
     if (m->config.head == PEAT_HEAD_CLASS)
         return rows_by(m, g, pooled(m, g, in, x), in->B, head);
@@ -201,9 +201,9 @@ static struct attention_mask model_mask(const struct model *m, const struct mode
 {
     return (struct attention_mask){.causal = m->dims.causal,
                                    .window = m->config.window,
-                                   .pad_k = in->pad,
-                                   .doc_q = in->document,
-                                   .doc_k = in->document};
+                                   .pad_k = in->rows.pad,
+                                   .doc_q = in->rows.document,
+                                   .doc_k = in->rows.document};
 }
 
 static void model_begin(struct model *m, struct graph *g)
@@ -316,7 +316,7 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     model_begin(m, &g);
     if (!positions_fill(&pass, in, false))
         return error_copy(err, &g.err);
-    *s = (struct stored){.arena = arena, .B = in->B, .room = in->T, .whole = pass.span.rows};
+    *s = (struct stored){.arena = arena, .B = in->B, .room = in->rows.T, .whole = pass.span.rows};
     s->layer = ARENA_TRY_ARRAY(arena, m->config.n_layer, struct stored_layer);
     if (!s->layer)
         return error_set(err, PEAT_NOMEM, "out of memory for stored rows");
@@ -324,21 +324,6 @@ peat_status model_store(struct model *m, const struct model_input *in, const str
     if (m->encoder && !source_store(m, &g, in, s))
         return error_copy(err, &g.err);
     return PEAT_OK;
-}
-
-static struct model_input input_of(const struct stored *s, const peat_side *side)
-{
-    return (struct model_input){.B = s->B,
-                                .T = side->T,
-                                .token = side->token,
-                                .segment = side->segment,
-                                .document = side->document,
-                                .pad = side->pad,
-                                .special = side->special,
-                                .sequence = side->sequence,
-                                .T_total = side->T_total,
-                                .phase = PEAT_EVAL,
-                                .last_only = true};
 }
 
 peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int64_t end)
@@ -349,7 +334,7 @@ peat_node *model_newest(struct model *m, struct graph *g, struct stored *s, int6
     if (!side_cut(g->arena, &s->whole, s->B, s->done, end, &side) ||
         !side_cut(g->arena, &s->whole, s->B, 0, end, &keys))
         return graph_no_memory(g, "the newest rows", 0);
-    const struct model_input in = input_of(s, &side);
+    const struct model_input in = {.B = s->B, .rows = side, .phase = PEAT_EVAL, .last_only = true};
     pass_init(&pass, m, m->positional, &m->dims, g, &in);
     model_begin(m, g);
     pass.span = (struct span){.rows = side, .so_far = &keys};
@@ -375,9 +360,10 @@ static bool empty_streams(const struct model *m, struct arena *a, struct model_i
     for (int64_t i = 0; i < m->config.n_stream; i++) {
         const peat_stream *s = &m->config.stream[i];
         if (s->ids > 0)
-            ok = (in->stream_id[i] = ARENA_TRY_ARRAY(a, in->B * in->T, int32_t)) && ok;
+            ok = (in->stream_id[i] = ARENA_TRY_ARRAY(a, in->B * in->rows.T, int32_t)) && ok;
         else
-            ok = (in->stream_number[i] = ARENA_TRY_ARRAY(a, in->B * in->T * s->numbers, float)) &&
+            ok = (in->stream_number[i] =
+                      ARENA_TRY_ARRAY(a, in->B * in->rows.T * s->numbers, float)) &&
                  ok;
     }
     return ok;
@@ -406,16 +392,14 @@ peat_status model_plan(struct model *m, int64_t B, int64_t T, bool special, stru
     float *patch = ARENA_TRY_ARRAY(&arena, B * T * m->config.patch_width, float);
     double *pos = ARENA_TRY_ARRAY(&arena, B * T * m->config.n_axes, double);
     struct model_input in = {.B = B,
-                             .T = T,
-                             .token = m->token ? id : NULL,
+                             .rows = {.T = T,
+                                      .n_axes = (int32_t)m->config.n_axes,
+                                      .pos = m->config.n_axes > 0 ? pos : NULL,
+                                      .token = m->token ? id : NULL,
+                                      .segment = id,
+                                      .special = special ? mark : NULL},
+                             .source = {.T = T, .token = id, .special = mark},
                              .patch = patch,
-                             .S = T,
-                             .source = id,
-                             .source_special = mark,
-                             .n_axes = m->config.n_axes,
-                             .pos = m->config.n_axes > 0 ? pos : NULL,
-                             .segment = id,
-                             .special = special ? mark : NULL,
                              .phase = PEAT_TRAIN};
     bool streams = empty_streams(m, &arena, &in);
     peat_status status = PEAT_OK;

@@ -12,7 +12,7 @@ static peat_status decode_no_memory(struct error *err)
 static struct model_input part_input(const peat_batch *part, const peat_batch *whole)
 {
     struct model_input in = forward_input(part, PEAT_EVAL);
-    in.T_total = whole->T;
+    in.rows.T_total = whole->T;
     return in;
 }
 

@@ -231,7 +231,7 @@ static inline void content_documents_are_apart(const char *name, const char *jso
     struct modelcheck m;
     struct harness h;
     content_model(&m, &h, name, json, arch, PATH_AUTO);
-    m.input.document = document;
+    m.input.rows.document = document;
     modelcheck_logits(&m, packed);
     m.token[0] = (m.token[0] + 1) % 7;
     m.token[1] = (m.token[1] + 2) % 7;

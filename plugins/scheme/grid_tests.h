@@ -12,9 +12,9 @@ static inline void grid_logits(const char *name, const char *json, const double 
     struct modelcheck m;
     struct harness h;
     modelcheck_init(&m, PEAT_ENCODER);
-    m.config.T_train = m.config.T_max = m.input.T = GRID_T;
-    m.config.n_axes = m.input.n_axes = pos ? 2 : 0;
-    m.input.pos = pos;
+    m.config.T_train = m.config.T_max = m.input.rows.T = GRID_T;
+    m.config.n_axes = m.input.rows.n_axes = pos ? 2 : 0;
+    m.input.rows.pos = pos;
     ck_assert_int_eq(scheme_try(&h, name, json, 2, 4, GRID_T, false), PEAT_OK);
     struct scheme_part *part = modelcheck_scheme(&m, name, h.scheme);
     part->part.config = h.config;

@@ -33,8 +33,10 @@ void modelcheck_init(struct modelcheck *m, peat_arch arch)
     }
     for (int i = 0; i < 8; i++)
         m->sequence[i] = i;
-    m->input = (struct model_input){
-        .B = 2, .T = 5, .token = m->token, .sequence = m->sequence, .phase = PEAT_TRAIN, .step = 1};
+    m->input = (struct model_input){.B = 2,
+                                    .rows = {.T = 5, .token = m->token, .sequence = m->sequence},
+                                    .phase = PEAT_TRAIN,
+                                    .step = 1};
 }
 
 struct scheme_part *modelcheck_scheme(struct modelcheck *m, const char *id,

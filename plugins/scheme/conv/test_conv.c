@@ -26,7 +26,7 @@ START_TEST(padding_is_not_mixed_in)
         struct modelcheck m;
         struct harness h;
         content_model(&m, &h, "conv", NULL, arch ? PEAT_ENCODER : PEAT_DECODER, PATH_AUTO);
-        m.input.pad = pad;
+        m.input.rows.pad = pad;
         modelcheck_logits(&m, before);
         m.token[0] = (m.token[0] + 1) % 7;
         modelcheck_logits(&m, after);

@@ -50,7 +50,7 @@ START_TEST(keys_of_two_blocks_learn)
     struct harness h;
     content_model(&m, &h, "path", small, PEAT_DECODER, PATH_FUSED);
     m.input.B = 1;
-    m.input.T = 45;
+    m.input.rows.T = 45;
     modelcheck_gradients(&m, 1e-6);
     content_close(&m, &h);
 }

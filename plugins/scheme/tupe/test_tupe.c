@@ -130,10 +130,10 @@ START_TEST(rows_of_a_batch_have_their_own_special_tokens)
     struct modelcheck m;
     struct harness h;
     content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, PATH_AUTO);
-    m.input.special = special_batch;
+    m.input.rows.special = special_batch;
     modelcheck_logits(&m, both);
     memcpy(special, special_batch, 5);
-    m.input.special = special;
+    m.input.rows.special = special;
     modelcheck_logits(&m, first);
     ck_assert_double_eq(content_distance(both, first, CONTENT_LOGITS / 2), 0);
     ck_assert_double_ge(
@@ -162,7 +162,7 @@ START_TEST(a_reset_learns_what_softmax_does_not_cancel)
         struct modelcheck m;
         struct harness h;
         content_model(&m, &h, "tupe", reset_json, PEAT_ENCODER, path[i]);
-        m.input.special = special_batch;
+        m.input.rows.special = special_batch;
         modelcheck_gradients(&m, 1e-6);
         ck_assert_double_ge(theta_gradient(&m, "theta_key"), 1e-6);
         ck_assert_double_le(theta_gradient(&m, "theta_query"), 1e-14);

@@ -50,8 +50,8 @@ static void want_both(struct modelcheck *m)
     m->config.head = PEAT_HEAD_BOTH;
     m->config.n_class = CLASSES;
     m->config.n_segment = 2;
-    m->input.segment = segment;
-    m->input.pad = pad;
+    m->input.rows.segment = segment;
+    m->input.rows.pad = pad;
     m->target[0] = m->target[3] = m->target[9] = -1;
     m->label[0] = 1;
     m->label[1] = 2;
@@ -84,20 +84,20 @@ static void choose(struct modelcheck *m, const char *arch, const char *mixer)
     choose_mixer(&m->config, mixer);
     if (strcmp(arch, "encoder") == 0) {
         want_classes(m, CLS_FIRST);
-        m->input.pad = pad;
+        m->input.rows.pad = pad;
     } else if (strcmp(arch, "bert") == 0) {
         want_both(m);
     } else if (strcmp(arch, "vit") == 0) {
         want_classes(m, CLS_NONE);
         m->config.input = PEAT_INPUT_PATCHES;
         m->config.patch_width = P;
-        m->input.token = NULL;
+        m->input.rows.token = NULL;
         m->input.patch = patch;
     } else if (strcmp(arch, "seq2seq") == 0) {
         m->config.arch = PEAT_SEQ2SEQ;
-        m->config.source_T = m->input.S = S;
-        m->input.source = source;
-        m->input.source_pad = source_pad;
+        m->config.source_T = m->input.source.T = S;
+        m->input.source.token = source;
+        m->input.source.pad = source_pad;
     }
 }
 

@@ -30,7 +30,7 @@ static void start_over(enum pooling pool, enum cls_position cls)
     m.config.n_class = CLASSES;
     m.config.pool = pool;
     m.config.cls_position = cls;
-    m.input.pad = pad;
+    m.input.rows.pad = pad;
     for (int i = 0; i < 2; i++)
         m.target[i] = i;
 }

@@ -509,7 +509,7 @@ START_TEST(a_hook_can_ask_for_facts_of_its_call)
     m.model.weights.step = 600;
     m.input.phase = _i ? PEAT_EVAL : PEAT_TRAIN;
     m.input.step = 7;
-    m.input.pad = pad;
+    m.input.rows.pad = pad;
     modelcheck_loss(&m, false);
     ck_assert_int_eq(valid[0], 3);
     ck_assert_int_eq(valid[1], 5);

@@ -61,9 +61,9 @@ START_TEST(gradients_are_right_in_every_kind_of_model)
     static const uint8_t pad[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1};
     static const int32_t document[] = {0, 0, 1, 1, 1, 0, 0, 0, 0, 0};
     choose(&kinds[_i]);
-    m.input.pad = pad;
+    m.input.rows.pad = pad;
     if (kinds[_i].head == PEAT_HEAD_TOKENS)
-        m.input.document = document;
+        m.input.rows.document = document;
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
@@ -77,10 +77,10 @@ static void logits_of(int64_t rows, int64_t n, const int32_t *token, const int32
 {
     const struct model_input in = m.input;
     m.input.B = rows;
-    m.input.T = n;
-    m.input.token = token;
-    m.input.document = document;
-    m.input.pad = pad;
+    m.input.rows.T = n;
+    m.input.rows.token = token;
+    m.input.rows.document = document;
+    m.input.rows.pad = pad;
     modelcheck_logits(&m, out);
     m.input = in;
 }
@@ -272,8 +272,8 @@ START_TEST(the_newest_rows_alone_are_those_of_whole_passes)
         choose(&kinds[_i]);
         m.positional.combine = NULL;
         m.input.phase = PEAT_EVAL;
-        m.input.pad = pads[dress % 2];
-        m.input.document = documents[dress / 2];
+        m.input.rows.pad = pads[dress % 2];
+        m.input.rows.document = documents[dress / 2];
         modelcheck_build(&m);
         ck_assert_ptr_null(model_not_storable(&m.model, &id));
         modelcheck_logits(&m, whole);

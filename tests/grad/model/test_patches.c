@@ -22,10 +22,10 @@ static void set_up(void)
     m.config.n_axes = 2;
     m.config.head = PEAT_HEAD_CLASS;
     m.config.n_class = CLASSES;
-    m.input.token = NULL;
+    m.input.rows.token = NULL;
     m.input.patch = patch;
-    m.input.n_axes = 2;
-    m.input.pos = rows_and_columns;
+    m.input.rows.n_axes = 2;
+    m.input.rows.pos = rows_and_columns;
     m.target[0] = 0;
     m.target[1] = 2;
 }

@@ -22,9 +22,9 @@ static void set_up(void)
         source[i] = (3 * i + 1) % V;
     m.config.source_T = S;
     m.config.encoder_layers = 1;
-    m.input.S = S;
-    m.input.source = source;
-    m.input.source_pad = source_pad;
+    m.input.source.T = S;
+    m.input.source.token = source;
+    m.input.source.pad = source_pad;
 }
 
 static void tear_down(void)

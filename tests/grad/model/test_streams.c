@@ -49,7 +49,7 @@ START_TEST(they_are_trained_with_and_without_a_combination)
     start(PEAT_DECODER);
     m.config.n_segment = 2;
     int32_t segment[B * T] = {0, 1, 1, 0, 0, 1, 0, 1, 0, 1};
-    m.input.segment = segment;
+    m.input.rows.segment = segment;
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
     start(PEAT_DECODER);
@@ -114,9 +114,9 @@ START_TEST(they_are_scaled_as_tokens_are)
         tensor_set(&ids->value, i, tensor_get(&tokens->value, i));
     for (int i = 0; i < B * T; i++)
         token[i] = (2 * i) % IDS;
-    m.input.token = token;
+    m.input.rows.token = token;
     logits(x);
-    m.input.token = kind;
+    m.input.rows.token = kind;
     m.input.stream_id[0] = token;
     logits(y);
     for (int i = 0; i < B * T * V; i++)

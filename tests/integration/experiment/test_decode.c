@@ -387,7 +387,7 @@ START_TEST(the_source_is_projected_once)
         flops[end - 1] = g.flops;
         arena_reset(&t.step_arena);
     }
-    int64_t D = m->dims.D, projections = 2 * in.B * in.S * D * 2 * D * m->dims.L;
+    int64_t D = m->dims.D, projections = 2 * in.B * in.source.T * D * 2 * D * m->dims.L;
     int64_t pair = 4 * in.B * D * m->dims.L; /* one more key in each layer */
     ck_assert_int_eq(flops[0] - flops[1] + pair, projections);
     ck_assert_int_eq(flops[2] - flops[1], pair);

@@ -205,7 +205,7 @@ static int32_t next_token(const int32_t *token, int64_t T)
     struct graph g;
     const int64_t sequence = 0;
     struct model_input in = {
-        .B = 1, .T = T, .token = token, .sequence = &sequence, .phase = PEAT_EVAL};
+        .B = 1, .rows = {.T = T, .token = token, .sequence = &sequence}, .phase = PEAT_EVAL};
     arena_reset(&c.trainer.step_arena);
     graph_init(&g, &c.trainer.step_arena, lone_team(), PEAT_F32);
     peat_node *logits = model_forward(&c.model, &g, &in, NULL);

@@ -60,20 +60,12 @@ peat_status model_build(struct model *m, const struct model_config *config,
 
 /* One batch as data. Arrays are borrowed; NULL where absent. */
 struct model_input {
-    int64_t B, T;
-    const int32_t *token;                         /* [B,T]; NULL: patches */
-    const float *patch;                           /* [B,T,patch_width] */
-    const int32_t *segment, *document;            /* [B,T] */
+    int64_t B;
+    peat_side rows;     /* token NULL: patches; pos [n_axes,B,T]: the data's, NULL: counted */
+    peat_side source;   /* for a model of two sequences; T_total 0, here and above: T */
+    const float *patch; /* [B,T,patch_width] */
     const int32_t *stream_id[PEAT_MAX_STREAMS];   /* [B,T], or ... */
     const float *stream_number[PEAT_MAX_STREAMS]; /* ... [B,T,numbers], as the configuration says */
-    const uint8_t *pad, *special;                 /* [B,T] */
-    const int64_t *sequence;                      /* [B]   */
-    int64_t n_axes;                               /* axes of pos */
-    const double *pos;                            /* [n_axes,B,T] positions of the data */
-    int64_t S;                                    /* longest source of the batch */
-    const int32_t *source;                        /* [B,S]; for a model of two sequences */
-    const uint8_t *source_pad, *source_special;   /* [B,S] */
-    int64_t T_total, S_total;                     /* 0: T, S */
     peat_phase phase;
     int64_t step;
     bool last_only; /* compute the logits of the last position only: [B, V]; not for classes */
