@@ -258,6 +258,7 @@ bool check_apart(const struct check_request *q, const char *check, struct arena 
     bool started = check_start(&r, arena, err);
     if (started)
         check_finish(&r, arena, report);
+    bool stopped = stops_waiting();
     stops_let(&held);
-    return started;
+    return started && !stopped;
 }

@@ -252,7 +252,7 @@ static bool run_random(struct checking *c)
     struct thorough *t = &c->random;
     *t = (struct thorough){
         .seed = (uint64_t)c->q.seed, .seconds = (double)c->q.seconds, .jobs = (int)c->q.jobs};
-    if (!thorough_run(t, &c->q.request, c->arena, c->err))
+    if (!thorough_run(t, &c->q.request, c->arena, c->err) || stops_waiting())
         return false;
     struct check_report *r = &c->report[c->n];
     *r = t->report;
@@ -328,14 +328,18 @@ static int run_checks(struct checking *c)
 static int run_all(struct checking *c)
 {
     struct own_dir dir;
+    struct stops_held held;
     if (c->q.request.cells)
         return run_checks(c);
-    if (own_dir_open(&dir, "cells", c->err) != PEAT_OK)
-        return CLI_USAGE;
-    c->q.request.cells = dir.path;
-    c->own_cells = true;
-    int end = run_checks(c);
-    own_dir_close(&dir);
+    int end = CLI_USAGE;
+    stops_hold(&held);
+    if (own_dir_open(&dir, "cells", c->err) == PEAT_OK) {
+        c->q.request.cells = dir.path;
+        c->own_cells = true;
+        end = run_checks(c);
+        own_dir_close(&dir);
+    }
+    stops_let(&held);
     return end;
 }
 

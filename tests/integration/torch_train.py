@@ -174,8 +174,8 @@ def text_pair_batch(t, B):
             place = 1 + i % k + (0 if (i < k) != bool(swapped) else k + 1)
             batch['token'][b][place] = 3 + data[at + i]
             masked(s, f + 2 + 2 * i, batch, b, place, 3 + data[at + i], 256, 3)
-    if all(x == -1 for row in batch['target'] for x in row):
-        batch['target'][0][1], batch['token'][0][1] = batch['token'][0][1], 259
+        if all(x == -1 for x in batch['target'][b]):
+            batch['target'][b][1], batch['token'][b][1] = batch['token'][b][1], 259
     return batch
 
 

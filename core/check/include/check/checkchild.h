@@ -48,6 +48,6 @@ bool check_here(const struct check_request *q, const char *check, const char *re
  * check_finish after a check_start that succeeded. */
 bool check_start(struct check_running *r, struct arena *arena, struct error *err);
 void check_finish(struct check_running *r, struct arena *arena, struct check_report *report);
-/* check_start and check_finish, with stops held. */
+/* check_start and check_finish, with stops held. False, without an error, where a stop came. */
 bool check_apart(const struct check_request *q, const char *check, struct arena *arena,
                  struct check_report *report, struct error *err);
