@@ -69,7 +69,7 @@ START_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated)
     shell_expect(0, "peat plugins check ./sly.so");
     shell_says(
         1, p->says,
-        "peat plugins check ./sly.so --only abi --thorough --seconds 40 --seed 3 >out; s=$?; "
+        "peat plugins check ./sly.so --only abi --thorough --seconds 200 --seed 3 >out; s=$?; "
         "cat out; sed -n 's/^ *| //p' out >cell.yaml; exit $s");
     assert_printed(p->small);
     assert_printed(" of seed 3, made smaller; write it to cell.yaml");
@@ -94,8 +94,9 @@ END_TEST
 START_TEST(the_same_seed_finds_the_same_case_in_any_number_of_processes)
 {
     build_sly("T == 11", "0.1 * (double)(j * c->q->token[b * T + T - 1])");
-    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 >one");
-    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 30 -j 3 "
+    shell_expect(1,
+                 "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 200 >one");
+    shell_expect(1, "peat plugins check ./sly.so --only abi --thorough --seed 5 --seconds 200 -j 3 "
                     ">two");
     shell_expect(0,
                  "grep -o 'cell [0-9]* of seed 5' one >a && grep -o 'cell [0-9]* of seed 5' two | "
