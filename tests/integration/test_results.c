@@ -189,7 +189,8 @@ TEST(the_mean_in_the_table_is_that_of_the_cells)
                           "  position.scheme: [none, learned]\n"
                           "seeds: 2\n"
                           "report: {metric: loss, baseline: {position.scheme: none}}\n");
-    shell_expect(0, "peat run -q e.yaml -o real && peat results real --format json");
+    shell_expect(0, "peat run -q e.yaml -o real");
+    shell_expect(0, "peat results real --format json");
     const struct value *rows = value_get(printed_json(), "rows"), *last = rows->item[rows->n - 1];
     int64_t length = value_get(last, "length")->integer;
     double sum = 0.0;
