@@ -136,7 +136,7 @@ static const struct value *stretches_at(const struct value *list, int64_t length
     return NULL;
 }
 
-/* Of a value that was left by a later evaluation the stretches are left, too. */
+/* The losses in stretches of the test text that belong to the values in result.json. */
 static void put_stretches(struct json result, const struct cell *c)
 {
     struct json list = json_put_list(result, "test_stretches");

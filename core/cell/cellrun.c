@@ -274,7 +274,7 @@ static void on_measure(void *ctx, const struct measure *measured)
     tensorboard_add(c->tensorboard, m->step, tag, m->value);
 }
 
-/* Those of a value that is not kept are not kept either. */
+/* Keeps the stretches, unless result.json keeps an earlier value of the same length. */
 static void on_stretches(void *ctx, const struct test_stretches *s)
 {
     struct cell *c = ctx;

@@ -52,7 +52,7 @@ static void judge_rows(const struct draw *d, const int *times, int64_t rows,
                    d->index);
 }
 
-/* A batch of ROWS rows begins with the draws of its first row; those behind are of the others. */
+/* A batch of ROWS rows begins with the draws of its first row; the draws of the others follow. */
 static void rows_apart(struct bench *many, struct bench *single, struct check_outcome *o)
 {
     struct draw_log all = {.arena = &many->arena}, first = {.arena = &single->arena};

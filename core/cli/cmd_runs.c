@@ -71,7 +71,7 @@ static const char *state_text(const struct counts *c, bool running, struct arena
     return text ? text : "whole";
 }
 
-/* Of the first task at the first length. */
+/* The best row of the first task at the first length, with its mean. */
 static const char *best_text(const struct results *r, struct arena *a)
 {
     const struct result_row *best = r->n_length ? results_best(r, 0, 0) : NULL;

@@ -94,7 +94,7 @@ static const char *restart_of(const struct cell_files *c, struct arena *a)
     return c->planned && !c->result ? checkpoint_kept(arena_printf(a, "%s/ckpt", c->dir), a) : NULL;
 }
 
-/* What a finished cell that began with other kernels or libraries drifted at; NULL: it did not. */
+/* The steps at which the kernels or libraries of a finished cell changed; NULL: none. */
 static const char *drift_of(const struct cell_files *c, struct arena *a)
 {
     const char *drift = c->planned ? cell_drift(c->result, a) : NULL;

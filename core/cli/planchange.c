@@ -19,7 +19,7 @@ static const char *other_setting(const struct value *was, const struct value *is
     return NULL;
 }
 
-/* What was built again: with which words, if the files say so. */
+/* Says that a plugin was built again, and with which options where the files record them. */
 static const char *rebuilt(const struct value *now, const struct value *recorded, struct arena *a)
 {
     const char *is = json_get_text(now, "built"), *was = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* registered.c: what a plan fixes before it is run. */
+/* registered.c: collects the parts of a plan that a registration fixes. */
 #include "cell/setting.h"
 #include "experiment/claim.h"
 #include "experiment/plan.h"
@@ -20,7 +20,7 @@ struct value *plan_plugins(const struct plan *p, struct arena *a)
 
 /* ---- settings of rows ---- */
 
-/* What both maps have, maps within them too; NULL: nothing. */
+/* The keys that both maps have with the same value, also in maps within them; NULL: none. */
 static struct value *shared(const struct value *x, const struct value *y, struct arena *a)
 {
     struct json both = json_map(a);
@@ -36,7 +36,7 @@ static struct value *shared(const struct value *x, const struct value *y, struct
     return both.v->n ? both.v : NULL;
 }
 
-/* What the map has beside `common`. */
+/* The keys of the map that `common` lacks. */
 static struct value *rest(const struct value *x, const struct value *common, struct arena *a)
 {
     struct json own = json_map(a);

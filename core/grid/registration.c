@@ -226,8 +226,8 @@ static const char *begun_words(const struct registered *g, const struct claims_v
                         b->results, plural(b->results), b->cells, plural(b->cells));
 }
 
-/* Of one directory, the cells whose test part was evaluated again, and eval.tokens of these; NULL:
- * none. */
+/* The number of cells whose test part was evaluated again, and with which eval.tokens; NULL: no
+ * cell was. */
 static const char *again_words(const struct rundir *r, struct arena *a)
 {
     const struct value *m;

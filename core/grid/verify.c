@@ -364,7 +364,8 @@ static void list_twins(struct verification *v, struct remarks *to, const char *k
     }
 }
 
-/* Of one seed, task, architecture and training, cells see the same batches and measure the same. */
+/* Cells with the same seed, task, architecture and training see the same batches, and their values
+ * are over the same targets. */
 static bool is_fed_alike(const struct cell_files *x, const struct cell_files *y)
 {
     static const char *const same[] = {"seed", "task", "train", "model.arch"};

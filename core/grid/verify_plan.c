@@ -38,7 +38,8 @@ static void check_head(const struct derived *d)
             differ(d, NULL, arena_printf(a, "report.%s", of_report[i]));
 }
 
-/* Of the last version of the claims: earlier programs did not write its hash into the plan. */
+/* Compares the claims of the file with the last ones of claims.json, since plans of earlier
+ * programs have no hash of them. */
 static void check_claims(const struct derived *d)
 {
     struct claims_kept kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify_remarks.c: what a verification remarks. */
+/* verify_remarks.c: adds a remark of `peat verify` to one of its lists. */
 #include "grid/verify.h"
 
 void verify_add(struct remarks *list, const char *cell, const char *fmt, ...)

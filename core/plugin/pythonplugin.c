@@ -2,8 +2,9 @@
 /*
  * pythonplugin.c: a scheme or combination that is Python alone, as a plugin. Its parameters,
  * tensors and hooks are those that the file declares. PyTorch computes the hooks (run.engine:
- * torch); those here stand at the same places, with the same inputs and tensors, and change
- * nothing: so plans know where it acts, the path of attention and what a gradient reaches.
+ * torch). The hooks here stand at the same places, use the same inputs and tensors, and change
+ * nothing, so that a plan knows where the plugin acts, the path of attention, and the tensors that
+ * get a gradient.
  */
 #include "autograd/graph.h"
 #include "nn/hooks.h"
@@ -189,7 +190,7 @@ static peat_node *nothing_of(const peat_call *c, peat_node *x)
     return peat_scale(c->g, peat_sum(c->g, peat_reshape(c->g, x, 1, &count), 0), 0);
 }
 
-/* Fails where values are wanted: no number of this program may be of hooks that change nothing. */
+/* Fails where values are computed: these hooks change nothing, so no result may come from them. */
 static peat_status only_shapes(const peat_call *c)
 {
     const struct idea *idea = c->self;
@@ -216,8 +217,8 @@ static void count_flops(const peat_call *c, const char *hook)
     ((struct graph *)c->g)->flops += llround(sum * (double)c->H / (double)idea->heads);
 }
 
-/* x plus 0 times each tensor that the hook uses (`weights`: all), since a plan asks what the loss
- * depends on; and the state, which carries those of other hooks. */
+/* x itself, made to depend on each tensor that the hook uses (`weights`: all), and on the state, by
+ * which it depends on tensors of other hooks: plans ask which tensors reach the loss. */
 static peat_node *with_tensors(const peat_call *c, const char *hook, peat_node *x)
 {
     const struct idea *idea = c->self;

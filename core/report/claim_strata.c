@@ -40,10 +40,8 @@ static bool extremes(const struct effects *x, const struct effect **low, const s
     return *low != NULL;
 }
 
-/* Of an equivalence, small effects of both signs are what is claimed: there a stratum has to be out
- * of the margin. */
-/* True where a pooled claim has strata whose effects have both signs; of an equivalence, one of
- * them outside of the margin. */
+/* True where the effects of a pooled claim's strata have both signs. A claim of equivalence expects
+ * small effects of both signs, so there one of them must be outside the margin, too. */
 static bool has_both_signs(const struct claim_verdict *v)
 {
     const struct effect *low, *high;

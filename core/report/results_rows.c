@@ -187,7 +187,7 @@ static double median_of(const struct result_row *row, const char *key, double *r
     return stats_median(room, n);
 }
 
-/* Numbers of the plan are the same for all seeds. */
+/* All seeds of a row have the same numbers in plan.json; of the others the row has the median. */
 static void read_quantities(struct result_row *row, double *room)
 {
     quantities_read(row->cell[0]->planned, IN_PLAN, row->q);

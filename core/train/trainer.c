@@ -105,8 +105,8 @@ static bool state_is_used(const struct trainer *t, int64_t step)
            (e->keeps && e->keeps(e->ctx, step));
 }
 
-/* Until the state is used, and so few that the watch on divergence ends the run at none but the
- * last. */
+/* The number of steps that may run before anybody looks at the state. Divergence can end the run
+ * only after the last of them. */
 static int64_t steps_at_once(const struct trainer *t, double last_seconds)
 {
     int64_t n = 1;

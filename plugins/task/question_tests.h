@@ -139,7 +139,7 @@ static void see_asked(const struct row *r, void *ctx)
     seen[r->n] = true;
 }
 
-START_TEST(training_rows_ask_for_the_right_answer)
+TEST(training_rows_ask_for_the_right_answer)
 {
     struct harness h;
     bool seen[QUESTION_SEQ_LEN] = {false};
@@ -151,9 +151,8 @@ START_TEST(training_rows_ask_for_the_right_answer)
         ck_assert_msg(seen[asked_by(n)], "length %d", (int)n);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(units_are_the_targets_of_a_batch)
+TEST(units_are_the_targets_of_a_batch)
 {
     struct harness h;
     struct batch b;
@@ -166,9 +165,8 @@ START_TEST(units_are_the_targets_of_a_batch)
     ck_assert_int_eq(b.b.units, targets);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_batch_is_a_function_of_seed_and_step)
+TEST(a_batch_is_a_function_of_seed_and_step)
 {
     struct harness h;
     struct batch a, b;
@@ -186,10 +184,9 @@ START_TEST(a_batch_is_a_function_of_seed_and_step)
     ck_assert_int_ne(memcmp(a.b.token, b.b.token, bytes), 0);
     harness_close(&h);
 }
-END_TEST
 
 /* A row is the same in a batch of 2 and of 8. */
-START_TEST(rows_do_not_depend_on_the_batch_size)
+TEST(rows_do_not_depend_on_the_batch_size)
 {
     struct harness h;
     struct batch a, b;
@@ -201,9 +198,8 @@ START_TEST(rows_do_not_depend_on_the_batch_size)
     ck_assert_mem_eq(a.b.token, b.b.token, (size_t)(2 * a.b.T) * sizeof(int32_t));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(evaluation_is_generated_at_one_and_two_times_the_length)
+TEST(evaluation_is_generated_at_one_and_two_times_the_length)
 {
     struct harness h;
     int64_t longest = longest_by_default();
@@ -218,7 +214,6 @@ START_TEST(evaluation_is_generated_at_one_and_two_times_the_length)
     }
     harness_close(&h);
 }
-END_TEST
 
 static void see_tokens(const struct row *r, void *ctx)
 {
@@ -227,7 +222,7 @@ static void see_tokens(const struct row *r, void *ctx)
     strbuf_add_bytes(all, (const char *)r->y, (size_t)r->n_y * sizeof(*r->y));
 }
 
-START_TEST(evaluation_data_is_the_same_for_every_seed_and_batch)
+TEST(evaluation_data_is_the_same_for_every_seed_and_batch)
 {
     struct harness h, other;
     struct strbuf one, two;
@@ -247,9 +242,8 @@ START_TEST(evaluation_data_is_the_same_for_every_seed_and_batch)
     harness_close(&h);
     harness_close(&other);
 }
-END_TEST
 
-START_TEST(the_number_of_evaluated_sequences_is_bounded)
+TEST(the_number_of_evaluated_sequences_is_bounded)
 {
     const int64_t length[] = {10, 40};
     struct harness h;
@@ -263,9 +257,8 @@ START_TEST(the_number_of_evaluated_sequences_is_bounded)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(metrics_divide_what_they_say)
+TEST(metrics_divide_what_they_say)
 {
     struct harness h;
     const peat_sums sums = {.nll = 6,
@@ -286,7 +279,6 @@ START_TEST(metrics_divide_what_they_say)
     ck_assert_ptr_null(m[3].name);
     harness_close(&h);
 }
-END_TEST
 
 static void assert_refused(const char *json, int64_t seq_len, const char *text)
 {
@@ -296,7 +288,7 @@ static void assert_refused(const char *json, int64_t seq_len, const char *text)
     harness_close(&h);
 }
 
-START_TEST(a_row_that_does_not_fit_is_refused)
+TEST(a_row_that_does_not_fit_is_refused)
 {
     char text[256];
     int64_t longest = longest_by_default(), n = longest + 1;
@@ -310,9 +302,8 @@ START_TEST(a_row_that_does_not_fit_is_refused)
     snprintf(json, sizeof(json), "{\"min_len\": 9, \"max_len\": 8}");
     assert_refused(json, QUESTION_SEQ_LEN, "min_len = 9 is more than max_len = 8");
 }
-END_TEST
 
-START_TEST(what_no_sequence_fits_is_refused)
+TEST(what_no_sequence_fits_is_refused)
 {
     char text[256];
     struct harness h;
@@ -329,9 +320,8 @@ START_TEST(what_no_sequence_fits_is_refused)
     ck_assert_str_eq(h.err.text, text);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(an_encoder_takes_what_is_asked_at_one_place)
+TEST(an_encoder_takes_what_is_asked_at_one_place)
 {
     struct harness h;
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = QUESTION_SEQ_LEN};
@@ -341,7 +331,6 @@ START_TEST(an_encoder_takes_what_is_asked_at_one_place)
                                      "model.arch: decoder");
     harness_close(&h);
 }
-END_TEST
 
 /* Row i of two sides: question SEP, and BOS answer. */
 static void assert_sides(const peat_batch *b, int64_t row)
@@ -366,7 +355,7 @@ static void assert_sides(const peat_batch *b, int64_t row)
     ck_assert_msg(right, "row %d has wrong sides, marks or padding", (int)row);
 }
 
-START_TEST(an_encoder_beside_a_decoder_reads_the_question)
+TEST(an_encoder_beside_a_decoder_reads_the_question)
 {
     struct harness h;
     struct batch b;
@@ -389,15 +378,3 @@ START_TEST(an_encoder_beside_a_decoder_reads_the_question)
     }
     harness_close(&h);
 }
-END_TEST
-
-/* main of such a task's test, with tests of its own. */
-#define QUESTION_TESTS(...)                                                                        \
-    PLUGIN_TESTS(TASK, training_rows_ask_for_the_right_answer, units_are_the_targets_of_a_batch,   \
-                 a_batch_is_a_function_of_seed_and_step, rows_do_not_depend_on_the_batch_size,     \
-                 evaluation_is_generated_at_one_and_two_times_the_length,                          \
-                 evaluation_data_is_the_same_for_every_seed_and_batch,                             \
-                 the_number_of_evaluated_sequences_is_bounded, metrics_divide_what_they_say,       \
-                 a_row_that_does_not_fit_is_refused, what_no_sequence_fits_is_refused,             \
-                 an_encoder_takes_what_is_asked_at_one_place,                                      \
-                 an_encoder_beside_a_decoder_reads_the_question, __VA_ARGS__)

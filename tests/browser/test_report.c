@@ -61,7 +61,7 @@ static void open_report(const char *report, int figures)
                  find_chromium(), report, figures, shots ? "--shots " : "", shots ? shots : "");
 }
 
-START_TEST(a_report_of_48_cells_is_whole_in_a_browser)
+TEST(a_report_of_48_cells_is_whole_in_a_browser)
 {
     run_grid();
     shell_expect(0, "peat report run -o r.html");
@@ -69,9 +69,8 @@ START_TEST(a_report_of_48_cells_is_whole_in_a_browser)
     /* bars, length, curves, cost, heat map, and one for each of five schemes */
     open_report("r.html", 10);
 }
-END_TEST
 
-START_TEST(a_report_of_a_grid_with_holes_is_whole_in_a_browser)
+TEST(a_report_of_a_grid_with_holes_is_whole_in_a_browser)
 {
     run_grid();
     shell_expect(0, "for c in run/cells/alibi* run/cells/*s5*; do rm $c/result.json; "
@@ -81,7 +80,6 @@ START_TEST(a_report_of_a_grid_with_holes_is_whole_in_a_browser)
     shell_expect(0, "peat report run -o r.html --length 32 --baseline alibi --test t");
     open_report("r.html", 8);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
@@ -89,8 +87,6 @@ int main(int argc, char **argv)
         shots = argv[2];
     if (!find_chromium())
         return skip_all("there is no chromium, chromium-browser or google-chrome");
-    return run_list((struct tests){"report", shell_open, shell_close, .seconds = 240,
-                                   .needs = "PEAT python3 python3-jinja2 python3-matplotlib"},
-                    TESTS(a_report_of_48_cells_is_whole_in_a_browser,
-                          a_report_of_a_grid_with_holes_is_whole_in_a_browser));
+    return run_tests((struct tests){"report", shell_open, shell_close, .seconds = 240,
+                                    .needs = "PEAT python3 python3-jinja2 python3-matplotlib"});
 }

@@ -35,7 +35,7 @@ static const char *const crimes[][3] = {
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
-START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
+LOOP_TEST(a_wrong_formula_is_found_by_its_reference_alone, CRIMES)
 {
     build_from(crimes[_i][0], crimes[_i][1]);
     shell_expect(0, "peat plugins check ./planted.so");
@@ -45,7 +45,6 @@ START_TEST(a_wrong_formula_is_found_by_its_reference_alone)
                crimes[_i][0]);
     assert_printed(", and the formula gives ");
 }
-END_TEST
 
 /* A change of the formula of a scheme. */
 static const struct wrong {
@@ -65,7 +64,7 @@ static const struct wrong {
 };
 enum { WRONGS = sizeof(wrongs) / sizeof(wrongs[0]) };
 
-START_TEST(a_wrong_formula_of_a_shipped_scheme_is_found)
+LOOP_TEST(a_wrong_formula_of_a_shipped_scheme_is_found, WRONGS)
 {
     const struct wrong *w = &wrongs[_i];
     shell_expect(
@@ -80,11 +79,10 @@ START_TEST(a_wrong_formula_of_a_shipped_scheme_is_found)
                "%s --only reference --reference \"$PEAT_SOURCE\"/plugins/scheme/%s/formula.py",
                w->scheme, w->scheme);
 }
-END_TEST
 
 static const char *const formulas[] = {"formula", "slope"};
 
-START_TEST(the_right_formula_passes)
+LOOP_TEST(the_right_formula_passes, 2)
 {
     build_from(formulas[_i], "sound");
     shell_says(0, "passed   reference",
@@ -92,7 +90,6 @@ START_TEST(the_right_formula_passes)
                      "\"$PEAT_SOURCE/tests/contract/planted/%s.py\"",
                formulas[_i]);
 }
-END_TEST
 
 static const struct mistake {
     const char *file, *says;
@@ -111,15 +108,14 @@ static const struct mistake {
 };
 enum { MISTAKES = sizeof(mistakes) / sizeof(mistakes[0]) };
 
-START_TEST(a_mistake_in_a_reference_is_one_line)
+LOOP_TEST(a_mistake_in_a_reference_is_one_line, MISTAKES)
 {
     build("sound");
     shell_write("wrong.py", mistakes[_i].file);
     shell_says(1, mistakes[_i].says, CHECK "./planted.so --only reference --reference wrong.py");
 }
-END_TEST
 
-START_TEST(what_is_missing_is_said)
+TEST(what_is_missing_is_said)
 {
     build("sound");
     shell_write("right.py", "def qkv(q, k):\n    return q, k\n");
@@ -142,10 +138,9 @@ START_TEST(what_is_missing_is_said)
                "PEAT_PYTHON=nowhere/python3 peat plugins check ./planted.so --only reference "
                "--reference right.py");
 }
-END_TEST
 
 /* Each ends with the exit code 0, or is killed. */
-START_TEST(a_reference_that_compares_nothing_fails)
+TEST(a_reference_that_compares_nothing_fails)
 {
     static const char *const reference[][2] = {
         {"qkv = None\n", "nothing.py compares nothing: it leaves out every hook"},
@@ -161,9 +156,8 @@ START_TEST(a_reference_that_compares_nothing_fails)
                    CHECK "./planted.so --only reference --reference nothing.py");
     }
 }
-END_TEST
 
-START_TEST(no_module_of_the_current_folder_is_imported)
+TEST(no_module_of_the_current_folder_is_imported)
 {
     build("sound");
     shell_expect(0,
@@ -176,18 +170,16 @@ START_TEST(no_module_of_the_current_folder_is_imported)
                "PYTHONPATH=$PWD " CHECK "./planted.so --only reference --reference "
                "formula/formula.py");
 }
-END_TEST
 
-START_TEST(a_reference_that_does_not_end_is_ended)
+TEST(a_reference_that_does_not_end_is_ended)
 {
     build("sound");
     shell_write("endless.py", "while True:\n    pass\n");
     shell_says(1, "timeout  reference               still running after 3 seconds",
                CHECK "./planted.so --only reference --timeout 3 --reference endless.py");
 }
-END_TEST
 
-START_TEST(pytorch_compares_gradients_too)
+TEST(pytorch_compares_gradients_too)
 {
     static const char right[] = "import torch\n\n\n"
                                 "def bias_rel(delta, r1, r2, kind):\n"
@@ -200,11 +192,10 @@ START_TEST(pytorch_compares_gradients_too)
                "sed 's/-r1/-r1.detach()/' right.py >wrong.py && " CHECK
                "kerple --only reference --reference wrong.py");
 }
-END_TEST
 
 static const char *const kinds[] = {"scheme", "combine"};
 
-START_TEST(a_new_folder_agrees_with_its_reference)
+LOOP_TEST(a_new_folder_agrees_with_its_reference, 2)
 {
     shell_expect(0,
                  "peat plugins new wavelet --kind %s && cd wavelet && ${CC:-cc} -std=c11 -shared "
@@ -212,19 +203,17 @@ START_TEST(a_new_folder_agrees_with_its_reference)
                  "./wavelet.so --only reference --reference wavelet.py",
                  kinds[_i]);
 }
-END_TEST
 
 #define AGREE                                                                                      \
     "/usr/bin/python3 -I \"$PEAT_SOURCE\"/tests/contract/formulas.py "                             \
     "\"$PEAT_SOURCE\"/core/check/reference.py "
 
-START_TEST(every_plugin_agrees_with_its_reference)
+TEST(every_plugin_agrees_with_its_reference)
 {
     shell_expect(0, AGREE "\"$PEAT_SOURCE\"/plugins/scheme/*/ \"$PEAT_SOURCE\"/plugins/combine/*/");
 }
-END_TEST
 
-START_TEST(a_plugin_that_does_not_agree_is_named)
+TEST(a_plugin_that_does_not_agree_is_named)
 {
     shell_expect(0, "mkdir combine; cp -r \"$PEAT_SOURCE\"/plugins/combine/sum "
                     "\"$PEAT_SOURCE\"/plugins/combine/multiply combine; "
@@ -232,11 +221,10 @@ START_TEST(a_plugin_that_does_not_agree_is_named)
     shell_says(1, "1 of 2 agree; not sum", AGREE "combine/*");
     assert_printed(", and the formula gives ");
 }
-END_TEST
 
 #define AUTHORS "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/contract/authors.py "
 
-START_TEST(formulas_have_the_numbers_of_their_authors_code)
+TEST(formulas_have_the_numbers_of_their_authors_code)
 {
     shell_says(0, "numbers of 26 schemes agree",
                AUTHORS "\"$PEAT_SOURCE\"/plugins \"$PEAT_SOURCE\"/tests/contract/authors.json");
@@ -245,20 +233,9 @@ START_TEST(formulas_have_the_numbers_of_their_authors_code)
                "\"$PEAT_SOURCE\"/tests/contract/authors.json >wrong.json && " AUTHORS
                "\"$PEAT_SOURCE\"/plugins wrong.json");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"formulas", shell_open, shell_close, .seconds = 600,
-                       .needs = "PEAT_SOURCE PEAT cc python3-torch",
-                       .loops = LOOPS({a_wrong_formula_is_found_by_its_reference_alone, CRIMES},
-                                      {a_wrong_formula_of_a_shipped_scheme_is_found, WRONGS},
-                                      {the_right_formula_passes, 2},
-                                      {a_mistake_in_a_reference_is_one_line, MISTAKES},
-                                      {a_new_folder_agrees_with_its_reference, 2})},
-        TESTS(every_plugin_agrees_with_its_reference, a_plugin_that_does_not_agree_is_named,
-              formulas_have_the_numbers_of_their_authors_code, what_is_missing_is_said,
-              a_reference_that_compares_nothing_fails, no_module_of_the_current_folder_is_imported,
-              a_reference_that_does_not_end_is_ended, pytorch_compares_gradients_too));
+    return run_tests((struct tests){"formulas", shell_open, shell_close, .seconds = 600,
+                                    .needs = "PEAT_SOURCE PEAT cc python3-torch"});
 }

@@ -5,7 +5,7 @@
 
 static const char *const kinds[] = {"scheme", "combine", "task"};
 
-START_TEST(a_new_folder_builds_from_the_build_tree_and_loads)
+LOOP_TEST(a_new_folder_builds_from_the_build_tree_and_loads, 3)
 {
     shell_says(0, "wrote wavelet/wavelet.c; edit it", "peat plugins new wavelet --kind %s",
                kinds[_i]);
@@ -15,7 +15,6 @@ START_TEST(a_new_folder_builds_from_the_build_tree_and_loads)
                     "-I\"$PEAT_SOURCE/include\" wavelet.c -o wavelet.so -lm && "
                     "peat plugins check ./wavelet.so --only abi");
 }
-END_TEST
 
 /* %s stands for the new plugin, as a path and as a name. */
 static const char *const cell_of[] = {
@@ -43,7 +42,7 @@ static void run_with(int kind, const char *called)
     shell_expect(0, "grep -q '\"state\": \"done\"' runs/new/cells/*/result.json");
 }
 
-START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
+LOOP_TEST(a_new_folder_builds_and_checks_itself_with_an_installation, 3)
 {
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/prefix\"");
     shell_expect(0,
@@ -60,9 +59,8 @@ START_TEST(a_new_folder_builds_and_checks_itself_with_an_installation)
                     "'const double pi = M_PI;' >>wavelet.c && "
                     "make PEAT=\"$PWD/../prefix/bin/peat\"");
 }
-END_TEST
 
-START_TEST(names_and_folders_that_cannot_be_are_refused)
+TEST(names_and_folders_that_cannot_be_are_refused)
 {
     shell_says(2, "the name 'Wave' must start with a lower-case letter",
                "peat plugins new Wave -k task");
@@ -77,15 +75,10 @@ START_TEST(names_and_folders_that_cannot_be_are_refused)
     shell_says(2, "'wave' exists already", "mkdir wave && peat plugins new wave -k task");
     shell_expect(0, "[ -z \"$(ls wave)\" ]");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
+    return run_tests(
         (struct tests){"new", shell_open, shell_close, .seconds = 120,
-                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config",
-                       .loops =
-                           LOOPS({a_new_folder_builds_from_the_build_tree_and_loads, 3},
-                                 {a_new_folder_builds_and_checks_itself_with_an_installation, 3})},
-        TESTS(names_and_folders_that_cannot_be_are_refused));
+                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config"});
 }

@@ -62,7 +62,7 @@ static const struct planted {
     {"c->phase == PEAT_TRAIN && c->H == 9", "0.0 / (c->H - 9)", "is not a number", "n_head: 9"},
 };
 
-START_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated)
+LOOP_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated, 5)
 {
     const struct planted *p = &planted[_i];
     build_sly(p->wrong, p->slip);
@@ -82,16 +82,14 @@ START_TEST(an_error_of_few_configurations_is_found_made_small_and_repeated)
     shell_says(crashes ? 139 : 1, crashes ? "" : "failed ", "peat %s", command);
     free(command);
 }
-END_TEST
 
-START_TEST(a_crash_in_one_of_the_cells_is_found)
+TEST(a_crash_in_one_of_the_cells_is_found)
 {
     build_sly("c->H == 8", "*(volatile double *)0");
     shell_says(1, "crashed  finite", "peat plugins check ./sly.so --only finite");
 }
-END_TEST
 
-START_TEST(the_same_seed_finds_the_same_case_in_any_number_of_processes)
+TEST(the_same_seed_finds_the_same_case_in_any_number_of_processes)
 {
     build_sly("T == 11", "0.1 * (double)(j * c->q->token[b * T + T - 1])");
     shell_expect(1,
@@ -102,18 +100,16 @@ START_TEST(the_same_seed_finds_the_same_case_in_any_number_of_processes)
                  "grep -o 'cell [0-9]* of seed 5' one >a && grep -o 'cell [0-9]* of seed 5' two | "
                  "diff a -");
 }
-END_TEST
 
-START_TEST(a_sound_plugin_passes_and_says_what_was_tried)
+TEST(a_sound_plugin_passes_and_says_what_was_tried)
 {
     build_sly("0", "0");
     shell_says(0, " cells of seed 9",
                "peat plugins check ./sly.so --only abi --thorough --seed 9 --seconds 2");
     shell_expect(0, "peat plugins check ./sly.so --thorough --seconds 1 --json");
 }
-END_TEST
 
-START_TEST(what_is_no_case_is_refused)
+TEST(what_is_no_case_is_refused)
 {
     build_sly("0", "0");
     shell_says(2, "go with --thorough", "peat plugins check ./sly.so --seed 3");
@@ -128,14 +124,15 @@ START_TEST(what_is_no_case_is_refused)
                "sed -i 's/seeds: 2/seeds: 1/' two.yaml; "
                "peat plugins check rotary --only finite --case two.yaml");
 }
-END_TEST
 
 /* ---- the long form ---- */
 
 enum { SEEDS = 20 };
 
+GROUP(any_seed)
+
 /* Those that were built, the cookbook's, and old binaries. */
-START_TEST(no_sound_plugin_is_refused_with_any_seed)
+LOOP_TEST(no_sound_plugin_is_refused_with_any_seed, SEEDS)
 {
     write_blocks("docs/cookbook.md");
     shell_expect(0,
@@ -150,29 +147,15 @@ START_TEST(no_sound_plugin_is_refused_with_any_seed)
         " || { bad=1; cat out; }; done; exit $bad",
         _i + 1);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     shell_keep_signals();
-    bool is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
-    const struct tests tests = {
-        .subject = "thorough",
-        .open = shell_open,
-        .close = shell_close,
-        .seconds = 240,
-        .needs = "PEAT PEAT_SOURCE cc",
-        .loops = LOOPS({an_error_of_few_configurations_is_found_made_small_and_repeated, 5})};
-    const struct tests all = {.subject = "thorough",
-                              .open = shell_open,
-                              .close = shell_close,
-                              .seconds = 7200,
-                              .needs = "PEAT PEAT_BUILD PEAT_SOURCE cc c++",
-                              .loops = LOOPS({no_sound_plugin_is_refused_with_any_seed, SEEDS})};
-    return is_long
-               ? run_list(all, (const TTest *const[]){NULL})
-               : run_list(tests, TESTS(a_crash_in_one_of_the_cells_is_found,
-                                       the_same_seed_finds_the_same_case_in_any_number_of_processes,
-                                       a_sound_plugin_passes_and_says_what_was_tried,
-                                       what_is_no_case_is_refused));
+    struct tests tests = {"thorough", shell_open, shell_close, .seconds = 240,
+                          .needs = "PEAT PEAT_BUILD PEAT_SOURCE cc c++"};
+    if (argc > 1 && strcmp(argv[1], "--long") == 0) {
+        tests.seconds = 7200;
+        tests.group = "any_seed";
+    }
+    return run_tests(tests);
 }

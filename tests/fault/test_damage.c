@@ -388,14 +388,13 @@ static char *cell, *whole_run;
 
 /* ---- tests ---- */
 
-START_TEST(damaged_checkpoint_is_passed_over_and_named)
+TEST(damaged_checkpoint_is_passed_over_and_named)
 {
     damage_checkpoints(&rig);
     ck_assert_int_eq(failures(), 0);
 }
-END_TEST
 
-START_TEST(damaged_json_is_refused_by_name)
+TEST(damaged_json_is_refused_by_name)
 {
     static const char *const file[] = {"config.json", "meta.json", "result.json"};
     struct strbuf dir;
@@ -410,16 +409,14 @@ START_TEST(damaged_json_is_refused_by_name)
     strbuf_release(&dir);
     ck_assert_int_eq(failures(), 0);
 }
-END_TEST
 
-START_TEST(damaged_line_of_a_curve_is_none)
+TEST(damaged_line_of_a_curve_is_none)
 {
     damage_metrics(&rig, cell);
     ck_assert_int_eq(failures(), 0);
 }
-END_TEST
 
-START_TEST(run_again_after_damage_ends_in_the_same_bytes)
+TEST(run_again_after_damage_ends_in_the_same_bytes)
 {
     static const char *const part[] = {"metrics.jsonl",
                                        "meta.json",
@@ -438,23 +435,15 @@ START_TEST(run_again_after_damage_ends_in_the_same_bytes)
     damage_and_run(&rig, "part", "experiment.yaml", whole_run, 2);
     ck_assert_int_eq(failures(), 0);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("damage");
-    TCase *t = tcase_create("damage");
     /* Faults are counted in this process. */
     setenv("CK_FORK", "no", 1);
     rig_open(&rig, argc, argv);
     cell = make_runs(&rig);
     whole_run = grid_fingerprint(&rig, "done");
-    tcase_add_test(t, damaged_checkpoint_is_passed_over_and_named);
-    tcase_add_test(t, damaged_json_is_refused_by_name);
-    tcase_add_test(t, damaged_line_of_a_curve_is_none);
-    tcase_add_test(t, run_again_after_damage_ends_in_the_same_bytes);
-    suite_add_tcase(s, t);
-    int bad = run_suite(s);
+    int bad = run_tests((struct tests){"damage"});
     printf("%ld faults: bits flipped and files cut, %d expectations failed\n", faults, failures());
     expect(faults >= (rig.is_long ? 20000 : 1000), "too few faults");
     free(whole_run);

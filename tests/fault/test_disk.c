@@ -107,8 +107,129 @@ static void unmount_disk(void)
     free(path);
 }
 
+/* ulimit -f, from a size that holds nothing on. */
+static int peat_within(rlim_t bytes, const char *words)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const struct rlimit less = {.rlim_cur = bytes, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+    int status = peat(words);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return status;
+}
+
+TEST(limit_on_files_is_said_and_gone_on_from)
+{
+    bool fits = false;
+    int short_of = 0;
+    for (rlim_t kib = 1; !fits; kib += rig.is_long ? 1 : kib) {
+        int status = peat_within(kib << 10, "run disk.yaml -o limited");
+        fits = status == 0;
+        ck_assert_msg(fits || status == 1 || status == 2, "%d KiB: status %d:\n%s", (int)kib,
+                      status, said.err.text);
+        if (!fits) {
+            assert_said("File too large (`ulimit -f` allows ");
+            short_of += status == 1;
+            faults++;
+            if (status == 1)
+                assert_said("files must not grow that large (ulimit -f): raise the limit");
+            assert_status("run disk.yaml -o limited", 0);
+        }
+        assert_same_as_reference("limited");
+        expect_no_leftovers(&rig, "limited", "limit on files");
+        forget("limited");
+    }
+    ck_assert_int_gt(short_of, 1);
+}
+
+TEST(file_in_the_place_of_the_directory_is_refused)
+{
+    rig_write(&rig, "taken", "a file");
+    assert_status("run disk.yaml -o taken", 2);
+    assert_said("taken");
+    assert_status("run disk.yaml -o taken/below", 2);
+    assert_said("taken");
+    assert_status("results taken", 2);
+    assert_said("taken");
+}
+
+/* ---- data and plugins ---- */
+
+/* A run with a checkpoint of its first cell. */
+static void run_half(const char *run)
+{
+    struct strbuf words;
+    struct ran r;
+    strbuf_init(&words);
+    strbuf_addf(&words, "run disk.yaml -o %s", run);
+    run_peat(&rig, 1, "rename:kill:10:once:cell", words.text, &r);
+    ck_assert_int_eq(r.status, 1);
+    ran_release(&r);
+    strbuf_release(&words);
+}
+
+TEST(data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back)
+{
+    run_half("gone");
+    forget("text.txt");
+    assert_status("run disk.yaml -o gone --retry-failed", 2);
+    assert_said("text.txt");
+    assert_status("results gone", 0);
+    assert_status("cell gone 0", 1);
+    assert_said("text.txt");
+    put_text(-1);
+    assert_status("run disk.yaml -o gone --retry-failed", 0);
+    assert_same_as_reference("gone");
+    faults++;
+}
+
+TEST(other_data_make_other_cells)
+{
+    assert_status("run disk.yaml -o data", 0);
+    put_text(7);
+    assert_status("run disk.yaml -o data", 0);
+    assert_status("status data", 0);
+    put_text(-1);
+    assert_status("run disk.yaml -o data", 0);
+    assert_said("4 finished before");
+    char *cells = rig_path(&rig, "data/cells"), **name = NULL;
+    int n = 0;
+    ck_assert_int_eq(dir_list(cells, &name, &n, NULL), PEAT_OK);
+    ck_assert_int_eq(n, 8);
+    names_free(name, n);
+    free(cells);
+}
+
+TEST(rebuilt_plugin_makes_its_finished_cells_stale)
+{
+    assert_status("run disk.yaml -o plugin", 0);
+    put_plugin(true);
+    assert_status("run disk.yaml -o plugin", 0);
+    assert_said("is stale");
+    assert_said("2 stale");
+    assert_status("results plugin --format csv", 0);
+    assert_status("run disk.yaml -o plugin --rerun-stale", 0);
+    assert_said("2 done");
+    assert_same_as_reference("plugin");
+    put_plugin(false);
+    faults++;
+}
+
+TEST(half_trained_cell_of_a_rebuilt_plugin_starts_over)
+{
+    run_half("half");
+    put_plugin(true);
+    assert_status("run disk.yaml -o half --retry-failed", 0);
+    assert_same_as_reference("half");
+    put_plugin(false);
+    faults++;
+}
+
+GROUP(mounts)
+
 /* Of every size from one that holds nothing on; the run goes on when there is room. */
-START_TEST(full_disk_is_said_and_gone_on_from)
+TEST(full_disk_is_said_and_gone_on_from)
 {
     bool fits = false;
     int full = 0;
@@ -134,46 +255,8 @@ START_TEST(full_disk_is_said_and_gone_on_from)
     ck_assert_int_gt(full, 2);
     ck_assert_int_eq(failures(), 0);
 }
-END_TEST
 
-/* ulimit -f, from a size that holds nothing on. */
-static int peat_within(rlim_t bytes, const char *words)
-{
-    struct rlimit limit;
-    getrlimit(RLIMIT_FSIZE, &limit);
-    const struct rlimit less = {.rlim_cur = bytes, .rlim_max = limit.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &less);
-    int status = peat(words);
-    setrlimit(RLIMIT_FSIZE, &limit);
-    return status;
-}
-
-START_TEST(limit_on_files_is_said_and_gone_on_from)
-{
-    bool fits = false;
-    int short_of = 0;
-    for (rlim_t kib = 1; !fits; kib += rig.is_long ? 1 : kib) {
-        int status = peat_within(kib << 10, "run disk.yaml -o limited");
-        fits = status == 0;
-        ck_assert_msg(fits || status == 1 || status == 2, "%d KiB: status %d:\n%s", (int)kib,
-                      status, said.err.text);
-        if (!fits) {
-            assert_said("File too large (`ulimit -f` allows ");
-            short_of += status == 1;
-            faults++;
-            if (status == 1)
-                assert_said("files must not grow that large (ulimit -f): raise the limit");
-            assert_status("run disk.yaml -o limited", 0);
-        }
-        assert_same_as_reference("limited");
-        expect_no_leftovers(&rig, "limited", "limit on files");
-        forget("limited");
-    }
-    ck_assert_int_gt(short_of, 1);
-}
-END_TEST
-
-START_TEST(read_only_disk_is_refused_and_its_results_are_shown)
+TEST(read_only_disk_is_refused_and_its_results_are_shown)
 {
     mount_disk(4096, 0);
     assert_status("run disk.yaml -o disk/run", 0);
@@ -194,100 +277,9 @@ START_TEST(read_only_disk_is_refused_and_its_results_are_shown)
     free(table);
     faults += 2;
 }
-END_TEST
-
-START_TEST(file_in_the_place_of_the_directory_is_refused)
-{
-    rig_write(&rig, "taken", "a file");
-    assert_status("run disk.yaml -o taken", 2);
-    assert_said("taken");
-    assert_status("run disk.yaml -o taken/below", 2);
-    assert_said("taken");
-    assert_status("results taken", 2);
-    assert_said("taken");
-}
-END_TEST
-
-/* ---- data and plugins ---- */
-
-/* A run with a checkpoint of its first cell. */
-static void run_half(const char *run)
-{
-    struct strbuf words;
-    struct ran r;
-    strbuf_init(&words);
-    strbuf_addf(&words, "run disk.yaml -o %s", run);
-    run_peat(&rig, 1, "rename:kill:10:once:cell", words.text, &r);
-    ck_assert_int_eq(r.status, 1);
-    ran_release(&r);
-    strbuf_release(&words);
-}
-
-START_TEST(data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back)
-{
-    run_half("gone");
-    forget("text.txt");
-    assert_status("run disk.yaml -o gone --retry-failed", 2);
-    assert_said("text.txt");
-    assert_status("results gone", 0);
-    assert_status("cell gone 0", 1);
-    assert_said("text.txt");
-    put_text(-1);
-    assert_status("run disk.yaml -o gone --retry-failed", 0);
-    assert_same_as_reference("gone");
-    faults++;
-}
-END_TEST
-
-START_TEST(other_data_make_other_cells)
-{
-    assert_status("run disk.yaml -o data", 0);
-    put_text(7);
-    assert_status("run disk.yaml -o data", 0);
-    assert_status("status data", 0);
-    put_text(-1);
-    assert_status("run disk.yaml -o data", 0);
-    assert_said("4 finished before");
-    char *cells = rig_path(&rig, "data/cells"), **name = NULL;
-    int n = 0;
-    ck_assert_int_eq(dir_list(cells, &name, &n, NULL), PEAT_OK);
-    ck_assert_int_eq(n, 8);
-    names_free(name, n);
-    free(cells);
-}
-END_TEST
-
-START_TEST(rebuilt_plugin_makes_its_finished_cells_stale)
-{
-    assert_status("run disk.yaml -o plugin", 0);
-    put_plugin(true);
-    assert_status("run disk.yaml -o plugin", 0);
-    assert_said("is stale");
-    assert_said("2 stale");
-    assert_status("results plugin --format csv", 0);
-    assert_status("run disk.yaml -o plugin --rerun-stale", 0);
-    assert_said("2 done");
-    assert_same_as_reference("plugin");
-    put_plugin(false);
-    faults++;
-}
-END_TEST
-
-START_TEST(half_trained_cell_of_a_rebuilt_plugin_starts_over)
-{
-    run_half("half");
-    put_plugin(true);
-    assert_status("run disk.yaml -o half --retry-failed", 0);
-    assert_same_as_reference("half");
-    put_plugin(false);
-    faults++;
-}
-END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("disk");
-    TCase *t = tcase_create("disk");
     setenv("CK_FORK", "no", 1);
     rig_open(&rig, argc, argv);
     may_mount = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
@@ -303,20 +295,11 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     reference = grid_fingerprint(&rig, "whole");
-    tcase_add_test(t, limit_on_files_is_said_and_gone_on_from);
-    tcase_add_test(t, file_in_the_place_of_the_directory_is_refused);
-    tcase_add_test(t, data_that_are_gone_are_named_and_the_run_goes_on_when_they_are_back);
-    tcase_add_test(t, other_data_make_other_cells);
-    tcase_add_test(t, rebuilt_plugin_makes_its_finished_cells_stale);
-    tcase_add_test(t, half_trained_cell_of_a_rebuilt_plugin_starts_over);
-    if (may_mount) {
-        tcase_add_test(t, full_disk_is_said_and_gone_on_from);
-        tcase_add_test(t, read_only_disk_is_refused_and_its_results_are_shown);
-    } else {
+    int bad = run_tests((struct tests){"disk"});
+    if (may_mount)
+        bad |= run_tests((struct tests){"disk", .group = "mounts"});
+    else
         printf("skipped: full and read-only disks need root and a mount namespace\n");
-    }
-    suite_add_tcase(s, t);
-    int bad = run_suite(s);
     printf("%ld faults of disks, data and plugins\n", faults);
     free(reference);
     ran_release(&said);

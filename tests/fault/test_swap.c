@@ -29,7 +29,7 @@ static void open_planted(void)
 }
 
 /* "260" is the sum of AAAA, "396" that of BBBBBB. */
-START_TEST(cell_is_given_the_bytes_that_were_hashed)
+TEST(cell_is_given_the_bytes_that_were_hashed)
 {
     shell_expect(0, "peat plan e.yaml -o run --write && cp other data.swap");
     shell_expect(0, "touch swap.now && peat cell run 0 && test ! -e data.swap");
@@ -38,9 +38,8 @@ START_TEST(cell_is_given_the_bytes_that_were_hashed)
     shell_expect(0, "printf AAAA | sha256sum | cut -c 1-64 > hash && "
                     "grep -q \"$(cat hash)\" run/cells/*/meta.json");
 }
-END_TEST
 
-START_TEST(cell_whose_data_changed_since_the_plan_ends_with_what_to_do)
+TEST(cell_whose_data_changed_since_the_plan_ends_with_what_to_do)
 {
     shell_expect(0, "peat plan e.yaml -o run --write && cp other data");
     shell_says(1,
@@ -48,16 +47,14 @@ START_TEST(cell_whose_data_changed_since_the_plan_ends_with_what_to_do)
                "peat cell run 0");
     shell_expect(2, "ls run/cells/*/result.json");
 }
-END_TEST
 
 /* Beyond what a plan keeps it reads again, and then other bytes are refused: unit.data_files. */
-START_TEST(plan_counts_with_the_bytes_that_were_hashed)
+TEST(plan_counts_with_the_bytes_that_were_hashed)
 {
     shell_expect(0, "cp other data.swap; touch swap.now; peat plan e.yaml -o run --write");
     shell_expect(0, "test ! -e data.swap");
     shell_says(1, "the data or a plugin has changed", "peat cell run 0");
 }
-END_TEST
 
 /* ---- by a loop ---- */
 
@@ -100,28 +97,25 @@ static const char script[] =
     "echo $trained trained, $refused refused, $wrong wrong\n"
     "[ $trained -gt 0 ] && [ $wrong -eq 0 ]\n";
 
-START_TEST(no_run_trains_on_data_other_than_its_hash_says)
+static bool is_long;
+
+GROUP(loop)
+
+/* Check cannot count the time of a test that takes more than 35 minutes. */
+LOOP_TEST(no_run_trains_on_data_other_than_its_hash_says, is_long ? 2000 / RUNS : 1)
 {
     shell_write("swaps.sh", script);
     shell_expect(0, "sh swaps.sh %d", RUNS);
     printf("%s", shell.printed.text);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
-    bool is_long = argc > 1 && !strcmp(argv[1], "--long");
-    int bad = is_long ? 0
-                      : run_list((struct tests){"swap by the task", open_planted, shell_close,
-                                                .seconds = 120, .needs = "PEAT_SOURCE cc"},
-                                 TESTS(cell_is_given_the_bytes_that_were_hashed,
-                                       cell_whose_data_changed_since_the_plan_ends_with_what_to_do,
-                                       plan_counts_with_the_bytes_that_were_hashed));
-    /* Check cannot count the time of a test that takes more than 35 minutes. */
-    const struct repeated loop = {no_run_trains_on_data_other_than_its_hash_says,
-                                  is_long ? 2000 / RUNS : 1};
-    return run_list((struct tests){"swap by a loop", open_text, shell_close, .seconds = 1200,
-                                   .loops = LOOPS(loop)},
-                    TESTS(NULL)) ||
+    is_long = argc > 1 && !strcmp(argv[1], "--long");
+    const struct tests swaps = {"swap by the task", open_planted, shell_close, .seconds = 120,
+                                .needs = "PEAT_SOURCE cc"};
+    int bad = is_long ? 0 : run_tests(swaps);
+    return run_tests((struct tests){"swap by a loop", open_text, shell_close, .seconds = 1200,
+                                    .group = "loop"}) ||
            bad;
 }

@@ -70,7 +70,7 @@ static void assert_same_again(const char *dir)
                  dir);
 }
 
-START_TEST(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder)
+TEST(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder)
 {
     shell_expect(0, "cd there && cp ../here/mine.so . && peat run ../here/x.yaml -o run seeds=2 "
                     "train.batch=3 'size=[S]' 'position.scheme=[none, ./mine.so]'");
@@ -82,16 +82,14 @@ START_TEST(a_run_with_overrides_and_relative_paths_is_made_again_from_another_fo
     assert_printed("experiment: \"");
     assert_printed("only: {position.scheme: [\"none\", \"./mine.so\"], size: [\"S\"]}");
 }
-END_TEST
 
-START_TEST(the_whole_file_is_made_again)
+TEST(the_whole_file_is_made_again)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1");
     assert_same_again("here/run");
 }
-END_TEST
 
-START_TEST(a_path_of_the_command_line_is_seen_from_where_it_was_said)
+TEST(a_path_of_the_command_line_is_seen_from_where_it_was_said)
 {
     shell_expect(0, "sed -i '/task.path/d; s/plugin: text/plugin: text, path: data.one.txt/; "
                     "/include/d; /claims/,$d; /contrasts/,$d' here/x.yaml; "
@@ -101,9 +99,8 @@ START_TEST(a_path_of_the_command_line_is_seen_from_where_it_was_said)
     shell_says(0, "there/data/three.txt", "cat there/run/resolved.yaml");
     assert_same_again("there/run");
 }
-END_TEST
 
-START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
+TEST(the_directory_goes_on_in_place_and_keeps_its_words)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S --only 'none*'");
     shell_expect(0, "cp here/run/experiment.yaml was; cp here/run/resolved.yaml resolved");
@@ -115,9 +112,8 @@ START_TEST(the_directory_goes_on_in_place_and_keeps_its_words)
                "peat run here/run run.jobs=2 && grep -A9 words here/run/resolved.yaml");
     shell_says(0, " 0 problems", "peat run here/run run.jobs=1 && peat verify here/run");
 }
-END_TEST
 
-START_TEST(a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept)
+TEST(a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S && rm run/plan.json");
     shell_says(0, " finished before", "cd here && peat run x.yaml -o run seeds=1 size=S");
@@ -125,9 +121,8 @@ START_TEST(a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept)
     shell_says(0, " finished before", "cd far && peat run ../here/run");
     shell_says(0, ", 0 problems", "peat verify here/run");
 }
-END_TEST
 
-START_TEST(finished_cells_that_a_plan_no_longer_has_are_said)
+TEST(finished_cells_that_a_plan_no_longer_has_are_said)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
     shell_expect(
@@ -140,9 +135,8 @@ START_TEST(finished_cells_that_a_plan_no_longer_has_are_said)
     shell_says(0, "finished cells of the last plan, which stay in run/cells",
                "cd here && peat run x.yaml -o run seeds=2 size=S train.steps=3 2>&1");
 }
-END_TEST
 
-START_TEST(another_plugin_than_it_was_made_with_is_said)
+TEST(another_plugin_than_it_was_made_with_is_said)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
     shell_expect(0, "sed '/made_with/,$ s/sha256: \"..../sha256: \"0000/' here/run/resolved.yaml "
@@ -151,11 +145,10 @@ START_TEST(another_plugin_than_it_was_made_with_is_said)
     shell_expect(0, "sed -i 's/peat: \".*\"/peat: \"9.0\"/' far/resolved.yaml");
     shell_says(0, "this experiment was made with peat 9.0, and this is ", "peat plan far");
 }
-END_TEST
 
 #define FILES "find here/run -type f | sort | xargs sha256sum"
 
-START_TEST(a_file_that_the_plan_was_made_of_and_that_changed_is_refused)
+TEST(a_file_that_the_plan_was_made_of_and_that_changed_is_refused)
 {
     static const char *const verb[] = {"run", "plan", "validate"};
     static const char *const edit[][2] = {
@@ -180,7 +173,6 @@ START_TEST(a_file_that_the_plan_was_made_of_and_that_changed_is_refused)
     shell_says(0, "# more", "cat here/run/experiment.yaml && peat run here/run");
     shell_says(0, " 0 problems", "peat verify here/run");
 }
-END_TEST
 
 static const char common[] = "version: 1\n"
                              "defaults:\n"
@@ -201,7 +193,7 @@ static void write_extending(void)
     shell_write("here/sub/e.yaml", extending);
 }
 
-START_TEST(an_experiment_that_extends_a_file_is_that_of_both)
+TEST(an_experiment_that_extends_a_file_is_that_of_both)
 {
     write_extending();
     shell_expect(0,
@@ -224,7 +216,6 @@ START_TEST(an_experiment_that_extends_a_file_is_that_of_both)
     shell_says(1, "problem: extends.yaml has changed", "peat verify here/run");
     shell_expect(0, "cp was here/run/extends.yaml && peat run here/run");
 }
-END_TEST
 
 static const char *const mistakes[][2] = {
     {"s/batch: 2/bach: 2/", "here/sub/../common.yaml:5:21: unknown key 'bach' in train"},
@@ -236,7 +227,7 @@ static const char *const mistakes[][2] = {
 };
 enum { MISTAKES = sizeof(mistakes) / sizeof(*mistakes) };
 
-START_TEST(a_mistake_in_the_extended_file_has_its_place)
+LOOP_TEST(a_mistake_in_the_extended_file_has_its_place, MISTAKES)
 {
     write_extending();
     shell_expect(0, "sed -i '%s' here/common.yaml", mistakes[_i][0]);
@@ -247,9 +238,8 @@ START_TEST(a_mistake_in_the_extended_file_has_its_place)
     shell_says(2, "command line:1: 'extends' stands in the file alone",
                "peat validate here/x.yaml extends=a");
 }
-END_TEST
 
-START_TEST(the_page_says_how_and_with_which_words)
+TEST(the_page_says_how_and_with_which_words)
 {
     shell_expect(0, "cd here && peat run x.yaml -o run seeds=1 size=S");
     shell_expect(0, "cd here && peat report run -o ../x.html");
@@ -258,28 +248,13 @@ START_TEST(the_page_says_how_and_with_which_words)
     shell_expect(0, "cd far && sh ../command");
     assert_same_plan("here/run");
 }
-END_TEST
 
-START_TEST(a_directory_without_a_resolved_experiment_is_refused)
+TEST(a_directory_without_a_resolved_experiment_is_refused)
 {
     shell_says(2, "'far' is a directory without resolved.yaml", "peat run far");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"again", open_experiment, shell_close, .seconds = 120,
-                       .loops = LOOPS({a_mistake_in_the_extended_file_has_its_place, MISTAKES})},
-        TESTS(a_run_with_overrides_and_relative_paths_is_made_again_from_another_folder,
-              the_whole_file_is_made_again,
-              a_path_of_the_command_line_is_seen_from_where_it_was_said,
-              the_directory_goes_on_in_place_and_keeps_its_words,
-              a_plan_that_was_removed_is_written_anew_and_its_cells_are_kept,
-              finished_cells_that_a_plan_no_longer_has_are_said,
-              another_plugin_than_it_was_made_with_is_said,
-              a_file_that_the_plan_was_made_of_and_that_changed_is_refused,
-              an_experiment_that_extends_a_file_is_that_of_both,
-              the_page_says_how_and_with_which_words,
-              a_directory_without_a_resolved_experiment_is_refused));
+    return run_tests((struct tests){"again", open_experiment, shell_close, .seconds = 120});
 }

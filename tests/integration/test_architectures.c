@@ -31,8 +31,9 @@ static void write_texts(void)
 static const char *const class_tasks[] = {"{plugin: classify, path: texts.csv}",
                                           "{plugin: text_pair, path: text.txt}",
                                           "{plugin: images, side: 5}", "{plugin: order}"};
+enum { CLASS_TASKS = sizeof(class_tasks) / sizeof(*class_tasks) };
 
-START_TEST(tasks_with_classes_serve_the_class_head)
+LOOP_TEST(tasks_with_classes_serve_the_class_head, CLASS_TASKS)
 {
     write_texts();
     write_grid(class_tasks[_i], 32,
@@ -45,10 +46,9 @@ START_TEST(tasks_with_classes_serve_the_class_head)
     shell_expect(0, "peat run arch.yaml -o run -t 1");
     shell_expect(0, "test $(ls -d run/cells/*/result.json | wc -l) = 12");
 }
-END_TEST
 
 /* As BERT is trained: masked bytes at their places, and the order of two stretches of the row. */
-START_TEST(both_heads_are_learned_and_measured)
+TEST(both_heads_are_learned_and_measured)
 {
     write_texts();
     write_grid("{plugin: text_pair, path: text.txt}", 32,
@@ -66,11 +66,10 @@ START_TEST(both_heads_are_learned_and_measured)
                "peat plan arch.yaml task='{plugin: order}'");
     shell_says(2, "head: both needs model.arch: encoder", "peat plan arch.yaml model.arch=decoder");
 }
-END_TEST
 
 /* ---- patches ---- */
 
-START_TEST(images_serve_patches_with_every_place_of_a_class_token)
+TEST(images_serve_patches_with_every_place_of_a_class_token)
 {
     write_grid("{plugin: images, side: 5, pool: 2}", 32,
                "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class, input: "
@@ -85,12 +84,11 @@ START_TEST(images_serve_patches_with_every_place_of_a_class_token)
                     "grep -aq '\"patch.weight\"' m.safetensors && "
                     "! grep -aq '\"token.weight\"' m.safetensors");
 }
-END_TEST
 
 /* ---- two sequences ---- */
 
 /* Greedy decoding finds what a model of two sequences has learned, in the original setting too. */
-START_TEST(two_sequences_learn_to_copy)
+TEST(two_sequences_learn_to_copy)
 {
     write_grid("{plugin: copy, symbols: 4}", 6,
                "  model: {arch: seq2seq, d_model: 32, n_layer: 1, n_head: 2, d_ff: 64}\n"
@@ -103,9 +101,8 @@ START_TEST(two_sequences_learn_to_copy)
     shell_expect(0, "for f in run/cells/*/metrics.jsonl; do grep '\"exact_match\"' $f | tail -1 | "
                     "grep -Eq '\"value\":(1|0[.]9)' || exit 1; done");
 }
-END_TEST
 
-START_TEST(pairs_serve_two_sequences)
+TEST(pairs_serve_two_sequences)
 {
     shell_expect(0, "for i in $(seq 60); do printf 'source %%d\\ttarget %%d\\n' $i $((i / 2)); "
                     "done > pairs.tsv");
@@ -120,11 +117,10 @@ START_TEST(pairs_serve_two_sequences)
                     "grep -aq '\"encoder.position.0.learned.table\"' m.safetensors && "
                     "grep -aq '\"block.1.cross.qkv.weight\"' m.safetensors");
 }
-END_TEST
 
 /* ---- mixers ---- */
 
-START_TEST(every_kind_of_model_trains_with_every_mixer)
+LOOP_TEST(every_kind_of_model_trains_with_every_mixer, 6)
 {
     static const struct {
         const char *task, *model;
@@ -148,10 +144,9 @@ START_TEST(every_kind_of_model_trains_with_every_mixer)
     shell_expect(0, "peat run arch.yaml -o run -t 1");
     shell_expect(0, "test $(grep -l '\"done\"' run/cells/*/result.json | wc -l) = 3");
 }
-END_TEST
 
 /* One thread or two: the same weights. */
-START_TEST(mixers_give_the_same_bits_at_any_thread_count)
+TEST(mixers_give_the_same_bits_at_any_thread_count)
 {
     write_grid("{plugin: copy}", 32,
                "  model: {d_model: 72, n_layer: 2, n_head: 2, dropout: 0.1}\n"
@@ -169,10 +164,9 @@ START_TEST(mixers_give_the_same_bits_at_any_thread_count)
                     "grep -aq '\"block.1.rnn.forget.weight\"' m.safetensors && "
                     "! grep -aq '\"block.1.attention' m.safetensors");
 }
-END_TEST
 
 /* What asks for heads is left out, with the reason; the rest is read as in any model. */
-START_TEST(a_model_without_attention_is_diagnosed_but_for_its_heads)
+TEST(a_model_without_attention_is_diagnosed_but_for_its_heads)
 {
     write_grid("{plugin: copy}", 32,
                "  model: {d_model: 16, n_layer: 2, n_head: 2}\n"
@@ -188,10 +182,9 @@ START_TEST(a_model_without_attention_is_diagnosed_but_for_its_heads)
     shell_expect(0, "peat diagnose run '*' --save > table && grep -q rnn table");
     shell_expect(0, "peat report run -o page.html && test -s page.html");
 }
-END_TEST
 
 /* The width belongs to a convolution alone: elsewhere it makes no other cell. */
-START_TEST(a_width_is_part_of_a_convolution_alone)
+TEST(a_width_is_part_of_a_convolution_alone)
 {
     write_grid("{plugin: order}", 32, "  model: {arch: encoder, conv_width: 9}\n");
     shell_expect(0, "peat plan arch.yaml --json | grep -o '\"hash\": *\"[0-9a-f]*' > with");
@@ -201,10 +194,9 @@ START_TEST(a_width_is_part_of_a_convolution_alone)
     shell_expect(0, "peat plan arch.yaml --json model.mixer=conv model.conv_width=9 > nine; "
                     "peat plan arch.yaml --json model.mixer=conv > five; ! cmp -s nine five");
 }
-END_TEST
 
 /* A name makes the cell that its settings make, and a key beside it wins. */
-START_TEST(a_block_is_a_name_for_its_settings)
+TEST(a_block_is_a_name_for_its_settings)
 {
     static const char *const same[][2] = {
         {"model.block=llama", "model.norm=rms model.norm_eps=1e-6 model.activation=swiglu "
@@ -228,12 +220,11 @@ START_TEST(a_block_is_a_name_for_its_settings)
                     "peat run blocks | grep -v done && "
                     "peat diagnose blocks 0 | grep 'model.qk_norm makes queries and keys'");
 }
-END_TEST
 
 /* ---- streams of a task's own ---- */
 
 /* What the task marks beside the tokens is learned, with positions and without. */
-START_TEST(a_task_adds_a_stream_of_its_own)
+TEST(a_task_adds_a_stream_of_its_own)
 {
     write_grid("marked", 11,
                "  model: {arch: encoder, d_model: 16, n_layer: 2, n_head: 2}\n"
@@ -254,10 +245,9 @@ START_TEST(a_task_adds_a_stream_of_its_own)
     shell_says(2, "task 'marked' adds streams, and model.arch: seq2seq reads only tokens",
                "peat plan arch.yaml model.arch=seq2seq");
 }
-END_TEST
 
 /* A cell keeps its hash and its configuration while the new keys have their defaults. */
-START_TEST(keys_at_their_default_are_not_written)
+TEST(keys_at_their_default_are_not_written)
 {
     write_grid("{plugin: order}", 32,
                "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: tokens}\n"
@@ -268,7 +258,6 @@ START_TEST(keys_at_their_default_are_not_written)
         1, "grep -E 'cls_position|\"head\"|pool|mixer|conv_width|block|bias|norm_eps|qk_norm' "
            "run/cells/*/config.json");
 }
-END_TEST
 
 static const struct refusal {
     const char *task, *model, *line;
@@ -311,8 +300,9 @@ static const struct refusal {
     {"{plugin: order}", "{arch: encoder, mixer: rnn, head: class, cls_position: own}",
      "set cls_position: first, or pool: mean"},
 };
+enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
-START_TEST(what_does_not_fit_is_refused_by_plan)
+LOOP_TEST(what_does_not_fit_is_refused_by_plan, REFUSALS)
 {
     const struct refusal *r = &refusals[_i];
     char rest[512];
@@ -321,23 +311,21 @@ START_TEST(what_does_not_fit_is_refused_by_plan)
     write_grid(r->task, 32, rest);
     shell_says(2, r->line, "peat plan arch.yaml");
 }
-END_TEST
 
 static const struct refusal across[] = {
     {"{plugin: copy}", "rotary, where: {across: true}", "'where.across' needs model.arch: seq2seq"},
     {"{plugin: copy}", "learned, where: {across: 1}", "'where.across' must be true, false or only"},
 };
 
-START_TEST(across_needs_two_sequences)
+LOOP_TEST(across_needs_two_sequences, 2)
 {
     char rest[512];
     snprintf(rest, sizeof(rest), "  position: {scheme: {plugin: %s}}\n", across[_i].model);
     write_grid(across[_i].task, 32, rest);
     shell_says(2, across[_i].line, "peat plan arch.yaml");
 }
-END_TEST
 
-START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
+TEST(a_scheme_that_says_nothing_across_is_refused_there)
 {
     write_grid("{plugin: copy}", 32,
                "  model: {arch: seq2seq}\n"
@@ -350,7 +338,6 @@ START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
     shell_says(2, "in the encoder: scheme 'xpos' is defined only for a causal model",
                "peat plan arch.yaml");
 }
-END_TEST
 
 /* `rest`: of the scheme. */
 static const struct {
@@ -362,7 +349,7 @@ static const struct {
      "scheme 'learned' enters where queries and keys are made, and model.mixer: rnn makes none"},
 };
 
-START_TEST(schemes_inside_attention_are_refused_where_there_is_none)
+LOOP_TEST(schemes_inside_attention_are_refused_where_there_is_none, 3)
 {
     char rest[512];
     snprintf(rest, sizeof(rest), "  model: {mixer: rnn}\n  position: {scheme: %s}\n",
@@ -370,9 +357,8 @@ START_TEST(schemes_inside_attention_are_refused_where_there_is_none)
     write_grid("{plugin: copy}", 32, rest);
     shell_says(2, inside[_i].line, "peat plan arch.yaml");
 }
-END_TEST
 
-START_TEST(diagnose_says_that_it_does_not_read_classes)
+TEST(diagnose_says_that_it_does_not_read_classes)
 {
     write_grid("{plugin: order}", 32,
                "  model: {arch: encoder, d_model: 16, n_layer: 1, n_head: 2, head: class}\n");
@@ -380,27 +366,9 @@ START_TEST(diagnose_says_that_it_does_not_read_classes)
     shell_says(2, "predicts classes; diagnose reads decoders and encoders with",
                "peat diagnose run none.-.s0");
 }
-END_TEST
-
-enum { CLASS_TASKS = sizeof(class_tasks) / sizeof(*class_tasks) };
-enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"architectures", shell_open, shell_close, .seconds = 120,
-                       .needs = "PEAT_SOURCE PEAT",
-                       .loops = LOOPS({tasks_with_classes_serve_the_class_head, CLASS_TASKS},
-                                      {across_needs_two_sequences, 2},
-                                      {every_kind_of_model_trains_with_every_mixer, 6},
-                                      {schemes_inside_attention_are_refused_where_there_is_none, 3},
-                                      {what_does_not_fit_is_refused_by_plan, REFUSALS})},
-        TESTS(both_heads_are_learned_and_measured, two_sequences_learn_to_copy,
-              pairs_serve_two_sequences, mixers_give_the_same_bits_at_any_thread_count,
-              a_width_is_part_of_a_convolution_alone, a_block_is_a_name_for_its_settings,
-              a_task_adds_a_stream_of_its_own,
-              a_model_without_attention_is_diagnosed_but_for_its_heads,
-              a_scheme_that_says_nothing_across_is_refused_there,
-              images_serve_patches_with_every_place_of_a_class_token,
-              keys_at_their_default_are_not_written, diagnose_says_that_it_does_not_read_classes));
+    return run_tests((struct tests){"architectures", shell_open, shell_close, .seconds = 120,
+                                    .needs = "PEAT_SOURCE PEAT"});
 }

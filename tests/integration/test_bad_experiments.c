@@ -27,25 +27,21 @@ static void assert_all_refused(const char *verb)
                  verb);
 }
 
-START_TEST(validate_refuses_each_with_one_placed_line)
+TEST(validate_refuses_each_with_one_placed_line)
 {
     assert_all_refused("validate");
 }
-END_TEST
 
-START_TEST(run_refuses_each_with_the_same_line_and_makes_nothing)
+TEST(run_refuses_each_with_the_same_line_and_makes_nothing)
 {
     assert_all_refused("run");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "bad experiments",
-                                   .open = make_mistakes,
-                                   .close = shell_close,
-                                   .seconds = 120,
-                                   .needs = "PEAT PEAT_SOURCE"},
-                    TESTS(validate_refuses_each_with_one_placed_line,
-                          run_refuses_each_with_the_same_line_and_makes_nothing));
+    return run_tests((struct tests){.subject = "bad experiments",
+                                    .open = make_mistakes,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* test_bench.c: peat bench and the programs of tests/bench: their output, never their speed. */
-#include <sys/wait.h>
-
+#include "support/shell.h"
 #include "support/support.h"
 
-/* What `command` prints, and its exit code. */
-static int run_command(const char *command, char *out, size_t room)
+TEST(every_operation_is_one_line_of_json)
 {
-    FILE *f = popen(command, "r");
-    ck_assert_ptr_nonnull(f);
-    size_t n = fread(out, 1, room - 1, f);
-    out[n] = '\0';
-    int end = pclose(f);
-    return WIFEXITED(end) ? WEXITSTATUS(end) : -1;
-}
-
-static int run(const char *arguments, char *out, size_t room)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "%s bench %s 2>&1", getenv("PEAT"), arguments);
-    return run_command(command, out, room);
-}
-
-static int run_tool(const char *arguments, char *out, size_t room)
-{
-    char command[512];
-    snprintf(command, sizeof(command), "%s/bench/%s 2>&1", getenv("PEAT_BUILD"), arguments);
-    return run_command(command, out, room);
-}
-
-START_TEST(every_operation_is_one_line_of_json)
-{
-    static char out[1 << 15];
-    int code = run_tool("ops --d 16 --heads 2 --T 8 --B 2 --V 11", out, sizeof(out));
-    ck_assert_msg(code == 0, "%d: %s", code, out);
+    shell_expect(0, "\"$PEAT_BUILD\"/bench/ops --d 16 --heads 2 --T 8 --B 2 --V 11");
     struct arena a;
     struct error err = {0};
     arena_init(&a, "json", 1 << 14);
     int n = 0;
-    for (char *line = strtok(out, "\n"); line != NULL; line = strtok(NULL, "\n"), n++) {
+    for (char *line = strtok(shell.printed.text, "\n"); line; line = strtok(NULL, "\n"), n++) {
         const struct value *v = json_parse(&a, line, strlen(line), "stdout", &err);
         ck_assert_msg(v != NULL && value_get(v, "op") != NULL, "%s", line);
         if (n == 0)
@@ -51,34 +23,54 @@ START_TEST(every_operation_is_one_line_of_json)
     ck_assert_int_gt(n, 8);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(answers_with_stored_rows_are_those_of_whole_passes)
+TEST(answers_with_stored_rows_are_those_of_whole_passes)
 {
-    static char out[1 << 12];
-    int code = run_tool("decode --d 16 --heads 2 --layers 2 --T 24 --B 2 --V 11 --steps 1 "
-                        "--scheme rotary",
-                        out, sizeof(out));
-    ck_assert_msg(code == 0, "%d: %s", code, out);
-    ck_assert_msg(strstr(out, "\"same\": true") && strstr(out, "\"ratio\": "), "%s", out);
-    ck_assert_int_eq(run_tool("decode --T 1", out, sizeof(out)), 2);
+    shell_says(0, "\"same\": true",
+               "\"$PEAT_BUILD\"/bench/decode --d 16 --heads 2 --layers 2 --T 24 --B 2 --V 11 "
+               "--steps 1 --scheme rotary");
+    assert_printed("\"ratio\": ");
+    shell_expect(2, "\"$PEAT_BUILD\"/bench/decode --T 1");
 }
-END_TEST
 
-START_TEST(a_scheme_can_be_chosen)
+TEST(a_step_prints_its_keys)
 {
-    static char out[1 << 12];
-    static const char step[] = "step --d 16 --heads 2 --layers 1 --T 8 --B 2 --steps 1 --warmup 0 "
-                               "--json --scheme ";
-    char words[256];
-    snprintf(words, sizeof(words), "%srotary", step);
-    ck_assert_msg(run(words, out, sizeof(out)) == 0, "%s", out);
-    ck_assert_msg(strstr(out, "\"scheme\": \"rotary\"") != NULL, "%s", out);
-    snprintf(words, sizeof(words), "%srotory", step);
-    ck_assert_int_eq(run(words, out, sizeof(out)), 2);
-    ck_assert_msg(strstr(out, "there is no scheme 'rotory'") != NULL, "%s", out);
+    static const char *const key[] = {"engine",
+                                      "d",
+                                      "heads",
+                                      "layers",
+                                      "T",
+                                      "B",
+                                      "V",
+                                      "threads",
+                                      "precision",
+                                      "step_ms_median",
+                                      "step_ms_min",
+                                      "tokens_per_s",
+                                      "gflops",
+                                      "peak_rss_mib",
+                                      "sgemm_gflops",
+                                      "fraction_of_sgemm"};
+    shell_expect(0, "peat bench step --d 16 --heads 2 --layers 1 --T 8 --B 2 --V 11 --steps 2 "
+                    "--warmup 0 --json");
+    struct arena a;
+    struct error err = {0};
+    arena_init(&a, "json", 1 << 14);
+    const struct value *v = json_parse(&a, shell.printed.text, shell.printed.n, "stdout", &err);
+    ck_assert_msg(v != NULL, "%s", err.text);
+    for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
+        ck_assert_msg(value_get(v, key[i]), "no %s", key[i]);
+    ck_assert_double_gt(value_get(v, "sgemm_gflops")->real, 0.0);
+    arena_release(&a);
 }
-END_TEST
+
+TEST(a_scheme_can_be_chosen)
+{
+    static const char step[] = "peat bench step --d 16 --heads 2 --layers 1 --T 8 --B 2 --steps 1 "
+                               "--warmup 0 --json --scheme";
+    shell_says(0, "\"scheme\": \"rotary\"", "%s rotary", step);
+    shell_says(2, "there is no scheme 'rotory'", "%s rotory", step);
+}
 
 /* d, heads, layers, T, B: the last four are those of docs/performance.md, in the long form alone.
  */
@@ -87,50 +79,38 @@ static const int shapes[][5] = {{32, 2, 2, 48, 8},
                                 {128, 4, 4, 128, 16},
                                 {256, 8, 6, 256, 8},
                                 {512, 8, 8, 512, 4}};
+enum { SHAPES = sizeof(shapes) / sizeof(*shapes) };
 
-START_TEST(twenty_steps_give_the_same_weights_at_one_two_and_four_threads)
+static bool all;
+
+LOOP_TEST(twenty_steps_give_the_same_weights_at_one_two_and_four_threads, all ? 2 * SHAPES : 2)
 {
     static const char *const provider[] = {"openblas", "auto"};
     const int *s = shapes[_i / 2];
-    char words[256], first[80] = "";
-    static char out[1 << 12];
+    char first[80] = "";
     for (int threads = 1; threads <= 4; threads *= 2) {
-        snprintf(words, sizeof(words),
-                 "step --d %d --heads %d --layers %d --T %d --B %d --warmup 0 --steps 20 --json "
-                 "--gemm %s --threads %d",
-                 s[0], s[1], s[2], s[3], s[4], provider[_i % 2], threads);
-        ck_assert_msg(run(words, out, sizeof(out)) == 0, "%s", out);
-        const char *weights = strstr(out, "\"weights\": ");
+        shell_expect(0,
+                     "peat bench step --d %d --heads %d --layers %d --T %d --B %d --warmup 0 "
+                     "--steps 20 --json --gemm %s --threads %d",
+                     s[0], s[1], s[2], s[3], s[4], provider[_i % 2], threads);
+        const char *weights = strstr(shell.printed.text, "\"weights\": ");
         ck_assert_ptr_nonnull(weights);
         if (threads == 1)
             snprintf(first, sizeof(first), "%.77s", weights);
-        ck_assert_msg(strncmp(first, weights, strlen(first)) == 0, "%s\nnot %s", out, first);
+        ck_assert_msg(strncmp(first, weights, strlen(first)) == 0, "%s\nnot %s", shell.printed.text,
+                      first);
     }
 }
-END_TEST
 
-START_TEST(other_words_are_refused)
+TEST(other_words_are_refused)
 {
-    static char out[1 << 12];
-    ck_assert_int_eq(run("stop", out, sizeof(out)), 2);
-    ck_assert_msg(strstr(out, "there is no benchmark 'stop'; the only one is 'step'") != NULL, "%s",
-                  out);
+    shell_says(2, "there is no benchmark 'stop'; the only one is 'step'", "peat bench stop");
+    shell_says(2, "there is 'step'", "peat bench");
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("bench");
-    TCase *tc = tcase_create("bench");
-    bool all = argc > 1 && strcmp(argv[1], "--long") == 0;
-    tcase_set_timeout(tc, all ? 900 : 60);
+    all = argc > 1 && strcmp(argv[1], "--long") == 0;
     setenv("GOMP_SPINCOUNT", "1000", 0); /* there may be fewer cores than threads */
-    tcase_add_loop_test(tc, twenty_steps_give_the_same_weights_at_one_two_and_four_threads, 0,
-                        all ? 2 * (int)(sizeof(shapes) / sizeof(*shapes)) : 2);
-    tcase_add_test(tc, every_operation_is_one_line_of_json);
-    tcase_add_test(tc, answers_with_stored_rows_are_those_of_whole_passes);
-    tcase_add_test(tc, a_scheme_can_be_chosen);
-    tcase_add_test(tc, other_words_are_refused);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    return run_tests((struct tests){"bench", shell_open, shell_close, .seconds = all ? 900 : 60});
 }

@@ -30,7 +30,7 @@ static void open_experiment(void)
     shell_write("x.yaml", experiment);
 }
 
-START_TEST(one_run_chooses_and_then_trains_the_chosen_value_alone)
+TEST(one_run_chooses_and_then_trains_the_chosen_value_alone)
 {
     shell_says(0, "16 cells: 16 done", "peat run x.yaml -j 2");
     assert_printed("none: train.lr = 1e-2 is the best of 3 (loss ");
@@ -43,9 +43,8 @@ START_TEST(one_run_chooses_and_then_trains_the_chosen_value_alone)
     shell_expect(0, "! ls runs/x/cells/*1e-[34].s[23]-*/result.json");
     shell_says(0, "16 cells, 16 finished, 0 problems", "peat verify runs/x");
 }
-END_TEST
 
-START_TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
+TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
 {
     shell_expect(0, "peat run x.yaml");
     shell_says(0, "\"2\": ", "peat results runs/x -f json");
@@ -64,9 +63,8 @@ START_TEST(the_reported_numbers_are_of_the_seeds_that_chose_nothing)
     shell_says(2, "'--every-value' shows rows alone",
                "peat results runs/x --every-value --part claims");
 }
-END_TEST
 
-START_TEST(the_plan_counts_what_will_be_run)
+TEST(the_plan_counts_what_will_be_run)
 {
     shell_says(0, "16 cells: 2 rows x 2 seeds + 12 for choosing; ", "peat plan x.yaml");
     assert_printed("12 todo, 4 waiting");
@@ -77,7 +75,6 @@ START_TEST(the_plan_counts_what_will_be_run)
     shell_expect(0, "peat run x.yaml");
     shell_says(0, "choosing; 16 done\n", "peat plan x.yaml");
 }
-END_TEST
 
 /* The directory's one hash, which holds every result. */
 static void keep_hash(const char *name)
@@ -85,7 +82,7 @@ static void keep_hash(const char *name)
     shell_expect(0, "peat verify runs/x | grep ^hash > %s", name);
 }
 
-START_TEST(seeds_of_the_command_line_leave_those_that_choose)
+TEST(seeds_of_the_command_line_leave_those_that_choose)
 {
     shell_says(0, "14 cells: 14 done", "peat run x.yaml seeds=[7]");
     shell_expect(0, "peat plan runs/x/resolved.yaml --ids | "
@@ -96,9 +93,8 @@ START_TEST(seeds_of_the_command_line_leave_those_that_choose)
                "peat plan x.yaml seeds=[7] 'report.best_over={axes: train.lr, choose: [0]}'");
     shell_says(2, "command line:1: 'choose' keeps every seed", "peat plan x.yaml seeds=[0]");
 }
-END_TEST
 
-START_TEST(stages_that_are_interrupted_or_run_apart_come_to_the_same)
+TEST(stages_that_are_interrupted_or_run_apart_come_to_the_same)
 {
     shell_expect(0, "peat run x.yaml -j 2");
     keep_hash("whole");
@@ -113,9 +109,8 @@ START_TEST(stages_that_are_interrupted_or_run_apart_come_to_the_same)
     shell_expect(0, "peat run x.yaml");
     shell_says(0, "16 cells: 16 finished before", "peat run x.yaml");
 }
-END_TEST
 
-START_TEST(a_cell_for_choosing_that_failed_lets_its_row_alone_wait)
+TEST(a_cell_for_choosing_that_failed_lets_its_row_alone_wait)
 {
     shell_expect(0, "peat plan x.yaml --write");
     shell_expect(0, "cd runs/x/cells/none.-.1e-3.s1-*; "
@@ -127,18 +122,16 @@ START_TEST(a_cell_for_choosing_that_failed_lets_its_row_alone_wait)
     assert_printed("learned: train.lr = ");
     shell_says(0, "none: train.lr = ", "peat run x.yaml --retry-failed");
 }
-END_TEST
 
-START_TEST(a_value_that_diverges_is_not_chosen)
+TEST(a_value_that_diverges_is_not_chosen)
 {
     shell_expect(0, "sed -i 's/1e-4, 1e-2, 1e-3/1e-3, 90/; s/lengths: 6,/lengths: 6, every: 1,/' "
                     "x.yaml");
     shell_expect(0, "peat run x.yaml train.clip=0 train.warmup=0 train.eps=1e-12");
     assert_printed("lr=1e-3");
 }
-END_TEST
 
-START_TEST(slurm_is_given_the_cells_for_choosing_first)
+TEST(slurm_is_given_the_cells_for_choosing_first)
 {
     shell_says(0, "12 cells in 12 tasks would be submitted",
                "peat run x.yaml --launcher slurm --dry-run");
@@ -147,10 +140,9 @@ START_TEST(slurm_is_given_the_cells_for_choosing_first)
     shell_says(0, "4 cells in 4 tasks would be submitted",
                "peat run x.yaml --launcher slurm --dry-run");
 }
-END_TEST
 
 /* Cells that were trained without halves are evaluated again, not trained. */
-START_TEST(one_half_of_the_data_chooses_and_the_other_is_reported)
+TEST(one_half_of_the_data_chooses_and_the_other_is_reported)
 {
     shell_expect(0, "sed -i 's/axes: train.lr, choose: .*}/axes: train.lr, by: halves}/; "
                     "s/tokens: 60/tokens: 2000/; s/^seeds: 4/seeds: 2/; /^claims/,$d' x.yaml");
@@ -169,28 +161,25 @@ START_TEST(one_half_of_the_data_chooses_and_the_other_is_reported)
     shell_expect(0, "peat results runs/x -f json | grep -F \"$(cat value)\"");
     shell_says(0, "none.-.1e-3.s1,loss,choose,chooses,", "cat all");
 }
-END_TEST
 
-START_TEST(claims_of_before_best_over_do_not_hide_the_table)
+TEST(claims_of_before_best_over_do_not_hide_the_table)
 {
     shell_expect(0, "peat run x.yaml report.best_over=null seeds=[0]");
     shell_says(0, "CHANGED AFTER THE FIRST STEP", "peat run x.yaml");
     assert_printed("lr=1e-2");
 }
-END_TEST
 
-START_TEST(shards_choose_when_their_directories_meet)
+TEST(shards_choose_when_their_directories_meet)
 {
     shell_says(1, "waiting", "peat run x.yaml -o a --shard 1/2");
     shell_says(1, "waiting", "peat run x.yaml -o b --shard 2/2");
     shell_says(0, "no lr is chosen yet", "peat results a");
     shell_says(0, "lr=1e-2", "peat results a b");
 }
-END_TEST
 
 /* 6 cells choose at 12 steps; then two seeds are run with 12 and 24 steps, 8 cells, which share
  * nothing without schedule: wsd. */
-START_TEST(one_value_is_chosen_for_all_lengths_at_one_of_them)
+TEST(one_value_is_chosen_for_all_lengths_at_one_of_them)
 {
 #define AT                                                                                         \
     "'train.steps=[24, 12]' seeds=3 "                                                              \
@@ -208,31 +197,17 @@ START_TEST(one_value_is_chosen_for_all_lengths_at_one_of_them)
     shell_says(0, "4\n", "peat results runs/x -f md | grep -c lr=1e-2");
     shell_says(0, "14 cells, 14 finished, 0 problems", "peat verify runs/x");
 }
-END_TEST
 
 /* Of the seed for choosing only the shortest is run, so that it keeps no state for others. */
-START_TEST(lengths_of_the_chosen_value_share_their_steps)
+TEST(lengths_of_the_chosen_value_share_their_steps)
 {
     shell_expect(0, "peat run x.yaml " AT " train.schedule=wsd train.warmup=2");
     shell_says(0, "4\n", "cat runs/x/cells/*/log.txt | grep -c 'of its trunk'");
     shell_expect(0, "! grep -l '\"trunk\"' runs/x/cells/*s0-*/config.json");
     ck_assert(!shell_has("runs/x/trunks"));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"best_over", open_experiment, shell_close, .seconds = 120},
-        TESTS(one_run_chooses_and_then_trains_the_chosen_value_alone,
-              the_reported_numbers_are_of_the_seeds_that_chose_nothing,
-              the_plan_counts_what_will_be_run, seeds_of_the_command_line_leave_those_that_choose,
-              stages_that_are_interrupted_or_run_apart_come_to_the_same,
-              a_cell_for_choosing_that_failed_lets_its_row_alone_wait,
-              a_value_that_diverges_is_not_chosen, slurm_is_given_the_cells_for_choosing_first,
-              one_half_of_the_data_chooses_and_the_other_is_reported,
-              claims_of_before_best_over_do_not_hide_the_table,
-              shards_choose_when_their_directories_meet,
-              one_value_is_chosen_for_all_lengths_at_one_of_them,
-              lengths_of_the_chosen_value_share_their_steps));
+    return run_tests((struct tests){"best_over", open_experiment, shell_close, .seconds = 120});
 }

@@ -119,7 +119,7 @@ static void assert_rows_of(const char *group)
     strbuf_release(&offers);
 }
 
-START_TEST(every_verb_has_a_row_here_and_in_the_documents)
+TEST(every_verb_has_a_row_here_and_in_the_documents)
 {
     assert_rows_of("");
     assert_rows_of("plugins");
@@ -132,11 +132,10 @@ START_TEST(every_verb_has_a_row_here_and_in_the_documents)
     snprintf(count, sizeof(count), "%d\n", ROWS);
     shell_says(0, count, "grep -c '^| `' section");
 }
-END_TEST
 
 /* ---- what they load ---- */
 
-START_TEST(reading_runs_no_code_of_a_run_directory)
+TEST(reading_runs_no_code_of_a_run_directory)
 {
     for (int i = 0; i < ROWS; i++)
         for (int k = 0; k < COPIES && !row[i].loads; k++) {
@@ -148,10 +147,9 @@ START_TEST(reading_runs_no_code_of_a_run_directory)
                           row[i].command, copy[k].name, code, shell.printed.text);
         }
 }
-END_TEST
 
 /* Else the test above would see nothing. */
-START_TEST(what_trains_and_computes_loads_what_is_named)
+TEST(what_trains_and_computes_loads_what_is_named)
 {
     for (int i = 0; i < ROWS; i++) {
         int code;
@@ -160,11 +158,10 @@ START_TEST(what_trains_and_computes_loads_what_is_named)
                           row[i].command, code, shell.printed.text);
     }
 }
-END_TEST
 
 /* ---- what a page needs of a scheme ---- */
 
-START_TEST(drawings_are_kept_checked_and_made_again)
+TEST(drawings_are_kept_checked_and_made_again)
 {
     static const struct {
         const char *damage, *says;
@@ -195,16 +192,14 @@ START_TEST(drawings_are_kept_checked_and_made_again)
                         "cmp r/schemes.json whole/schemes.json");
     }
 }
-END_TEST
 
-START_TEST(run_without_a_scheme_has_nothing_to_draw)
+TEST(run_without_a_scheme_has_nothing_to_draw)
 {
     shell_expect(0, "peat run e.yaml position.scheme=none -q -o n && peat report n -o page.html && "
                     "! grep -e 'What the schemes look like' -e 'has no drawings' page.html");
 }
-END_TEST
 
-START_TEST(drawing_of_other_weights_is_left_out)
+TEST(drawing_of_other_weights_is_left_out)
 {
     shell_write("t.yaml", "version: 1\nname: trained\ndefaults:\n  task: {plugin: copy}\n"
                           "  model: {d_model: 16, n_layer: 1, n_head: 2}\n"
@@ -218,15 +213,9 @@ START_TEST(drawing_of_other_weights_is_left_out)
     shell_expect(0, "grep 'it was drawn from weights that the cell no longer has' page.html && "
                     "! grep 'in the cell learned.* before training and after it' page.html");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"border", open_run, shell_close, .seconds = 240,
-                       .needs = "PEAT_SOURCE PEAT cc"},
-        TESTS(every_verb_has_a_row_here_and_in_the_documents,
-              reading_runs_no_code_of_a_run_directory, what_trains_and_computes_loads_what_is_named,
-              drawings_are_kept_checked_and_made_again, run_without_a_scheme_has_nothing_to_draw,
-              drawing_of_other_weights_is_left_out));
+    return run_tests((struct tests){"border", open_run, shell_close, .seconds = 240,
+                                    .needs = "PEAT_SOURCE PEAT cc"});
 }

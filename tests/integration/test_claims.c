@@ -33,7 +33,7 @@ static void write_experiment(const char *margin)
     shell_write("x.yaml", text);
 }
 
-START_TEST(claims_are_kept_with_hash_and_time_before_anything_is_trained)
+TEST(claims_are_kept_with_hash_and_time_before_anything_is_trained)
 {
     write_experiment("0.5");
     shell_expect(0, "peat plan x.yaml --write");
@@ -46,9 +46,8 @@ START_TEST(claims_are_kept_with_hash_and_time_before_anything_is_trained)
     shell_expect(0, "peat run x.yaml");
     shell_expect(0, "cmp runs/x/claims.json before.json");
 }
-END_TEST
 
-START_TEST(results_end_with_contrasts_and_claims_in_every_format)
+TEST(results_end_with_contrasts_and_claims_in_every_format)
 {
     write_experiment("0.5");
     shell_says(0, "before the first step", "peat run x.yaml");
@@ -67,9 +66,8 @@ START_TEST(results_end_with_contrasts_and_claims_in_every_format)
                  "have other columns",
                  "peat results runs/x -f csv --part all");
 }
-END_TEST
 
-START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
+TEST(claims_that_change_after_a_result_are_shown_with_those_before)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml seeds=[0]");
@@ -82,9 +80,8 @@ START_TEST(claims_that_change_after_a_result_are_shown_with_those_before)
     shell_says(0, "before the first step; changed after it, and changed back", "peat run x.yaml");
     shell_prints(0, "3", "grep -c written_utc runs/x/claims.json");
 }
-END_TEST
 
-START_TEST(claims_that_are_not_those_of_the_plan_are_a_problem)
+TEST(claims_that_are_not_those_of_the_plan_are_a_problem)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml -o other -q claims=[] && peat run x.yaml -q && "
@@ -98,18 +95,16 @@ START_TEST(claims_that_are_not_those_of_the_plan_are_a_problem)
     shell_prints(0, "runs/x: 6 cells, 6 finished, 0 problems",
                  "mv mine runs/x/claims.json && peat verify runs/x");
 }
-END_TEST
 
-START_TEST(claims_that_are_withdrawn_are_not_gone)
+TEST(claims_that_are_withdrawn_are_not_gone)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
     shell_prints(0, "all claims were withdrawn", "peat run x.yaml 'claims=[]'");
     assert_printed("< -0.5");
 }
-END_TEST
 
-START_TEST(claims_written_after_the_cells_of_another_directory_are_not_called_before)
+TEST(claims_written_after_the_cells_of_another_directory_are_not_called_before)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml name=old claims=null -q && sleep 1");
@@ -120,9 +115,8 @@ START_TEST(claims_written_after_the_cells_of_another_directory_are_not_called_be
         0, "<p class=\"headline\">The claims were written after 6 of the cells were started.</p>",
         "peat report runs/new runs/old -o x.html && cat x.html");
 }
-END_TEST
 
-START_TEST(a_claim_keeps_the_length_of_its_own_directory)
+TEST(a_claim_keeps_the_length_of_its_own_directory)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml name=own -q");
@@ -133,9 +127,8 @@ START_TEST(a_claim_keeps_the_length_of_its_own_directory)
                  "peat results runs/own runs/more --part results");
     assert_printed(" over 3 seeds"); /* of two copies of a cell the one with more values counts */
 }
-END_TEST
 
-START_TEST(damaged_claims_are_refused_by_name)
+TEST(damaged_claims_are_refused_by_name)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
@@ -148,11 +141,10 @@ START_TEST(damaged_claims_are_refused_by_name)
     shell_prints(2, "peat: 'runs/x/claims.json' is damaged: the claims do not match their hash",
                  "peat results runs/x");
 }
-END_TEST
 
 #define HASHES "peat results %s --format json | grep -A1 hashes"
 
-START_TEST(claims_are_in_the_hash_of_the_directory)
+TEST(claims_are_in_the_hash_of_the_directory)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml && " HASHES " > was", "runs/x");
@@ -168,9 +160,8 @@ START_TEST(claims_are_in_the_hash_of_the_directory)
     assert_printed("later/claims.json' is damaged");
     assert_printed("hash none");
 }
-END_TEST
 
-START_TEST(an_experiment_without_claims_registers_its_plan)
+TEST(an_experiment_without_claims_registers_its_plan)
 {
     write_experiment("0.5");
     shell_expect(0, "sed -i '/^claims/,$d' x.yaml");
@@ -179,9 +170,8 @@ START_TEST(an_experiment_without_claims_registers_its_plan)
     shell_prints(2, "peat: option '--part claims': the experiment has no claims",
                  "peat results runs/x --part claims");
 }
-END_TEST
 
-START_TEST(a_claim_says_its_length_where_there_are_several)
+TEST(a_claim_says_its_length_where_there_are_several)
 {
     write_experiment("0.5");
     shell_expect(0, "sed -i 's/lengths: 6/lengths: [6, 12]/' x.yaml");
@@ -194,9 +184,8 @@ START_TEST(a_claim_says_its_length_where_there_are_several)
     shell_expect(0, "sed -i 's/length: 7/length: 12/' x.yaml");
     shell_expect(0, "peat validate x.yaml");
 }
-END_TEST
 
-START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
+TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
 {
     write_experiment("0.5");
     shell_prints(0, "claim first: 2 seeds can decide it (t)", "peat plan x.yaml");
@@ -210,9 +199,8 @@ START_TEST(a_plan_says_whether_its_seeds_can_decide_a_claim)
         "peat plan x.yaml seeds=4");
     shell_says(0, "\"can_be_decided\": false", "peat plan x.yaml --json");
 }
-END_TEST
 
-START_TEST(a_plan_says_what_the_sign_flip_test_needs)
+TEST(a_plan_says_what_the_sign_flip_test_needs)
 {
     write_experiment("0.5");
     shell_says(0,
@@ -231,9 +219,8 @@ START_TEST(a_plan_says_what_the_sign_flip_test_needs)
                    "7 seeds for p < 0.05, 6 are planned\n");
     shell_prints(0, "      \"seeds_for_sign_flip\": 7,", "peat plan x.yaml --json");
 }
-END_TEST
 
-START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
+TEST(a_pilot_says_how_many_seeds_a_claim_needs)
 {
     write_experiment("0");
     shell_expect(0, "peat run x.yaml seeds=3 -o runs/pilot");
@@ -246,7 +233,6 @@ START_TEST(a_pilot_says_how_many_seeds_a_claim_needs)
     shell_prints(2, "peat: there is no run directory 'nowhere'; those in 'runs' are pilot",
                  "peat plan x.yaml --pilot nowhere");
 }
-END_TEST
 
 /* The claims that `said` has are those that NumPy makes of the csv file. */
 static void assert_recomputed(const char *run)
@@ -260,7 +246,7 @@ static void assert_recomputed(const char *run)
 }
 
 /* Values are chosen on validation at 4 steps, and reported on the test part at all. */
-START_TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
+TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
 {
     write_experiment("0");
     shell_expect(
@@ -279,9 +265,8 @@ START_TEST(claims_on_the_test_part_are_recomputed_from_the_csv)
         "peat run y.yaml -o runs/z && peat results runs/z --part claims --notes | tee said");
     assert_recomputed("z");
 }
-END_TEST
 
-START_TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format)
+TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format)
 {
     write_experiment("0");
     shell_expect(0,
@@ -311,9 +296,8 @@ START_TEST(claims_about_interactions_and_trends_go_from_the_file_to_every_format
     shell_expect(0, "peat plan runs/x/resolved.yaml --write -o again");
     shell_expect(0, "grep sha256 again/claims.json | cmp - was");
 }
-END_TEST
 
-START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
+TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
 {
     write_experiment("0.5");
     shell_expect(0, "sed -i -e '/^matrix/a\\  train.steps: [2, 4]' x.yaml");
@@ -339,9 +323,8 @@ START_TEST(a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend)
     shell_prints(0, "3", "sort -u lines | wc -l");
     shell_expect(0, "grep '^grows.*,2,0' lines");
 }
-END_TEST
 
-START_TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
+TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
@@ -354,9 +337,8 @@ START_TEST(the_page_has_claims_first_and_contrasts_with_their_figure)
     shell_expect(0, "grep -o -e 'id=\"claims\"' -e 'id=\"verdict\"' -e 'id=\"contrasts\"' x.html | "
                     "tr '\\n' ' ' | grep '^id=\"claims\" id=\"contrasts\" id=\"verdict\"'");
 }
-END_TEST
 
-START_TEST(a_forest_plot_is_of_contrasts)
+TEST(a_forest_plot_is_of_contrasts)
 {
     write_experiment("0.5");
     shell_expect(0, "peat run x.yaml");
@@ -367,9 +349,8 @@ START_TEST(a_forest_plot_is_of_contrasts)
     shell_prints(2, "peat: there is no contrast to draw: the experiment has no report.contrasts",
                  "peat plot other --kind forest");
 }
-END_TEST
 
-START_TEST(compare_takes_two_labels_of_an_axis)
+TEST(compare_takes_two_labels_of_an_axis)
 {
     write_experiment("0.5");
     shell_expect(0, "sed -i 's/none, learned/none, learned, sinusoidal/' x.yaml");
@@ -391,7 +372,6 @@ START_TEST(compare_takes_two_labels_of_an_axis)
     shell_prints(0, "mean difference +0.1 ± 1.3 (95 % CI, Student t, n = 2)",
                  "peat compare runs/x none learned.sum");
 }
-END_TEST
 
 /* ---- two sizes that disagree ---- */
 
@@ -446,7 +426,7 @@ static void make_sizes(struct run_maker *m, const char *within)
     run_maker_close(m);
 }
 
-START_TEST(a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format)
+TEST(a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format)
 {
     static const char line[] = "saturating helps: S -0.063, M +0.010: depends on size, p = ";
     struct run_maker m;
@@ -478,9 +458,8 @@ START_TEST(a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format)
     assert_printed("<p>S -0.063, M +0.010: depends on size, p = ");
     assert_printed("<li class=\"holds\"><p class=\"claim\"><b class=\"badge\">holds</b> <b>so ");
 }
-END_TEST
 
-START_TEST(stars_and_headlines_compare_rows_within_a_size)
+TEST(stars_and_headlines_compare_rows_within_a_size)
 {
     struct run_maker m;
     make_sizes(&m, "");
@@ -498,9 +477,8 @@ START_TEST(stars_and_headlines_compare_rows_within_a_size)
     shell_says(0, " has the lowest bpb at 128 tokens</p>",
                "peat report runs/sizes -o x.html && cat x.html");
 }
-END_TEST
 
-START_TEST(within_names_axes_of_the_experiment)
+TEST(within_names_axes_of_the_experiment)
 {
     write_experiment("0.5");
     shell_expect(0,
@@ -512,29 +490,8 @@ START_TEST(within_names_axes_of_the_experiment)
     shell_says(2, "peat: x.yaml:14:12: within names 'width', which is not an axis",
                "peat validate x.yaml");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"claims", shell_open, shell_close, .seconds = 120},
-        TESTS(claims_are_kept_with_hash_and_time_before_anything_is_trained,
-              claims_written_after_the_cells_of_another_directory_are_not_called_before,
-              a_claim_keeps_the_length_of_its_own_directory,
-              results_end_with_contrasts_and_claims_in_every_format,
-              claims_that_change_after_a_result_are_shown_with_those_before,
-              claims_that_are_not_those_of_the_plan_are_a_problem,
-              claims_that_are_withdrawn_are_not_gone, damaged_claims_are_refused_by_name,
-              claims_are_in_the_hash_of_the_directory,
-              an_experiment_without_claims_registers_its_plan,
-              a_claim_says_its_length_where_there_are_several,
-              a_plan_says_whether_its_seeds_can_decide_a_claim,
-              a_plan_says_what_the_sign_flip_test_needs, a_pilot_says_how_many_seeds_a_claim_needs,
-              claims_on_the_test_part_are_recomputed_from_the_csv,
-              claims_about_interactions_and_trends_go_from_the_file_to_every_format,
-              a_narrowed_grid_keeps_claims_and_two_of_them_make_a_trend,
-              the_page_has_claims_first_and_contrasts_with_their_figure,
-              a_claim_pooled_over_sizes_that_disagree_says_so_in_every_format,
-              stars_and_headlines_compare_rows_within_a_size, within_names_axes_of_the_experiment,
-              a_forest_plot_is_of_contrasts, compare_takes_two_labels_of_an_axis));
+    return run_tests((struct tests){"claims", shell_open, shell_close, .seconds = 120});
 }

@@ -49,11 +49,10 @@ static const struct use uses[] = {
 };
 enum { USES = sizeof(uses) / sizeof(uses[0]) };
 
-START_TEST(each_use_has_its_exit_code_and_text)
+LOOP_TEST(each_use_has_its_exit_code_and_text, USES)
 {
     shell_says(uses[_i].status, uses[_i].expected, "peat %s", uses[_i].arguments);
 }
-END_TEST
 
 /* ---- every verb ---- */
 
@@ -153,7 +152,7 @@ static void assert_verb_is_explained_and_checked(const char *verb)
     strbuf_release(&page);
 }
 
-START_TEST(each_verb_is_explained_and_checked)
+LOOP_TEST(each_verb_is_explained_and_checked, 2)
 {
     struct names verbs;
     read_offers(&verbs, _i ? "plugins ''" : "''");
@@ -166,17 +165,15 @@ START_TEST(each_verb_is_explained_and_checked)
     }
     strbuf_release(&verbs.text);
 }
-END_TEST
 
 /* The reader closes its end before anything is written; peat's own status goes round the pipe. */
-START_TEST(a_reader_that_goes_away_is_no_crash_and_no_noise)
+TEST(a_reader_that_goes_away_is_no_crash_and_no_noise)
 {
     shell_expect(0, "mkfifo fifo");
     shell_run("{ { read gone <fifo; peat plugins list 2>&4; echo status $? >&4; } 4>&3 | sh -c "
               "'exec <&-; echo >fifo'; } 3>&1");
     ck_assert_str_eq(shell.printed.text, "status 1\n");
 }
-END_TEST
 
 static void assert_list_of_texts(const struct value *v)
 {
@@ -196,7 +193,7 @@ static struct value *printed_json(struct arena *a, const char *words)
     return v;
 }
 
-START_TEST(list_as_json_has_every_key_of_every_plugin)
+TEST(list_as_json_has_every_key_of_every_plugin)
 {
     static const char *const texts[] = {"name", "kind", "version", "summary", "paper", "path"};
     struct arena arena;
@@ -211,9 +208,8 @@ START_TEST(list_as_json_has_every_key_of_every_plugin)
     }
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(info_as_json_explains_each_parameter)
+TEST(info_as_json_explains_each_parameter)
 {
     struct arena arena;
     struct value *info = printed_json(&arena, "plugins info rotary --json");
@@ -228,9 +224,8 @@ START_TEST(info_as_json_explains_each_parameter)
     }
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(too_small_a_stack_is_named)
+TEST(too_small_a_stack_is_named)
 {
 #ifndef PEAT_SANITIZED
     shell_says(2, "peat: a stack of 64 KiB is too small: at least 512 are needed",
@@ -243,14 +238,9 @@ START_TEST(too_small_a_stack_is_named)
                     "exit 1; done");
 #endif
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"cli", shell_open, shell_close, .seconds = 120, .needs = "PEAT",
-                                   .loops = LOOPS({each_use_has_its_exit_code_and_text, USES},
-                                                  {each_verb_is_explained_and_checked, 2})},
-                    TESTS(a_reader_that_goes_away_is_no_crash_and_no_noise,
-                          list_as_json_has_every_key_of_every_plugin, too_small_a_stack_is_named,
-                          info_as_json_explains_each_parameter));
+    return run_tests(
+        (struct tests){"cli", shell_open, shell_close, .seconds = 120, .needs = "PEAT"});
 }

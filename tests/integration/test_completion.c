@@ -102,7 +102,7 @@ static void assert_words(const char *words, bool cut)
     ck_assert_msg(n == 0, "not only '%s':%s", words, printed);
 }
 
-START_TEST(bash_offers_what_fits)
+LOOP_TEST(bash_offers_what_fits, LINES)
 {
     shell_write("try.bash",
                 "shopt -s extglob; . \"$PEAT_SOURCE\"/core/cli/completion.bash\n"
@@ -115,9 +115,8 @@ START_TEST(bash_offers_what_fits)
     assert_words(lines[_i].offered, true);
     ck_assert(!shell_has("crime"));
 }
-END_TEST
 
-START_TEST(fish_offers_what_fits)
+LOOP_TEST(fish_offers_what_fits, LINES)
 {
     shell_expect(0,
                  "HOME=$PWD fish --no-config -c '. $PEAT_SOURCE/core/cli/completion.fish; "
@@ -125,7 +124,6 @@ START_TEST(fish_offers_what_fits)
                  lines[_i].line);
     assert_words(lines[_i].offered, false);
 }
-END_TEST
 
 /* A terminal of its own, in which ^T writes the line as it stands into a file. */
 static const char in_terminal[] =
@@ -139,7 +137,7 @@ static const char in_terminal[] =
     "zpty -d term; cat kept";
 
 /* A line that may go on in several ways is left as it is, as far as they agree. */
-START_TEST(zsh_completes_what_fits)
+TEST(zsh_completes_what_fits)
 {
     struct strbuf typed, expected;
     strbuf_init(&typed);
@@ -164,16 +162,12 @@ START_TEST(zsh_completes_what_fits)
     strbuf_release(&typed);
     strbuf_release(&expected);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "completion",
-                                   .open = open_runs,
-                                   .close = close_runs,
-                                   .seconds = 120,
-                                   .needs = "PEAT bash zsh fish",
-                                   .loops = LOOPS({bash_offers_what_fits, LINES},
-                                                  {fish_offers_what_fits, LINES})},
-                    TESTS(zsh_completes_what_fits));
+    return run_tests((struct tests){.subject = "completion",
+                                    .open = open_runs,
+                                    .close = close_runs,
+                                    .seconds = 120,
+                                    .needs = "PEAT bash zsh fish"});
 }

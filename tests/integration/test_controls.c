@@ -35,7 +35,7 @@ static void assert_solved(const char *run, const char *scheme, double least)
     ck_assert_msg(value >= least, "%s with %s: %g", run, scheme, value);
 }
 
-START_TEST(only_positions_tell_which_of_two_came_first)
+TEST(only_positions_tell_which_of_two_came_first)
 {
     run_control("order");
     ck_assert_double_eq(exact_match("order", "none"), 0.5);
@@ -43,18 +43,16 @@ START_TEST(only_positions_tell_which_of_two_came_first)
     assert_solved("order", "learned", 0.99);
     assert_solved("order", "rotary", 0.99);
 }
-END_TEST
 
-START_TEST(models_that_read_in_order_need_no_positions)
+TEST(models_that_read_in_order_need_no_positions)
 {
     run_control("mixers");
     assert_solved("mixers", "none.-.rnn", 0.99);
     assert_solved("mixers", "none.-.conv33", 0.99);
     ck_assert_double_eq(exact_match("mixers", "none.-.conv1"), 0.5);
 }
-END_TEST
 
-START_TEST(only_positions_tell_where_things_are_in_an_image)
+TEST(only_positions_tell_where_things_are_in_an_image)
 {
     run_control("shapes");
     ck_assert_double_eq(end_of("accuracy", "shapes", "none"), 0.25);
@@ -62,9 +60,8 @@ START_TEST(only_positions_tell_where_things_are_in_an_image)
     ck_assert_double_ge(end_of("accuracy", "shapes", "rotary2d"), 0.99);
     ck_assert_double_ge(end_of("accuracy", "shapes", "learned"), 0.99);
 }
-END_TEST
 
-START_TEST(a_bag_of_symbols_needs_no_positions)
+TEST(a_bag_of_symbols_needs_no_positions)
 {
     run_control("bag");
     assert_solved("bag", "none", 0.99);
@@ -72,22 +69,15 @@ START_TEST(a_bag_of_symbols_needs_no_positions)
     assert_solved("bag", "learned", 0.99);
     assert_solved("bag", "rotary", 0.99);
 }
-END_TEST
 
-START_TEST(a_decoder_without_positions_copies_in_distribution)
+TEST(a_decoder_without_positions_copies_in_distribution)
 {
     run_control("copy");
     assert_solved("copy", "none", 0.98);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"controls", shell_open, shell_close, .seconds = 1500,
-                                   .needs = "PEAT_SOURCE PEAT"},
-                    TESTS(only_positions_tell_which_of_two_came_first,
-                          models_that_read_in_order_need_no_positions,
-                          only_positions_tell_where_things_are_in_an_image,
-                          a_bag_of_symbols_needs_no_positions,
-                          a_decoder_without_positions_copies_in_distribution));
+    return run_tests((struct tests){"controls", shell_open, shell_close, .seconds = 1500,
+                                    .needs = "PEAT_SOURCE PEAT"});
 }

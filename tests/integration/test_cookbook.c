@@ -12,7 +12,7 @@ static void open_cookbook(void)
     ck_assert_int_ge(write_blocks("docs/cookbook.md"), FILES);
 }
 
-START_TEST(its_plugins_build_pass_and_train_from_an_installation)
+TEST(its_plugins_build_pass_and_train_from_an_installation)
 {
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\"");
     shell_expect(0, "HOME=$PWD sh -e cookbook.sh");
@@ -26,30 +26,26 @@ START_TEST(its_plugins_build_pass_and_train_from_an_installation)
     if (is_here("python3-numpy"))
         shell_expect(0, "/usr/bin/python3 compare.py");
 }
-END_TEST
 
-START_TEST(its_plugins_are_short)
+TEST(its_plugins_are_short)
 {
     shell_expect(0,
                  "for f in *.c *.cc; do n=$(wc -l <$f); "
                  "[ $n -lt %d ] || { echo $f: $n lines; bad=1; }; done; [ -z \"$bad\" ]",
                  LINES_MAX);
 }
-END_TEST
 
 /* As meta.layout asks of the sources. */
-START_TEST(its_plugins_are_as_clang_format_makes_them)
+TEST(its_plugins_are_as_clang_format_makes_them)
 {
     if (is_here("clang-format-14"))
         shell_expect(0, "cp \"$PEAT_SOURCE/.clang-format\" . && "
                         "clang-format-14 --dry-run -Werror *.c *.cc");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"cookbook", open_cookbook, shell_close, .seconds = 200,
-                                   .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc c++ cmake pkg-config"},
-                    TESTS(its_plugins_build_pass_and_train_from_an_installation,
-                          its_plugins_are_short, its_plugins_are_as_clang_format_makes_them));
+    return run_tests(
+        (struct tests){"cookbook", open_cookbook, shell_close, .seconds = 200,
+                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc c++ cmake pkg-config"});
 }

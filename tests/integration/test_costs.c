@@ -75,16 +75,15 @@ static void open_page(void)
     strbuf_release(&out);
 }
 
-START_TEST(the_table_of_costs_is_what_plans_count)
+TEST(the_table_of_costs_is_what_plans_count)
 {
     shell_expect(0, "cp costs.md \"$PEAT_BUILD\"; "
                     "diff -u \"$PEAT_SOURCE\"/docs/reference/costs.md costs.md || "
                     "{ echo \"cp $PEAT_BUILD/costs.md docs/reference/\"; exit 1; }");
 }
-END_TEST
 
 /* Of four layers of attention on pairs with cope, 64 MiB are kept. */
-START_TEST(what_attention_gives_back_is_not_planned_as_held)
+TEST(what_attention_gives_back_is_not_planned_as_held)
 {
     static const char plan[] =
         "peat plan \"$PEAT_SOURCE\"/experiments/every-scheme.yaml 'position.scheme=[%s]' "
@@ -95,12 +94,9 @@ START_TEST(what_attention_gives_back_is_not_planned_as_held)
     shell_expect(0, plan, "cope", "0.8", "0.2");
     shell_expect(0, plan, "none", "1.001", "0.9");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"costs", open_page, shell_close, .seconds = 60,
-                                   .needs = "PEAT_SOURCE PEAT PEAT_BUILD"},
-                    TESTS(the_table_of_costs_is_what_plans_count,
-                          what_attention_gives_back_is_not_planned_as_held));
+    return run_tests((struct tests){"costs", open_page, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE PEAT PEAT_BUILD"});
 }

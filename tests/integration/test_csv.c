@@ -20,7 +20,7 @@ static const char alike[] = SMALL "matrix:\n  size:\n"
                                   "    \"@a, \\\"b\\\"\": {train.lr: 8e-3}\n"
                                   "    \"+.5e1\": {train.lr: 9e-3}\n";
 
-START_TEST(cells_with_labels_alike_have_names_of_their_own_everywhere)
+TEST(cells_with_labels_alike_have_names_of_their_own_everywhere)
 {
     shell_write("l.yaml", alike);
     shell_expect(0, "peat run l.yaml -q");
@@ -33,9 +33,8 @@ START_TEST(cells_with_labels_alike_have_names_of_their_own_everywhere)
     shell_expect(0, "peat run l.yaml -q --only $(grep ü t.csv | head -1 | cut -d, -f1)");
     shell_says(0, "9\n", "peat plan l.yaml | grep 'fused *1 done$' | sort -u | wc -l");
 }
-END_TEST
 
-START_TEST(a_spreadsheet_finds_no_formula_and_numbers_stay_numbers)
+TEST(a_spreadsheet_finds_no_formula_and_numbers_stay_numbers)
 {
     static const char *const field[] = {
         "-1", "1", "é", "ü", "'=1+2", "'+1+2", "'-cmd|x", "\"'@a, \"\"b\"\"\"", "+.5e1"};
@@ -51,9 +50,8 @@ START_TEST(a_spreadsheet_finds_no_formula_and_numbers_stay_numbers)
         assert_printed(line);
     }
 }
-END_TEST
 
-START_TEST(sixteen_axes_have_sixteen_columns_whatever_their_names)
+TEST(sixteen_axes_have_sixteen_columns_whatever_their_names)
 {
     static const char *const axis[][2] = {
         {"threads", "train.lr: 1e-3"},    {"host", "train.warmup: 1"},
@@ -87,18 +85,16 @@ START_TEST(sixteen_axes_have_sixteen_columns_whatever_their_names)
                "sed 's/^/\\n/'");
     shell_expect(0, "peat results runs/l -f csv --only-changed");
 }
-END_TEST
 
-START_TEST(an_axis_has_its_column_under_its_key_too)
+TEST(an_axis_has_its_column_under_its_key_too)
 {
     shell_write("l.yaml", SMALL "matrix: {position.scheme: [none, alibi]}\n");
     shell_expect(0, "peat run l.yaml -q");
     shell_says(0, "scheme\nnone\n", "peat results runs/l -f csv --columns position.scheme");
 }
-END_TEST
 
 /* A hash of the batches is that of the first and of the last one. */
-START_TEST(seconds_and_hashes_are_of_what_their_names_say)
+TEST(seconds_and_hashes_are_of_what_their_names_say)
 {
     shell_write("l.yaml", SMALL "matrix:\n  steps:\n"
                                 "    few: {train.steps: 1, eval.tokens: 60000}\n"
@@ -110,14 +106,8 @@ START_TEST(seconds_and_hashes_are_of_what_their_names_say)
     shell_says(0, "3\n",
                "cat runs/l/cells/*/result.json | grep '\"batch_hash\"' | sort -u | wc -l");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"csv", shell_open, shell_close, .seconds = 120},
-                    TESTS(cells_with_labels_alike_have_names_of_their_own_everywhere,
-                          a_spreadsheet_finds_no_formula_and_numbers_stay_numbers,
-                          sixteen_axes_have_sixteen_columns_whatever_their_names,
-                          an_axis_has_its_column_under_its_key_too,
-                          seconds_and_hashes_are_of_what_their_names_say));
+    return run_tests((struct tests){"csv", shell_open, shell_close, .seconds = 120});
 }

@@ -37,7 +37,7 @@ static void train(void)
 
 /* ---- the command ---- */
 
-START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
+TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
 {
     static const char *const title[] = {"Terms of the attention logits",
                                         "Sizes of tokens and positions",
@@ -65,9 +65,8 @@ START_TEST(a_cell_is_diagnosed_as_a_page_and_as_an_object)
         ck_assert_msg(json_get_text(value_get(v, name[i]), "summary") != NULL, "%s", name[i]);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(the_same_cell_gives_the_same_bytes_at_any_number_of_threads)
+TEST(the_same_cell_gives_the_same_bytes_at_any_number_of_threads)
 {
     shell_expect(
         0, "peat diagnose runs/d learned.sum.s0 --only logits,order,support --json > one.json");
@@ -78,9 +77,8 @@ START_TEST(the_same_cell_gives_the_same_bytes_at_any_number_of_threads)
         "peat diagnose runs/d learned.sum.s0 --only logits,order,support --json -t 2 > three.json");
     shell_expect(0, "test -s one.json && cmp one.json two.json && cmp one.json three.json");
 }
-END_TEST
 
-START_TEST(save_keeps_what_json_prints_beside_the_cell)
+TEST(save_keeps_what_json_prints_beside_the_cell)
 {
     struct arena a;
     struct error err = {0};
@@ -100,7 +98,6 @@ START_TEST(save_keeps_what_json_prints_beside_the_cell)
     free(dir);
     arena_release(&a);
 }
-END_TEST
 
 /* ---- many cells ---- */
 
@@ -113,7 +110,7 @@ static const struct value *print_json(struct arena *a, const char *command)
     return v;
 }
 
-START_TEST(a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells)
+TEST(a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells)
 {
     struct arena a;
     double angle[2], cosine[2];
@@ -136,9 +133,8 @@ START_TEST(a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells)
     ck_assert_double_eq_tol(json_get_number(m, "mean"), (cosine[0] + cosine[1]) / 2, 1e-9);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(what_was_saved_of_many_cells_is_read_without_plugins_and_data)
+TEST(what_was_saved_of_many_cells_is_read_without_plugins_and_data)
 {
     shell_expect(0, "peat diagnose runs/d 'learned*' --save -f csv -o now.csv");
     shell_expect(0, "mv corpus.txt away.txt");
@@ -154,10 +150,9 @@ START_TEST(what_was_saved_of_many_cells_is_read_without_plugins_and_data)
     shell_expect(0, "peat report runs/d -o page.html");
     shell_says(0, "1", "grep -c 'What the cells learned' page.html");
 }
-END_TEST
 
 /* Concatenation keeps tokens and positions apart by construction, before training and after. */
-START_TEST(the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not)
+TEST(the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not)
 {
     struct arena a;
     arena_init(&a, "test", 1 << 16);
@@ -181,9 +176,8 @@ START_TEST(the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not)
     }
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(a_measure_is_drawn_by_row_by_layer_and_over_an_axis)
+TEST(a_measure_is_drawn_by_row_by_layer_and_over_an_axis)
 {
     shell_expect(0, "peat diagnose runs/d 'learned.*' --save > saved");
     int status =
@@ -201,9 +195,8 @@ START_TEST(a_measure_is_drawn_by_row_by_layer_and_over_an_axis)
     shell_says(2, "there is no axis 'combin'",
                "peat diagnose runs/d 'l*' --kept --figure angle --over combin -o x.svg");
 }
-END_TEST
 
-START_TEST(a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on)
+TEST(a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on)
 {
     shell_expect(0, "rm -rf runs/broken && cp -r runs/d runs/broken && "
                     "rm -r runs/broken/cells/learned.sum.s1*/ckpt/*");
@@ -213,9 +206,8 @@ START_TEST(a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on)
                     "out.json && grep -q '\"n\": 1' out.json");
     shell_says(2, "they are gone or damaged", "peat diagnose runs/broken 'learned.sum.s1*'");
 }
-END_TEST
 
-START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
+TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
 {
     shell_says(2, "no cell of 'runs/d' matches 'x*'", "peat diagnose runs/d 'x*'");
     shell_says(2, "for many cells", "peat diagnose runs/d learned.sum.s0 -f csv");
@@ -224,11 +216,10 @@ START_TEST(a_pattern_that_fits_nothing_and_options_without_effect_are_refused)
     shell_says(2, "did you mean 'angle'",
                "peat diagnose runs/d 'l*.s0' --only order --columns angel");
 }
-END_TEST
 
 /* ---- tables ---- */
 
-START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
+TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
 {
     static const struct {
         const char *cell, *shown;
@@ -249,18 +240,16 @@ START_TEST(a_cell_shows_what_its_scheme_and_combination_have_come_to)
     shell_says(2, "is for DIR CELL", "peat inspect rotary --start --d 4 --T 4");
     shell_says(0, "components hold 99 %", "peat inspect runs/d learned.sum.s0 --describe");
 }
-END_TEST
 
-START_TEST(tokens_are_shown_by_their_characters)
+TEST(tokens_are_shown_by_their_characters)
 {
     shell_says(0, "‘b’", "peat inspect runs/d learned.sum.s0 --what token");
     shell_expect(0, "peat diagnose runs/d learned.sum.s0 --only collisions | "
                     "grep -E \"nearest: '.*' at [0-9]+ and '.*' at [0-9]+\"");
 }
-END_TEST
 
 /* The table of a learned scheme is a weight; what is shown before training is the initial one. */
-START_TEST(the_table_of_a_cell_is_its_weights_before_training_and_after)
+TEST(the_table_of_a_cell_is_its_weights_before_training_and_after)
 {
     shell_expect(0, "peat inspect runs/d learned.sum.s0 --what learned -o now.csv && "
                     "peat inspect runs/d learned.sum.s0 --what learned --start -o start.csv");
@@ -277,9 +266,8 @@ START_TEST(the_table_of_a_cell_is_its_weights_before_training_and_after)
     shell_expect(0, "peat report runs/d -o page.html && grep -q 'before training and after it' "
                     "page.html");
 }
-END_TEST
 
-START_TEST(a_diagnosis_changes_nothing_of_the_cell)
+TEST(a_diagnosis_changes_nothing_of_the_cell)
 {
     shell_expect(0, "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
                     "xargs sha256sum > before");
@@ -287,9 +275,8 @@ START_TEST(a_diagnosis_changes_nothing_of_the_cell)
     shell_expect(0, "find runs/d -type f ! -name diagnose.json ! -name lock | sort | "
                     "xargs sha256sum | cmp - before");
 }
-END_TEST
 
-START_TEST(what_a_cell_does_not_have_is_said)
+TEST(what_a_cell_does_not_have_is_said)
 {
     shell_says(0, "not linear, not decomposed",
                "peat diagnose runs/d learned.gate_scalar.s0 --only logits,subspaces");
@@ -297,9 +284,8 @@ START_TEST(what_a_cell_does_not_have_is_said)
                "peat diagnose runs/d rotary.-.s0 --only subspaces,order");
     shell_says(0, "(must be zero)", "peat diagnose runs/d none.-.s0 --only order");
 }
-END_TEST
 
-START_TEST(mistakes_are_refused_with_what_would_be_right)
+TEST(mistakes_are_refused_with_what_would_be_right)
 {
     shell_says(2, "a run directory and a cell are needed", "peat diagnose runs/d");
     shell_says(2, "did you mean 'learned.sum.s0'", "peat diagnose runs/d learned.sun.s0");
@@ -308,9 +294,8 @@ START_TEST(mistakes_are_refused_with_what_would_be_right)
     shell_says(2, "from 1 to 1024", "peat diagnose runs/d 0 --batches 0");
     shell_says(0, "example:", "peat diagnose --help");
 }
-END_TEST
 
-START_TEST(other_data_than_in_training_are_refused_by_name)
+TEST(other_data_than_in_training_are_refused_by_name)
 {
     write_corpus(" again");
     int status = shell_run("peat diagnose runs/d learned.sum.s0");
@@ -325,27 +310,24 @@ START_TEST(other_data_than_in_training_are_refused_by_name)
     ck_assert(said);
     shell_expect(0, "peat diagnose runs/d learned.sum.s0 --only order");
 }
-END_TEST
 
-START_TEST(a_cell_that_was_not_trained_has_nothing_to_diagnose)
+TEST(a_cell_that_was_not_trained_has_nothing_to_diagnose)
 {
     shell_expect(0, "peat plan d.yaml name=later --write -o runs/later");
     shell_says(2, "it was not trained yet", "peat diagnose runs/later learned.sum.s0");
 }
-END_TEST
 
 /* ---- numbers ---- */
 
 static const char agree[] = "OPENBLAS_NUM_THREADS=1 PYTHONPATH=\"$PEAT_SOURCE\"/python "
                             "/usr/bin/python3 \"$PEAT_SOURCE\"/tests/integration/diagnose/agree.py";
 
-START_TEST(every_number_of_the_fixtures_is_found_again)
+TEST(every_number_of_the_fixtures_is_found_again)
 {
     shell_says(0, "16 of 16 cells agree", "%s", agree);
 }
-END_TEST
 
-START_TEST(a_wrong_number_is_found)
+TEST(a_wrong_number_is_found)
 {
     shell_expect(0, "cp -r \"$PEAT_SOURCE\"/python . && sed -i 's/^ENERGY = 0.99/ENERGY = 0.9/' "
                     "python/peat/diagnose/spaces.py && ! cmp -s python/peat/diagnose/spaces.py "
@@ -354,33 +336,8 @@ START_TEST(a_wrong_number_is_found)
                "OPENBLAS_NUM_THREADS=1 PYTHONPATH=python /usr/bin/python3 "
                "\"$PEAT_SOURCE\"/tests/integration/diagnose/agree.py learned.concat");
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("diagnose");
-    TCase *all = tcase_create("diagnose");
-    tcase_set_timeout(all, 120);
-    tcase_add_unchecked_fixture(all, train, shell_close);
-    tcase_add_test(all, a_cell_is_diagnosed_as_a_page_and_as_an_object);
-    tcase_add_test(all, the_same_cell_gives_the_same_bytes_at_any_number_of_threads);
-    tcase_add_test(all, save_keeps_what_json_prints_beside_the_cell);
-    tcase_add_test(all, a_pattern_gives_rows_that_are_means_over_the_seeds_of_single_cells);
-    tcase_add_test(all, what_was_saved_of_many_cells_is_read_without_plugins_and_data);
-    tcase_add_test(all, the_cosine_of_a_concatenation_is_nothing_and_of_a_sum_it_is_not);
-    tcase_add_test(all, a_measure_is_drawn_by_row_by_layer_and_over_an_axis);
-    tcase_add_test(all, a_cell_that_cannot_be_diagnosed_is_named_and_the_others_go_on);
-    tcase_add_test(all, a_pattern_that_fits_nothing_and_options_without_effect_are_refused);
-    tcase_add_test(all, a_cell_shows_what_its_scheme_and_combination_have_come_to);
-    tcase_add_test(all, tokens_are_shown_by_their_characters);
-    tcase_add_test(all, the_table_of_a_cell_is_its_weights_before_training_and_after);
-    tcase_add_test(all, a_diagnosis_changes_nothing_of_the_cell);
-    tcase_add_test(all, what_a_cell_does_not_have_is_said);
-    tcase_add_test(all, mistakes_are_refused_with_what_would_be_right);
-    tcase_add_test(all, other_data_than_in_training_are_refused_by_name);
-    tcase_add_test(all, a_cell_that_was_not_trained_has_nothing_to_diagnose);
-    tcase_add_test(all, every_number_of_the_fixtures_is_found_again);
-    tcase_add_test(all, a_wrong_number_is_found);
-    suite_add_tcase(suite, all);
-    return run_suite(suite);
+    return run_tests((struct tests){"diagnose", train, shell_close, .seconds = 120, .once = true});
 }

@@ -13,82 +13,76 @@ static const char experiment[] =
     "  train: {steps: 1000000, batch: 1, seq_len: 16}\n  eval: {tokens: 64}\n"
     "run: {checkpoint: {every: 100}}\n";
 
-/* Shell: runs peat with the kernels until the condition holds, then interrupts it. */
-#define INTERRUPTED(core, option, condition)                                                       \
-    "OPENBLAS_CORETYPE='" core "' peat run r.yaml -q " option " 2>said & pid=$!; "                 \
-    "for i in $(seq 3000); do " condition " && break; sleep 0.02; done; "                          \
-    "kill -TERM $pid; wait $pid; " condition
+/* Shell: a run with the kernels, interrupted when the condition holds, as it still does then. */
+#define RUN_UNTIL(core, option, condition)                                                         \
+    INTERRUPTED("OPENBLAS_CORETYPE='" core "' peat run r.yaml -q " option " 2>said", condition)    \
+    "; " condition
 
 #define CHECKPOINTS "runs/r/cells/*/ckpt/step-????????"
 #define NOT_USED                                                                                   \
     "started again from step 0, as the checkpoint of step [1-9][0-9]* is not used: its blas"
 
 #if defined(__x86_64__)
-START_TEST(a_drift_is_refused_unless_allowed_and_then_remembered)
+TEST(a_drift_is_refused_unless_allowed_and_then_remembered)
 {
     shell_write("r.yaml", experiment);
-    shell_expect(0, INTERRUPTED("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
-    shell_expect(0, INTERRUPTED("Core2", "", "grep '" NOT_USED ".*--allow-drift goes on' said"));
+    shell_expect(0, RUN_UNTIL("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0, RUN_UNTIL("Core2", "", "grep '" NOT_USED ".*--allow-drift goes on' said"));
     shell_expect(0, "! grep '\"drift\"' " CHECKPOINTS "/state.json");
     shell_expect(0, "peat status runs/r | grep 'partial .*" NOT_USED "'");
     shell_says(0, "\"restarted\": [\n    {", "peat status runs/r --json");
     /* as when it is stopped by who reads the line */
     shell_expect(0, "rm -r " CHECKPOINTS);
-    shell_expect(0, INTERRUPTED("Core2", "--allow-drift",
-                                "grep \"drifts at step .* was '.*Nehalem.*' and is '.*Core2\" "
-                                "runs/r/cells/*/log.txt"));
+    shell_expect(0, RUN_UNTIL("Core2", "--allow-drift",
+                              "grep \"drifts at step .* was '.*Nehalem.*' and is '.*Core2\" "
+                              "runs/r/cells/*/log.txt"));
     shell_expect(1, "peat status runs/r | grep 'not used'");
-    shell_expect(0, INTERRUPTED("Nehalem", "--allow-drift",
-                                "grep \"drifts at step .* was '.*Core2.*' and is '.*Nehalem\" "
-                                "runs/r/cells/*/log.txt"));
+    shell_expect(0, RUN_UNTIL("Nehalem", "--allow-drift",
+                              "grep \"drifts at step .* was '.*Core2.*' and is '.*Nehalem\" "
+                              "runs/r/cells/*/log.txt"));
     /* both are there, and stay without another */
     shell_says(0, "2\n",
                "grep -o '\"key\": \"blas_core\"' "
                "\"$(ls -d " CHECKPOINTS "/state.json | tail -1)\" | wc -l");
 }
-END_TEST
 
 #define SHORT "train.steps=3000 train.batch=16"
 
 /* And ends with the bits of one that was never interrupted. */
-START_TEST(a_cell_that_comes_back_to_its_kernels_goes_on_where_it_was)
+TEST(a_cell_that_comes_back_to_its_kernels_goes_on_where_it_was)
 {
     shell_write("r.yaml", experiment);
     shell_expect(0, "OPENBLAS_CORETYPE=Nehalem peat run r.yaml -q -o whole " SHORT);
-    shell_expect(0, INTERRUPTED("Nehalem", SHORT, "ls " CHECKPOINTS "/state.json"));
-    shell_expect(0, INTERRUPTED("Core2", SHORT, "grep '" NOT_USED "' said"));
+    shell_expect(0, RUN_UNTIL("Nehalem", SHORT, "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0, RUN_UNTIL("Core2", SHORT, "grep '" NOT_USED "' said"));
     shell_expect(0, "OPENBLAS_CORETYPE=Nehalem peat run r.yaml -q " SHORT);
     shell_expect(0, "cmp whole/cells/*/metrics.jsonl runs/r/cells/*/metrics.jsonl");
     shell_expect(1, "ls runs/r/cells/*/ckpt | grep kept");
 }
-END_TEST
 #endif
 
 /* The same source built again may be another file. */
-START_TEST(a_checkpoint_of_another_plugin_file_is_kept_and_not_gone_on_with)
+TEST(a_checkpoint_of_another_plugin_file_is_kept_and_not_gone_on_with)
 {
     shell_write("r.yaml", experiment);
-    shell_expect(0, INTERRUPTED("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
+    shell_expect(0, RUN_UNTIL("Nehalem", "", "ls " CHECKPOINTS "/state.json"));
     shell_expect(0,
                  "mkdir -p p/task && cp \"$(find \"$PEAT_BUILD\"/lib* -name copy.so)\" p/task && "
                  "printf x >> p/task/copy.so");
-    shell_expect(0, "export PEAT_PLUGIN_PATH=$PWD/p; " INTERRUPTED(
+    shell_expect(0, "export PEAT_PLUGIN_PATH=$PWD/p; " RUN_UNTIL(
                         "", "--allow-drift", "grep ' is not used: its plugin_set is .copy' said"));
     shell_expect(1, "grep -- --allow-drift said");
     shell_expect(0, "ls -d runs/r/cells/*/ckpt/*.kept-*");
-    shell_expect(0,
-                 INTERRUPTED("Nehalem", "", "grep 'continues from step' runs/r/cells/*/log.txt"));
+    shell_expect(0, RUN_UNTIL("Nehalem", "", "grep 'continues from step' runs/r/cells/*/log.txt"));
 }
-END_TEST
 
-START_TEST(slurm_and_cells_are_told_to_allow_it)
+TEST(slurm_and_cells_are_told_to_allow_it)
 {
     shell_write("r.yaml", "version: 1\nname: r\ndefaults: {task: {plugin: copy}}\n");
     shell_says(0, " --allow-drift ", "peat run r.yaml --launcher slurm -n --allow-drift");
     shell_expect(0, "! peat run r.yaml --launcher slurm -n | grep allow-drift");
     shell_says(0, "--allow-drift", "peat cell --help");
 }
-END_TEST
 
 /* ---- between cells ---- */
 
@@ -117,7 +111,7 @@ static void make_rows(void)
 
 static const char warning[] = "rows were computed on different kinds of machines";
 
-START_TEST(a_comparison_that_crosses_kinds_of_machines_says_which)
+TEST(a_comparison_that_crosses_kinds_of_machines_says_which)
 {
     static const char *const table[] = {"peat results $d", "peat results $d -f md",
                                         "peat results $d -f tex",
@@ -141,9 +135,8 @@ START_TEST(a_comparison_that_crosses_kinds_of_machines_says_which)
     shell_expect(0, "peat report %s -o r.html && grep -q '%s' r.html", m.dir, warning);
     run_maker_close(&m);
 }
-END_TEST
 
-START_TEST(a_result_that_drifted_is_marked_everywhere)
+TEST(a_result_that_drifted_is_marked_everywhere)
 {
     make_rows();
     run_maker_finish(&m);
@@ -168,7 +161,6 @@ START_TEST(a_result_that_drifted_is_marked_everywhere)
                  m.dir);
     run_maker_close(&m);
 }
-END_TEST
 
 static void finish_without_a_warning(void)
 {
@@ -177,7 +169,7 @@ static void finish_without_a_warning(void)
     ck_assert(!shell_printed(warning));
 }
 
-START_TEST(seeds_that_are_of_one_kind_each_are_compared_without_a_warning)
+TEST(seeds_that_are_of_one_kind_each_are_compared_without_a_warning)
 {
     make_rows();
     set_kind(2, "Haswell", "intel7");
@@ -187,10 +179,9 @@ START_TEST(seeds_that_are_of_one_kind_each_are_compared_without_a_warning)
     assert_printed("\"kind\": \"blas_core Haswell\"");
     run_maker_close(&m);
 }
-END_TEST
 
 /* One row rounds and one does not, on one machine; then the one that rounds is of two kinds. */
-START_TEST(precision_is_no_kind_of_machine)
+TEST(precision_is_no_kind_of_machine)
 {
     make_rows();
     set_kind(1, "Zen + bf16 3", "amd1");
@@ -205,20 +196,8 @@ START_TEST(precision_is_no_kind_of_machine)
     shell_says(0, "in 1 of 2 seeds", "peat results %s", m.dir);
     run_maker_close(&m);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"drift", shell_open, shell_close, .seconds = 240},
-                    TESTS(
-#if defined(__x86_64__)
-                        a_drift_is_refused_unless_allowed_and_then_remembered,
-                        a_cell_that_comes_back_to_its_kernels_goes_on_where_it_was,
-#endif
-                        a_checkpoint_of_another_plugin_file_is_kept_and_not_gone_on_with,
-                        slurm_and_cells_are_told_to_allow_it,
-                        a_result_that_drifted_is_marked_everywhere,
-                        a_comparison_that_crosses_kinds_of_machines_says_which,
-                        seeds_that_are_of_one_kind_each_are_compared_without_a_warning,
-                        precision_is_no_kind_of_machine));
+    return run_tests((struct tests){"drift", shell_open, shell_close, .seconds = 240});
 }

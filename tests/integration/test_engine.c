@@ -49,7 +49,7 @@ static const char compare[] =
     "        assert all(abs(u - v) <= 1e-5 * u for u, v in zip(x['nll'], y['nll'])), path\n"
     "assert len(found) == 6, found\n";
 
-START_TEST(both_engines_measure_the_same)
+TEST(both_engines_measure_the_same)
 {
     write_kinds();
     shell_write("compare.py", compare);
@@ -61,10 +61,9 @@ START_TEST(both_engines_measure_the_same)
     shell_expect(0, "peat run kinds.yaml -o torch -q 'kind=[answers]' 'eval.lengths=[8]'");
     shell_says(0, "another program trained 1 of 1 cells (PyTorch ", "peat results torch");
 }
-END_TEST
 
 /* Five kills of a cell after its next checkpoint. */
-START_TEST(kills_change_no_bit)
+TEST(kills_change_no_bit)
 {
     write_kinds();
     shell_expect(0, "for d in a b; do peat plan kinds.yaml --write -o $d 'kind=[answers]' "
@@ -78,21 +77,18 @@ START_TEST(kills_change_no_bit)
                  "&& cmp a/cells/*/ckpt/*/model.safetensors b/cells/*/ckpt/*/model.safetensors "
                  "&& cmp a/cells/*/metrics.jsonl b/cells/*/metrics.jsonl");
 }
-END_TEST
 
-START_TEST(an_engine_leaves_the_cells_that_the_other_began)
+TEST(an_engine_leaves_the_cells_that_the_other_began)
 {
     write_kinds();
     shell_expect(0, "peat plan kinds.yaml --write -o r 'kind=[answers]' train.steps=4000");
-    shell_expect(0, "peat cell r 0 --checkpoint-every 1 --with-parent $$ & "
-                    "for j in $(seq 600); do ls r/cells/*/ckpt/step* && break; sleep 0.01; done; "
-                    "kill -TERM $!; wait; ls r/cells/*/ckpt");
+    shell_expect(0, INTERRUPTED("peat cell r 0 --checkpoint-every 1 --with-parent $$",
+                                "ls r/cells/*/ckpt/step*") "; ls r/cells/*/ckpt");
     shell_says(1, " steps are by peat, and this run is by PyTorch ",
                "peat run r -q run.engine=torch");
 }
-END_TEST
 
-START_TEST(what_is_missing_is_refused_before_anything_runs)
+TEST(what_is_missing_is_refused_before_anything_runs)
 {
     write_kinds();
     shell_says(2, "'engine' in run must be one of peat, torch, torch.compile, not 'tensorflow'",
@@ -116,10 +112,9 @@ START_TEST(what_is_missing_is_refused_before_anything_runs)
                "peat run kinds.yaml -o r run.engine=torch position.scheme=./idea.so");
     shell_expect(0, "! test -e r");
 }
-END_TEST
 
 /* As PyTorch says it on a device, from a formula in the third step; the grid goes on. */
-START_TEST(a_cell_that_lacks_memory_says_what_takes_less)
+TEST(a_cell_that_lacks_memory_says_what_takes_less)
 {
     write_kinds();
     shell_write("large.py",
@@ -134,10 +129,9 @@ START_TEST(a_cell_that_lacks_memory_says_what_takes_less)
     assert_printed("; less is taken by a smaller train.batch or train.seq_len");
     shell_says(0, "2 cells: 1 done, 1 oom", "peat status r");
 }
-END_TEST
 
 /* Whether losses are read after each step or after ten. */
-START_TEST(a_loss_that_is_not_finite_ends_the_cell_at_its_step)
+TEST(a_loss_that_is_not_finite_ends_the_cell_at_its_step)
 {
     write_kinds();
     shell_write("nan.py", "def bias_rel(delta, step):\n"
@@ -151,7 +145,6 @@ START_TEST(a_loss_that_is_not_finite_ends_the_cell_at_its_step)
     shell_expect(0, "grep -q 'loss is not finite at step 17' every*/cells/*/result.json && "
                     "cmp every*/cells/*/ckpt/step-00000017/model.safetensors");
 }
-END_TEST
 
 /* ---- a grid that is killed, stopped and short of things ---- */
 
@@ -166,10 +159,6 @@ static const char grid[] = "version: 2\n"
                            "seeds: 4\n"
                            "report: {metric: loss}\n"
                            "run: {engine: torch, jobs: 2, threads: 1, checkpoint: {every: 20}}\n";
-
-/* Shell: until the condition holds, for some minutes. */
-#define UNTIL(condition)                                                                           \
-    "for i in $(seq 2000); do " condition " && break; sleep 0.1; done; " condition
 
 /* The undisturbed grid in `a`, and its table. */
 static void run_grid(const char *settings)
@@ -186,8 +175,13 @@ static void assert_same_grid(void)
     shell_says(0, " 0 problems", "peat verify b");
 }
 
+static const char over[] = "'train.lr=[1e-4, 1e-2]' 'position.scheme=[none, alibi]' seeds=3 "
+                           "'report.best_over={axes: train.lr, choose: [0, 1], length: 8}'";
+
+GROUP(interrupted)
+
 /* Of the run, of one of its cells and of the PyTorch of a cell in turn. */
-START_TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
+TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
 {
     run_grid("");
     for (int i = 0; i < 5; i++)
@@ -206,9 +200,8 @@ START_TEST(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table)
     shell_expect(0, "grep -q 'continues from step' b/cells/*/log.txt");
     assert_same_grid();
 }
-END_TEST
 
-START_TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
+TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
 {
     run_grid("seeds=1");
     /* Weights are larger than a file may be. */
@@ -224,17 +217,11 @@ START_TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
     shell_says(2, "is being run by", "peat run grid.yaml -o c -q seeds=1 train.steps=100000000");
     shell_expect(0, "kill -TERM $(cat pid); " UNTIL("! kill -0 $(cat pid) 2>kill"));
 }
-END_TEST
 
-static const char over[] = "'train.lr=[1e-4, 1e-2]' 'position.scheme=[none, alibi]' seeds=3 "
-                           "'report.best_over={axes: train.lr, choose: [0, 1], length: 8}'";
-
-START_TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
+TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
 {
     run_grid(over);
-    shell_expect(0,
-                 "peat run grid.yaml -o b -q %s & run=$!; " UNTIL(
-                     "ls b/cells/*/ckpt/step*") "; kill -TERM $run; ! wait $run",
+    shell_expect(130, INTERRUPTED("peat run grid.yaml -o b -q %s", "ls b/cells/*/ckpt/step*"),
                  over);
     shell_expect(0, "peat run grid.yaml -o b -q %s", over);
     shell_expect(0, "peat results b | diff table -");
@@ -243,22 +230,15 @@ START_TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
                  "sed s/^b/c/ > theirs && ls c/cells/*/result.json | diff theirs -",
                  over);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
-    if (!is_here("PEAT PEAT_SOURCE python3-torch"))
-        return SKIPPED;
+    struct tests tests = {"engine", shell_open, shell_close, .seconds = 250,
+                          .needs = "PEAT PEAT_SOURCE python3-torch"};
     setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
-    if (argc > 1 && strcmp(argv[1], "--long") == 0)
-        return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 900},
-                        TESTS(a_grid_killed_at_five_random_moments_prints_the_undisturbed_table,
-                              a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing,
-                              a_rate_is_chosen_by_an_interrupted_run_as_by_peat));
-    return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
-                    TESTS(both_engines_measure_the_same, kills_change_no_bit,
-                          an_engine_leaves_the_cells_that_the_other_began,
-                          a_cell_that_lacks_memory_says_what_takes_less,
-                          a_loss_that_is_not_finite_ends_the_cell_at_its_step,
-                          what_is_missing_is_refused_before_anything_runs));
+    if (argc > 1 && strcmp(argv[1], "--long") == 0) {
+        tests.seconds = 900;
+        tests.group = "interrupted";
+    }
+    return run_tests(tests);
 }

@@ -29,7 +29,7 @@ static void open_experiments(void)
     "peat run tables.yaml -o runs/tables task.path=../../text.txt train.steps=1 eval.tokens=64 "   \
     "-q && ./tables.py runs/tables tables) && "
 
-START_TEST(every_experiment_can_be_planned)
+TEST(every_experiment_can_be_planned)
 {
     shell_expect(0, WITH_TEXT WITH_PIECES
                  "peat run experiments/how-the-sum-is-read/concat.yaml task.path=text.txt "
@@ -43,11 +43,10 @@ START_TEST(every_experiment_can_be_planned)
                  "runs/intervened && " WITH_TABLES "for f in experiments/*/*.yaml; do "
                  "peat validate $f $(with_text $f) || exit 1; done");
 }
-END_TEST
 
 /* The last two seeds and, where there is such an axis, the first learning rate; the steps of an
  * axis become a thousandth. */
-START_TEST(every_experiment_ends_with_its_claims_judged)
+TEST(every_experiment_ends_with_its_claims_judged)
 {
     shell_expect(0, WITH_TEXT WITH_PIECES WITH_TABLES
                  "for f in experiments/*/experiment.yaml; do small=; "
@@ -61,24 +60,19 @@ START_TEST(every_experiment_ends_with_its_claims_judged)
                  "\"$seeds\" -o run -q >out || exit 1; "
                  "grep -q '^Claims' out || exit 2; rm -r run; done");
 }
-END_TEST
 
-START_TEST(every_experiment_has_a_page_and_claims)
+TEST(every_experiment_has_a_page_and_claims)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"/experiments && for f in */experiment.yaml; do "
                     "d=$(dirname $f); [ -e $d/README.md ] && grep -q '^claims:' $f || { echo $d; "
                     "exit 1; }; done");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "experiments",
-                                   .open = open_experiments,
-                                   .close = shell_close,
-                                   .seconds = 250,
-                                   .needs = "PEAT PEAT_SOURCE python3-numpy spm_train"},
-                    TESTS(every_experiment_can_be_planned,
-                          every_experiment_ends_with_its_claims_judged,
-                          every_experiment_has_a_page_and_claims));
+    return run_tests((struct tests){.subject = "experiments",
+                                    .open = open_experiments,
+                                    .close = shell_close,
+                                    .seconds = 250,
+                                    .needs = "PEAT PEAT_SOURCE python3-numpy spm_train"});
 }

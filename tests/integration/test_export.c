@@ -38,7 +38,7 @@ static void expect_in_head(const char *file, const char *text)
     shell_expect(0, "%s", command);
 }
 
-START_TEST(every_export_has_what_plugins_chose)
+TEST(every_export_has_what_plugins_chose)
 {
     shell_expect(0, "peat export runs fire.-.s0 -o end.st");
     expect_in_head("end.st", "\"fire.init_threshold\":4");
@@ -50,17 +50,15 @@ START_TEST(every_export_has_what_plugins_chose)
     expect_in_head("half.st", "\"fire.init_threshold\":4");
     expect_in_head("half.st", "\"length_unit\":\"tokens\"");
 }
-END_TEST
 
-START_TEST(a_scheme_that_is_listed_twice_chose_twice)
+TEST(a_scheme_that_is_listed_twice_chose_twice)
 {
     shell_expect(0, "peat export runs 1 -o end.st");
     expect_in_head("end.st", "\"position.0.learned.scale\":4,");
     expect_in_head("end.st", "\"position.1.learned.scale\":1}");
 }
-END_TEST
 
-START_TEST(the_weights_before_training_are_those_that_training_starts_from)
+TEST(the_weights_before_training_are_those_that_training_starts_from)
 {
     shell_expect(0, "peat export runs 1 --start -o before.st");
     shell_expect(0, "rm -r runs/cells/learned*/ckpt runs/cells/learned*/result.json");
@@ -71,9 +69,8 @@ START_TEST(the_weights_before_training_are_those_that_training_starts_from)
     shell_says(2, "has no checkpoint", "peat export runs 1 -o none.st");
     shell_expect(1, "test -e none.st");
 }
-END_TEST
 
-START_TEST(other_data_than_the_cell_was_planned_with_is_refused)
+TEST(other_data_than_the_cell_was_planned_with_is_refused)
 {
     shell_expect(0, "echo more >> text.txt");
     shell_says(2, "is not what cell 'fire.-.s0' was trained on",
@@ -83,10 +80,9 @@ START_TEST(other_data_than_the_cell_was_planned_with_is_refused)
     shell_says(2, "--start needs the cell's plugins and data",
                "peat export runs fire.-.s0 --start -o start.st");
 }
-END_TEST
 
 /* Two schemes, of a cell before training and after it. */
-START_TEST(activations_are_what_passes_compute)
+TEST(activations_are_what_passes_compute)
 {
     shell_expect(0, "peat export runs 1 --activations --rows 1 -o all.st");
     expect_in_head("all.st",
@@ -104,10 +100,9 @@ START_TEST(activations_are_what_passes_compute)
     shell_expect(
         0, "peat export runs 1 --activations --start --only loss -o 3.st; ! cmp -s 3.st 1.st");
 }
-END_TEST
 
 /* What a pass takes from a file is what the next blocks see, and rows are independent. */
-START_TEST(given_tensors_take_the_place_of_what_a_pass_computes)
+TEST(given_tensors_take_the_place_of_what_a_pass_computes)
 {
     shell_write(
         "given.py",
@@ -136,15 +131,8 @@ START_TEST(given_tensors_take_the_place_of_what_a_pass_computes)
     shell_says(2, "leave --feed", "peat export runs 1 --activations --batch -o x.st");
     shell_says(2, "'nothing.st'", "peat export runs 1 --activations --given nothing.st -o x.st");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"export", open_grid, shell_close, .seconds = 60},
-                    TESTS(every_export_has_what_plugins_chose,
-                          a_scheme_that_is_listed_twice_chose_twice,
-                          the_weights_before_training_are_those_that_training_starts_from,
-                          activations_are_what_passes_compute,
-                          given_tensors_take_the_place_of_what_a_pass_computes,
-                          other_data_than_the_cell_was_planned_with_is_refused));
+    return run_tests((struct tests){"export", open_grid, shell_close, .seconds = 60});
 }

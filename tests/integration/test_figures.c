@@ -49,7 +49,66 @@ static char *make_report(struct strbuf *shown)
 
 /* ---- plot ---- */
 
-START_TEST(every_kind_of_figure_is_drawn_and_equal_when_it_is_drawn_again)
+TEST(mistakes_are_told_before_anything_is_drawn)
+{
+    shell_says(2, "which run directory?", "peat plot --kind bars");
+    shell_says(2, "which figure?", "peat plot %s", m.dir);
+    shell_says(2, "one of curves, bars, length, cost, heatmap", "peat plot %s --kind pie", m.dir);
+    shell_says(2, "ends in none of .svg, .pdf and .png", "peat plot %s --kind bars -o x.txt",
+               m.dir);
+    shell_says(2, "does not end in .pdf", "peat plot %s --kind bars -f pdf -o x.svg", m.dir);
+    shell_says(2, "there are 128, 256", "peat plot %s --kind bars --length 3", m.dir);
+    shell_says(2, "nowhere", "peat plot %s --kind bars -o nowhere/x.svg", m.dir);
+    shell_says(2, "is not a run directory", "peat plot . --kind bars");
+    shell_expect(2, "peat report");
+    shell_expect(2, "peat report %s -o nowhere/r.html", m.dir);
+}
+
+/* ---- report ---- */
+
+/* ---- inspect ---- */
+
+TEST(a_scheme_is_described_in_numbers)
+{
+    shell_expect(0, "peat inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T "
+                    "128 --describe");
+    assert_printed("286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
+    assert_printed("57.3 % of the energy");
+    assert_printed("40 components hold 99 %");
+    assert_printed("(i, d/2 + i)");
+    shell_says(0, "\"residual\": {", "peat inspect random_fixed --d 64 --T 128 --describe --json");
+    ck_assert(shell_printed("\"1\": 0.9"));
+    shell_says(0, "alibi: bias of head 1, 16 x 16",
+               "peat inspect alibi --d 8 --heads 2 --T 16 --describe");
+    assert_printed("100.0 % of that is a function of i - j alone");
+    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --json");
+    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --describe -f csv");
+}
+
+TEST(numpy_reads_the_table)
+{
+    size_t n;
+    float value;
+    shell_expect(0, "peat inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
+    char *npy = shell_read("t.npy", &n);
+    ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
+    size_t head = 10 + (unsigned char)npy[8] + 256 * (size_t)(unsigned char)npy[9];
+    ck_assert_uint_eq(head % 64, 0);
+    ck_assert_int_eq(npy[head - 1], '\n');
+    assert_has(npy + 10, "'fortran_order': False, 'shape': (5, 6), }");
+    ck_assert_uint_eq(n, head + 5 * 6 * sizeof(float));
+    memcpy(&value, npy + head + sizeof(float), sizeof(float));
+    ck_assert_double_eq((double)value, 1.0);
+    free(npy);
+    shell_expect(0, "peat inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
+    npy = shell_read("a.npy", &n);
+    assert_has(npy + 10, "'shape': (2, 3, 3), }");
+    free(npy);
+}
+
+GROUP(drawings)
+
+TEST(every_kind_of_figure_is_drawn_and_equal_when_it_is_drawn_again)
 {
     static const char *const kind[] = {"curves", "bars", "length", "cost", "heatmap"};
     for (int i = 0; i < 5; i++) {
@@ -66,9 +125,8 @@ START_TEST(every_kind_of_figure_is_drawn_and_equal_when_it_is_drawn_again)
     shell_expect(0, "peat plot %s --kind curves -o again.svg && cmp again.svg 'my curves.svg'",
                  m.dir);
 }
-END_TEST
 
-START_TEST(a_saved_figure_says_its_metric_and_its_points)
+TEST(a_saved_figure_says_its_metric_and_its_points)
 {
     size_t n;
     shell_expect(0, "peat plot %s --kind length -o l.svg", m.dir);
@@ -77,9 +135,8 @@ START_TEST(a_saved_figure_says_its_metric_and_its_points)
     assert_has(svg, "<title>rotary.-, 128");
     free(svg);
 }
-END_TEST
 
-START_TEST(other_formats_sizes_and_places_work)
+TEST(other_formats_sizes_and_places_work)
 {
     size_t n;
     shell_expect(0,
@@ -99,10 +156,9 @@ START_TEST(other_formats_sizes_and_places_work)
                  m.dir);
     shell_expect(0, "peat plot %s --kind bars && test -s %s/figures/bars.svg", m.dir, m.dir);
 }
-END_TEST
 
 /* A name with a line end is shown in one line of the page's commands. */
-START_TEST(a_name_with_a_newline_begins_no_line)
+TEST(a_name_with_a_newline_begins_no_line)
 {
     shell_expect(0,
                  "name=$(printf 'a\nsystem(\"touch made\")\nb'); cp -r %s \"$name\" && "
@@ -110,9 +166,8 @@ START_TEST(a_name_with_a_newline_begins_no_line)
                  m.dir);
     shell_expect(0, "grep -F '# every cell, or those that a\\nsystem(' r.html");
 }
-END_TEST
 
-START_TEST(what_python_lacks_is_said_with_its_path)
+TEST(what_python_lacks_is_said_with_its_path)
 {
     shell_write("bare", "#!/bin/sh\nexec /usr/bin/python3 -S \"$@\"\n");
     shell_expect(0, "chmod +x bare");
@@ -126,28 +181,9 @@ START_TEST(what_python_lacks_is_said_with_its_path)
                "PEAT_PYTHON= PATH=/nonexistent \"$PEAT\" report %s -o r.html", m.dir);
     ck_assert(!shell_has("x.svg") && !shell_has("r.html"));
 }
-END_TEST
-
-START_TEST(mistakes_are_told_before_anything_is_drawn)
-{
-    shell_says(2, "which run directory?", "peat plot --kind bars");
-    shell_says(2, "which figure?", "peat plot %s", m.dir);
-    shell_says(2, "one of curves, bars, length, cost, heatmap", "peat plot %s --kind pie", m.dir);
-    shell_says(2, "ends in none of .svg, .pdf and .png", "peat plot %s --kind bars -o x.txt",
-               m.dir);
-    shell_says(2, "does not end in .pdf", "peat plot %s --kind bars -f pdf -o x.svg", m.dir);
-    shell_says(2, "there are 128, 256", "peat plot %s --kind bars --length 3", m.dir);
-    shell_says(2, "nowhere", "peat plot %s --kind bars -o nowhere/x.svg", m.dir);
-    shell_says(2, "is not a run directory", "peat plot . --kind bars");
-    shell_expect(2, "peat report");
-    shell_expect(2, "peat report %s -o nowhere/r.html", m.dir);
-}
-END_TEST
-
-/* ---- report ---- */
 
 /* Bars, lengths, curves, cost and the two axes. */
-START_TEST(the_report_has_every_figure_for_a_page_and_for_a_telephone)
+TEST(the_report_has_every_figure_for_a_page_and_for_a_telephone)
 {
     static const char *const heading[] = {"Every row", "By evaluation length", "By training step",
                                           "Quality against cost", "Two axes at a glance"};
@@ -162,10 +198,9 @@ START_TEST(the_report_has_every_figure_for_a_page_and_for_a_telephone)
     strbuf_release(&shown);
     free(page);
 }
-END_TEST
 
 /* As `peat run` has drawn them; one that cannot be drawn is named. */
-START_TEST(the_report_shows_what_the_schemes_look_like)
+TEST(the_report_shows_what_the_schemes_look_like)
 {
     struct strbuf shown;
     shell_write("e.yaml",
@@ -188,63 +223,12 @@ START_TEST(the_report_shows_what_the_schemes_look_like)
     strbuf_release(&shown);
     free(page);
 }
-END_TEST
-
-/* ---- inspect ---- */
-
-START_TEST(a_scheme_is_described_in_numbers)
-{
-    shell_expect(0, "peat inspect sinusoidal layout=halves frequencies=tensor2tensor --d 512 --T "
-                    "128 --describe");
-    assert_printed("286 of 512 dimensions move by more than 0.5, 355 by 0.1, 445 by 0.01");
-    assert_printed("57.3 % of the energy");
-    assert_printed("40 components hold 99 %");
-    assert_printed("(i, d/2 + i)");
-    shell_says(0, "\"residual\": {", "peat inspect random_fixed --d 64 --T 128 --describe --json");
-    ck_assert(shell_printed("\"1\": 0.9"));
-    shell_says(0, "alibi: bias of head 1, 16 x 16",
-               "peat inspect alibi --d 8 --heads 2 --T 16 --describe");
-    assert_printed("100.0 % of that is a function of i - j alone");
-    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --json");
-    shell_expect(2, "peat inspect sinusoidal --d 8 --T 8 --describe -f csv");
-}
-END_TEST
-
-START_TEST(numpy_reads_the_table)
-{
-    size_t n;
-    float value;
-    shell_expect(0, "peat inspect sinusoidal --d 6 --T 5 -f npy -o t.npy");
-    char *npy = shell_read("t.npy", &n);
-    ck_assert_int_eq(memcmp(npy, "\x93NUMPY\x01\x00", 8), 0);
-    size_t head = 10 + (unsigned char)npy[8] + 256 * (size_t)(unsigned char)npy[9];
-    ck_assert_uint_eq(head % 64, 0);
-    ck_assert_int_eq(npy[head - 1], '\n');
-    assert_has(npy + 10, "'fortran_order': False, 'shape': (5, 6), }");
-    ck_assert_uint_eq(n, head + 5 * 6 * sizeof(float));
-    memcpy(&value, npy + head + sizeof(float), sizeof(float));
-    ck_assert_double_eq((double)value, 1.0);
-    free(npy);
-    shell_expect(0, "peat inspect alibi --d 8 --T 3 --heads 2 -f npy >a.npy");
-    npy = shell_read("a.npy", &n);
-    assert_has(npy + 10, "'shape': (2, 3, 3), }");
-    free(npy);
-}
-END_TEST
 
 int main(void)
 {
-    const struct tests common = {"figures", bench_open, bench_close, 120};
-    int end = run_list(common, TESTS(mistakes_are_told_before_anything_is_drawn,
-                                     a_scheme_is_described_in_numbers, numpy_reads_the_table));
-    if (!is_here("python3-jinja2 python3-matplotlib"))
-        return end;
-    return end |
-           run_list(common,
-                    TESTS(every_kind_of_figure_is_drawn_and_equal_when_it_is_drawn_again,
-                          a_saved_figure_says_its_metric_and_its_points,
-                          other_formats_sizes_and_places_work, a_name_with_a_newline_begins_no_line,
-                          what_python_lacks_is_said_with_its_path,
-                          the_report_has_every_figure_for_a_page_and_for_a_telephone,
-                          the_report_shows_what_the_schemes_look_like));
+    const struct tests common = {"figures", bench_open, bench_close, .seconds = 120};
+    struct tests drawings = common;
+    drawings.group = "drawings";
+    int end = run_tests(common);
+    return is_here("python3-jinja2 python3-matplotlib") ? end | run_tests(drawings) : end;
 }

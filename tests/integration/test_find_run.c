@@ -30,7 +30,7 @@ static const char *const words[] = {"runs/twice",           "twice",         "tw
                                     "runs/twice/plan.yaml", "./runs/twice/", "twice/"};
 enum { WORDS = sizeof(words) / sizeof(*words) };
 
-START_TEST(a_run_is_its_directory_its_name_or_its_file)
+LOOP_TEST(a_run_is_its_directory_its_name_or_its_file, WORDS)
 {
     shell_expect(0, "cp twice.yaml runs/twice/plan.yaml");
     shell_says(0, "rotary", "peat results %s", words[_i]);
@@ -40,22 +40,20 @@ START_TEST(a_run_is_its_directory_its_name_or_its_file)
     shell_says(2, "has no cell 'nosuch'", "peat logs %s nosuch", words[_i]);
     shell_says(2, "has no cell 'nosuch'", "peat inspect %s nosuch", words[_i]);
 }
-END_TEST
 
-START_TEST(a_file_beside_a_run_is_not_its_experiment)
+TEST(a_file_beside_a_run_is_not_its_experiment)
 {
     shell_expect(0, "cp -r runs/twice/. . && mv runs/twice runs/later && "
                     "sed -i s/twice/later/ runs/later/plan.json");
     shell_says(0, "later: ", "peat results later.yaml");
     shell_says(0, "twice: ", "cp twice.yaml experiment.yaml; peat results experiment.yaml");
 }
-END_TEST
 
 static const char labelled[] = "version: 2\nname: arms\ndefaults: {task: copy}\n"
                                "matrix: {arm: {fast: {position.scheme: rotary}}}\n";
 
 /* As an earlier program made it, a directory has scheme and combination in every label. */
-START_TEST(a_directory_keeps_its_labels)
+TEST(a_directory_keeps_its_labels)
 {
     shell_write("arms.yaml", labelled);
     shell_expect(0, "peat plan arms.yaml --write");
@@ -69,9 +67,8 @@ START_TEST(a_directory_keeps_its_labels)
     shell_says(0, "\"label\": \"fast.s0\"", "peat plan arms.yaml --json -o other");
     shell_expect(0, "peat plan arms.yaml --register -o runs/arms | cut -d, -f4 | cmp - was");
 }
-END_TEST
 
-START_TEST(a_cell_is_called_by_its_folder_without_the_hash_too)
+TEST(a_cell_is_called_by_its_folder_without_the_hash_too)
 {
     shell_write("arms.yaml", labelled);
     shell_expect(0, "peat plan arms.yaml --write");
@@ -79,7 +76,6 @@ START_TEST(a_cell_is_called_by_its_folder_without_the_hash_too)
     shell_expect(0, "peat export runs/arms rotary.-.fast.s0 --start -o start.safetensors");
     shell_expect(0, "peat export runs/arms fast.s0 --start -o start.safetensors");
 }
-END_TEST
 
 static const struct {
     const char *command, *said;
@@ -111,22 +107,20 @@ static const struct {
 };
 enum { TYPOS = sizeof(typos) / sizeof(*typos) };
 
-START_TEST(a_name_that_is_nearly_right_is_told)
+LOOP_TEST(a_name_that_is_nearly_right_is_told, TYPOS)
 {
     shell_says(2, typos[_i].said, "peat %s", typos[_i].command);
 }
-END_TEST
 
 /* A folder that happens to have the name of a run is not taken for it. */
-START_TEST(a_folder_without_a_plan_gives_way_to_the_run)
+TEST(a_folder_without_a_plan_gives_way_to_the_run)
 {
     shell_expect(0, "mkdir twice");
     shell_says(0, "2 done", "peat status twice");
 }
-END_TEST
 
 /* The best row is that of `peat results`. */
-START_TEST(runs_are_listed_with_their_state_and_best_row)
+TEST(runs_are_listed_with_their_state_and_best_row)
 {
     shell_expect(0, "cp -r runs/twice runs/less && rm runs/less/cells/*/result.json");
     shell_says(0, "twice  2/2    whole", "peat runs");
@@ -134,20 +128,12 @@ START_TEST(runs_are_listed_with_their_state_and_best_row)
     shell_says(0, "\"state\": \"whole\"", "peat runs --json");
     shell_says(0, "there are no run directories in 'runs'", "mkdir no && cd no && peat runs 2>&1");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){.subject = "find_run",
-                       .open = open_runs,
-                       .close = close_runs,
-                       .seconds = 60,
-                       .needs = "PEAT PEAT_SOURCE",
-                       .loops = LOOPS({a_run_is_its_directory_its_name_or_its_file, WORDS},
-                                      {a_name_that_is_nearly_right_is_told, TYPOS})},
-        TESTS(a_file_beside_a_run_is_not_its_experiment, a_directory_keeps_its_labels,
-              a_cell_is_called_by_its_folder_without_the_hash_too,
-              a_folder_without_a_plan_gives_way_to_the_run,
-              runs_are_listed_with_their_state_and_best_row));
+    return run_tests((struct tests){.subject = "find_run",
+                                    .open = open_runs,
+                                    .close = close_runs,
+                                    .seconds = 60,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

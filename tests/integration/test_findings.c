@@ -44,7 +44,7 @@ static void plant_errors(void)
 }
 
 /* The check takes long, so it runs once: it must find the planted errors and nothing else. */
-START_TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_the_runs_say)
+TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_the_runs_say)
 {
     plant_errors();
     shell_expect(1, "/usr/bin/python3 -B \"$PEAT_SOURCE\"/tests/integration/findings_table.py "
@@ -68,16 +68,14 @@ START_TEST(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_
     assert_printed("paper: 0.0016 is neither marked with its row nor in docs/findings.md");
     assert_printed("paper: the claim 'a scalar gate is worse than adding' of sum-vs-concat is not");
 }
-END_TEST
 
-START_TEST(verdicts_are_those_that_an_outsider_recomputes_from_the_csv)
+TEST(verdicts_are_those_that_an_outsider_recomputes_from_the_csv)
 {
     shell_expect(0, "/usr/bin/python3 "
                     "\"$PEAT_SOURCE\"/tests/integration/recompute_claims.py \"$PEAT_SOURCE\"");
 }
-END_TEST
 
-START_TEST(claims_of_all_pages_are_one_family_where_asked)
+TEST(claims_of_all_pages_are_one_family_where_asked)
 {
     /* scale-control has claims about rows of scale, so it is judged beside it alone. */
     shell_expect(0, "peat results $(dirname runs/*/claims.json | grep -v scale-control) "
@@ -105,20 +103,15 @@ START_TEST(claims_of_all_pages_are_one_family_where_asked)
                     "grep -q '\"run\": \"runs/learned-vs-sinusoid\"' family.json");
     shell_says(0, "Holm over 16 claims", "grep -o 'Holm over [0-9]* claims' family.html");
 }
-END_TEST
 
 int main(void)
 {
     new_folder(unpacked, sizeof(unpacked));
-    int status = run_list(
-        (struct tests){.subject = "findings",
-                       .open = open_findings,
-                       .close = shell_close,
-                       .seconds = 250,
-                       .needs = "PEAT PEAT_SOURCE python3-numpy python3-scipy"},
-        TESTS(every_published_number_is_a_row_of_the_findings_and_each_row_is_what_the_runs_say,
-              verdicts_are_those_that_an_outsider_recomputes_from_the_csv,
-              claims_of_all_pages_are_one_family_where_asked));
+    int status = run_tests((struct tests){.subject = "findings",
+                                          .open = open_findings,
+                                          .close = shell_close,
+                                          .seconds = 250,
+                                          .needs = "PEAT PEAT_SOURCE python3-numpy python3-scipy"});
     dir_remove(unpacked, NULL);
     return status;
 }

@@ -5,16 +5,15 @@
 
 static const char *which;
 
-START_TEST(no_field_of_any_file_makes_a_line)
+TEST(no_field_of_any_file_makes_a_line)
 {
     shell_expect(0, "python3 \"$PEAT_SOURCE\"/tests/integration/forged.py %s", which);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     which = argc > 1 && strcmp(argv[1], "--long") == 0 ? "--long" : "";
-    return run_list((struct tests){"forged", shell_open, shell_close,
-                                   .seconds = *which ? 1700 : 280, .needs = "PEAT_SOURCE python3"},
-                    TESTS(no_field_of_any_file_makes_a_line));
+    return run_tests((struct tests){"forged", shell_open, shell_close,
+                                    .seconds = *which ? 1700 : 280,
+                                    .needs = "PEAT_SOURCE python3"});
 }

@@ -29,7 +29,7 @@ static void open_experiment(void)
 
 #define MODEL "cells/*/ckpt/*/model.safetensors"
 
-START_TEST(frozen_parameters_stay_as_they_were_drawn_and_others_do_not)
+TEST(frozen_parameters_stay_as_they_were_drawn_and_others_do_not)
 {
     shell_expect(0, "peat run x.yaml -o one 'model.freeze=[token.*]' train.steps=1");
     shell_expect(0, "peat run x.yaml -o more 'model.freeze=[token.*]' train.weight_decay=1");
@@ -38,9 +38,8 @@ START_TEST(frozen_parameters_stay_as_they_were_drawn_and_others_do_not)
     shell_expect(0, "sh tensor.sh one/" MODEL " head.weight > a; "
                     "sh tensor.sh more/" MODEL " head.weight > b; ! cmp -s a b");
 }
-END_TEST
 
-START_TEST(they_are_counted_apart_in_plan_and_table)
+TEST(they_are_counted_apart_in_plan_and_table)
 {
     shell_says(0, "parameters: learned.sum.s0: 7,664 trained, 4,096 frozen",
                "peat plan x.yaml 'model.freeze=[token.*]'");
@@ -52,9 +51,8 @@ START_TEST(they_are_counted_apart_in_plan_and_table)
     shell_says(0, "\n4096\n", "peat results runs/x -f csv --columns params_frozen");
     shell_says(0, "\"params_frozen\": 4096", "cat runs/x/cells/*/result.json");
 }
-END_TEST
 
-START_TEST(a_cell_that_freezes_nothing_is_the_cell_that_it_was)
+TEST(a_cell_that_freezes_nothing_is_the_cell_that_it_was)
 {
     shell_expect(0, "peat plan x.yaml --json > without; "
                     "peat plan x.yaml --json 'model.freeze=[]' > with; cmp with without");
@@ -62,9 +60,8 @@ START_TEST(a_cell_that_freezes_nothing_is_the_cell_that_it_was)
     shell_expect(0, "peat run x.yaml -q && ! grep -r -i -e freeze -e frozen runs/x/cells");
     shell_expect(0, "! peat results runs/x -f csv | grep -q frozen");
 }
-END_TEST
 
-START_TEST(a_grid_varies_what_is_frozen)
+TEST(a_grid_varies_what_is_frozen)
 {
     shell_says(0, "3 rows",
                "printf 'matrix:\\n  model.freeze: [[], token.*, [token.*, \"*.mlp.*\"]]\\n' >> "
@@ -72,16 +69,13 @@ START_TEST(a_grid_varies_what_is_frozen)
     assert_printed("learned.sum.token..s0: 7,664 trained, 4,096 frozen");
     assert_printed("5,536 trained, 6,224 frozen");
 }
-END_TEST
 
-START_TEST(an_interrupted_cell_ends_with_the_same_bits)
+TEST(an_interrupted_cell_ends_with_the_same_bits)
 {
 #define LONG "'model.freeze=[token.*, block.0.attention.*]' train.steps=2000"
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
-                    "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
-                    "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
     shell_expect(0, "grep -a -o 'opt.m.[a-z0-9.]*' cut/cells/*/ckpt/*/optimiser.safetensors");
     assert_printed("opt.m.head.weight");
     ck_assert(!shell_printed("opt.m.token") && !shell_printed("attention"));
@@ -89,7 +83,6 @@ START_TEST(an_interrupted_cell_ends_with_the_same_bits)
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_expect(0, "cmp whole/" MODEL " cut/" MODEL);
 }
-END_TEST
 
 static const struct {
     const char *freeze, *says;
@@ -103,7 +96,7 @@ static const struct {
     {"{token: true}", "x.yaml:9:13: 'freeze' in model"},
 };
 
-START_TEST(mistakes_are_one_line_before_training)
+LOOP_TEST(mistakes_are_one_line_before_training, sizeof(mistakes) / sizeof(*mistakes))
 {
     shell_expect(0,
                  "cat > x.yaml <<'END'\nversion: 1\nname: x\ndefaults:\n"
@@ -114,16 +107,8 @@ START_TEST(mistakes_are_one_line_before_training)
     shell_says(2, mistakes[_i].says, "peat run x.yaml");
     shell_expect(0, "test ! -e runs");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"freeze", open_experiment, shell_close, .seconds = 120,
-                                   .loops = LOOPS({mistakes_are_one_line_before_training,
-                                                   sizeof(mistakes) / sizeof(*mistakes)})},
-                    TESTS(frozen_parameters_stay_as_they_were_drawn_and_others_do_not,
-                          they_are_counted_apart_in_plan_and_table,
-                          a_cell_that_freezes_nothing_is_the_cell_that_it_was,
-                          a_grid_varies_what_is_frozen,
-                          an_interrupted_cell_ends_with_the_same_bits));
+    return run_tests((struct tests){"freeze", open_experiment, shell_close, .seconds = 120});
 }

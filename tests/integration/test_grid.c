@@ -46,7 +46,7 @@ static void assert_same(const char *one, const char *two)
     free(b);
 }
 
-START_TEST(jobs_and_threads_do_not_change_a_bit)
+TEST(jobs_and_threads_do_not_change_a_bit)
 {
     shell_expect(0, "peat run grid.yaml -o one -j 1 -t 1");
     shell_expect(0, "peat run grid.yaml -o two -j 2 -t 1");
@@ -60,9 +60,8 @@ START_TEST(jobs_and_threads_do_not_change_a_bit)
                "peat run grid.yaml -o five run.jobs=auto run.threads=auto");
     assert_same("one", "five");
 }
-END_TEST
 
-START_TEST(an_interrupted_run_goes_on_to_the_same_bits)
+TEST(an_interrupted_run_goes_on_to_the_same_bits)
 {
     shell_expect(0, "peat run grid.yaml -o whole -j 2 train.steps=400");
     shell_expect(130, "peat run grid.yaml -o cut -j 2 train.steps=400 & pid=$!; sleep 1; "
@@ -71,18 +70,17 @@ START_TEST(an_interrupted_run_goes_on_to_the_same_bits)
     shell_expect(0, "peat run grid.yaml -o cut -j 2 train.steps=400");
     assert_same("whole", "cut");
 }
-END_TEST
 
 #if defined(__x86_64__)
-/* Shell: runs peat until the condition holds, then interrupts it. */
+/* Shell: a run that is interrupted when the condition holds, as it still does then. */
 #define RUN_UNTIL(environment, condition)                                                          \
-    environment " peat run grid.yaml -o cut position.scheme=none position.combine=sum seeds=1 "    \
-                "train.steps=1000000 run.checkpoint.every=5 & pid=$!; "                            \
-                "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; "              \
-                "kill -TERM $pid; wait $pid; " condition
+    INTERRUPTED(environment " peat run grid.yaml -o cut position.scheme=none seeds=1 "             \
+                            "position.combine=sum train.steps=1000000 run.checkpoint.every=5",     \
+                condition)                                                                         \
+    "; " condition
 
 /* The provider may leave small products to another library: its kernels decide bits too. */
-START_TEST(a_run_that_is_resumed_with_other_kernels_starts_again_and_says_so)
+TEST(a_run_that_is_resumed_with_other_kernels_starts_again_and_says_so)
 {
     shell_expect(0,
                  RUN_UNTIL("OPENBLAS_CORETYPE=Nehalem", "ls cut/cells/*/ckpt/step-*/state.json"));
@@ -90,10 +88,9 @@ START_TEST(a_run_that_is_resumed_with_other_kernels_starts_again_and_says_so)
                               "grep \"its blas.* is 'Nehalem', and this run's is 'Core2'\" "
                               "cut/cells/*/log.txt"));
 }
-END_TEST
 
 /* glibc picks variants of exp and its like by the CPU, and they round differently. */
-START_TEST(a_run_that_is_resumed_with_other_mathematics_starts_again_and_says_so)
+TEST(a_run_that_is_resumed_with_other_mathematics_starts_again_and_says_so)
 {
     if (shell_run("grep -qw fma /proc/cpuinfo && getconf GNU_LIBC_VERSION") != 0) {
         printf("skipped: there is but one variant here\n");
@@ -104,13 +101,12 @@ START_TEST(a_run_that_is_resumed_with_other_mathematics_starts_again_and_says_so
     shell_expect(0, RUN_UNTIL("", "grep \"its libm is '.*', and this run's is '.*'\" "
                                   "cut/cells/*/log.txt"));
 }
-END_TEST
 #endif
 
 /* Cells are killed at several moments, and then the parent: its search for leaks, if it is
  * sanitized, waits for ever for a helper process that was killed with its children. Running again
  * ends in the same bits. */
-START_TEST(killed_cells_go_on_to_the_same_bits)
+TEST(killed_cells_go_on_to_the_same_bits)
 {
     shell_expect(0, "peat run grid.yaml -o whole -j 2");
     shell_expect(0, "for t in 0.05 0.1 0.2 0.3 0.4; do peat run grid.yaml -o cut -j 2 "
@@ -120,9 +116,8 @@ START_TEST(killed_cells_go_on_to_the_same_bits)
     shell_expect(0, "peat run grid.yaml -o cut -j 2 run.checkpoint.every=7 --retry-failed");
     assert_same("whole", "cut");
 }
-END_TEST
 
-START_TEST(a_second_run_trains_nothing_and_prints_the_same_table)
+TEST(a_second_run_trains_nothing_and_prints_the_same_table)
 {
     shell_expect(0, "peat run grid.yaml -o runs -j 2 2>/dev/null");
     char *first = strbuf_detach(&shell.printed);
@@ -133,9 +128,8 @@ START_TEST(a_second_run_trains_nothing_and_prints_the_same_table)
     shell_expect(0, "find runs -name result.json -printf '%%T@ %%p\\n' | sort | cmp - before");
     free(first);
 }
-END_TEST
 
-START_TEST(new_evaluation_lengths_do_not_retrain)
+TEST(new_evaluation_lengths_do_not_retrain)
 {
     shell_expect(0,
                  "peat run grid.yaml -o runs position.scheme=alibi seeds=1 position.combine=sum");
@@ -146,7 +140,6 @@ START_TEST(new_evaluation_lengths_do_not_retrain)
                     "cmp - a");
     shell_says(0, ",valid,64,", "peat results runs --format csv");
 }
-END_TEST
 
 static const char outside[] =
     "#include <peat/plugin.h>\n"
@@ -168,7 +161,7 @@ static const char outside[] =
     "    .size = sizeof(scheme), .setup = setup, .bias_rel = bias_rel};\n"
     "PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, \"slant\", \"1\", \"a slanted bias\", \"MIT\", \"\")\n";
 
-START_TEST(a_scheme_from_outside_trains_by_path)
+TEST(a_scheme_from_outside_trains_by_path)
 {
     shell_write("slant.c", outside);
     shell_expect(0, "${CC:-cc} -std=c11 -shared -fPIC -I\"$PEAT_SOURCE\"/include slant.c -o "
@@ -178,29 +171,26 @@ START_TEST(a_scheme_from_outside_trains_by_path)
     assert_printed("slant");
     shell_expect(0, "test $(find runs -name result.json | wc -l) = 4");
 }
-END_TEST
 
-START_TEST(a_diverging_cell_is_a_result)
+TEST(a_diverging_cell_is_a_result)
 {
     shell_says(1, "peat: no value: all cells with scheme none diverged\n",
                "peat run grid.yaml -o runs position.scheme=none seeds=1 train.lr=100 "
                "train.clip=0 train.steps=200");
     shell_expect(0, "grep -q '\"state\": \"diverged\"' runs/cells/*/result.json");
 }
-END_TEST
 
-START_TEST(sequence_tasks_are_scored_by_generation)
+TEST(sequence_tasks_are_scored_by_generation)
 {
     shell_expect(0, "peat run grid.yaml -o runs 'task={plugin: copy, symbols: 3}' "
                     "'eval.lengths=[3, 6]' position.combine=sum seeds=1 -j 2");
     shell_says(0, ",exact_match,valid,6,", "peat results runs --format csv");
     assert_printed(",token_accuracy,valid,3,");
 }
-END_TEST
 
 /* Cells without a combination, and the twin without positions that each is compared with, have
  * the segments' stream too. */
-START_TEST(tasks_with_segments_run_in_a_grid)
+TEST(tasks_with_segments_run_in_a_grid)
 {
     shell_expect(0, "peat run grid.yaml -o runs 'task={plugin: text_pair, path: text.txt}' "
                     "model.arch=encoder 'position.scheme=[none, learned, alibi]' "
@@ -210,20 +200,8 @@ START_TEST(tasks_with_segments_run_in_a_grid)
     assert_printed("none,-,");
     assert_printed("learned,concat_split,");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"grid", open_grid, shell_close, .seconds = 240},
-        TESTS(jobs_and_threads_do_not_change_a_bit, an_interrupted_run_goes_on_to_the_same_bits,
-#if defined(__x86_64__)
-              a_run_that_is_resumed_with_other_kernels_starts_again_and_says_so,
-              a_run_that_is_resumed_with_other_mathematics_starts_again_and_says_so,
-#endif
-              killed_cells_go_on_to_the_same_bits,
-              a_second_run_trains_nothing_and_prints_the_same_table,
-              new_evaluation_lengths_do_not_retrain, a_scheme_from_outside_trains_by_path,
-              a_diverging_cell_is_a_result, sequence_tasks_are_scored_by_generation,
-              tasks_with_segments_run_in_a_grid));
+    return run_tests((struct tests){"grid", open_grid, shell_close, .seconds = 240});
 }

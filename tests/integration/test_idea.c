@@ -38,7 +38,7 @@ static void write_idea(void)
 }
 
 /* The reason of each cell that fails; the grid goes on. */
-START_TEST(a_formula_that_fails_is_named_with_its_line)
+TEST(a_formula_that_fails_is_named_with_its_line)
 {
     static const struct {
         const char *name, *text, *why;
@@ -74,9 +74,8 @@ START_TEST(a_formula_that_fails_is_named_with_its_line)
         assert_printed(wrong[i].why);
     assert_printed("8 cells: 1 done, 7 failed");
 }
-END_TEST
 
-START_TEST(an_idea_in_python_alone_stands_beside_other_schemes)
+TEST(an_idea_in_python_alone_stands_beside_other_schemes)
 {
     write_idea();
     shell_says(2,
@@ -94,7 +93,6 @@ START_TEST(an_idea_in_python_alone_stands_beside_other_schemes)
                     "peat plan idea.yaml run.engine=torch --ids | sort > is; "
                     "test $(comm -12 was is | wc -l) = 2");
 }
-END_TEST
 
 /* ---- the twin in C ---- */
 
@@ -175,7 +173,7 @@ static const char compare[] =
     "        u, v = x['value'], y['value']\n"
     "        assert u is v or abs(u - v) <= 2e-6 * max(1, abs(u)), (kind, x, y)\n";
 
-START_TEST(a_twin_in_c_that_the_skeleton_began_agrees)
+TEST(a_twin_in_c_that_the_skeleton_began_agrees)
 {
     write_idea();
     shell_write("join.py", join);
@@ -212,7 +210,6 @@ START_TEST(a_twin_in_c_that_the_skeleton_began_agrees)
                  "peat plan here.yaml --write -o long match=null 'kind=[joined]' train.steps=20 && "
                  "/usr/bin/python3 -m peat.torch check long/cells/* --steps 20");
 }
-END_TEST
 
 /* ---- mistakes ---- */
 
@@ -224,7 +221,7 @@ static void assert_idea_refused(const char *from, const char *to, const char *wh
     assert_printed("idea.yaml:");
 }
 
-START_TEST(mistakes_in_an_idea_are_placed)
+TEST(mistakes_in_an_idea_are_placed)
 {
     assert_idea_refused("0.1, 0, 10", "0.1, 1, 10",
                         "/idea.py:1:24: parameter 'start' is (default, least, most, meaning)");
@@ -258,7 +255,6 @@ START_TEST(mistakes_in_an_idea_are_placed)
                "peat plan idea.yaml run.engine=torch 'position.scheme=[{plugin: ./idea.py, "
                "strat: 1}]'");
 }
-END_TEST
 
 /* Each file breaks one promise, and `peat plugins check` says it; in one process. */
 static const char planted[] =
@@ -328,7 +324,7 @@ static const char planted[] =
     "        print('not found:', check, why, '\\n', said)\n"
     "sys.exit(bad)\n";
 
-START_TEST(a_broken_promise_of_python_is_found)
+TEST(a_broken_promise_of_python_is_found)
 {
     write_idea();
     shell_write("check.py", planted);
@@ -345,16 +341,10 @@ START_TEST(a_broken_promise_of_python_is_found)
     shell_says(2, "peat plugins check needs torch, which '",
                "PEAT_PYTHON=./none peat plugins check idea.py");
 }
-END_TEST
 
 int main(void)
 {
-    if (!is_here("PEAT PEAT_SOURCE python3-torch"))
-        return SKIPPED;
     setenv("PEAT_PYTHON", "/usr/bin/python3", 1);
-    return run_list((struct tests){"idea", shell_open, shell_close, .seconds = 250},
-                    TESTS(an_idea_in_python_alone_stands_beside_other_schemes,
-                          a_twin_in_c_that_the_skeleton_began_agrees,
-                          mistakes_in_an_idea_are_placed, a_broken_promise_of_python_is_found,
-                          a_formula_that_fails_is_named_with_its_line));
+    return run_tests((struct tests){"idea", shell_open, shell_close, .seconds = 250,
+                                    .needs = "PEAT PEAT_SOURCE python3-torch"});
 }

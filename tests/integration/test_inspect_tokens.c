@@ -56,7 +56,7 @@ static void open_seer(void)
                      more, more ? "many" : "seer");
 }
 
-START_TEST(a_scheme_that_needs_tokens_gets_them_and_shows_its_stream)
+TEST(a_scheme_that_needs_tokens_gets_them_and_shows_its_stream)
 {
     shell_says(0, "seer.so: stream, 4 x 2", "peat inspect ./seer.so --d 2 --T 4");
     shell_expect(0, "peat inspect ./seer.so --d 2 --text 'ab c' -f csv");
@@ -64,9 +64,8 @@ START_TEST(a_scheme_that_needs_tokens_gets_them_and_shows_its_stream)
     shell_expect(0, "peat inspect ./seer.so --d 2 --tokens 5,300,0 -f csv");
     ck_assert_str_eq(shell.printed.text, "5,5\n300,300\n0,0\n");
 }
-END_TEST
 
-START_TEST(phase_step_rows_and_padding_are_what_was_asked_for)
+TEST(phase_step_rows_and_padding_are_what_was_asked_for)
 {
     shell_expect(0, "peat inspect ./seer.so --d 1 --tokens 5,6 --phase train --step 7 -f csv");
     ck_assert_str_eq(shell.printed.text, "10005.007\n10006.007\n");
@@ -78,9 +77,8 @@ START_TEST(phase_step_rows_and_padding_are_what_was_asked_for)
     shell_says(0, "queries of row 1, head 1, 2 x 1",
                "peat inspect ./seer.so --d 2 --heads 2 --tokens 5,6 --rows 2 --what queries");
 }
-END_TEST
 
-START_TEST(every_probe_can_be_seen_of_any_hook_and_of_the_combination)
+TEST(every_probe_can_be_seen_of_any_hook_and_of_the_combination)
 {
     static const char *const name[] = {"ids", "queries", "stream"};
     for (int i = 0; i < 3; i++)
@@ -96,17 +94,15 @@ START_TEST(every_probe_can_be_seen_of_any_hook_and_of_the_combination)
     shell_says(2, "gives no stream, so combine 'film' has nothing to merge",
                "peat inspect rotary --d 4 --T 3 --combine film");
 }
-END_TEST
 
-START_TEST(what_a_hook_says_and_where_it_dies_is_told)
+TEST(what_a_hook_says_and_where_it_dies_is_told)
 {
     shell_says(2, "seer.encode: an x in front is too much",
                "peat inspect ./seer.so --d 2 --text xa");
     shell_says(2, "crashed with SIGSEGV in its encode", "peat inspect ./seer.so --d 2 --text ya");
 }
-END_TEST
 
-START_TEST(what_is_asked_for_twice_or_in_vain_is_refused)
+TEST(what_is_asked_for_twice_or_in_vain_is_refused)
 {
     shell_says(2, "exclude each other", "peat inspect rotary --d 4 --text a --tokens 3");
     shell_says(2, "the number of tokens is 2: leave --T out",
@@ -116,19 +112,13 @@ START_TEST(what_is_asked_for_twice_or_in_vain_is_refused)
     shell_says(2, "is for --phase train", "peat inspect rotary --d 4 --T 3 --step 3");
     shell_says(2, "unknown parameter", "peat inspect learned --d 4 --T 3 --rows 2 combine.x=3");
 }
-END_TEST
 
 int main(void)
 {
     shell_keep_signals();
-    return run_list((struct tests){.subject = "inspect_tokens",
-                                   .open = open_seer,
-                                   .close = shell_close,
-                                   .seconds = 120,
-                                   .needs = "PEAT PEAT_SOURCE"},
-                    TESTS(a_scheme_that_needs_tokens_gets_them_and_shows_its_stream,
-                          phase_step_rows_and_padding_are_what_was_asked_for,
-                          every_probe_can_be_seen_of_any_hook_and_of_the_combination,
-                          what_a_hook_says_and_where_it_dies_is_told,
-                          what_is_asked_for_twice_or_in_vain_is_refused));
+    return run_tests((struct tests){.subject = "inspect_tokens",
+                                    .open = open_seer,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -182,7 +182,7 @@ static const struct expectation of_schemes[] = {
     {"print", "bias", "done", NULL, NULL},
 };
 
-START_TEST(crimes_of_schemes_cost_their_own_cells)
+TEST(crimes_of_schemes_cost_their_own_cells)
 {
     build("evil_scheme", "", "evil_scheme");
     write_experiment("schemes", "position.scheme", "  task: {plugin: copy}\n",
@@ -195,7 +195,6 @@ START_TEST(crimes_of_schemes_cost_their_own_cells)
     assert_same_metrics("schemes", "position.scheme", "[none,sinusoidal,rotary]",
                         (const char *const[]){"none", "sinusoidal", "rotary", NULL});
 }
-END_TEST
 
 static const struct expectation of_combines[] = {
     {"segv", "merge", "crashed", "evil_combine.merge", "SIGSEGV"},
@@ -203,7 +202,7 @@ static const struct expectation of_combines[] = {
     {"close", "merge", "failed", "closed file descriptor", NULL},
 };
 
-START_TEST(crimes_of_combines_cost_their_own_cells)
+TEST(crimes_of_combines_cost_their_own_cells)
 {
     build("evil_combine", "", "evil_combine");
     write_experiment("combines", "position.combine",
@@ -214,7 +213,6 @@ START_TEST(crimes_of_combines_cost_their_own_cells)
     assert_same_metrics("combines", "position.combine", "[sum,multiply]",
                         (const char *const[]){"sinusoidal.sum", "sinusoidal.multiply", NULL});
 }
-END_TEST
 
 static const struct expectation of_tasks[] = {
     {"segv", "train", "crashed", "evil_task.train", "SIGSEGV"},
@@ -224,7 +222,7 @@ static const struct expectation of_tasks[] = {
     {"rounding", "metric", "failed", "changed how numbers are rounded", NULL},
 };
 
-START_TEST(crimes_of_tasks_cost_their_own_cells)
+TEST(crimes_of_tasks_cost_their_own_cells)
 {
     build("evil_task", "", "evil_task");
     write_experiment("tasks", "task", "  position: {scheme: sinusoidal}\n",
@@ -233,7 +231,6 @@ START_TEST(crimes_of_tasks_cost_their_own_cells)
     run_grid("tasks", COUNT(of_tasks), of_tasks);
     ck_assert_int_eq(count_of(status_of("runs/tasks"), "done"), 1);
 }
-END_TEST
 
 static const struct expectation that_hang[] = {
     {"loop", "forward", "timeout", "run.no_progress", NULL},
@@ -242,7 +239,7 @@ static const struct expectation that_hang[] = {
     {"loop", "prepare", "timeout", "evil_scheme.prepare", NULL},
 };
 
-START_TEST(cells_that_stand_still_are_ended_and_say_where)
+TEST(cells_that_stand_still_are_ended_and_say_where)
 {
     build("evil_scheme", "", "evil_scheme");
     write_experiment("hanging", "position.scheme", "  task: {plugin: copy}\n", "    - none\n",
@@ -254,9 +251,8 @@ START_TEST(cells_that_stand_still_are_ended_and_say_where)
     ck_assert_int_eq(count_of(status, "done"), 1);
     assert_nothing_runs();
 }
-END_TEST
 
-START_TEST(whole_run_goes_on_without_the_plugins_in_its_memory)
+TEST(whole_run_goes_on_without_the_plugins_in_its_memory)
 {
     static const struct expectation slow[] = {{"sleep", "prepare", "", NULL, NULL}};
     build("evil_scheme", "", "evil_scheme");
@@ -269,7 +265,6 @@ START_TEST(whole_run_goes_on_without_the_plugins_in_its_memory)
                  "grep -E 'rotary|evil|plugins' /proc/$pid/maps && held=yes; "
                  "kill -TERM $pid; sleep 0.1; kill -TERM $pid; wait $pid; [ \"$?$held\" = 130 ]");
 }
-END_TEST
 
 /* ---- before anything runs ---- */
 
@@ -289,7 +284,7 @@ static const struct {
     {"handler", "changed what SIGTERM does"},
 };
 
-START_TEST(crime_in_setup_refuses_the_plan_with_one_line)
+TEST(crime_in_setup_refuses_the_plan_with_one_line)
 {
     build("evil_scheme", "", "evil_scheme");
     for (int i = 0; i < COUNT(at_setup); i++) {
@@ -310,9 +305,8 @@ START_TEST(crime_in_setup_refuses_the_plan_with_one_line)
         shell_expect(1, "[ -e runs ]");
     }
 }
-END_TEST
 
-START_TEST(crime_on_loading_refuses_the_plan_with_one_line)
+TEST(crime_on_loading_refuses_the_plan_with_one_line)
 {
     static const char *const flags[] = {"-DON_LOAD=EXIT_0", "-DON_ENTRY=EXIT_3", "-DON_ENTRY=KILL",
                                         "-DON_LOAD=SLEEP"};
@@ -332,9 +326,8 @@ START_TEST(crime_on_loading_refuses_the_plan_with_one_line)
                       "%s", shell.printed.text);
     }
 }
-END_TEST
 
-START_TEST(list_passes_over_a_plugin_that_dies_on_loading)
+TEST(list_passes_over_a_plugin_that_dies_on_loading)
 {
     shell_expect(0, "mkdir dir");
     build("evil_scheme", EXITS_IN_DLOPEN ? "-DON_LOAD=EXIT_0" : "-DON_ENTRY=EXIT_3",
@@ -348,7 +341,6 @@ START_TEST(list_passes_over_a_plugin_that_dies_on_loading)
     shell_expect(2, "PEAT_PLUGIN_PATH=dir peat plugins info evil_load");
     shell_expect(2, "PEAT_PLUGIN_PATH=dir peat inspect evil_entry --d 4 --T 2");
 }
-END_TEST
 
 /* ---- plugins that never return ---- */
 
@@ -368,7 +360,7 @@ static const struct {
      0, "2\n"},
 };
 
-START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
+TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
 {
     static const struct expectation crime[] = {{"endure", "encode", "", NULL, NULL}};
     build("evil_scheme", "-DWHEN=false", "evil_scheme");
@@ -391,10 +383,9 @@ START_TEST(plugin_that_never_returns_ends_no_command_but_its_own_part)
                "PEAT_PLUGIN_SECONDS=1 timeout 20 peat export runs/endless 1 --start -o x.st");
     assert_nothing_runs();
 }
-END_TEST
 
 /* The model that a scheme is drawn in has 256 tokens. */
-START_TEST(plugin_that_never_returns_costs_its_own_drawing)
+TEST(plugin_that_never_returns_costs_its_own_drawing)
 {
     static const struct expectation crime[] = {{"endure", "encode", "", NULL, NULL}};
     build("evil_scheme", "'-DWHEN=(c->dims.V==256)'", "evil_scheme");
@@ -408,9 +399,8 @@ START_TEST(plugin_that_never_returns_costs_its_own_drawing)
     shell_expect(0, "grep 'evil_scheme.so) did not return within 1 s in its encode' page.html");
     assert_nothing_runs();
 }
-END_TEST
 
-START_TEST(check_of_a_plugin_that_never_returns_stops_there)
+TEST(check_of_a_plugin_that_never_returns_stops_there)
 {
     build("evil_scheme", "", "evil_scheme");
     shell_says(
@@ -423,11 +413,10 @@ START_TEST(check_of_a_plugin_that_never_returns_stops_there)
                "timeout 60 peat plugins check ./evil_load.so --timeout 2");
     assert_nothing_runs();
 }
-END_TEST
 
 /* ---- states ---- */
 
-START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
+TEST(refused_point_of_a_grid_is_skipped_and_listed)
 {
     static const struct expectation refused[] = {{"shape", "setup", "", NULL, NULL}};
     build("evil_scheme", "", "evil_scheme");
@@ -444,9 +433,8 @@ START_TEST(refused_point_of_a_grid_is_skipped_and_listed)
     ck_assert_ptr_nonnull(strstr(text_of(skipped->item[1], "label"), ".s1"));
     shell_says(0, "skipped: evil_scheme-does=shape-place=setup.sum.s0: ", "peat plan refused.yaml");
 }
-END_TEST
 
-START_TEST(grid_of_which_all_is_refused_is_a_mistake)
+TEST(grid_of_which_all_is_refused_is_a_mistake)
 {
     static const struct expectation refused[] = {{"shape", "setup", "", NULL, NULL}};
     build("evil_scheme", "", "evil_scheme");
@@ -455,9 +443,8 @@ START_TEST(grid_of_which_all_is_refused_is_a_mistake)
     shell_expect(2, "peat run refused.yaml");
     ck_assert_str_eq(shell.printed.text, "peat: refused.yaml:10:16: this cannot be\n");
 }
-END_TEST
 
-START_TEST(failed_cells_can_be_chosen_retried_and_stopped_at)
+TEST(failed_cells_can_be_chosen_retried_and_stopped_at)
 {
     static const struct expectation two[] = {{"segv", "bias", "", NULL, NULL},
                                              {"exit0", "bias", "", NULL, NULL}};
@@ -475,23 +462,9 @@ START_TEST(failed_cells_can_be_chosen_retried_and_stopped_at)
     shell_expect(0, "[ $(find runs/chosen -name end.json -newer before | wc -l) = 2 ]");
     ck_assert_int_eq(count_of(status_of("runs/chosen"), "crashed"), 2);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"isolation", open_shell, close_shell, .seconds = 240,
-                       .needs = "PEAT_SOURCE PEAT cc"},
-        TESTS(crimes_of_schemes_cost_their_own_cells, crimes_of_combines_cost_their_own_cells,
-              crimes_of_tasks_cost_their_own_cells, cells_that_stand_still_are_ended_and_say_where,
-              whole_run_goes_on_without_the_plugins_in_its_memory,
-              crime_in_setup_refuses_the_plan_with_one_line,
-              crime_on_loading_refuses_the_plan_with_one_line,
-              list_passes_over_a_plugin_that_dies_on_loading,
-              plugin_that_never_returns_ends_no_command_but_its_own_part,
-              check_of_a_plugin_that_never_returns_stops_there,
-              plugin_that_never_returns_costs_its_own_drawing,
-              refused_point_of_a_grid_is_skipped_and_listed,
-              grid_of_which_all_is_refused_is_a_mistake,
-              failed_cells_can_be_chosen_retried_and_stopped_at));
+    return run_tests((struct tests){"isolation", open_shell, close_shell, .seconds = 240,
+                                    .needs = "PEAT_SOURCE PEAT cc"});
 }

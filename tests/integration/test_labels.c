@@ -86,7 +86,7 @@ static void read_svg(const char *name, struct strbuf *texts)
 
 static const char *const kinds[] = {"curves", "bars", "length", "cost", "heatmap"};
 
-START_TEST(every_figure_shows_every_label_as_text)
+LOOP_TEST(every_figure_shows_every_label_as_text, 5)
 {
     struct strbuf texts;
     strbuf_init(&texts);
@@ -101,9 +101,8 @@ START_TEST(every_figure_shows_every_label_as_text)
     shell_expect(0, "peat plot %s --kind %s -o x.pdf && tail -c 6 x.pdf | grep -q EOF", m.dir,
                  kinds[_i]);
 }
-END_TEST
 
-START_TEST(the_page_shows_every_label_as_text)
+TEST(the_page_shows_every_label_as_text)
 {
     struct strbuf shown;
     size_t n;
@@ -115,9 +114,8 @@ START_TEST(the_page_shows_every_label_as_text)
     free(page);
     strbuf_release(&shown);
 }
-END_TEST
 
-START_TEST(every_table_shows_every_label_as_text)
+TEST(every_table_shows_every_label_as_text)
 {
     shell_expect(0, "peat results %s", m.dir);
     assert_shown(shell.printed.text);
@@ -137,7 +135,6 @@ START_TEST(every_table_shows_every_label_as_text)
         assert_has(shell.printed.text, cell);
     }
 }
-END_TEST
 
 /* A field of a line of csv, without its quotes. */
 static const char *read_field(const char *at, char *field)
@@ -152,7 +149,7 @@ static const char *read_field(const char *at, char *field)
     return at + 1;
 }
 
-START_TEST(data_formats_have_every_label)
+TEST(data_formats_have_every_label)
 {
     struct arena a;
     struct error err;
@@ -183,9 +180,8 @@ START_TEST(data_formats_have_every_label)
     }
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(empty_and_long_labels_are_drawn_and_cut)
+TEST(empty_and_long_labels_are_drawn_and_cut)
 {
     struct strbuf longest, texts;
     strbuf_init(&longest);
@@ -207,10 +203,9 @@ START_TEST(empty_and_long_labels_are_drawn_and_cut)
     strbuf_release(&longest);
     strbuf_release(&texts);
 }
-END_TEST
 
 /* Rows of one panel have no value at this length, as where tasks are mixed. */
-START_TEST(a_panel_without_values_is_drawn_empty)
+TEST(a_panel_without_values_is_drawn_empty)
 {
     static const char *const kind[] = {"bars", "length", "cost", "heatmap"};
     struct strbuf texts;
@@ -225,9 +220,8 @@ START_TEST(a_panel_without_values_is_drawn_empty)
     assert_has(texts.text, "no value\n");
     strbuf_release(&texts);
 }
-END_TEST
 
-START_TEST(no_value_at_all_is_said)
+TEST(no_value_at_all_is_said)
 {
     struct run_maker none;
     run_maker_open(&none, "grid");
@@ -238,10 +232,9 @@ START_TEST(no_value_at_all_is_said)
     shell_expect(0, "peat report %s -o r.html", none.dir);
     run_maker_close(&none);
 }
-END_TEST
 
 /* Numbers of any size: no line of 300 digits, and they are drawn. */
-START_TEST(numbers_of_any_size_keep_their_columns_and_are_drawn)
+TEST(numbers_of_any_size_keep_their_columns_and_are_drawn)
 {
     static const double sizes[] = {1e308, -1e308, 5e-324, 1e-300, 0.0, -0.0, 123456789012.0, 2.5};
     struct run_maker big;
@@ -267,15 +260,9 @@ START_TEST(numbers_of_any_size_keep_their_columns_and_are_drawn)
     shell_expect(0, "! grep -q '[0-9]\\{60\\}' r.html");
     run_maker_close(&big);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"labels", make_run, remove_run, .seconds = 120,
-                                   .needs = "python3-jinja2 python3-matplotlib",
-                                   .loops = LOOPS({every_figure_shows_every_label_as_text, 5})},
-                    TESTS(the_page_shows_every_label_as_text, every_table_shows_every_label_as_text,
-                          data_formats_have_every_label, empty_and_long_labels_are_drawn_and_cut,
-                          a_panel_without_values_is_drawn_empty, no_value_at_all_is_said,
-                          numbers_of_any_size_keep_their_columns_and_are_drawn));
+    return run_tests((struct tests){"labels", make_run, remove_run, .seconds = 120,
+                                    .needs = "python3-jinja2 python3-matplotlib"});
 }

@@ -24,14 +24,13 @@ static void open_large(void)
 }
 
 #if !defined(PEAT_SANITIZED)
-START_TEST(file_that_does_not_fit_into_memory_trains)
+TEST(file_that_does_not_fit_into_memory_trains)
 {
     shell_expect(0, "ulimit -d 614400; peat run x.yaml -o run");
     shell_says(0, "1 cell, 1 finished, 0 problems", "ulimit -d 614400; peat verify run");
     shell_expect(1,
                  "ulimit -d 614400; python3 -c 'open(\"large.bin\", \"rb\").read()' 2>/dev/null");
 }
-END_TEST
 #endif
 
 /* Large enough to be mapped. */
@@ -48,7 +47,7 @@ static void shrink(void)
 
 /* The cell trains until the file is written, wherever it is by then and whatever its times say; its
  * checkpoints are of the steps before. */
-START_TEST(write_into_mapped_data_ends_the_cell_with_its_name)
+TEST(write_into_mapped_data_ends_the_cell_with_its_name)
 {
 #define WRITE(file) "printf x | dd of=" file " conv=notrunc 2>/dev/null"
     static const char *const way[] = {
@@ -64,10 +63,9 @@ START_TEST(write_into_mapped_data_ends_the_cell_with_its_name)
         assert_printed("1 cell: 1 failed");
     }
 }
-END_TEST
 
 /* A page that was changed before can be changed again without a new time. */
-START_TEST(write_through_an_earlier_mapping_is_found_at_the_end)
+TEST(write_through_an_earlier_mapping_is_found_at_the_end)
 {
     shrink();
     shell_write("map.py", "import mmap, os, subprocess, sys, time\n"
@@ -83,25 +81,16 @@ START_TEST(write_through_an_earlier_mapping_is_found_at_the_end)
                "python3 map.py peat run x.yaml -o run train.steps=8000 2>&1");
     shell_expect(0, "[ ! -e run/cells/*/result.json ] && [ ! -e run/cells/*/ckpt/step-00008000 ]");
 }
-END_TEST
 
-START_TEST(mapped_data_may_be_moved_and_removed)
+TEST(mapped_data_may_be_moved_and_removed)
 {
     shrink();
     shell_run(MEANWHILE, "2000", "mv large.bin moved.bin; chmod 600 moved.bin; rm moved.bin");
     assert_printed("1 cell: 1 done");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"large_data", open_large, shell_close, .seconds = 60,
-                                   .needs = "PEAT_SOURCE python3"},
-                    TESTS(
-#if !defined(PEAT_SANITIZED)
-                        file_that_does_not_fit_into_memory_trains,
-#endif
-                        write_into_mapped_data_ends_the_cell_with_its_name,
-                        write_through_an_earlier_mapping_is_found_at_the_end,
-                        mapped_data_may_be_moved_and_removed));
+    return run_tests((struct tests){"large_data", open_large, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE python3"});
 }

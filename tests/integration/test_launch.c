@@ -76,7 +76,7 @@ static void assert_same_numbers(const char *one, const char *two)
 
 /* ---- the script ---- */
 
-START_TEST(dry_run_prints_the_scripts_and_makes_nothing)
+TEST(dry_run_prints_the_scripts_and_makes_nothing)
 {
     static const char *const expected[] = {
         "\n#!/bin/bash\n",
@@ -111,19 +111,17 @@ START_TEST(dry_run_prints_the_scripts_and_makes_nothing)
         assert_printed(expected[i]);
     shell_expect(0, "test $(ls | wc -l) = 3 && test ! -e calls");
 }
-END_TEST
 
 /* Half an hour is told two minutes before; two minutes a quarter before. */
-START_TEST(notice_is_a_part_of_short_times)
+TEST(notice_is_a_part_of_short_times)
 {
     shell_says(0, "#SBATCH --time=2\n#SBATCH --signal=B:USR1@30\n",
                "peat run grid.yaml -n --launcher slurm 'run.slurm={time: 61s}'");
     shell_says(0, "#SBATCH --array=0-5\n#SBATCH --signal=B:USR1@120\n",
                "peat run grid.yaml -n --launcher slurm");
 }
-END_TEST
 
-START_TEST(dry_run_counts_only_what_is_to_be_done)
+TEST(dry_run_counts_only_what_is_to_be_done)
 {
     shell_expect(0, "peat run grid.yaml --only 'none.*'");
     shell_says(0, "peat: 4 cells in 4 tasks would be submitted",
@@ -133,9 +131,8 @@ START_TEST(dry_run_counts_only_what_is_to_be_done)
     shell_says(0, "peat: 6 cells in 6 tasks would be submitted",
                "peat run grid.yaml -n --launcher slurm eval.lengths=64");
 }
-END_TEST
 
-START_TEST(what_slurm_can_not_do_is_refused)
+TEST(what_slurm_can_not_do_is_refused)
 {
     static const struct {
         const char *words, *said;
@@ -159,11 +156,10 @@ START_TEST(what_slurm_can_not_do_is_refused)
     }
     shell_expect(0, "test ! -e runs");
 }
-END_TEST
 
 /* ---- submitting, to the stand-in ---- */
 
-START_TEST(submitted_cells_give_the_table_of_a_local_run)
+TEST(submitted_cells_give_the_table_of_a_local_run)
 {
     shell_expect(0, "peat run grid.yaml -o local");
     shell_expect(0, STAND_IN
@@ -176,9 +172,8 @@ START_TEST(submitted_cells_give_the_table_of_a_local_run)
     shell_says(0, "2\n", "grep -c . calls");
     shell_expect(0, "grep -- '--dependency=afterany:7 .*/table.sbatch$' calls");
 }
-END_TEST
 
-START_TEST(submitted_cells_of_pytorch_give_the_table_of_a_local_run)
+TEST(submitted_cells_of_pytorch_give_the_table_of_a_local_run)
 {
 #define BY_TORCH "seeds=1 'position.scheme=[none, alibi]' run.engine=torch"
     if (!is_here("python3-torch"))
@@ -188,9 +183,8 @@ START_TEST(submitted_cells_of_pytorch_give_the_table_of_a_local_run)
     shell_expect(0, "grep -rq -- '--engine torch --device cpu ' far/slurm");
     assert_same_numbers("local", "far");
 }
-END_TEST
 
-START_TEST(nothing_left_submits_nothing_and_prints_the_table)
+TEST(nothing_left_submits_nothing_and_prints_the_table)
 {
     shell_expect(0, "peat run grid.yaml -o runs %s", one_cell);
     shell_says(0, "1 cell: 1 finished before",
@@ -198,9 +192,8 @@ START_TEST(nothing_left_submits_nothing_and_prints_the_table)
     assert_printed("bpb on the validation data (lower is better)");
     shell_expect(0, "test ! -e calls");
 }
-END_TEST
 
-START_TEST(submission_that_lives_is_refused_by_name)
+TEST(submission_that_lives_is_refused_by_name)
 {
     shell_expect(0, STAND_IN "peat run grid.yaml -o runs --launcher slurm %s", one_cell);
     shell_expect(2,
@@ -212,10 +205,9 @@ START_TEST(submission_that_lives_is_refused_by_name)
                      "it, or stop it with `scancel 7`\n");
     shell_expect(0, "GONE=1 " STAND_IN "peat run grid.yaml -o runs --launcher slurm %s", one_cell);
 }
-END_TEST
 
 /* What stands in a file is no option of a program. */
-START_TEST(array_that_is_no_job_number_reaches_no_program)
+TEST(array_that_is_no_job_number_reaches_no_program)
 {
     static const char *const array[] = {"--help", "7 8", "", "_7", "7;8"};
     shell_write("bin/squeue", "#!/bin/sh\ntouch asked\n");
@@ -228,9 +220,8 @@ START_TEST(array_that_is_no_job_number_reaches_no_program)
     }
     shell_expect(0, "test ! -e asked && test ! -e calls");
 }
-END_TEST
 
-START_TEST(nodes_of_several_kinds_are_mentioned_unless_one_is_chosen)
+TEST(nodes_of_several_kinds_are_mentioned_unless_one_is_chosen)
 {
     static const char dry[] = "PATH=$PWD/bin:$PATH peat run grid.yaml -n --launcher slurm";
     shell_write("bin/sinfo", "#!/bin/sh\necho \"$*\" > asked\nprintf \"$KINDS\"\n");
@@ -255,9 +246,8 @@ START_TEST(nodes_of_several_kinds_are_mentioned_unless_one_is_chosen)
     shell_says(2, "'constraint' in slurm may have letters, digits and ._-:&|*,()[], not ' '",
                "%s 'run.slurm={constraint: zen4 --help}'", dry);
 }
-END_TEST
 
-START_TEST(refused_submission_changes_no_cell)
+TEST(refused_submission_changes_no_cell)
 {
     shell_expect(0, "peat plan grid.yaml -o runs --write %s", one_cell);
     shell_expect(0, "for c in runs/cells/*/; do printf '{\"state\": \"crashed\", \"reason\": "
@@ -273,9 +263,8 @@ START_TEST(refused_submission_changes_no_cell)
                  one_cell);
     shell_says(0, "1 cell: 1 done", "peat status runs");
 }
-END_TEST
 
-START_TEST(missing_slurm_and_too_long_arrays_are_refused)
+TEST(missing_slurm_and_too_long_arrays_are_refused)
 {
     shell_says(2, "peat: there is no 'sbatch' here: is Slurm installed?\n",
                "peat plan grid.yaml -o runs --write seeds=1 && cp runs/plan.json . && "
@@ -287,11 +276,10 @@ START_TEST(missing_slurm_and_too_long_arrays_are_refused)
                STAND_IN "peat run grid.yaml -o runs --launcher slurm");
     shell_expect(0, "test ! -e calls");
 }
-END_TEST
 
 /* ---- peat cell ---- */
 
-START_TEST(ranges_and_names_give_the_table_of_a_run)
+TEST(ranges_and_names_give_the_table_of_a_run)
 {
     shell_expect(0, "peat run grid.yaml -o local");
     shell_expect(0, "peat plan grid.yaml -o by-cell --write --ids > ids");
@@ -301,10 +289,9 @@ START_TEST(ranges_and_names_give_the_table_of_a_run)
     shell_says(2, "cells go from 0 to 5, not from 4 to 6", "peat cell by-cell 4-6");
     shell_says(2, "did you mean 'none.-.s0'?", "peat cell by-cell nune.-.s0");
 }
-END_TEST
 
 /* The corpus of one cell has gone: it fails and the others do not. */
-START_TEST(failed_cell_costs_only_itself_and_can_be_skipped)
+TEST(failed_cell_costs_only_itself_and_can_be_skipped)
 {
     shell_expect(0, "cp text.txt other.txt; sed -i 's/^  position.scheme:.*/  task.path: "
                     "[other.txt, text.txt]/; /^report/d' grid.yaml");
@@ -316,9 +303,8 @@ START_TEST(failed_cell_costs_only_itself_and_can_be_skipped)
     shell_says(1, "is left as it is: failed", "peat cell runs 0-1 --skip-failed");
     shell_expect(0, "peat cell runs 0-1");
 }
-END_TEST
 
-START_TEST(shards_of_two_machines_merge_into_one_table)
+TEST(shards_of_two_machines_merge_into_one_table)
 {
     shell_expect(0, "peat run grid.yaml -o whole");
     shell_says(0, "3 cells: 3 done", "peat run grid.yaml -o one --shard 1/2");
@@ -332,23 +318,18 @@ START_TEST(shards_of_two_machines_merge_into_one_table)
                  "cd other && echo more >> text.txt && peat run grid.yaml -o ../two --shard 2/2");
     shell_says(2, "do not make one table: both have the row ", "peat results one two");
 }
-END_TEST
 
 /* ---- one cell, two processes ---- */
 
-#define UNTIL(condition)                                                                           \
-    "for i in $(seq 1200); do " condition " && break; sleep 0.05; done; " condition
-
-START_TEST(shard_without_cells_says_so)
+TEST(shard_without_cells_says_so)
 {
     shell_says(0, "peat: shard 7 of 9 has none of the 6 cells\n",
                "peat run grid.yaml --shard 7/9 2>&1");
     shell_says(0, "peat: shard 2 of 2 has none of the 1 cell\n",
                "peat run grid.yaml -o one --shard 2/2 %s 2>&1", one_cell);
 }
-END_TEST
 
-START_TEST(edited_configuration_is_told_from_changed_data)
+TEST(edited_configuration_is_told_from_changed_data)
 {
     shell_expect(0, "peat plan grid.yaml --write %s", one_cell);
     shell_expect(0, "cp -r runs/grid before && sed -i -z -e 's/\"batch\": 2/\"batch\": 3/' "
@@ -357,9 +338,8 @@ START_TEST(edited_configuration_is_told_from_changed_data)
     shell_expect(0, "rm -r runs/grid && mv before runs/grid && echo more >> text.txt");
     shell_says(1, "the data or a plugin has changed", "peat cell runs/grid 0");
 }
-END_TEST
 
-START_TEST(cell_that_runs_is_left_by_others)
+TEST(cell_that_runs_is_left_by_others)
 {
     shell_expect(0, "peat plan grid.yaml -o runs --write %s", slow_cell);
     shell_expect(0, "peat cell runs 0 --timeout 60 >said 2>&1 & echo $! > pid; " UNTIL(
@@ -371,11 +351,10 @@ START_TEST(cell_that_runs_is_left_by_others)
                     "done; test ! -e runs/cells/*/running.json");
     shell_says(0, "1 cell: 1 partial", "peat status runs");
 }
-END_TEST
 
 /* Batch systems send SIGTERM to every process of a job, so that a cell gets it twice: it still
  * saves where it is. */
-START_TEST(cell_told_twice_to_end_saves_where_it_is)
+TEST(cell_told_twice_to_end_saves_where_it_is)
 {
     shell_expect(0, "peat plan grid.yaml -o runs --write %s", slow_cell);
     shell_expect(130,
@@ -385,24 +364,8 @@ START_TEST(cell_told_twice_to_end_saves_where_it_is)
     shell_expect(0, "test -s runs/cells/*/ckpt/*/state.json || ls -R runs/cells");
     ck_assert_msg(!shell_printed("cells"), "%s", shell.printed.text);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"launch", open_grid, shell_close, .seconds = 120},
-        TESTS(dry_run_prints_the_scripts_and_makes_nothing, notice_is_a_part_of_short_times,
-              dry_run_counts_only_what_is_to_be_done, what_slurm_can_not_do_is_refused,
-              submitted_cells_give_the_table_of_a_local_run,
-              submitted_cells_of_pytorch_give_the_table_of_a_local_run,
-              nothing_left_submits_nothing_and_prints_the_table,
-              submission_that_lives_is_refused_by_name,
-              array_that_is_no_job_number_reaches_no_program,
-              nodes_of_several_kinds_are_mentioned_unless_one_is_chosen,
-              refused_submission_changes_no_cell, missing_slurm_and_too_long_arrays_are_refused,
-              ranges_and_names_give_the_table_of_a_run,
-              failed_cell_costs_only_itself_and_can_be_skipped,
-              shards_of_two_machines_merge_into_one_table, cell_that_runs_is_left_by_others,
-              shard_without_cells_says_so, edited_configuration_is_told_from_changed_data,
-              cell_told_twice_to_end_saves_where_it_is));
+    return run_tests((struct tests){"launch", open_grid, shell_close, .seconds = 120});
 }

@@ -35,7 +35,7 @@ static void open_experiment(void)
     shell_write("x.yaml", experiment);
 }
 
-START_TEST(rows_whose_claims_are_decided_stop)
+TEST(rows_whose_claims_are_decided_stop)
 {
     shell_says(0, "look 3 of 3, 12 seeds: 1 of 2 claims decided", "peat run x.yaml");
     assert_printed("look 1 of 3, 4 seeds: ");
@@ -59,9 +59,8 @@ START_TEST(rows_whose_claims_are_decided_stop)
                "sed -i 's/\"look\": 3/\"look\": 2/' runs/x/looks.json; peat "
                "verify runs/x");
 }
-END_TEST
 
-START_TEST(a_later_run_says_what_each_look_decided)
+TEST(a_later_run_says_what_each_look_decided)
 {
     for (int again = 0; again < 2; again++) {
         shell_says(0, "look 1 of 2, 2 seeds: 0 of 2 claims decided",
@@ -70,9 +69,8 @@ START_TEST(a_later_run_says_what_each_look_decided)
         assert_printed("look 2 of 2, 6 seeds: 1 of 2 claims decided");
     }
 }
-END_TEST
 
-START_TEST(a_run_that_is_interrupted_comes_to_the_same_cells_and_bits)
+TEST(a_run_that_is_interrupted_comes_to_the_same_cells_and_bits)
 {
     shell_expect(0, "peat run x.yaml -o whole && peat verify whole | grep ^hash > hash && cp "
                     "whole/looks.json .");
@@ -86,9 +84,8 @@ START_TEST(a_run_that_is_interrupted_comes_to_the_same_cells_and_bits)
     shell_expect(0, "peat plan parts/resolved.yaml --write -o again && grep sha256 "
                     "parts/claims.json > was && grep sha256 again/claims.json | cmp - was");
 }
-END_TEST
 
-START_TEST(a_plan_says_the_first_look_and_all_of_them)
+TEST(a_plan_says_the_first_look_and_all_of_them)
 {
     shell_says(0,
                "looks: claims are judged at 4, 8, 12 seeds, and rows whose claims are decided stop "
@@ -102,9 +99,8 @@ START_TEST(a_plan_says_the_first_look_and_all_of_them)
     shell_says(0, "claim kinds: 3 seeds can decide it (t)", "peat plan x.yaml seeds=3");
     shell_says(2, "option '--shard': seeds until claims need", "peat run x.yaml --shard 1/2");
 }
-END_TEST
 
-START_TEST(looks_go_with_best_over)
+TEST(looks_go_with_best_over)
 {
     shell_expect(0,
                  "sed -i -e 's/metric: loss/metric: loss, best_over: {axes: train.lr, choose: [0, "
@@ -115,14 +111,9 @@ START_TEST(looks_go_with_best_over)
     shell_expect(
         0, "ls runs/x/cells/none*.s5-*/result.json; ! ls runs/x/cells/none*.s6-*/result.json");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){
-            .subject = "looks", .open = open_experiment, .close = shell_close, .seconds = 120},
-        TESTS(rows_whose_claims_are_decided_stop, a_later_run_says_what_each_look_decided,
-              a_run_that_is_interrupted_comes_to_the_same_cells_and_bits,
-              a_plan_says_the_first_look_and_all_of_them, looks_go_with_best_over));
+    return run_tests((struct tests){
+        .subject = "looks", .open = open_experiment, .close = shell_close, .seconds = 120});
 }

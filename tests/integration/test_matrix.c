@@ -178,7 +178,7 @@ static void write_page(void)
     strbuf_release(&out);
 }
 
-START_TEST(every_scheme_trains_or_is_refused_with_a_reason_in_every_model)
+TEST(every_scheme_trains_or_is_refused_with_a_reason_in_every_model)
 {
     table.n = 0;
     list_schemes();
@@ -192,11 +192,9 @@ START_TEST(every_scheme_trains_or_is_refused_with_a_reason_in_every_model)
         "{ head -c 900 page.diff; echo \"cp $PEAT_BUILD/architectures.md docs/reference/\"; exit "
         "1; }");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"matrix", shell_open, shell_close, .seconds = 800,
-                                   .needs = "PEAT_SOURCE PEAT PEAT_BUILD"},
-                    TESTS(every_scheme_trains_or_is_refused_with_a_reason_in_every_model));
+    return run_tests((struct tests){"matrix", shell_open, shell_close, .seconds = 800,
+                                    .needs = "PEAT_SOURCE PEAT PEAT_BUILD"});
 }

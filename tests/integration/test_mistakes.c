@@ -46,7 +46,7 @@ static int count_lines(const char *text)
     return n;
 }
 
-START_TEST(every_mistake_is_one_line_and_no_other)
+LOOP_TEST(every_mistake_is_one_line_and_no_other, FILES)
 {
     int expected = 0;
     shell_write("e.yaml", files[_i].text);
@@ -60,9 +60,8 @@ START_TEST(every_mistake_is_one_line_and_no_other)
     ck_assert_msg(count_lines(shell.printed.text) == expected, "not %d lines:\n%s", expected,
                   shell.printed.text);
 }
-END_TEST
 
-START_TEST(words_are_told_all_at_once_too)
+TEST(words_are_told_all_at_once_too)
 {
     shell_write("e.yaml", "version: 1\nname: e\ndefaults: {task: copy}\n");
     shell_prints(2, "peat: command line:1: unknown key 'train.step'; did you mean 'train.steps'?",
@@ -71,7 +70,6 @@ START_TEST(words_are_told_all_at_once_too)
     ck_assert_int_eq(count_lines(shell.printed.text), 2);
     shell_prints(0, "e.yaml: ok, 2 cells, 2 seeds", "peat validate e.yaml seeds=2");
 }
-END_TEST
 
 /* ---- what people call plugins ---- */
 
@@ -86,13 +84,12 @@ static const char *const synonyms[][2] = {
 };
 enum { SYNONYMS = sizeof(synonyms) / sizeof(*synonyms) };
 
-START_TEST(what_people_call_a_plugin_is_answered_with_its_name)
+LOOP_TEST(what_people_call_a_plugin_is_answered_with_its_name, SYNONYMS)
 {
     shell_says(2, synonyms[_i][1], "peat plugins info %s", synonyms[_i][0]);
 }
-END_TEST
 
-START_TEST(a_file_is_answered_so_as_well)
+TEST(a_file_is_answered_so_as_well)
 {
     shell_write("e.yaml", "version: 1\nname: e\ndefaults: {task: copy}\n"
                           "matrix:\n  position.scheme: [none, rope]\n  position.combine: [add]\n");
@@ -101,18 +98,12 @@ START_TEST(a_file_is_answered_so_as_well)
     shell_prints(2, "peat: e.yaml:6:22: there is no combine 'add'; did you mean 'sum'?",
                  "peat validate e.yaml");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){.subject = "mistakes",
-                       .open = shell_open,
-                       .close = shell_close,
-                       .seconds = 60,
-                       .needs = "PEAT PEAT_SOURCE",
-                       .loops =
-                           LOOPS({every_mistake_is_one_line_and_no_other, FILES},
-                                 {what_people_call_a_plugin_is_answered_with_its_name, SYNONYMS})},
-        TESTS(words_are_told_all_at_once_too, a_file_is_answered_so_as_well));
+    return run_tests((struct tests){.subject = "mistakes",
+                                    .open = shell_open,
+                                    .close = shell_close,
+                                    .seconds = 60,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -12,7 +12,7 @@ static void open_text(void)
 
 #define SHORT "train.steps=2 eval.tokens=64 seeds=1"
 
-START_TEST(it_runs_as_it_is_with_and_without_a_text)
+TEST(it_runs_as_it_is_with_and_without_a_text)
 {
     shell_says(0, "peat run mine ", "peat new mine \"it's.txt\"");
     shell_says(0, "mine.yaml: ok, 18 cells, 3 seeds", "peat validate mine.yaml");
@@ -22,16 +22,14 @@ START_TEST(it_runs_as_it_is_with_and_without_a_text)
     shell_says(0, "wrote own.yaml; edit it, then\n  peat plan own ", "peat new own.yaml");
     shell_says(0, "own: ", "peat run own " SHORT " -q");
 }
-END_TEST
 
 /* Each section of an experiment is there, or is named, with a comment. */
-START_TEST(it_explains_itself)
+TEST(it_explains_itself)
 {
     shell_expect(0, "peat new mine \"it's.txt\"");
     shell_expect(0, "for k in defaults matrix seeds run report; do "
                     "grep -B1 \"^$k:\" mine.yaml | grep -q '#' || exit 1; done");
 }
-END_TEST
 
 static const struct {
     const char *command, *said;
@@ -44,13 +42,12 @@ static const struct {
 };
 enum { REFUSALS = sizeof(refusals) / sizeof(*refusals) };
 
-START_TEST(what_it_cannot_write_is_refused)
+LOOP_TEST(what_it_cannot_write_is_refused, REFUSALS)
 {
     shell_write("mine.yaml", "mine\n");
     shell_says(2, refusals[_i].said, "peat %s", refusals[_i].command);
     shell_expect(0, "test ! -e other.yaml && grep -qx mine mine.yaml");
 }
-END_TEST
 
 /* ---- lists of the command line ---- */
 
@@ -74,7 +71,7 @@ static const struct {
 };
 enum { LISTS = sizeof(lists) / sizeof(*lists) };
 
-START_TEST(a_list_is_an_axis_unless_the_setting_is_a_list)
+LOOP_TEST(a_list_is_an_axis_unless_the_setting_is_a_list, LISTS)
 {
     shell_expect(0, "peat new mine \"it's.txt\" && cp \"it's.txt\" more.txt");
     shell_says(0, lists[_i].label, "peat plan mine seeds=1 report=null --ids %s", lists[_i].words);
@@ -84,21 +81,19 @@ START_TEST(a_list_is_an_axis_unless_the_setting_is_a_list)
              lists[_i].cells == 1 ? "" : "s");
     assert_printed(count);
 }
-END_TEST
 
 /* The directory keeps the axis: without the word the run goes on with it. */
-START_TEST(a_run_keeps_the_axis)
+TEST(a_run_keeps_the_axis)
 {
     shell_expect(0, "peat new mine && peat run mine " SHORT " 'train.lr=[1e-3, 2e-3]' -q");
     shell_says(0, "1e-3", "peat run runs/mine -q");
     assert_printed("2e-3");
     shell_says(0, "12 done", "peat status mine");
 }
-END_TEST
 
 /* ---- which of them ---- */
 
-START_TEST(a_dry_run_shows_the_cells_that_would_run)
+TEST(a_dry_run_shows_the_cells_that_would_run)
 {
     shell_expect(0, "peat new mine");
     shell_says(0, "\n3 of 18 cells; 3 todo\n", "peat run mine -n --only 'rotary*'");
@@ -109,18 +104,12 @@ START_TEST(a_dry_run_shows_the_cells_that_would_run)
     shell_says(0, "\n18 cells: 6 rows x 3 seeds; 18 todo\n", "peat run mine -n");
     ck_assert(!shell_has("runs"));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){.subject = "new",
-                       .open = open_text,
-                       .close = shell_close,
-                       .seconds = 120,
-                       .needs = "PEAT PEAT_SOURCE",
-                       .loops = LOOPS({what_it_cannot_write_is_refused, REFUSALS},
-                                      {a_list_is_an_axis_unless_the_setting_is_a_list, LISTS})},
-        TESTS(it_runs_as_it_is_with_and_without_a_text, it_explains_itself, a_run_keeps_the_axis,
-              a_dry_run_shows_the_cells_that_would_run));
+    return run_tests((struct tests){.subject = "new",
+                                    .open = open_text,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

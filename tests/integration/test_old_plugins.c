@@ -36,7 +36,7 @@ static void open_experiments(void)
     write_experiment("old.yaml", "./copy.so", "./rotary.so", "./gate_scalar.so");
 }
 
-START_TEST(old_binaries_of_each_kind_give_the_bits_of_todays)
+TEST(old_binaries_of_each_kind_give_the_bits_of_todays)
 {
     shell_expect(0, "peat run new.yaml -o new && peat run old.yaml -o old");
     shell_expect(0, "grep -ho '\"weights_hash\": *\"[0-9a-f]*\"' new/cells/*/result.json >hashes");
@@ -44,36 +44,30 @@ START_TEST(old_binaries_of_each_kind_give_the_bits_of_todays)
     shell_expect(0, "grep -ho '\"weights_hash\": *\"[0-9a-f]*\"' old/cells/*/result.json | "
                     "diff hashes -");
 }
-END_TEST
 
-START_TEST(old_binaries_pass_the_check)
+LOOP_TEST(old_binaries_pass_the_check, 3)
 {
     shell_expect(0, "peat plugins check ./%s.so",
                  (const char *const[]){"rotary", "gate_scalar", "copy"}[_i]);
 }
-END_TEST
 
 /* A task that knows of no test part is refused, and says which setting runs it. */
-START_TEST(an_old_task_has_no_test_part)
+TEST(an_old_task_has_no_test_part)
 {
     shell_expect(0, "sed -i 's/version: 1/version: 2/' old.yaml");
     shell_says(2, "task 'copy' has no test part: eval.test must be 0, not 0.5",
                "peat validate old.yaml");
     shell_expect(0, "peat validate old.yaml eval.test=0");
 }
-END_TEST
 
 int main(void)
 {
 #ifndef __x86_64__
     return skip_all("the old binaries are for x86-64, and this machine is not");
 #endif
-    return run_list(
-        (struct tests){.subject = "old_plugins",
-                       .open = open_experiments,
-                       .close = shell_close,
-                       .seconds = 120,
-                       .needs = "PEAT PEAT_SOURCE",
-                       .loops = LOOPS({old_binaries_pass_the_check, 3})},
-        TESTS(old_binaries_of_each_kind_give_the_bits_of_todays, an_old_task_has_no_test_part));
+    return run_tests((struct tests){.subject = "old_plugins",
+                                    .open = open_experiments,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -31,22 +31,20 @@ static void open_runs(void)
                      runs[i].commit, runs[i].archive, runs[i].name, runs[i].commit);
 }
 
-START_TEST(old_run_has_the_table_that_its_version_printed)
+LOOP_TEST(old_run_has_the_table_that_its_version_printed, RUNS)
 {
     const char *dir = runs[_i].commit;
     shell_expect(0, "peat results %s --format csv --columns $(head -n 1 %s.csv) | diff %s.csv -",
                  dir, dir, dir);
 }
-END_TEST
 
-START_TEST(old_run_is_verified_and_has_its_hash)
+LOOP_TEST(old_run_is_verified_and_has_its_hash, RUNS)
 {
     shell_says(0, runs[_i].hash, "peat verify %s", runs[_i].commit);
     assert_printed(" 0 problems");
 }
-END_TEST
 
-START_TEST(old_run_is_read_by_every_verb)
+LOOP_TEST(old_run_is_read_by_every_verb, RUNS)
 {
     const char *dir = runs[_i].commit;
     shell_says(0, " done", "peat status %s", dir);
@@ -56,18 +54,16 @@ START_TEST(old_run_is_read_by_every_verb)
         shell_expect(0, "peat plot %s --kind bars -o figure.svg", dir);
     shell_expect(0, "peat bundle %s -o again.tar.gz && tar tf again.tar.gz >/dev/null", dir);
 }
-END_TEST
 
 /* Bits that were made in another order of sums cannot come again; values do. */
-START_TEST(old_cells_are_trained_again_to_nearly_the_same_values)
+LOOP_TEST(old_cells_are_trained_again_to_nearly_the_same_values, RUNS)
 {
     shell_says(0, ": close: another arithmetic; its values differ by ",
                "peat verify %s --retrain 1 --seed 1", runs[_i].commit);
     assert_printed("retrained with seed 1: 0 the same, 1 close\n");
 }
-END_TEST
 
-START_TEST(old_cells_are_not_trained_on_in_another_arithmetic)
+TEST(old_cells_are_not_trained_on_in_another_arithmetic)
 {
     shell_expect(0, "c=$(basename %s/cells/*s0*) && rm %s/cells/$c/result.json && echo $c >cell",
                  runs[0].commit, runs[0].commit);
@@ -76,10 +72,9 @@ START_TEST(old_cells_are_not_trained_on_in_another_arithmetic)
                "peat cell %s $(cat cell); cat %s/cells/$(cat cell)/log.txt; exit 1", runs[0].commit,
                runs[0].commit);
 }
-END_TEST
 
 /* A value of the table is of the files, and not of the test. */
-START_TEST(changed_old_run_is_seen)
+TEST(changed_old_run_is_seen)
 {
     shell_expect(
         0, "sed -i '0,/\"value\": [0-9.]*/s//\"value\": 0.5/' 6c1f1fa/cells/learned*/result.json");
@@ -87,20 +82,12 @@ START_TEST(changed_old_run_is_seen)
                     "diff -q 6c1f1fa.csv -");
     shell_expect(1, "peat verify 6c1f1fa");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){.subject = "old_runs",
-                       .open = open_runs,
-                       .close = shell_close,
-                       .seconds = 60,
-                       .needs = "PEAT PEAT_SOURCE tar xz",
-                       .loops =
-                           LOOPS({old_run_has_the_table_that_its_version_printed, RUNS},
-                                 {old_run_is_verified_and_has_its_hash, RUNS},
-                                 {old_run_is_read_by_every_verb, RUNS},
-                                 {old_cells_are_trained_again_to_nearly_the_same_values, RUNS})},
-        TESTS(changed_old_run_is_seen, old_cells_are_not_trained_on_in_another_arithmetic));
+    return run_tests((struct tests){.subject = "old_runs",
+                                    .open = open_runs,
+                                    .close = shell_close,
+                                    .seconds = 60,
+                                    .needs = "PEAT PEAT_SOURCE tar xz"});
 }

@@ -32,7 +32,7 @@ static const char mean[] =
     "awk -F, -v s=$1 -v p=$2 -v l=$3 '$1 == s && $2 == \"bpb\" && $3 == p && "
     "$4 == l { n++; x += $5 } END { printf \"%.3f\\n\", x / n }'; }; ";
 
-START_TEST(the_test_part_is_evaluated_once_and_reported)
+TEST(the_test_part_is_evaluated_once_and_reported)
 {
     shell_expect(0, "peat run x.yaml");
     assert_printed("x: bpb on the test part (lower is better)");
@@ -55,9 +55,8 @@ START_TEST(the_test_part_is_evaluated_once_and_reported)
     shell_says(0, "16 tokens (lower is better)",
                "peat plot runs/x --kind curves -o x.svg; cat x.svg");
 }
-END_TEST
 
-START_TEST(a_file_of_version_1_keeps_its_meaning_and_its_cells)
+TEST(a_file_of_version_1_keeps_its_meaning_and_its_cells)
 {
     shell_expect(0, "peat run x.yaml version=1 -o one");
     assert_printed("x: bpb on the validation data (lower is better)");
@@ -75,10 +74,9 @@ START_TEST(a_file_of_version_1_keeps_its_meaning_and_its_cells)
                "second on all held-out data",
                "peat results one two");
 }
-END_TEST
 
 /* The choice is that of the validation part, whose mean is printed. */
-START_TEST(what_is_chosen_is_chosen_on_the_validation_part)
+TEST(what_is_chosen_is_chosen_on_the_validation_part)
 {
     shell_expect(
         0, "sed -i 's/^report:.*/report: {best_over: {axes: train.lr, choose: 0, length: 16}}/; "
@@ -92,20 +90,18 @@ START_TEST(what_is_chosen_is_chosen_on_the_validation_part)
            "$5 == \"valid\" && $6 == 16 { printf \"(bpb %%.4g over\\n\", $7 }' > value; "
            "test -s value && grep -qFf value said");
 }
-END_TEST
 
 /* A result that is lost is made again from the final weights, test part included. */
-START_TEST(a_cell_is_tested_again_to_the_same_bits)
+TEST(a_cell_is_tested_again_to_the_same_bits)
 {
     shell_expect(0, "peat run x.yaml && peat verify runs/x | grep ^hash > before");
     shell_expect(0, "rm runs/x/cells/rotary*s1*/result.json && peat run x.yaml");
     shell_expect(0, "peat verify runs/x | grep ^hash | cmp - before");
     shell_says(0, "0 problems", "peat verify runs/x --retrain 1");
 }
-END_TEST
 
 /* It stops where the validation part says, whatever the test part would. */
-START_TEST(patience_sees_the_validation_part)
+TEST(patience_sees_the_validation_part)
 {
     shell_expect(0, "peat run x.yaml train.patience=1 train.lr=1 eval.every=2 train.steps=40");
     shell_says(0, "1\n",
@@ -117,7 +113,6 @@ START_TEST(patience_sees_the_validation_part)
            "grep -o '\"value\":[0-9.]*' | cut -d: -f2 | awk '{ x[NR] = $1 } END { "
            "for (i = 2; i < NR; i++) if (x[i] >= x[i - 1]) exit 1; exit x[NR] < x[NR - 1] }'");
 }
-END_TEST
 
 /* The formulas of the guide in NumPy, from what `peat results` gives of each seed and stretch. */
 static const char recompute[] =
@@ -149,7 +144,7 @@ static const char recompute[] =
     "    n += J\n"
     "assert n == 32 + 16, n\n";
 
-START_TEST(differences_have_an_interval_over_seeds_and_text)
+TEST(differences_have_an_interval_over_seeds_and_text)
 {
     shell_write("recompute.py", recompute);
     shell_expect(0, "sed -i 's/direction: equal, margin: 1}/direction: equal, margin: 1, sampled: "
@@ -169,15 +164,8 @@ START_TEST(differences_have_an_interval_over_seeds_and_text)
     shell_says(2, "'sampled: seeds_and_text' needs a test part, and row '",
                "peat validate x.yaml version=1");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"parts", open_experiment, shell_close, .seconds = 300},
-                    TESTS(the_test_part_is_evaluated_once_and_reported,
-                          a_file_of_version_1_keeps_its_meaning_and_its_cells,
-                          what_is_chosen_is_chosen_on_the_validation_part,
-                          a_cell_is_tested_again_to_the_same_bits,
-                          patience_sees_the_validation_part,
-                          differences_have_an_interval_over_seeds_and_text));
+    return run_tests((struct tests){"parts", open_experiment, shell_close, .seconds = 300});
 }

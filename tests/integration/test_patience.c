@@ -24,7 +24,7 @@ static void open_experiment(void)
     shell_write("x.yaml", experiment);
 }
 
-START_TEST(a_cell_stops_after_so_many_evaluations_without_a_better_one)
+TEST(a_cell_stops_after_so_many_evaluations_without_a_better_one)
 {
     shell_expect(0, "peat run x.yaml");
     shell_says(0, "\"steps\": 8,\n  \"stopped\": true", "cat runs/x/cells/none*3.s0*/result.json");
@@ -35,9 +35,8 @@ START_TEST(a_cell_stops_after_so_many_evaluations_without_a_better_one)
     shell_says(0, "8 finished before", "peat run x.yaml");
     shell_says(0, "2 the same", "peat verify runs/x --retrain 2 --seed 3");
 }
-END_TEST
 
-START_TEST(the_table_names_the_step_and_compares_with_no_row_that_did_not_stop)
+TEST(the_table_names_the_step_and_compares_with_no_row_that_did_not_stop)
 {
     shell_says(0, "stopped: cells that train.patience ended before their last step",
                "peat run x.yaml -q && peat results runs/x --notes");
@@ -52,9 +51,8 @@ START_TEST(the_table_names_the_step_and_compares_with_no_row_that_did_not_stop)
     shell_expect(0, "peat results runs/x --mix-stopped");
     ck_assert(!shell_printed("refused"));
 }
-END_TEST
 
-START_TEST(a_cell_without_patience_is_the_cell_that_it_was)
+TEST(a_cell_without_patience_is_the_cell_that_it_was)
 {
     shell_expect(0, "peat plan x.yaml 'train.patience=[0]' --json | grep '\"hash\"' > with");
     shell_expect(
@@ -62,25 +60,21 @@ START_TEST(a_cell_without_patience_is_the_cell_that_it_was)
     shell_expect(0, "cmp with without");
     shell_expect(0, "peat run x.yaml && ! grep -r patience runs/x/cells/*/config.json");
 }
-END_TEST
 
-START_TEST(what_decides_when_it_stops_makes_another_cell)
+TEST(what_decides_when_it_stops_makes_another_cell)
 {
     shell_expect(
         0, "peat plan x.yaml --ids | sort > one; peat plan x.yaml eval.every=4 --ids | sort > two");
     shell_says(0, "4\n", "comm -12 one two | wc -l");
 }
-END_TEST
 
-START_TEST(an_interrupted_cell_stops_at_the_same_step_with_the_same_bits)
+TEST(an_interrupted_cell_stops_at_the_same_step_with_the_same_bits)
 {
     shell_expect(0, "sed -i '/matrix/,$d' x.yaml && "
                     "echo 'run: {checkpoint: {every: 500}}' >> x.yaml");
 #define LONG "train.steps=100000 train.patience=9 eval.every=500"
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
-                    "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
-                    "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
     shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_says(0, "\"steps\": 5000,\n  \"stopped\": true", "cat cut/cells/*/result.json");
@@ -88,9 +82,8 @@ START_TEST(an_interrupted_cell_stops_at_the_same_step_with_the_same_bits)
     shell_expect(0, "cmp whole/cells/*/ckpt/*/model.safetensors "
                     "cut/cells/*/ckpt/*/model.safetensors");
 }
-END_TEST
 
-START_TEST(a_result_that_was_lost_is_made_again_without_training)
+TEST(a_result_that_was_lost_is_made_again_without_training)
 {
     shell_expect(0, "peat run x.yaml --only 'none.*3.s0'");
     shell_expect(0,
@@ -100,15 +93,8 @@ START_TEST(a_result_that_was_lost_is_made_again_without_training)
         0, "grep -e weights_hash -e '\"steps\"' was > a; "
            "grep -e weights_hash -e '\"steps\"' runs/x/cells/none*3.s0*/result.json > b; cmp a b");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"patience", open_experiment, shell_close, .seconds = 120},
-                    TESTS(a_cell_stops_after_so_many_evaluations_without_a_better_one,
-                          the_table_names_the_step_and_compares_with_no_row_that_did_not_stop,
-                          a_cell_without_patience_is_the_cell_that_it_was,
-                          what_decides_when_it_stops_makes_another_cell,
-                          an_interrupted_cell_stops_at_the_same_step_with_the_same_bits,
-                          a_result_that_was_lost_is_made_again_without_training));
+    return run_tests((struct tests){"patience", open_experiment, shell_close, .seconds = 120});
 }

@@ -80,7 +80,7 @@ static const struct {
 };
 enum { ROWS = sizeof(rows) / sizeof(*rows) };
 
-START_TEST(each_place_in_a_run_directory_is_refused_by_name)
+LOOP_TEST(each_place_in_a_run_directory_is_refused_by_name, ROWS)
 {
     const char *base = strrchr(rows[_i].place, '/');
     base = base ? base + 1 : rows[_i].place;
@@ -92,7 +92,6 @@ START_TEST(each_place_in_a_run_directory_is_refused_by_name)
         assert_printed(base);
     }
 }
-END_TEST
 
 /* ---- every verb with every place ---- */
 
@@ -114,7 +113,7 @@ static const char sweep[] =
     "done\n"
     "echo $n commands\n";
 
-START_TEST(no_command_waits_at_any_place)
+TEST(no_command_waits_at_any_place)
 {
     shell_write("verbs", "done status trial\n"
                          "done results trial\n"
@@ -131,7 +130,6 @@ START_TEST(no_command_waits_at_any_place)
     shell_write("sweep.sh", sweep);
     shell_says(0, "216 commands", LIMITED "sh sweep.sh");
 }
-END_TEST
 
 /* ---- what the user names ---- */
 
@@ -152,7 +150,7 @@ static const struct {
 };
 enum { NAMED = sizeof(named) / sizeof(*named) };
 
-START_TEST(experiments_data_and_plugins_are_refused_by_name)
+LOOP_TEST(experiments_data_and_plugins_are_refused_by_name, NAMED)
 {
     for (int k = 0; k < KINDS; k++) {
         shell_expect(0, "rm -rf strange; set -- strange; %s", kinds[k].make);
@@ -162,9 +160,8 @@ START_TEST(experiments_data_and_plugins_are_refused_by_name)
         shell_expect(0, "test ! -e out");
     }
 }
-END_TEST
 
-START_TEST(what_the_shell_has_opened_is_read_to_its_end_and_limit)
+TEST(what_the_shell_has_opened_is_read_to_its_end_and_limit)
 {
     shell_says(0, "1 cell", LIMITED "cat e.yaml | peat validate /dev/stdin task.path=$PWD/data");
     shell_says(0, "1 cell", LIMITED "peat validate /dev/stdin task.path=$PWD/data < e.yaml");
@@ -175,11 +172,10 @@ START_TEST(what_the_shell_has_opened_is_read_to_its_end_and_limit)
     shell_says(2, "is a device", LIMITED "peat plan e.yaml task.path=/dev/urandom");
     shell_says(2, "/dev/stdin", LIMITED "true | peat plan e.yaml task.path=/dev/stdin");
 }
-END_TEST
 
 /* ---- where the user lets write ---- */
 
-START_TEST(output_goes_where_the_name_leads)
+TEST(output_goes_where_the_name_leads)
 {
     shell_expect(0,
                  LIMITED "peat results done -f csv -o plain && peat results done -f csv > direct "
@@ -196,9 +192,8 @@ START_TEST(output_goes_where_the_name_leads)
     shell_says(2, "levels of symbolic links", LIMITED "ln -s loop loop; peat results done -o loop");
     shell_says(2, "nobody reads from this pipe", LIMITED "peat results done -o pipe");
 }
-END_TEST
 
-START_TEST(figures_are_whole_and_leave_what_is_there_alone)
+TEST(figures_are_whole_and_leave_what_is_there_alone)
 {
     shell_expect(0, LIMITED "ln -s there.svg f.svg && peat plot done -k bars -o f.svg && "
                             "test -L f.svg && grep -q '</svg>' there.svg");
@@ -207,7 +202,6 @@ START_TEST(figures_are_whole_and_leave_what_is_there_alone)
     shell_says(2, "is a symbolic link", LIMITED "peat plot copy -k bars");
     shell_expect(0, "sha256sum -c --quiet sums");
 }
-END_TEST
 
 /* ---- copies made of links ---- */
 
@@ -229,7 +223,7 @@ static const char links[] =
     "  snapshot original | diff was - || { echo \"without $remove:\"; cat said; exit 5; }\n"
     "done\n";
 
-START_TEST(work_in_a_copy_of_links_never_changes_the_original)
+TEST(work_in_a_copy_of_links_never_changes_the_original)
 {
     shell_write("links.sh", links);
     shell_expect(0, LIMITED "sh -x links.sh done");
@@ -242,15 +236,9 @@ START_TEST(work_in_a_copy_of_links_never_changes_the_original)
                LIMITED "peat run e.yaml -o copy");
     shell_expect(0, LIMITED "rm -rf copy && cp -rL done copy && peat run e.yaml -o copy");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"places", open_runs, shell_close, .seconds = 800, .needs = "timeout mkfifo",
-                       .loops = LOOPS({each_place_in_a_run_directory_is_refused_by_name, ROWS},
-                                      {experiments_data_and_plugins_are_refused_by_name, NAMED})},
-        TESTS(no_command_waits_at_any_place, what_the_shell_has_opened_is_read_to_its_end_and_limit,
-              output_goes_where_the_name_leads, figures_are_whole_and_leave_what_is_there_alone,
-              work_in_a_copy_of_links_never_changes_the_original));
+    return run_tests((struct tests){"places", open_runs, shell_close, .seconds = 800,
+                                    .needs = "timeout mkfifo"});
 }

@@ -69,7 +69,7 @@ static const struct undeclared {
     {"IN_ENCODE", TOKEN, "PEAT_NEED_TOKENS (token)"},
 };
 
-START_TEST(what_a_scheme_does_not_declare_is_named_where_it_is_missing)
+LOOP_TEST(what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8)
 {
     const struct undeclared *u = &undeclared[_i];
     build_rash(u->in, u->crime);
@@ -77,7 +77,6 @@ START_TEST(what_a_scheme_does_not_declare_is_named_where_it_is_missing)
     assert_printed("rash");
     shell_says(1, u->flag, "peat plugins check ./rash.so --only finite");
 }
-END_TEST
 
 static const char experiment[] = "version: 1\n"
                                  "name: e\n"
@@ -88,7 +87,7 @@ static const char experiment[] = "version: 1\n"
                                  "  train: {steps: 2, batch: 2, seq_len: 7}\n"
                                  "  eval: {tokens: 64}\n";
 
-START_TEST(a_plugin_that_hides_an_installed_one_is_named)
+TEST(a_plugin_that_hides_an_installed_one_is_named)
 {
     shell_expect(
         0, "mkdir -p mine/task && cp \"$(find \"$PEAT_BUILD\"/lib* -name copy.so)\" mine/task");
@@ -101,9 +100,8 @@ START_TEST(a_plugin_that_hides_an_installed_one_is_named)
     shell_says(0, "warning: there is a task 'copy' already", "peat plugins new copy -k task");
     shell_expect(1, "peat plan e.yaml | grep warning");
 }
-END_TEST
 
-START_TEST(a_file_of_c_is_built_with_the_headers_of_the_program)
+TEST(a_file_of_c_is_built_with_the_headers_of_the_program)
 {
     shell_expect(0, "cp \"$PEAT_SOURCE\"/plugins/template/scheme/my_scheme.c .");
     shell_says(0, "wrote my_scheme.so; check it with: peat plugins check ./my_scheme.so\n",
@@ -115,15 +113,13 @@ START_TEST(a_file_of_c_is_built_with_the_headers_of_the_program)
     shell_says(2, "'no' is not a file of C (.c) or C++ (.cc)", "peat plugins build no");
     shell_says(1, "the compiler 'nocc' is not installed", "CC=nocc peat plugins build e.c");
 }
-END_TEST
 
-START_TEST(drawn_cases_know_the_files_of_a_task)
+TEST(drawn_cases_know_the_files_of_a_task)
 {
     shell_says(0, "passed   cases", "peat plugins check text --thorough --seconds 1 --seed 1");
 }
-END_TEST
 
-START_TEST(a_crash_names_its_hook_in_every_command)
+TEST(a_crash_names_its_hook_in_every_command)
 {
     build_rash("IN_ENCODE", "*(peat_node *volatile *)0");
     shell_write("e.yaml", experiment);
@@ -142,10 +138,9 @@ START_TEST(a_crash_names_its_hook_in_every_command)
     shell_run("peat plan e.yaml");
     assert_printed("encode");
 }
-END_TEST
 
 /* It lives until the cell was trained. */
-START_TEST(a_crash_names_its_hook_in_runs_and_diagnoses)
+TEST(a_crash_names_its_hook_in_runs_and_diagnoses)
 {
     static const char later[] =
         "access(\"rash\", F_OK) == 0 ? *(peat_node *volatile *)0 : peat_rows(c, c->q, c->d, row)";
@@ -164,9 +159,8 @@ START_TEST(a_crash_names_its_hook_in_runs_and_diagnoses)
         shell_says(2, "'rash' (", "peat %s", looks[i]);
     assert_printed("in its encode");
 }
-END_TEST
 
-START_TEST(a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does)
+TEST(a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does)
 {
     build_rash("IN_ENCODE", "peat_rows(c, c->q, c->d, row)");
     shell_write("e.yaml", experiment);
@@ -186,10 +180,9 @@ START_TEST(a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does)
     shell_says(1, "failed   abi                     it imports 'rand'",
                "peat plugins check ./rash.so --only abi");
 }
-END_TEST
 
 /* What the file says of its compiler decides which of the two it was. */
-START_TEST(a_run_says_what_is_new_in_a_plugin_that_was_built_again)
+TEST(a_run_says_what_is_new_in_a_plugin_that_was_built_again)
 {
     shell_expect(0, "peat plugins new mine --kind scheme && cd mine && peat plugins build mine.c");
     shell_write("e.yaml", "version: 2\nname: e\ndefaults:\n  task: {plugin: copy, symbols: 4}\n"
@@ -205,17 +198,15 @@ START_TEST(a_run_says_what_is_new_in_a_plugin_that_was_built_again)
                "peat run e.yaml");
     shell_says(0, ": train.steps is not what it was", "peat run e.yaml train.steps=2");
 }
-END_TEST
 
-START_TEST(legal_shapes_are_listed)
+TEST(legal_shapes_are_listed)
 {
     build_rash("IN_BIAS", "peat_fill(c, 4, (int64_t[]){1, 1, 1, 3}, peat_scratch(c, 3))");
     shell_says(1, "the hook returned shape [1, 1, 1, 3], expected [1|",
                "peat plugins check ./rash.so --only finite");
 }
-END_TEST
 
-START_TEST(one_mistake_and_one_reason_are_said_once)
+TEST(one_mistake_and_one_reason_are_said_once)
 {
     build_rash("IN_BIAS", "flat(c, c->x_q)");
     shell_expect(1, "peat plugins check ./rash.so >out");
@@ -240,9 +231,8 @@ START_TEST(one_mistake_and_one_reason_are_said_once)
     shell_expect(0, "test $(grep -c 'skipped .*rotary' out) = 1");
     shell_says(0, " and 5 more", "cat out");
 }
-END_TEST
 
-START_TEST(reference_pages_quote_what_a_plugin_says)
+TEST(reference_pages_quote_what_a_plugin_says)
 {
     build_rash("IN_ENCODE", "peat_rows(c, c->q, c->d, row)");
     shell_expect(0, "mkdir odd && LC_ALL=C sed 's/asks for nothing/<b> \\x1b[31m|[a](b)/' rash.so "
@@ -250,23 +240,13 @@ START_TEST(reference_pages_quote_what_a_plugin_says)
                     "\"$PEAT_SOURCE\"/docs/reference.py pages pages");
     shell_says(0, "\\<b> \\x1b[31m\\|[a]\\(b). [More](", "cat pages/schemes.md");
 }
-END_TEST
 
 int main(void)
 {
     shell_keep_signals();
-    return run_list(
-        (struct tests){.subject = "plugin_messages",
-                       .open = shell_open,
-                       .close = shell_close,
-                       .seconds = 120,
-                       .needs = "PEAT PEAT_SOURCE cc python3",
-                       .loops =
-                           LOOPS({what_a_scheme_does_not_declare_is_named_where_it_is_missing, 8})},
-        TESTS(a_plugin_that_hides_an_installed_one_is_named, drawn_cases_know_the_files_of_a_task,
-              a_file_of_c_is_built_with_the_headers_of_the_program,
-              a_crash_names_its_hook_in_every_command, a_crash_names_its_hook_in_runs_and_diagnoses,
-              a_run_checks_no_plugin_and_refuses_what_it_imports_as_the_check_does,
-              a_run_says_what_is_new_in_a_plugin_that_was_built_again, legal_shapes_are_listed,
-              one_mistake_and_one_reason_are_said_once, reference_pages_quote_what_a_plugin_says));
+    return run_tests((struct tests){.subject = "plugin_messages",
+                                    .open = shell_open,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE cc python3"});
 }

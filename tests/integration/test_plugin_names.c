@@ -36,7 +36,7 @@ static void open_plugins(void)
                                "    - [./a/one.so, {plugin: learned, label: table}]\n");
 }
 
-START_TEST(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere)
+TEST(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere)
 {
     shell_expect(0, "peat run e.yaml -o run");
     shell_expect(0, "ls run/cells");
@@ -56,9 +56,8 @@ START_TEST(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere)
     shell_says(0, "1 cell", "peat run e.yaml -o other --only 'slopes.*'");
     shell_expect(0, "test $(ls other/cells/*/result.json | wc -l) = 1");
 }
-END_TEST
 
-START_TEST(a_task_by_path_is_called_by_its_name_too)
+TEST(a_task_by_path_is_called_by_its_name_too)
 {
     shell_expect(0, "cp \"$PEAT_BUILD\"/lib/peat/plugins-*/task/reverse.so a/four.so");
     write_experiment("t.yaml", "matrix:\n"
@@ -68,10 +67,9 @@ START_TEST(a_task_by_path_is_called_by_its_name_too)
     assert_printed("none.-.reverse.s0-");
     assert_lacks(shell.printed.text, ".so");
 }
-END_TEST
 
 /* As in tables and as in names of cells, and the path that stands in the file. */
-START_TEST(labels_may_be_spelled_in_either_way)
+TEST(labels_may_be_spelled_in_either_way)
 {
     shell_expect(0, "peat run e.yaml -o run");
     shell_expect(0, "peat compare run 'rotary(base=500)' none >one");
@@ -98,9 +96,8 @@ START_TEST(labels_may_be_spelled_in_either_way)
         strbuf_release(&yaml);
     }
 }
-END_TEST
 
-START_TEST(words_of_options_take_dash_and_underscore_alike)
+TEST(words_of_options_take_dash_and_underscore_alike)
 {
     shell_expect(0, "peat run e.yaml -o run seeds=2");
     shell_expect(0, "peat compare run slopes none --test sign-flip >one");
@@ -108,9 +105,8 @@ START_TEST(words_of_options_take_dash_and_underscore_alike)
     shell_expect(0, "peat plan e.yaml model.activation=gelu-tanh");
     shell_says(2, "must be one of sign-flip, wilcoxon, t", "peat compare run a b --test signs");
 }
-END_TEST
 
-START_TEST(two_files_with_one_name_are_told_apart)
+TEST(two_files_with_one_name_are_told_apart)
 {
     write_experiment("x.yaml", "matrix: {position.scheme: [./a/one.so, ./b/three.so]}\n");
     shell_expect(0, "peat plan x.yaml --ids");
@@ -123,9 +119,8 @@ START_TEST(two_files_with_one_name_are_told_apart)
                                " {plugin: ./b/three.so, label: x}]}\n");
     shell_says(2, "axis 'position.scheme' has the value 'x' twice", "peat plan x.yaml");
 }
-END_TEST
 
-START_TEST(a_label_names_a_scheme_or_combination_and_is_no_setting)
+TEST(a_label_names_a_scheme_or_combination_and_is_no_setting)
 {
     shell_expect(0, "peat run e.yaml -o run --only 'slopes.*'");
     shell_expect(0, "! grep -q slopes run/cells/slopes*/config.json ||"
@@ -142,10 +137,9 @@ START_TEST(a_label_names_a_scheme_or_combination_and_is_no_setting)
     shell_expect(0, "peat plan x.yaml 'position.scheme={plugin: alibi, label: mine}'");
     assert_printed("mine");
 }
-END_TEST
 
 /* The directory that an older program made calls its cells by the path. */
-START_TEST(cells_keep_the_names_that_a_directory_has_for_them)
+TEST(cells_keep_the_names_that_a_directory_has_for_them)
 {
     static const char plain[] = "matrix: {position.scheme: [none, ./a/one.so]}\n";
     write_experiment("x.yaml", plain);
@@ -160,18 +154,16 @@ START_TEST(cells_keep_the_names_that_a_directory_has_for_them)
                      "matrix: {position.scheme: [none, {plugin: ./a/one.so, label: z}]}\n");
     shell_expect(0, "peat run x.yaml -o run && test $(ls run/cells | wc -l) = 2");
 }
-END_TEST
 
 /* A run directory is run again by what it has, wherever it is called from. */
-START_TEST(a_run_directory_keeps_its_labels_when_it_is_run_again)
+TEST(a_run_directory_keeps_its_labels_when_it_is_run_again)
 {
     shell_expect(0, "peat run e.yaml -o run && ls run/cells >one");
     shell_expect(0, "cd / && peat run \"$OLDPWD\"/run && ls \"$OLDPWD\"/run/cells |"
                     " diff \"$OLDPWD\"/one -");
 }
-END_TEST
 
-START_TEST(a_plugin_that_cannot_be_loaded_is_refused_where_it_stands)
+TEST(a_plugin_that_cannot_be_loaded_is_refused_where_it_stands)
 {
     shell_expect(0, "echo no >a/bad.so && chmod +x a/bad.so");
     write_experiment("x.yaml", "matrix:\n  position.scheme:\n    - none\n    - ./a/bad.so\n");
@@ -179,9 +171,8 @@ START_TEST(a_plugin_that_cannot_be_loaded_is_refused_where_it_stands)
     write_experiment("x.yaml", "matrix:\n  position.scheme:\n    - none\n    - ./a/away.so\n");
     shell_says(2, "x.yaml:11:7: ", "peat plan x.yaml");
 }
-END_TEST
 
-START_TEST(the_nearest_row_is_suggested)
+TEST(the_nearest_row_is_suggested)
 {
     shell_expect(0, "peat run e.yaml -o run");
     shell_says(2, "no row is called 'slope'; did you mean 'slopes'?",
@@ -189,23 +180,12 @@ START_TEST(the_nearest_row_is_suggested)
     shell_says(2, "no row is called 'table'; did you mean 'rotary+table'?",
                "peat compare run table none");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "plugin_names",
-                                   .open = open_plugins,
-                                   .close = shell_close,
-                                   .seconds = 120,
-                                   .needs = "PEAT PEAT_BUILD"},
-                    TESTS(a_plugin_by_path_has_the_name_of_its_descriptor_everywhere,
-                          a_task_by_path_is_called_by_its_name_too,
-                          labels_may_be_spelled_in_either_way,
-                          words_of_options_take_dash_and_underscore_alike,
-                          two_files_with_one_name_are_told_apart,
-                          a_label_names_a_scheme_or_combination_and_is_no_setting,
-                          cells_keep_the_names_that_a_directory_has_for_them,
-                          a_run_directory_keeps_its_labels_when_it_is_run_again,
-                          a_plugin_that_cannot_be_loaded_is_refused_where_it_stands,
-                          the_nearest_row_is_suggested));
+    return run_tests((struct tests){.subject = "plugin_names",
+                                    .open = open_plugins,
+                                    .close = shell_close,
+                                    .seconds = 120,
+                                    .needs = "PEAT PEAT_BUILD"});
 }

@@ -7,7 +7,7 @@
 
 static const char *which;
 
-START_TEST(every_printed_command_runs)
+TEST(every_printed_command_runs)
 {
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\" >/dev/null");
     shell_expect(
@@ -16,7 +16,6 @@ START_TEST(every_printed_command_runs)
         "work %s",
         which);
 }
-END_TEST
 
 /* The run that ships, and of its cells those that `peat new` plans from the same text. */
 static void unpack_quickstart(void)
@@ -33,7 +32,7 @@ static const struct {
 } tables[] = {{"quickstart", "README.md"}, {"first", "docs/tutorial.md"}};
 enum { TABLES = sizeof(tables) / sizeof(*tables) };
 
-START_TEST(the_table_of_the_page_is_that_of_the_shipped_run)
+LOOP_TEST(the_table_of_the_page_is_that_of_the_shipped_run, TABLES)
 {
     unpack_quickstart();
     shell_expect(0,
@@ -41,10 +40,9 @@ START_TEST(the_table_of_the_page_is_that_of_the_shipped_run)
                  "sed -n '/^%s: /,/^```/p' \"$PEAT_SOURCE\"/%s | sed '/^```/d' | diff table -",
                  tables[_i].run, tables[_i].run, tables[_i].page);
 }
-END_TEST
 
 /* One line is left for the prompt. */
-START_TEST(the_table_and_its_notes_fit_a_terminal)
+LOOP_TEST(the_table_and_its_notes_fit_a_terminal, TABLES)
 {
     unpack_quickstart();
     shell_expect(0,
@@ -54,16 +52,12 @@ START_TEST(the_table_and_its_notes_fit_a_terminal)
                  "[ $(LC_ALL=C.UTF-8 wc -L <screen) -le 80 ]",
                  tables[_i].run);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     which = argc > 1 && strcmp(argv[1], "--long") == 0 ? "--long" : "";
-    return run_list(
-        (struct tests){"printed", shell_open, shell_close, .seconds = *which ? 1700 : 280,
-                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake pkg-config script "
-                                "python3-jinja2 python3-matplotlib",
-                       .loops = LOOPS({the_table_of_the_page_is_that_of_the_shipped_run, TABLES},
-                                      {the_table_and_its_notes_fit_a_terminal, TABLES})},
-        TESTS(every_printed_command_runs));
+    return run_tests((struct tests){"printed", shell_open, shell_close,
+                                    .seconds = *which ? 1700 : 280,
+                                    .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake pkg-config script "
+                                             "python3-jinja2 python3-matplotlib"});
 }

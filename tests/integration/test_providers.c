@@ -81,20 +81,6 @@ static const char *const verbs[] = {
 };
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]), PLANNING = 6 };
 
-/* Loading OpenBLAS under this limit never ends. A verb may refuse its words here, as long as it
- * answers: what they do is tested elsewhere. */
-START_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded)
-{
-#ifndef PEAT_SANITIZED
-    shell_run("(ulimit -v 300000; timeout 60 peat %s) >out 2>&1; echo $?", verbs[_i]);
-    int code = atoi(shell.printed.text);
-    ck_assert_msg(code == 0 || code == 2, "peat %s: %s", verbs[_i], shell.printed.text);
-    shell_run("cat out");
-    ck_assert_msg(!strstr(shell.printed.text, "addresses"), "%s", shell.printed.text);
-#endif
-}
-END_TEST
-
 /* A sanitizer is written in C++ itself. */
 #ifdef PEAT_SANITIZED
 #define LARGE "blas|dnnl|lapack"
@@ -102,25 +88,8 @@ END_TEST
 #define LARGE "blas|dnnl|lapack|stdc"
 #endif
 
-/* Nor does a process that it starts: the dynamic linker writes a file for each. */
-START_TEST(a_verb_that_multiplies_nothing_loads_no_large_library)
-{
-    shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
-    shell_expect(0, "grep -l 'libc.so' seen/* | grep -q .");
-    shell_expect(1, "grep -m 3 -hE '" LARGE "' seen/*");
-}
-END_TEST
-
-START_TEST(a_verb_that_multiplies_loads_them)
-{
-    shell_run("mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat inspect alibi "
-              "--d 16 --T 4");
-    shell_expect(0, "grep -hE 'libopenblas' seen/* | grep -q .");
-}
-END_TEST
-
 #ifndef PEAT_SANITIZED
-START_TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
+TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
 {
     shell_says(1, "MiB of addresses, which a limit (ulimit -v) does not leave",
                "ulimit -v 300000; timeout 60 peat run e.yaml -o limited");
@@ -129,9 +98,8 @@ START_TEST(training_where_no_library_can_be_loaded_ends_with_one_line)
     shell_says(1, "MiB of addresses, which a limit (ulimit -d or -v) does not leave",
                "ulimit -d 100000; timeout 60 peat run e.yaml -o limited_data");
 }
-END_TEST
 
-START_TEST(planning_where_memory_is_limited_ends)
+TEST(planning_where_memory_is_limited_ends)
 {
     static const int kib[] = {4000, 20000, 100000, 250000};
     for (size_t i = 0; i < sizeof(kib) / sizeof(*kib); i++) {
@@ -140,12 +108,11 @@ START_TEST(planning_where_memory_is_limited_ends)
         ck_assert_msg(code == 0 || code == 2, "%d KiB: %s", kib[i], shell.printed.text);
     }
 }
-END_TEST
 #endif
 
 /* ---- choosing one ---- */
 
-START_TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest)
+TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest)
 {
     shell_expect(2, "echo 'run: {gemm: openbals}' >> e.yaml; peat run e.yaml -o none");
     ck_assert_msg(strstr(shell.printed.text,
@@ -161,7 +128,6 @@ START_TEST(a_provider_that_is_not_installed_is_refused_with_place_names_and_the_
     shell_says(2, "did you mean 'openblas'?", "peat bench step --gemm openbals");
     shell_expect(1, "test -e none");
 }
-END_TEST
 
 /* A copy of the program with all that stands beside it: lone/. */
 static void copy_program(void)
@@ -170,7 +136,7 @@ static void copy_program(void)
                     "cp -r \"$PEAT_BUILD\"/lib*/peat lone/lib/");
 }
 
-START_TEST(without_any_provider_only_what_multiplies_is_refused)
+TEST(without_any_provider_only_what_multiplies_is_refused)
 {
     copy_program();
     shell_expect(0, "rm -r lone/lib/peat/*/gemm");
@@ -181,9 +147,8 @@ START_TEST(without_any_provider_only_what_multiplies_is_refused)
                "lone/bin/peat run e.yaml -o none");
     shell_expect(1, "test -e none/cells");
 }
-END_TEST
 
-START_TEST(the_version_names_each_library_and_what_is_no_provider)
+TEST(the_version_names_each_library_and_what_is_no_provider)
 {
     shell_expect(0, "echo 'not an object' > plugins/gemm/zinc.so");
     plant("plain", "");
@@ -195,20 +160,10 @@ START_TEST(the_version_names_each_library_and_what_is_no_provider)
     assert_printed("\n  versed: built with plain\\n\\x1bloops 1.2\n");
     assert_printed("zinc.so' is not a shared object\n");
 }
-END_TEST
-
-/* Where it was built with the version that is loaded. */
-START_TEST(a_result_names_the_library_as_the_version_does)
-{
-    shell_expect(0, "peat --version | sed -n 's/^  [a-z]*: built with //p' | tee said");
-    shell_expect(0, "grep -q . said && while read -r library; do cat r/cells/*/meta.json | "
-                    "grep -F \"$library\" || exit 1; done <said");
-}
-END_TEST
 
 /* ---- writing one ---- */
 
-START_TEST(a_provider_is_one_file_beside_the_plugins)
+TEST(a_provider_is_one_file_beside_the_plugins)
 {
     plant("plain", "");
     shell_expect(0, "echo 'run: {gemm: plain}' >> e.yaml; " PLAIN "peat run e.yaml -o r");
@@ -218,10 +173,9 @@ START_TEST(a_provider_is_one_file_beside_the_plugins)
     ck_assert_ptr_nonnull(strstr(shell.printed.text, "\"blas_core\": \"none\""));
     shell_says(0, "2 done", "peat status r");
 }
-END_TEST
 
 /* Cells that were not begun, too; a word in run.gemm is obeyed. */
-START_TEST(a_run_goes_on_with_the_provider_that_it_began_with)
+TEST(a_run_goes_on_with_the_provider_that_it_began_with)
 {
     plant("plain", "");
     shell_expect(0, PLAIN "peat run e.yaml run.gemm=plain --only '*rotary*' -q -o r");
@@ -231,9 +185,8 @@ START_TEST(a_run_goes_on_with_the_provider_that_it_began_with)
     ck_assert_str_eq(shell.printed.text, "\"gemm\": \"plain\",\n\"gemm\": \"plain\",\n"
                                          "\"gemm\": \"openblas\",\n\"gemm\": \"openblas\",\n");
 }
-END_TEST
 
-START_TEST(auto_asks_for_avx512)
+TEST(auto_asks_for_avx512)
 {
 #if defined(__x86_64__) && defined(__GLIBC__)
     const bool both = shell_run("ls \"$PEAT_BUILD\"/lib*/peat/*/gemm/onednn.so") == 0;
@@ -245,15 +198,13 @@ START_TEST(auto_asks_for_avx512)
         shell_says(0, "matrix products by onednn (auto), openblas", "peat --version");
 #endif
 }
-END_TEST
 
-START_TEST(the_first_directory_that_has_a_name_wins)
+TEST(the_first_directory_that_has_a_name_wins)
 {
     plant("openblas", "-DNAME='\"openblas\"'");
     shell_expect(0, PLAIN "peat run e.yaml run.gemm=openblas -o r");
     shell_says(0, "plain loops 1", "cat r/cells/*/meta.json");
 }
-END_TEST
 
 /* The losses that training in bf16 ends with, with a provider that is built with these options. */
 static void train_rounded(const char *options, char *losses, size_t n)
@@ -268,7 +219,7 @@ static void train_rounded(const char *options, char *losses, size_t n)
 }
 
 /* Biases come after the sums here, in double precision: the same bits by either way. */
-START_TEST(a_provider_is_given_biases_only_where_it_says_that_it_adds_them)
+TEST(a_provider_is_given_biases_only_where_it_says_that_it_adds_them)
 {
     char without[2048], old[2048], adding[2048], wrong[2048];
     train_rounded("-DBF16", without, sizeof(without));
@@ -279,7 +230,6 @@ START_TEST(a_provider_is_given_biases_only_where_it_says_that_it_adds_them)
     ck_assert_str_eq(without, adding);
     ck_assert_str_ne(without, wrong);
 }
-END_TEST
 
 static const struct {
     const char *options, *said;
@@ -299,7 +249,7 @@ static const struct {
 };
 enum { CRIMES = sizeof(crimes) / sizeof(crimes[0]) };
 
-START_TEST(what_is_wrong_with_a_provider_is_said_before_anything_is_trained)
+LOOP_TEST(what_is_wrong_with_a_provider_is_said_before_anything_is_trained, CRIMES)
 {
     const char *said = crimes[_i].said;
     shell_expect(0, "echo 'int gone;' > g.c && ${CC:-cc} -shared -fPIC g.c -o libgone.so");
@@ -309,9 +259,8 @@ START_TEST(what_is_wrong_with_a_provider_is_said_before_anything_is_trained)
     shell_says(0, said, "cat bad/cells/*/log.txt");
     shell_expect(2, "ls bad/cells/*/metrics.jsonl");
 }
-END_TEST
 
-START_TEST(a_file_that_is_no_object_is_refused)
+TEST(a_file_that_is_no_object_is_refused)
 {
     shell_expect(0, "echo text > plugins/gemm/plain.so");
     shell_says(2, "gemm/plain.so' is not a shared object",
@@ -320,41 +269,52 @@ START_TEST(a_file_that_is_no_object_is_refused)
     shell_says(2, "gemm/plain.so' is a named pipe",
                PLAIN "timeout 60 peat bench step --gemm plain --steps 1");
 }
-END_TEST
+
+GROUP(trained)
+
+/* Loading OpenBLAS under this limit never ends. A verb may refuse its words here, as long as it
+ * answers: what they do is tested elsewhere. */
+LOOP_TEST(a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded, VERBS)
+{
+#ifndef PEAT_SANITIZED
+    shell_run("(ulimit -v 300000; timeout 60 peat %s) >out 2>&1; echo $?", verbs[_i]);
+    int code = atoi(shell.printed.text);
+    ck_assert_msg(code == 0 || code == 2, "peat %s: %s", verbs[_i], shell.printed.text);
+    shell_run("cat out");
+    ck_assert_msg(!strstr(shell.printed.text, "addresses"), "%s", shell.printed.text);
+#endif
+}
+
+/* Nor does a process that it starts: the dynamic linker writes a file for each. */
+LOOP_TEST(a_verb_that_multiplies_nothing_loads_no_large_library, VERBS - PLANNING)
+{
+    shell_run("mkdir -p seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat %s", verbs[_i]);
+    shell_expect(0, "grep -l 'libc.so' seen/* | grep -q .");
+    shell_expect(1, "grep -m 3 -hE '" LARGE "' seen/*");
+}
+
+TEST(a_verb_that_multiplies_loads_them)
+{
+    shell_run("mkdir seen; LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/seen/to peat inspect alibi "
+              "--d 16 --T 4");
+    shell_expect(0, "grep -hE 'libopenblas' seen/* | grep -q .");
+}
+
+/* Where it was built with the version that is loaded. */
+TEST(a_result_names_the_library_as_the_version_does)
+{
+    shell_expect(0, "peat --version | sed -n 's/^  [a-z]*: built with //p' | tee said");
+    shell_expect(0, "grep -q . said && while read -r library; do cat r/cells/*/meta.json | "
+                    "grep -F \"$library\" || exit 1; done <said");
+}
 
 int main(void)
 {
-    if (!getenv("PEAT"))
-        return skip_all("PEAT is not set");
-    Suite *suite = suite_create("providers");
-    TCase *trained = tcase_create("trained"), *empty = tcase_create("empty");
-    tcase_set_timeout(trained, 120);
-    tcase_set_timeout(empty, 120);
-    tcase_add_unchecked_fixture(trained, open_run, shell_close);
-    tcase_add_loop_test(trained, a_verb_that_trains_nothing_answers_where_no_library_can_be_loaded,
-                        0, VERBS);
-    tcase_add_loop_test(trained, a_verb_that_multiplies_nothing_loads_no_large_library, 0,
-                        VERBS - PLANNING);
-    tcase_add_test(trained, a_verb_that_multiplies_loads_them);
-    tcase_add_test(trained, a_result_names_the_library_as_the_version_does);
-    tcase_add_checked_fixture(empty, open_empty, shell_close);
-#ifndef PEAT_SANITIZED
-    tcase_add_test(empty, training_where_no_library_can_be_loaded_ends_with_one_line);
-    tcase_add_test(empty, planning_where_memory_is_limited_ends);
-#endif
-    tcase_add_test(empty,
-                   a_provider_that_is_not_installed_is_refused_with_place_names_and_the_nearest);
-    tcase_add_test(empty, without_any_provider_only_what_multiplies_is_refused);
-    tcase_add_test(empty, the_version_names_each_library_and_what_is_no_provider);
-    tcase_add_test(empty, a_provider_is_one_file_beside_the_plugins);
-    tcase_add_test(empty, a_run_goes_on_with_the_provider_that_it_began_with);
-    tcase_add_test(empty, auto_asks_for_avx512);
-    tcase_add_test(empty, the_first_directory_that_has_a_name_wins);
-    tcase_add_test(empty, a_provider_is_given_biases_only_where_it_says_that_it_adds_them);
-    tcase_add_loop_test(empty, what_is_wrong_with_a_provider_is_said_before_anything_is_trained, 0,
-                        CRIMES);
-    tcase_add_test(empty, a_file_that_is_no_object_is_refused);
-    suite_add_tcase(suite, trained);
-    suite_add_tcase(suite, empty);
-    return run_suite(suite);
+    const struct tests empty = {"providers", open_empty, shell_close, .seconds = 120,
+                                .needs = "PEAT"};
+    struct tests trained = empty;
+    trained.open = open_run;
+    trained.once = true;
+    trained.group = "trained";
+    return run_tests(empty) | run_tests(trained);
 }

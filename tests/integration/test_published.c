@@ -28,7 +28,7 @@ static void open_texts(void)
     "[ -e \"$text\" ] && grep -q $(sha256sum <$text | cut -d' ' -f1) $meta || "                    \
     "{ echo \"$b: its text is not here\"; continue; }; "
 
-START_TEST(two_cells_of_each_have_their_bits_again)
+TEST(two_cells_of_each_have_their_bits_again)
 {
     shell_expect(
         0, "for b in \"$PEAT_SOURCE\"/experiments/*/*.tar.xz; do "
@@ -39,14 +39,12 @@ START_TEST(two_cells_of_each_have_their_bits_again)
            "exit 1; done; exit 0");
     fputs(shell.printed.text, stderr);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "published",
-                                   .open = open_texts,
-                                   .close = shell_close,
-                                   .seconds = 1700,
-                                   .needs = "PEAT PEAT_SOURCE"},
-                    TESTS(two_cells_of_each_have_their_bits_again));
+    return run_tests((struct tests){.subject = "published",
+                                    .open = open_texts,
+                                    .close = shell_close,
+                                    .seconds = 1700,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -36,7 +36,7 @@ static void run_python(const char *code)
     shell_expect(0, "%s -c 'import peat, pandas; exec(open(\"code.py\").read())'", python);
 }
 
-START_TEST(values_are_those_of_the_csv)
+TEST(values_are_those_of_the_csv)
 {
     shell_expect(0, "peat results r -f csv > r.csv");
     run_python(
@@ -53,9 +53,8 @@ START_TEST(values_are_those_of_the_csv)
         "assert [c for c in run.results(metric='bpb', length=8) if '@' in c] == ['bpb@8']\n"
         "assert (run.results()['bpb@8'] == run.results(split='test')['bpb@8']).all()\n");
 }
-END_TEST
 
-START_TEST(tables_are_those_of_the_program)
+TEST(tables_are_those_of_the_program)
 {
     shell_expect(0, "peat results r > said");
     run_python("import json\n"
@@ -73,9 +72,8 @@ START_TEST(tables_are_those_of_the_program)
                "only='none*')\n"
                "assert list(again.cells.status).count('done') == 1, again.cells\n");
 }
-END_TEST
 
-START_TEST(cells_that_are_not_finished_have_their_state)
+TEST(cells_that_are_not_finished_have_their_state)
 {
     shell_expect(0, "set -- r/cells/*; rm $1/result.json; echo >> $2/metrics.jsonl; "
                     "printf '{\"state\": \"failed\"}' > $1/end.json; rm $3/result.json; "
@@ -89,9 +87,8 @@ START_TEST(cells_that_are_not_finished_have_their_state)
                "assert len(peat.open('r').results()) == 9\n"
                "assert peat.open('r', 'r').cells.shape[0] == 24\n");
 }
-END_TEST
 
-START_TEST(curves_that_a_bundle_thinned_are_those_of_their_cells)
+TEST(curves_that_a_bundle_thinned_are_those_of_their_cells)
 {
     shell_expect(0,
                  "peat run e.yaml -q -o long --only none* train.steps=400 seeds=1 && "
@@ -100,9 +97,8 @@ START_TEST(curves_that_a_bundle_thinned_are_those_of_their_cells)
     run_python("t = peat.open('small').cells\n"
                "assert sorted(t.status) == ['damaged', 'done'] + 4 * ['todo'], t.status\n");
 }
-END_TEST
 
-START_TEST(curves_and_weights_are_those_of_the_cell)
+TEST(curves_and_weights_are_those_of_the_cell)
 {
     shell_expect(0, "peat export r learned.sum.1e-3.s0 -o w.safetensors");
     run_python(
@@ -119,9 +115,8 @@ START_TEST(curves_and_weights_are_those_of_the_cell)
         "assert run.folder('learned.sum.1e-3.s0') == "
         "run.cells.set_index('label').folder['learned.sum.1e-3.s0']\n");
 }
-END_TEST
 
-START_TEST(kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out)
+TEST(kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out)
 {
     run_python(
         "import json, os, peat.findings as f\n"
@@ -152,10 +147,9 @@ START_TEST(kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out)
         "missing = [row for row in rows if row not in said]\n"
         "assert not missing, missing\n");
 }
-END_TEST
 
 /* The example of docs/python.md: alibi's source without its formula. */
-START_TEST(a_plugin_in_c_alone_answers_in_a_line)
+TEST(a_plugin_in_c_alone_answers_in_a_line)
 {
     shell_expect(
         0, "sed 's/\"alibi\"/\"mine\"/' \"$PEAT_SOURCE\"/plugins/scheme/alibi/alibi.c >mine.c && "
@@ -167,9 +161,8 @@ START_TEST(a_plugin_in_c_alone_answers_in_a_line)
                "a, b = [eval(line) for line in open('lines')]\n"
                "assert a > 0 and b == (1, 3, 256), (a, b)\n");
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_refused_in_a_line)
+TEST(what_cannot_be_read_is_refused_in_a_line)
 {
     shell_expect(0, "printf text > text.st && mkdir empty climb && mkfifo pipe && "
                     "sed 's/\"id\": \"none[^\"]*/\"id\": \"..\\/..\\/../; s/\"check\"/\"was\"/' "
@@ -202,10 +195,9 @@ START_TEST(what_cannot_be_read_is_refused_in_a_line)
         "open(run.folder('none.-.1e-3.s0') + '/metrics.jsonl', 'wb').write(b'\\xff\\n')\n"
         "says('line 1 is damaged', run.curve, 'none.-.1e-3.s0')\n");
 }
-END_TEST
 
 /* Like its own tables, a damaged cell is in no row of values, and neither is a stale one. */
-START_TEST(values_of_cells_that_peat_leaves_out_are_left_out)
+TEST(values_of_cells_that_peat_leaves_out_are_left_out)
 {
     shell_expect(0,
                  "set -- r/cells/*; printf '{\"format\": 1, \"reason\": \"x\"}' > $1/stale.json; "
@@ -220,9 +212,8 @@ START_TEST(values_of_cells_that_peat_leaves_out_are_left_out)
                "found = dict(run.cells.status.value_counts())\n"
                "assert found == {'done': 6, 'damaged': 5, 'stale': 1}, found\n");
 }
-END_TEST
 
-START_TEST(no_changed_byte_of_a_result_makes_another_value)
+TEST(no_changed_byte_of_a_result_makes_another_value)
 {
     run_python("import glob\n"
                "run, path = peat.open('r'), sorted(glob.glob('r/cells/*/result.json'))[0]\n"
@@ -237,9 +228,8 @@ START_TEST(no_changed_byte_of_a_result_makes_another_value)
                "    open(path, 'w').write(text)\n"
                "    assert len(run.results()) == len(table) - 1, x\n");
 }
-END_TEST
 
-START_TEST(files_of_tensors_are_read_by_the_rules_of_the_program)
+TEST(files_of_tensors_are_read_by_the_rules_of_the_program)
 {
     run_python("import json, os\n"
                "files = json.load(open(os.environ['PEAT_SOURCE'] + "
@@ -255,10 +245,9 @@ START_TEST(files_of_tensors_are_read_by_the_rules_of_the_program)
                "    assert said.startswith(one['says']) and bool(said) == bool(one['says']), "
                "(one, said)\n");
 }
-END_TEST
 
 /* Every code cell, in order and in one namespace. */
-START_TEST(the_notebook_runs)
+TEST(the_notebook_runs)
 {
     run_python("import json, os\n"
                "os.environ['PEAT_RUN'] = 'r'\n"
@@ -272,20 +261,9 @@ START_TEST(the_notebook_runs)
                "assert len(space['table']) == 12, space['table']\n"
                "assert all(not c['outputs'] for c in book['cells'] if c['cell_type'] == 'code')\n");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"python", open_run, shell_close, .seconds = 100,
-                                   .needs = "PEAT PEAT_SOURCE python3-pandas"},
-                    TESTS(values_are_those_of_the_csv, tables_are_those_of_the_program,
-                          cells_that_are_not_finished_have_their_state,
-                          curves_that_a_bundle_thinned_are_those_of_their_cells,
-                          curves_and_weights_are_those_of_the_cell,
-                          values_of_cells_that_peat_leaves_out_are_left_out,
-                          no_changed_byte_of_a_result_makes_another_value,
-                          files_of_tensors_are_read_by_the_rules_of_the_program,
-                          kept_diagnoses_are_rows_and_those_of_other_weights_are_left_out,
-                          a_plugin_in_c_alone_answers_in_a_line,
-                          what_cannot_be_read_is_refused_in_a_line, the_notebook_runs));
+    return run_tests((struct tests){"python", open_run, shell_close, .seconds = 100,
+                                    .needs = "PEAT PEAT_SOURCE python3-pandas"});
 }

@@ -27,17 +27,16 @@ static void open_copy(void)
 /* A pkg-config that looks into no folder of the machine, where a peat may be installed. */
 #define QUICKSTART "HOME=$PWD/home PKG_CONFIG_LIBDIR=$PWD/none PATH=$PWD/bin:/usr/bin:/bin "
 
-START_TEST(peat_is_linked_and_the_line_for_this_shell_is_said)
+TEST(peat_is_linked_and_the_line_for_this_shell_is_said)
 {
     shell_says(3, "built run experiments/quickstart.yaml", QUICKSTART "copy/quickstart");
     assert_printed("/home/.local/bin/peat, a link to ");
     assert_printed("/home/.local/bin:$PATH\"\n");
     shell_says(3, "built again", "home/.local/bin/peat again");
 }
-END_TEST
 
 /* What a user's shell needs to find the headers is said, and python3 finds the package. */
-START_TEST(headers_and_the_package_of_python_are_found)
+TEST(headers_and_the_package_of_python_are_found)
 {
     shell_says(3, "for pkg-config: export PKG_CONFIG_PATH=", QUICKSTART "copy/quickstart");
     shell_says(0, "copy/build/installed\n",
@@ -45,44 +44,39 @@ START_TEST(headers_and_the_package_of_python_are_found)
     if (shell_run("test -x /usr/bin/python3") == 0)
         shell_says(0, "copy/build/installed/python", "cat $(find home -name peat.pth)");
 }
-END_TEST
 
 /* The line that is said makes `peat` the program. */
-START_TEST(the_line_is_true)
+TEST(the_line_is_true)
 {
     shell_expect(3, QUICKSTART "copy/quickstart 2>said");
     shell_says(3, "built there", "eval \"$(sed -n 's/.*in this shell: //p' said)\"; peat there");
 }
-END_TEST
 
-START_TEST(where_the_folder_is_on_the_path_no_line_is_needed)
+TEST(where_the_folder_is_on_the_path_no_line_is_needed)
 {
     shell_expect(
         3, "PATH=$PWD/home/.local/bin:$PATH; HOME=$PWD/home PATH=$PWD/bin:$PATH copy/quickstart");
     ck_assert(!shell_printed("export PATH"));
 }
-END_TEST
 
-START_TEST(another_program_called_peat_stays)
+TEST(another_program_called_peat_stays)
 {
     shell_expect(0, "mkdir -p home/.local/bin && echo mine >home/.local/bin/peat");
     shell_says(3, "/bin/peat is another file and stays", QUICKSTART "copy/quickstart");
     shell_expect(0, "grep -q mine home/.local/bin/peat");
 }
-END_TEST
 
 /* Packages that are missing and cannot be installed are all named. */
-START_TEST(what_report_plot_and_bundle_start_is_installed)
+TEST(what_report_plot_and_bundle_start_is_installed)
 {
     shell_expect(0, "printf '#!/bin/sh\\nexit 1\\n' >bin/dpkg-query && mkdir only && "
                     "for i in sh sed dirname; do ln -s $(command -v $i) only; done");
     shell_says(2, "python3-matplotlib", "HOME=$PWD/home PATH=$PWD/bin:$PWD/only copy/quickstart");
     assert_printed("xz-utils");
 }
-END_TEST
 
 /* The last line of a run of tests counts what they left out; PEAT_NO_SKIPS makes it a failure. */
-START_TEST(skips_are_counted_and_fail_where_they_may_not_be)
+TEST(skips_are_counted_and_fail_where_they_may_not_be)
 {
     shell_expect(0, "printf '#!/bin/sh\\nd=build/release/Testing/Temporary; mkdir -p $d; "
                     "printf \"1/2 Testing: unit.a\\\\nskipped: bf16: no unit\\\\n2/2 Testing: "
@@ -94,10 +88,9 @@ START_TEST(skips_are_counted_and_fail_where_they_may_not_be)
     shell_says(2, "unknown option '--al' of test; allowed: --all, --long",
                QUICKSTART "copy/quickstart test --al");
 }
-END_TEST
 
 /* Each cell's products are small enough for PEAT to multiply itself, whatever is installed. */
-START_TEST(its_bits_are_the_same_beside_every_library)
+TEST(its_bits_are_the_same_beside_every_library)
 {
     if (shell_run("peat --version | grep -q onednn && peat --version | grep -q openblas") != 0) {
         skip_all("there is one provider of products");
@@ -109,20 +102,12 @@ START_TEST(its_bits_are_the_same_beside_every_library)
                     "grep -q \"gemm.*$g\" $g/cells/*/meta.json || exit 2; done; "
                     "[ $(grep -c weights_hash onednn.txt) = 9 ] && cmp onednn.txt openblas.txt");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "quickstart",
-                                   .open = open_copy,
-                                   .close = shell_close,
-                                   .seconds = 200,
-                                   .needs = "PEAT_SOURCE PEAT"},
-                    TESTS(peat_is_linked_and_the_line_for_this_shell_is_said, the_line_is_true,
-                          headers_and_the_package_of_python_are_found,
-                          where_the_folder_is_on_the_path_no_line_is_needed,
-                          another_program_called_peat_stays,
-                          what_report_plot_and_bundle_start_is_installed,
-                          skips_are_counted_and_fail_where_they_may_not_be,
-                          its_bits_are_the_same_beside_every_library));
+    return run_tests((struct tests){.subject = "quickstart",
+                                    .open = open_copy,
+                                    .close = shell_close,
+                                    .seconds = 200,
+                                    .needs = "PEAT_SOURCE PEAT"});
 }

@@ -35,7 +35,7 @@ static const char kinds[] =
     "  - {position.scheme: {plugin: alibi, where: {across: true}}, kind: two}\n"
     "  - {position.scheme: {plugin: alibi, where: {across: only}}, kind: two}\n";
 
-START_TEST(pytorch_trains_to_the_same_weights)
+TEST(pytorch_trains_to_the_same_weights)
 {
     shell_write("train.yaml", kinds);
     /* A text that stays: with others AdamW makes more of the rounding of a gradient near 0. */
@@ -49,11 +49,9 @@ START_TEST(pytorch_trains_to_the_same_weights)
                     "OMP_NUM_THREADS=1 PYTHONPATH=\"$PEAT_SOURCE\"/python /usr/bin/python3 "
                     "\"$PEAT_SOURCE\"/tests/integration/torch_train.py \"$@\"");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"rebuild", shell_open, shell_close, .seconds = 900,
-                                   .needs = "PEAT PEAT_SOURCE python3-torch"},
-                    TESTS(pytorch_trains_to_the_same_weights));
+    return run_tests((struct tests){"rebuild", shell_open, shell_close, .seconds = 900,
+                                    .needs = "PEAT PEAT_SOURCE python3-torch"});
 }

@@ -105,7 +105,7 @@ static const struct {
     {"test part", "s/tokens: 60/tokens: 60, test: 0.3/", "", "", ": eval.test 0.5 -> 0.3"},
 };
 
-START_TEST(each_change_is_said)
+TEST(each_change_is_said)
 {
     finish_run();
     for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
@@ -122,9 +122,8 @@ START_TEST(each_change_is_said)
             ck_assert_msg(!shell_printed("changed "), "%s", shell.printed.text);
     }
 }
-END_TEST
 
-START_TEST(a_change_is_said_everywhere)
+TEST(a_change_is_said_everywhere)
 {
     static const char *const show[] = {
         "peat results run",         "peat results run --part claims",
@@ -148,9 +147,8 @@ START_TEST(a_change_is_said_everywhere)
     shell_expect(0, "peat run x.yaml -o run -q");
     shell_says(0, "seeds [0, 1, 3] -> 4", "peat status run");
 }
-END_TEST
 
-START_TEST(what_changes_before_the_first_step_is_no_matter)
+TEST(what_changes_before_the_first_step_is_no_matter)
 {
     finish_run();
     shell_expect(0, "peat plan x.yaml -o run --write && peat plan x.yaml -o run --write seeds=3");
@@ -158,9 +156,8 @@ START_TEST(what_changes_before_the_first_step_is_no_matter)
     shell_says(0, ", before the first step", "peat results run");
     ck_assert(!shell_printed("changed "));
 }
-END_TEST
 
-START_TEST(a_published_line_is_that_of_the_run_or_not)
+TEST(a_published_line_is_that_of_the_run_or_not)
 {
     finish_run();
     shell_expect(0, "peat plan x.yaml --register > line");
@@ -178,9 +175,8 @@ START_TEST(a_published_line_is_that_of_the_run_or_not)
     shell_prints(2, "peat: option '--register' prints one line alone",
                  "peat plan x.yaml --register --ids");
 }
-END_TEST
 
-START_TEST(a_run_of_the_first_version_says_what_was_registered)
+TEST(a_run_of_the_first_version_says_what_was_registered)
 {
     shell_expect(
         0, "tar xf \"$PEAT_SOURCE\"/tests/integration/old_runs/6c1f1fa.tar.xz && mv second old");
@@ -194,12 +190,11 @@ START_TEST(a_run_of_the_first_version_says_what_was_registered)
     shell_says(0, "before the first result)", "peat results old");
     ck_assert(!shell_printed("registered"));
 }
-END_TEST
 
 /* The cell's values on the test part. */
 #define TESTED "sed -n 's/.*\"metric\":\"bpb\",\"split\":\"test\",.*\"value\":\\([^,]*\\).*/\\1/p' "
 
-START_TEST(the_test_part_keeps_its_first_value)
+TEST(the_test_part_keeps_its_first_value)
 {
     static const char *const again[] = {"eval.tokens=20", "eval.tokens=all", "eval.tokens=20",
                                         "eval.lengths=3", "eval.tokens=40"};
@@ -219,9 +214,8 @@ START_TEST(the_test_part_keeps_its_first_value)
     shell_says(0, "the test part was evaluated again", "peat results base");
     shell_says(0, "the test part was evaluated again", "peat status base");
 }
-END_TEST
 
-START_TEST(a_cell_is_started_once)
+TEST(a_cell_is_started_once)
 {
     finish_run();
     shell_expect(0, "grep -h started_utc base/cells/*/meta.json > was; sleep 1; "
@@ -231,15 +225,9 @@ START_TEST(a_cell_is_started_once)
                     "for d in base copy; do grep -h started_utc $d/cells/*/meta.json | cmp - was "
                     "|| exit; done");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"registration", shell_open, shell_close, .seconds = 120,
-                                   .needs = "PEAT PEAT_SOURCE"},
-                    TESTS(each_change_is_said, a_change_is_said_everywhere,
-                          what_changes_before_the_first_step_is_no_matter,
-                          a_published_line_is_that_of_the_run_or_not,
-                          a_run_of_the_first_version_says_what_was_registered,
-                          the_test_part_keeps_its_first_value, a_cell_is_started_once));
+    return run_tests((struct tests){"registration", shell_open, shell_close, .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE"});
 }

@@ -87,7 +87,7 @@ static void show_rows(void)
 }
 
 /* Every number of `results --format json` stands in its row and column, digit by digit. */
-START_TEST(the_page_has_the_numbers_of_the_json_format)
+TEST(the_page_has_the_numbers_of_the_json_format)
 {
     static const char *const key[] = {"mean", "sd",          "ci_low",       "ci_high", "diff",
                                       "p",    "diff_ci_low", "diff_ci_high", "p_holm"};
@@ -116,9 +116,8 @@ START_TEST(the_page_has_the_numbers_of_the_json_format)
     page_cell(b.shown.text, "learned.sum | 128", "seed 2", cell);
     ck_assert_str_eq(cell, "2.7");
 }
-END_TEST
 
-START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
+TEST(the_verdict_names_the_best_row_and_what_it_gains)
 {
     char cell[128];
     show_rows();
@@ -137,9 +136,8 @@ START_TEST(the_verdict_names_the_best_row_and_what_it_gains)
     assert_shows("\nAll 6 cells are in the means.\n");
     assert_lacks(b.shown.text, "What the cells learned");
 }
-END_TEST
 
-START_TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
+TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
 {
     static const double rotary[] = {2.0, 2.6, 2.1};
     for (int seed = 0; seed < 3; seed++) {
@@ -153,10 +151,9 @@ START_TEST(a_gain_whose_interval_has_0_in_it_is_not_called_one)
         "has 0 in it.");
     assert_lacks(b.shown.text, "It is better than the baseline");
 }
-END_TEST
 
 /* The usual columns of the table, and the sizes where tokens and positions meet. */
-START_TEST(each_number_of_a_cell_is_under_its_heading)
+TEST(each_number_of_a_cell_is_under_its_heading)
 {
     static const enum quantity_name shown[] = {Q_PARAMS,
                                                Q_PARAMS_POSITIONAL,
@@ -192,9 +189,8 @@ START_TEST(each_number_of_a_cell_is_under_its_heading)
              flops, step);
     assert_shows(tile);
 }
-END_TEST
 
-START_TEST(a_best_baseline_is_said_to_be_it)
+TEST(a_best_baseline_is_said_to_be_it)
 {
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 3.0);
     run_maker_done(&b.run, "rotary", "sum", 0, 2.5, 3.5);
@@ -203,9 +199,8 @@ START_TEST(a_best_baseline_is_said_to_be_it)
     assert_shows("One seed: there is no interval");
     assert_shows("It is the baseline: no row is better.");
 }
-END_TEST
 
-START_TEST(a_row_without_the_factor_of_the_baseline_is_not_called_it)
+TEST(a_row_without_the_factor_of_the_baseline_is_not_called_it)
 {
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                    "\"baseline\":{\"position.combine\":\"sum\"}}";
@@ -219,9 +214,8 @@ START_TEST(a_row_without_the_factor_of_the_baseline_is_not_called_it)
     assert_lacks(b.shown.text, "It is the baseline");
     assert_shows("It adds no stream, so that the baseline (combine=sum) does not apply to it.");
 }
-END_TEST
 
-START_TEST(a_baseline_of_some_rows_is_not_called_the_baseline)
+TEST(a_baseline_of_some_rows_is_not_called_the_baseline)
 {
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\","
                    "\"baseline\":{\"position.combine\":\"sum\"}}";
@@ -234,9 +228,8 @@ START_TEST(a_baseline_of_some_rows_is_not_called_the_baseline)
     assert_shows("learned · sum has the lowest bpb");
     assert_shows("It is the baseline of 1 of the 3 other rows.");
 }
-END_TEST
 
-START_TEST(a_gain_is_significant_until_more_comparisons_need_more_seeds)
+TEST(a_gain_is_significant_until_more_comparisons_need_more_seeds)
 {
     for (int seed = 0; seed < 6; seed++) {
         run_maker_done(&b.run, "learned", "sum", seed, 2.5 + 0.1 * seed, 3.5);
@@ -252,9 +245,8 @@ START_TEST(a_gain_is_significant_until_more_comparisons_need_more_seeds)
     assert_shows("6 seeds cannot make it significant among 2 comparisons: that takes 7 or more.");
     assert_shows("Not separable from it: rotary · sum.");
 }
-END_TEST
 
-START_TEST(each_task_has_a_best_row_of_its_own)
+TEST(each_task_has_a_best_row_of_its_own)
 {
     b.run.axes = "[{\"key\":\"position.scheme\"},{\"key\":\"task\"}]";
     b.run.second = "task";
@@ -269,9 +261,8 @@ START_TEST(each_task_has_a_best_row_of_its_own)
     assert_shows("\n128 | rotary · copy | ");
     assert_shows("\n128 | learned · sort | ");
 }
-END_TEST
 
-START_TEST(what_cells_learned_is_shown_where_it_was_saved)
+TEST(what_cells_learned_is_shown_where_it_was_saved)
 {
     add_rows();
     run_maker_file(
@@ -289,9 +280,8 @@ START_TEST(what_cells_learned_is_shown_where_it_was_saved)
     assert_shows("\ntokens <lead>\n");
     assert_shows("\nleft out: not causal\n");
 }
-END_TEST
 
-START_TEST(a_damaged_diagnosis_is_passed_over)
+TEST(a_damaged_diagnosis_is_passed_over)
 {
     add_rows();
     run_maker_file(&b.run, 0, "diagnose.json", "{\"version\":1,");
@@ -300,9 +290,8 @@ START_TEST(a_damaged_diagnosis_is_passed_over)
     show_page();
     assert_has(b.page.text, "</html>");
 }
-END_TEST
 
-START_TEST(what_is_not_in_the_means_is_listed_with_its_reason)
+TEST(what_is_not_in_the_means_is_listed_with_its_reason)
 {
     add_rows();
     run_maker_state(&b.run, "alibi", "sum", 0, "diverged");
@@ -314,18 +303,16 @@ START_TEST(what_is_not_in_the_means_is_listed_with_its_reason)
     assert_shows("\nalibi.sum.s0 | diverged | at step 12: loss is not finite\n");
     assert_shows("\nfire.sum.s0 | crashed | why\n");
 }
-END_TEST
 
-START_TEST(nothing_finished_is_a_page_too)
+TEST(nothing_finished_is_a_page_too)
 {
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
     show_page();
     assert_shows("Nothing is finished yet.");
     assert_has(b.page.text, "</html>");
 }
-END_TEST
 
-START_TEST(the_page_asks_for_nothing_from_elsewhere)
+TEST(the_page_asks_for_nothing_from_elsewhere)
 {
     show_rows();
     assert_has(b.page.text, "Content-Security-Policy");
@@ -333,9 +320,8 @@ START_TEST(the_page_asks_for_nothing_from_elsewhere)
     for (size_t i = 0; i < sizeof(asking) / sizeof(*asking); i++)
         assert_lacks(b.page.text, asking[i]);
 }
-END_TEST
 
-START_TEST(labels_can_not_become_markup)
+TEST(labels_can_not_become_markup)
 {
     b.options = "title=\"<b a=\\\"1\\\" c=2>\\x01&amp;\"";
     run_maker_done(&b.run, "x<script>alert(1)", "a&b", 0, 2.0, 3.0);
@@ -347,16 +333,14 @@ START_TEST(labels_can_not_become_markup)
     assert_shows("\nx<script>alert(1).a&b | ");
     assert_has(b.page.text, "\npeat cell "); /* lines stay where there are some */
 }
-END_TEST
 
-START_TEST(a_length_that_was_not_evaluated_is_refused)
+TEST(a_length_that_was_not_evaluated_is_refused)
 {
     add_rows();
     b.options = "length=99";
     ck_assert_int_eq(write_page(), 1);
     assert_has(shell.printed.text, "nothing was evaluated at length 99; there are 128, 256");
 }
-END_TEST
 
 /* ---- what an adviser sees ---- */
 
@@ -373,7 +357,7 @@ static const char claim[] =
     "\"direction\":\"less\",\"margin\":0.1,\"alpha\":0.05,\"test\":\"t\",\"metric\":null,"
     "\"length\":128,\"expect\":null}]";
 
-START_TEST(the_page_opens_with_the_claims_and_their_verdicts_in_words)
+TEST(the_page_opens_with_the_claims_and_their_verdicts_in_words)
 {
     add_rows();
     run_maker_claim(&b.run, claim, 0);
@@ -386,9 +370,8 @@ START_TEST(the_page_opens_with_the_claims_and_their_verdicts_in_words)
     assert_lacks(b.page.text, "id=\"contrasts\"");
     ck_assert_int_lt(place_of("id=\"table\""), place_of("<details class=\"fold\""));
 }
-END_TEST
 
-START_TEST(what_is_beside_the_point_is_folded_and_what_went_wrong_is_open)
+TEST(what_is_beside_the_point_is_folded_and_what_went_wrong_is_open)
 {
     static const char *const folded[] = {"injection", "provenance", "reproduce", "exact"};
     show_rows();
@@ -401,10 +384,9 @@ START_TEST(what_is_beside_the_point_is_folded_and_what_went_wrong_is_open)
     show_page();
     assert_has(b.page.text, "<section id=\"cells\">\n<details class=\"fold\" open>");
 }
-END_TEST
 
 /* Of long labels: with all columns the table would be cut off. */
-START_TEST(a_table_that_is_too_wide_for_the_page_is_several)
+TEST(a_table_that_is_too_wide_for_the_page_is_several)
 {
     enum { LONG = 90 };
     char label[LONG + 1] = "";
@@ -416,9 +398,8 @@ START_TEST(a_table_that_is_too_wide_for_the_page_is_several)
     show_page();
     ck_assert_int_gt(count_parts(b.page.text, "<table>"), tables);
 }
-END_TEST
 
-START_TEST(figures_of_an_unknown_axis_are_refused)
+TEST(figures_of_an_unknown_axis_are_refused)
 {
     add_rows();
     b.options = "panels=\"shceme\"";
@@ -426,27 +407,9 @@ START_TEST(figures_of_an_unknown_axis_are_refused)
     assert_has(shell.printed.text, "--panels: there is no axis 'shceme'");
     assert_has(shell.printed.text, "did you mean 'scheme'?");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"report", bench_open, bench_close, .seconds = 60,
-                       .needs = "PEAT PEAT_SOURCE python3-jinja2 python3-matplotlib"},
-        TESTS(the_page_has_the_numbers_of_the_json_format,
-              the_verdict_names_the_best_row_and_what_it_gains,
-              a_gain_whose_interval_has_0_in_it_is_not_called_one,
-              each_number_of_a_cell_is_under_its_heading, a_best_baseline_is_said_to_be_it,
-              a_row_without_the_factor_of_the_baseline_is_not_called_it,
-              a_baseline_of_some_rows_is_not_called_the_baseline,
-              a_gain_is_significant_until_more_comparisons_need_more_seeds,
-              each_task_has_a_best_row_of_its_own, what_cells_learned_is_shown_where_it_was_saved,
-              a_damaged_diagnosis_is_passed_over,
-              what_is_not_in_the_means_is_listed_with_its_reason, nothing_finished_is_a_page_too,
-              the_page_asks_for_nothing_from_elsewhere, labels_can_not_become_markup,
-              a_length_that_was_not_evaluated_is_refused,
-              the_page_opens_with_the_claims_and_their_verdicts_in_words,
-              what_is_beside_the_point_is_folded_and_what_went_wrong_is_open,
-              a_table_that_is_too_wide_for_the_page_is_several,
-              figures_of_an_unknown_axis_are_refused));
+    return run_tests((struct tests){"report", bench_open, bench_close, .seconds = 60,
+                                    .needs = "PEAT PEAT_SOURCE python3-jinja2 python3-matplotlib"});
 }

@@ -4,6 +4,7 @@
  *
  * tests/golden/results.json holds cells and what tests/golden/results.py made of them.
  */
+#include "support/golden_file.h"
 #include "support/run_maker.h"
 #include "support/shell.h"
 #include "support/support.h"
@@ -22,18 +23,6 @@ static const struct value *read_json(struct arena *a, const char *text, size_t n
     struct error err = {0};
     const struct value *v = json_parse(a, text, n, "json", &err);
     ck_assert_msg(v, "%s", err.text);
-    return v;
-}
-
-static const struct value *read_golden(struct arena *a)
-{
-    char *path = path_join(getenv("PEAT_SOURCE"), "tests/golden/results.json"), *text;
-    struct error err = {0};
-    size_t n;
-    ck_assert_msg(file_read(path, 0, &text, &n, &err) == PEAT_OK, "%s", err.text);
-    const struct value *v = read_json(a, text, n);
-    free(text);
-    free(path);
     return v;
 }
 
@@ -60,7 +49,7 @@ static void grid_open(void)
     run_maker_open(&g.run, "golden");
     g.run.report = "{\"metric\":\"bpb\",\"goal\":\"min\","
                    "\"baseline\":{\"position.scheme\":\"none\"}}";
-    g.golden = read_golden(&g.arena);
+    g.golden = golden_read("results.json", &g.arena);
     const struct value *cells = value_get(g.golden, "cells");
     for (int i = 0; i < cells->n; i++)
         add_cell(&g.run, cells->item[i]);
@@ -115,7 +104,7 @@ static void assert_row(const struct value *row, const char *test)
     assert_equal(value_get(row, "p_holm"), value_get(value_get(y, "p_holm"), test), what);
 }
 
-START_TEST(json_agrees_with_scipy_in_every_number)
+TEST(json_agrees_with_scipy_in_every_number)
 {
     for (int t = 0; t < 3; t++) {
         shell_expect(0, "peat results %s -f json --test %s", g.run.dir, tests[t]);
@@ -127,9 +116,8 @@ START_TEST(json_agrees_with_scipy_in_every_number)
             assert_row(rows->item[i], tests[t]);
     }
 }
-END_TEST
 
-START_TEST(jsonl_has_the_rows_of_json_one_a_line)
+TEST(jsonl_has_the_rows_of_json_one_a_line)
 {
     int n = 0;
     shell_expect(0, "peat results %s -f jsonl", g.run.dir);
@@ -140,11 +128,10 @@ START_TEST(jsonl_has_the_rows_of_json_one_a_line)
     }
     ck_assert_int_eq(n, value_get(g.golden, "expected")->n);
 }
-END_TEST
 
 /* ---- csv ---- */
 
-START_TEST(csv_has_every_value_as_it_was_stored)
+TEST(csv_has_every_value_as_it_was_stored)
 {
     char line[200], number[32];
     shell_expect(0, "peat results %s -f csv --columns scheme,seed,metric,length,value", g.run.dir);
@@ -162,7 +149,6 @@ START_TEST(csv_has_every_value_as_it_was_stored)
     }
     assert_printed("\nbroken,0,bpb,128,\n");
 }
-END_TEST
 
 /* ---- tables ---- */
 
@@ -253,7 +239,7 @@ static void assert_table(const char *format, const char *before, int64_t length)
     }
 }
 
-START_TEST(tables_agree_with_scipy_in_every_digit)
+TEST(tables_agree_with_scipy_in_every_digit)
 {
     for (int64_t length = 128; length <= 256; length += 128) {
         assert_table("md", "| ", length);
@@ -261,9 +247,8 @@ START_TEST(tables_agree_with_scipy_in_every_digit)
         assert_table("table", "", length);
     }
 }
-END_TEST
 
-START_TEST(the_table_says_what_is_not_in_its_numbers)
+TEST(the_table_says_what_is_not_in_its_numbers)
 {
     shell_expect(0, "peat results %s --notes", g.run.dir);
     static const char *const said[] = {
@@ -279,10 +264,9 @@ START_TEST(the_table_says_what_is_not_in_its_numbers)
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         ck_assert_msg(shell_printed(said[i]), "no '%s' in\n%s", said[i], shell.printed.text);
 }
-END_TEST
 
 /* Without --notes what the numbers lack stays, however much it is. */
-START_TEST(only_notes_on_methods_are_left_out)
+TEST(only_notes_on_methods_are_left_out)
 {
     shell_expect(0, "peat results %s >few", g.run.dir);
     shell_says(0, "7 of 56 pairs refused: different batches\n1 of 73 cells not finished",
@@ -295,7 +279,6 @@ START_TEST(only_notes_on_methods_are_left_out)
     shell_says(0, "\\begin{tabular}", "peat results %s -o t.tex && cat t.tex", g.run.dir);
     shell_expect(0, "peat results %s -f table -o t.tex && cmp t.tex few", g.run.dir);
 }
-END_TEST
 
 /* ---- other programs ---- */
 
@@ -309,7 +292,7 @@ static const char *python_with_pandas(void)
     return NULL;
 }
 
-START_TEST(csv_loads_in_pandas_with_the_same_means)
+TEST(csv_loads_in_pandas_with_the_same_means)
 {
     static const char script[] =
         "import json, sys, pandas\n"
@@ -333,14 +316,8 @@ START_TEST(csv_loads_in_pandas_with_the_same_means)
         shell_says(0, "agreed", "%s load.py x.csv x.json", python);
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"result_numbers", grid_open, grid_close, .seconds = 60},
-        TESTS(json_agrees_with_scipy_in_every_number, jsonl_has_the_rows_of_json_one_a_line,
-              csv_has_every_value_as_it_was_stored, tables_agree_with_scipy_in_every_digit,
-              the_table_says_what_is_not_in_its_numbers, only_notes_on_methods_are_left_out,
-              csv_loads_in_pandas_with_the_same_means));
+    return run_tests((struct tests){"result_numbers", grid_open, grid_close, .seconds = 60});
 }

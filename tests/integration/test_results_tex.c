@@ -35,7 +35,7 @@ static void assert_sets(const char *table)
     shell_expect(0, "! grep -i 'missing character\\|undefined' paper.log");
 }
 
-START_TEST(tables_of_every_shape_are_set_by_pdflatex)
+TEST(tables_of_every_shape_are_set_by_pdflatex)
 {
     static const char *const options[] = {"", "--cols combine", "--columns metric,diff,p_holm,g_z",
                                           "--only-changed --err sd --injection"};
@@ -48,21 +48,17 @@ START_TEST(tables_of_every_shape_are_set_by_pdflatex)
     }
     run_maker_close(&m);
 }
-END_TEST
 
 /* The references end on page 4 or 5; an appendix of tables follows. */
-START_TEST(the_paper_is_set_on_four_pages_and_references)
+TEST(the_paper_is_set_on_four_pages_and_references)
 {
     shell_expect(0, "\"$PEAT_SOURCE\"/docs/paper/build.sh . && "
                     "grep '^.newlabel{references}{{[^}]*}{[45]}' paper.aux");
     shell_expect(0, "! grep -i 'missing character\\|undefined\\|overfull' paper.log");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"results_tex", shell_open, shell_close, .seconds = 120,
-                                   .needs = "pdflatex PEAT_SOURCE python3-matplotlib"},
-                    TESTS(tables_of_every_shape_are_set_by_pdflatex,
-                          the_paper_is_set_on_four_pages_and_references));
+    return run_tests((struct tests){"results_tex", shell_open, shell_close, .seconds = 120,
+                                    .needs = "pdflatex PEAT_SOURCE python3-matplotlib"});
 }

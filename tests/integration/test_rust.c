@@ -10,13 +10,12 @@ static void open_page(void)
     ck_assert_int_eq(write_blocks("docs/rust.md"), 3);
 }
 
-START_TEST(a_scheme_in_rust_builds_passes_and_trains)
+TEST(a_scheme_in_rust_builds_passes_and_trains)
 {
     shell_expect(0, "sh -e rust.sh");
     shell_says(0, "2 done", "peat status runs/rust");
     shell_says(0, "fading", "peat results runs/rust");
 }
-END_TEST
 
 int main(void)
 {
@@ -25,7 +24,6 @@ int main(void)
     char *rustup = path_join(home ? home : "/", ".rustup");
     setenv("RUSTUP_HOME", rustup, 0);
     free(rustup);
-    return run_list((struct tests){"rust", open_page, shell_close, .seconds = 120,
-                                   .needs = "PEAT_SOURCE PEAT rustc"},
-                    TESTS(a_scheme_in_rust_builds_passes_and_trains));
+    return run_tests((struct tests){"rust", open_page, shell_close, .seconds = 120,
+                                    .needs = "PEAT_SOURCE PEAT rustc"});
 }

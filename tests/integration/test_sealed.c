@@ -52,7 +52,7 @@ static const struct {
 
 enum { DAMAGES = sizeof(damages) / sizeof(*damages) };
 
-START_TEST(damaged_cell_is_named_and_in_no_mean)
+TEST(damaged_cell_is_named_and_in_no_mean)
 {
     for (int i = 0; i < DAMAGES; i++) {
         damage(damages[i].command);
@@ -71,7 +71,6 @@ START_TEST(damaged_cell_is_named_and_in_no_mean)
                      damages[i].says);
     }
 }
-END_TEST
 
 /* What no clock decides. */
 static const char numbers[] =
@@ -80,7 +79,7 @@ static const char numbers[] =
     "grep -v '_s\"\\|_ms_\\|_kib\"\\|meta_hash\\|check' */result.json "
     ">>../../%s";
 
-START_TEST(run_mends_damaged_cells)
+TEST(run_mends_damaged_cells)
 {
     shell_expect(0, numbers, "whole", "before", "before", "before");
     for (int i = 0; i < DAMAGES; i++) {
@@ -91,9 +90,8 @@ START_TEST(run_mends_damaged_cells)
         shell_expect(0, "cmp before after");
     }
 }
-END_TEST
 
-START_TEST(run_mends_a_diverged_cell_with_its_last_evaluation)
+TEST(run_mends_a_diverged_cell_with_its_last_evaluation)
 {
     shell_expect(1, "peat run e.yaml -q -o d position.scheme=none seeds=1 eval.every=1 "
                     "train.steps=200 train.lr=100 train.clip=0");
@@ -106,11 +104,8 @@ START_TEST(run_mends_a_diverged_cell_with_its_last_evaluation)
     shell_expect(0, numbers, "d", "after", "after", "after");
     shell_expect(0, "cmp before after");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"sealed", open_run, shell_close, .seconds = 120},
-                    TESTS(damaged_cell_is_named_and_in_no_mean, run_mends_damaged_cells,
-                          run_mends_a_diverged_cell_with_its_last_evaluation));
+    return run_tests((struct tests){"sealed", open_run, shell_close, .seconds = 120});
 }

@@ -70,10 +70,6 @@ static const char slow[] =
     "    .size = sizeof(scheme), .prepare = prepare, .residual = residual};\n"
     "PEAT_DEFINE_PLAIN(PEAT_SCHEME, scheme, \"slow\", \"1\", \"takes its time\", \"MIT\", \"\")\n";
 
-/* Shell: until the condition holds, for some minutes. */
-#define UNTIL(condition)                                                                           \
-    "for i in $(seq 4000); do " condition " && break; sleep 0.05; done; " condition
-
 #define COMPILE(name)                                                                              \
     "${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -I\"$PEAT_SOURCE\"/include " name              \
     ".c -o " name ".so -lm"
@@ -138,7 +134,7 @@ static void put_back(void)
     shell_expect(0, "touch open");
 }
 
-START_TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
+TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
 {
     shell_says(0, "12 cells: 12 submitted", "peat run grid.yaml -o 'by slurm'");
     note_job("by slurm");
@@ -154,10 +150,9 @@ START_TEST(array_with_tasks_put_back_gives_the_table_of_a_local_run)
     assert_equal(weights, "local", "by slurm");
     shell_expect(0, "peat results 'by slurm' | cmp - 'by slurm/results.txt'");
 }
-END_TEST
 
 /* A task that was put back leaves alone what crashed in it before. */
-START_TEST(task_put_back_does_not_repeat_its_crashes)
+TEST(task_put_back_does_not_repeat_its_crashes)
 {
     shell_expect(
         0, "peat run grid.yaml -o runs seeds=1 'position.scheme=[{plugin: ./boom.so}, {plugin: "
@@ -171,9 +166,8 @@ START_TEST(task_put_back_does_not_repeat_its_crashes)
     shell_expect(0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");
     shell_expect(0, "grep 'continues from step' runs/cells/*slow*/log.txt");
 }
-END_TEST
 
-START_TEST(second_submission_is_refused_while_the_first_lives)
+TEST(second_submission_is_refused_while_the_first_lives)
 {
     shell_expect(0, "peat run grid.yaml -o runs position.scheme=none seeds=2 'run.slurm={extra: "
                     "--begin=now+300}'");
@@ -186,25 +180,19 @@ START_TEST(second_submission_is_refused_while_the_first_lives)
     shell_says(0, "2 cells: 2 finished before",
                "peat run grid.yaml -o runs position.scheme=none seeds=2 2>&1");
 }
-END_TEST
 
 /* MaxArraySize is 101 here. */
-START_TEST(longer_array_than_slurm_takes_is_refused_with_a_way_out)
+TEST(longer_array_than_slurm_takes_is_refused_with_a_way_out)
 {
     shell_expect(2, "peat run grid.yaml -o runs position.scheme=none seeds=150 run.slurm={}");
     assert_printed("150 cells make 150 tasks, and this Slurm accepts at most 101 in an array; set "
                    "run.slurm.cells_per_task to 2 or more");
     shell_expect(0, "test -z \"$(squeue -h)\"");
 }
-END_TEST
 
-static int run_tests(void)
+static int run_here(void)
 {
-    return run_list((struct tests){"slurm", open_grid, shell_close, .seconds = 600},
-                    TESTS(array_with_tasks_put_back_gives_the_table_of_a_local_run,
-                          task_put_back_does_not_repeat_its_crashes,
-                          second_submission_is_refused_while_the_first_lives,
-                          longer_array_than_slurm_takes_is_refused_with_a_way_out));
+    return run_tests((struct tests){"slurm", open_grid, shell_close, .seconds = 600});
 }
 
 /* The daemons are this process's: they outlive a test that fails. */
@@ -214,7 +202,7 @@ int main(void)
     const char *missing = one_node_missing();
     if (missing)
         return skip_all(missing);
-    int code = one_node_open(&slurm) ? run_tests() : EXIT_FAILURE;
+    int code = one_node_open(&slurm) ? run_here() : EXIT_FAILURE;
     one_node_close(&slurm);
     return code;
 }

@@ -204,7 +204,7 @@ static int open_pipe(void)
     return fd;
 }
 
-START_TEST(stop_ends_a_command_with_130_wherever_it_is)
+LOOP_TEST(stop_ends_a_command_with_130_wherever_it_is, PHASES)
 {
     shell_expect(0, "mkfifo bin/pipe");
     int writer = open_pipe();
@@ -212,7 +212,6 @@ START_TEST(stop_ends_a_command_with_130_wherever_it_is)
         stop_in(&phases[_i], stops[i]);
     close(writer);
 }
-END_TEST
 
 /* ---- cells ---- */
 
@@ -224,7 +223,7 @@ static void begin_cell(pid_t *pid, const char *ignored)
     until("test -s cut/cells/*/metrics.jsonl");
 }
 
-START_TEST(stopped_cells_save_where_they_are)
+LOOP_TEST(stopped_cells_save_where_they_are, STOPS)
 {
     pid_t pid;
     begin_cell(&pid, "");
@@ -235,10 +234,9 @@ START_TEST(stopped_cells_save_where_they_are)
     assert_nothing_is_left("run", stops[_i]);
     shell_run("rm -rf cut");
 }
-END_TEST
 
 /* The pid of the cell is in running.json. */
-START_TEST(hangup_under_nohup_stops_neither_the_run_nor_its_cells)
+TEST(hangup_under_nohup_stops_neither_the_run_nor_its_cells)
 {
     pid_t pid;
     begin_cell(&pid, "trap '' HUP;");
@@ -251,10 +249,9 @@ START_TEST(hangup_under_nohup_stops_neither_the_run_nor_its_cells)
     kill(pid, SIGTERM);
     ck_assert_int_eq(end_of(pid), 130);
 }
-END_TEST
 
 /* Ten seconds after its parent's death, at the latest. */
-START_TEST(cell_in_an_endless_loop_ends_with_its_killed_parent)
+TEST(cell_in_an_endless_loop_ends_with_its_killed_parent)
 {
     pid_t pid = begin("run stops.yaml -o stuck 'position.scheme={plugin: ./evil.so, does: endure, "
                       "place: prepare}'",
@@ -264,14 +261,9 @@ START_TEST(cell_in_an_endless_loop_ends_with_its_killed_parent)
     ck_assert_int_eq(end_of(pid), 1000 + SIGKILL);
     until_running(0, 0);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"stops", open_runs, shell_close, .seconds = 240, .needs = "PEAT_SOURCE cc",
-                       .loops = LOOPS({stop_ends_a_command_with_130_wherever_it_is, PHASES},
-                                      {stopped_cells_save_where_they_are, STOPS})},
-        TESTS(hangup_under_nohup_stops_neither_the_run_nor_its_cells,
-              cell_in_an_endless_loop_ends_with_its_killed_parent));
+    return run_tests(
+        (struct tests){"stops", open_runs, shell_close, .seconds = 240, .needs = "PEAT_SOURCE cc"});
 }

@@ -70,16 +70,15 @@ enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-START_TEST(labels_and_reasons_reach_no_terminal_raw)
+LOOP_TEST(labels_and_reasons_reach_no_terminal_raw, COMMANDS)
 {
     shell_run(commands[_i], m.dir);
     ck_assert_uint_gt(shell.printed.n, 0);
     assert_harmless(commands[_i]);
 }
-END_TEST
 #pragma GCC diagnostic pop
 
-START_TEST(a_log_is_raw_in_a_pipe_and_shown_on_a_terminal)
+TEST(a_log_is_raw_in_a_pipe_and_shown_on_a_terminal)
 {
     shell_expect(0, "peat logs %s 4", m.dir);
     assert_printed("\x1b[2Jlast \x1b[31m\x9b\xc2\x9b\r\n");
@@ -87,9 +86,8 @@ START_TEST(a_log_is_raw_in_a_pipe_and_shown_on_a_terminal)
     assert_printed("\\x1b[2Jlast \\x1b[31m\\x9b\\u009b\\r");
     assert_harmless("logs");
 }
-END_TEST
 
-START_TEST(names_of_files_and_words_of_experiments_reach_no_terminal_raw)
+TEST(names_of_files_and_words_of_experiments_reach_no_terminal_raw)
 {
     static const char *const texts[] = {
         "version: 1\nname: x\ndefaults: {task: {plugin: \"a\\e[31mb\"}}\n",
@@ -112,9 +110,8 @@ START_TEST(names_of_files_and_words_of_experiments_reach_no_terminal_raw)
     shell_run("peat plugins info \"$(printf './a\\033[31m\\302\\233\\377.so')\"");
     assert_harmless("peat plugins info");
 }
-END_TEST
 
-START_TEST(a_running_grid_shows_labels_safely)
+TEST(a_running_grid_shows_labels_safely)
 {
     shell_write(
         "t.yaml",
@@ -130,7 +127,6 @@ START_TEST(a_running_grid_shows_labels_safely)
     assert_harmless("run");
     assert_printed("a\\u009b31m");
 }
-END_TEST
 
 /* ---- width ---- */
 
@@ -147,7 +143,7 @@ enum { PAGES = sizeof(pages) / sizeof(*pages) };
  * broken. Heads and labels stand in each block of a table. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-START_TEST(eighty_columns_break_between_words)
+LOOP_TEST(eighty_columns_break_between_words, PAGES)
 {
     char command[128];
     snprintf(command, sizeof(command), pages[_i], m.dir);
@@ -164,16 +160,10 @@ START_TEST(eighty_columns_break_between_words)
     shell_expect(
         0, "LC_ALL=C.UTF-8 wc -L <at80 >wide; test $(cat wide) -le 80 || { cat at80; exit 1; }");
 }
-END_TEST
 #pragma GCC diagnostic pop
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"terminal", make_run, remove_run, .seconds = 60, .needs = "script",
-                       .loops = LOOPS({labels_and_reasons_reach_no_terminal_raw, COMMANDS},
-                                      {eighty_columns_break_between_words, PAGES})},
-        TESTS(a_log_is_raw_in_a_pipe_and_shown_on_a_terminal,
-              names_of_files_and_words_of_experiments_reach_no_terminal_raw,
-              a_running_grid_shows_labels_safely));
+    return run_tests(
+        (struct tests){"terminal", make_run, remove_run, .seconds = 60, .needs = "script"});
 }

@@ -42,7 +42,7 @@ static void open_texts(void)
     shell_expect(0, "python3 odd.py && cp $PEAT_SOURCE/experiments/data/genesis.txt g.txt");
 }
 
-START_TEST(ids_say_the_text_byte_for_byte)
+TEST(ids_say_the_text_byte_for_byte)
 {
     static const char *const model[] = {"unigram", "bpe"};
     shell_write("hashlib.py", "raise SystemExit('a module of the current folder')\n");
@@ -56,9 +56,8 @@ START_TEST(ids_say_the_text_byte_for_byte)
     shell_says(0, "pieces are 400 bytes of text", "peat tokenize crlf.txt --vocab 265 -o e");
     shell_expect(0, "python3 decode.py e | cmp - crlf.txt");
 }
-END_TEST
 
-START_TEST(pieces_are_the_same_bits_at_any_number_of_processors)
+TEST(pieces_are_the_same_bits_at_any_number_of_processors)
 {
     shell_expect(0, "peat tokenize g.txt --vocab 600 -o two/");
     shell_expect(0, "taskset -c $(taskset -cp $$ | sed 's/.*: *\\([0-9]*\\).*/\\1/') "
@@ -66,9 +65,8 @@ START_TEST(pieces_are_the_same_bits_at_any_number_of_processors)
     shell_expect(0, "diff -r one two");
     shell_expect(0, "peat tokenize g.txt --vocab 600 --learn-mib 1 -o three && diff -r one three");
 }
-END_TEST
 
-START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
+TEST(a_mistake_is_one_line_and_leaves_no_folder)
 {
     static const struct {
         const char *said, *command;
@@ -102,17 +100,14 @@ START_TEST(a_mistake_is_one_line_and_leaves_no_folder)
         shell_expect(0, "[ ! -e d ] && [ -z \"$(ls -d d.tmp* 2>/dev/null)\" ]");
     }
 }
-END_TEST
 
-START_TEST(stop_leaves_no_folder_and_no_process)
+TEST(stop_leaves_no_folder_and_no_process)
 {
     shell_expect(0, "for i in $(seq 60); do cat g.txt; done >large.txt");
-    shell_expect(130, "peat tokenize large.txt --vocab 8000 --learn-mib 64 -o d & pid=$!; "
-                      "for i in $(seq 3000); do ls d.tmp*/said >/dev/null 2>&1 && break; "
-                      "sleep 0.02; done; kill -TERM $pid; wait $pid");
+    shell_expect(130, INTERRUPTED("peat tokenize large.txt --vocab 8000 --learn-mib 64 -o d",
+                                  "ls d.tmp*/said"));
     shell_expect(0, "[ ! -e d ] && [ -z \"$(ls -d d.tmp* 2>/dev/null)\" ]");
 }
-END_TEST
 
 /* Bytes and pieces in one grid; bits per byte of the pieces are those of their bytes. */
 static void write_experiment(const char *train)
@@ -134,7 +129,7 @@ static void write_experiment(const char *train)
     strbuf_release(&text);
 }
 
-START_TEST(pieces_and_bytes_are_in_one_table)
+TEST(pieces_and_bytes_are_in_one_table)
 {
     write_experiment("steps: 30");
     shell_expect(0, "peat tokenize g.txt --vocab 600 -o d");
@@ -146,10 +141,9 @@ START_TEST(pieces_and_bytes_are_in_one_table)
     shell_expect(0, "printf 'x' >>d/pieces.tsv");
     shell_says(1, "differs from the file that it was made with", "peat verify run");
 }
-END_TEST
 
 /* The parameter is younger than cells that were trained without it. */
-START_TEST(test_path_is_of_the_identity_where_it_is_given)
+TEST(test_path_is_of_the_identity_where_it_is_given)
 {
     static const char plan[] = "peat plan x.yaml eval.test=0.5 'task=[{plugin: tokens, path: "
                                "g.bin%s}]' --ids >%s";
@@ -162,11 +156,10 @@ START_TEST(test_path_is_of_the_identity_where_it_is_given)
     shell_expect(0, "[ \"$(sed 's/.*-//' without)\" = \"$(sed 's/.*-//' empty)\" ]");
     shell_expect(0, "[ \"$(sed 's/.*-//' without)\" != \"$(sed 's/.*-//' given)\" ]");
 }
-END_TEST
 
 /* What a model of 2 million parameters does in minutes, in small: bf16, where this machine has it,
  * killed, resumed. */
-START_TEST(killed_cell_of_pieces_resumes_to_the_same_bits)
+TEST(killed_cell_of_pieces_resumes_to_the_same_bits)
 {
     write_experiment("steps: 400");
     shell_expect(0, "peat tokenize g.txt --vocab 600 -o d");
@@ -174,11 +167,9 @@ START_TEST(killed_cell_of_pieces_resumes_to_the_same_bits)
                            ? "train.precision=bf16"
                            : "train.precision=fp32";
     shell_expect(0, "peat run x.yaml %s -o whole --only '*tokens*'", word);
-    shell_expect(0,
-                 "peat run x.yaml %s -o cut --only '*tokens*' & pid=$!; "
-                 "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
-                 "sleep 0.02; done; kill -KILL $pid; wait $pid; [ $? = 137 ]",
-                 word);
+    shell_expect(
+        137, "peat run x.yaml %s -o cut --only '*tokens*' & pid=$!; %s; kill -KILL $pid; wait $pid",
+        word, UNTIL("ls cut/cells/*/ckpt/step-*"));
     shell_expect(0, "sleep 0.5; peat run x.yaml %s -o cut --only '*tokens*'", word);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_expect(0, "cmp whole/cells/*/metrics.jsonl cut/cells/*/metrics.jsonl");
@@ -187,15 +178,9 @@ START_TEST(killed_cell_of_pieces_resumes_to_the_same_bits)
     shell_expect(0, "grep -q '\"metric\":\"bpb\"' cut/cells/*/metrics.jsonl || "
                     "grep -q '\"metric\": *\"bpb\"' cut/cells/*/metrics.jsonl");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"tokenize", open_texts, shell_close, .seconds = 60,
-                       .needs = "PEAT_SOURCE python3 spm_train"},
-        TESTS(ids_say_the_text_byte_for_byte, pieces_are_the_same_bits_at_any_number_of_processors,
-              a_mistake_is_one_line_and_leaves_no_folder, stop_leaves_no_folder_and_no_process,
-              pieces_and_bytes_are_in_one_table, test_path_is_of_the_identity_where_it_is_given,
-              killed_cell_of_pieces_resumes_to_the_same_bits));
+    return run_tests((struct tests){"tokenize", open_texts, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE python3 spm_train"});
 }

@@ -31,13 +31,12 @@ static void assert_agree(const char *experiment, int least)
     shell_expect(0, "%s -m peat.torch check files", python);
 }
 
-START_TEST(pytorch_agrees_on_a_dozen_cells)
+TEST(pytorch_agrees_on_a_dozen_cells)
 {
     assert_agree("few.yaml", 12);
 }
-END_TEST
 
-START_TEST(a_wrong_number_is_found)
+TEST(a_wrong_number_is_found)
 {
     shell_expect(0,
                  "cp -r \"$PEAT_SOURCE\"/python . && sed -i 's/+ eps).sqrt()/+ 2 * eps).sqrt()/' "
@@ -47,9 +46,8 @@ START_TEST(a_wrong_number_is_found)
     shell_says(1, "1 of 1 cells differ by more than 1e-09",
                "OMP_NUM_THREADS=1 PYTHONPATH=python /usr/bin/python3 -m peat.torch check files");
 }
-END_TEST
 
-START_TEST(all_cells_agree)
+TEST(all_cells_agree)
 {
     static const struct {
         const char *experiment;
@@ -66,7 +64,6 @@ START_TEST(all_cells_agree)
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         assert_agree(all[i].experiment, all[i].least);
 }
-END_TEST
 
 /* ---- training ---- */
 
@@ -85,21 +82,19 @@ static void assert_20_steps(const char *experiment)
                  python);
 }
 
-START_TEST(twenty_steps_in_double_agree)
+TEST(twenty_steps_in_double_agree)
 {
     assert_20_steps("few.yaml train.steps=24 train.warmup=3");
     assert_20_steps("few.yaml train.steps=20 train.schedule=wsd train.lr_min=0.2 'kind=[two]' "
                     "'model.freeze=[block.0.*]'");
 }
-END_TEST
 
-START_TEST(twenty_steps_of_all_kinds_agree)
+TEST(twenty_steps_of_all_kinds_agree)
 {
     assert_20_steps("few.yaml train.steps=30 train.schedule=linear train.clip=0.1");
     assert_20_steps("across.yaml train.steps=20");
     assert_20_steps("patches.yaml train.steps=20");
 }
-END_TEST
 
 static const char two_seeds[] = "version: 2\n"
                                 "name: elsewhere\n"
@@ -126,7 +121,7 @@ static void train_both(int processes)
     shell_expect(0, "peat run elsewhere.yaml -o r");
 }
 
-START_TEST(a_cell_that_pytorch_trained_is_one_of_the_run_directory)
+TEST(a_cell_that_pytorch_trained_is_one_of_the_run_directory)
 {
     train_both(1);
     shell_says(0, "another program trained 1 of 2 cells (PyTorch ", "peat results r");
@@ -155,10 +150,9 @@ START_TEST(a_cell_that_pytorch_trained_is_one_of_the_run_directory)
     shell_expect(0, "peat run elsewhere.yaml -o r 'eval.lengths=[16]' 'eval.every=10'");
     shell_says(0, "another program trained 1 of 2 cells (PyTorch ", "peat results r");
 }
-END_TEST
 
 /* A scheme that PEAT does not have, from what `plugins new` writes. */
-START_TEST(a_plugin_of_ones_own_is_trained_by_both)
+TEST(a_plugin_of_ones_own_is_trained_by_both)
 {
     shell_expect(0, "peat plugins new idea --kind scheme && ${CC:-cc} -std=c11 -shared -fPIC "
                     "-I\"$PEAT_SOURCE/include\" idea/idea.c -o idea.so -lm");
@@ -186,10 +180,9 @@ START_TEST(a_plugin_of_ones_own_is_trained_by_both)
     shell_says(1, "/idea.py' differs from the file that it was made with", "peat verify a");
     shell_says(0, "2 stale", "peat plan elsewhere.yaml -o a");
 }
-END_TEST
 
 /* Rows of one run directory, of which PyTorch trained one. */
-START_TEST(differences_between_two_engines_are_marked)
+TEST(differences_between_two_engines_are_marked)
 {
     shell_write("marked.yaml", two_seeds);
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; "
@@ -208,9 +201,8 @@ START_TEST(differences_between_two_engines_are_marked)
     assert_printed("there are pairs of cells that two engines trained");
     assert_printed("own is about pairs of cells that two engines trained");
 }
-END_TEST
 
-START_TEST(a_killed_training_goes_on_to_the_same_bits)
+TEST(a_killed_training_goes_on_to_the_same_bits)
 {
     shell_write("elsewhere.yaml", two_seeds);
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt; "
@@ -227,9 +219,8 @@ START_TEST(a_killed_training_goes_on_to_the_same_bits)
                  "cmp $c/ckpt/*/model.safetensors b/${c#a/}/ckpt/*/model.safetensors; done",
                  python);
 }
-END_TEST
 
-START_TEST(processes_share_the_rows_of_a_batch)
+TEST(processes_share_the_rows_of_a_batch)
 {
     train_both(2);
     shell_says(0, ", 2 processes): ", "peat results r");
@@ -247,9 +238,8 @@ START_TEST(processes_share_the_rows_of_a_batch)
         "end",
         python);
 }
-END_TEST
 
-START_TEST(a_training_without_the_program_and_wrong_files)
+TEST(a_training_without_the_program_and_wrong_files)
 {
     shell_write("elsewhere.yaml", two_seeds);
     shell_expect(0, "cat \"$PEAT_SOURCE\"/include/peat/*.h > text.txt");
@@ -281,10 +271,9 @@ START_TEST(a_training_without_the_program_and_wrong_files)
                "%s -m peat.torch train r --only 'rotary*'", python);
     shell_says(1, "cannot run 'none'", "PEAT=none %s -m peat.torch train r/cells/*s1-*", python);
 }
-END_TEST
 
 /* A checkpoint is tensors and JSON: a pickle in its place runs nothing. */
-START_TEST(a_checkpoint_that_is_none_runs_nothing_and_is_one_line)
+TEST(a_checkpoint_that_is_none_runs_nothing_and_is_one_line)
 {
     static const char *const broken[] = {"pickle.pt", "evil.pt", "cut.pt", "empty.pt",
                                          "facts.pt",  "list.pt", "pipe",   "folder"};
@@ -325,11 +314,10 @@ START_TEST(a_checkpoint_that_is_none_runs_nothing_and_is_one_line)
     shell_says(1, "'whole.pt' is the checkpoint of another cell",
                "%s -m peat.torch train other.st --feed a.st -o x.st --checkpoint whole.pt", python);
 }
-END_TEST
 
 /* ---- the package ---- */
 
-START_TEST(pip_installs_it_with_its_formulas)
+TEST(pip_installs_it_with_its_formulas)
 {
     if (!is_here("python3-venv"))
         return;
@@ -348,11 +336,10 @@ START_TEST(pip_installs_it_with_its_formulas)
                "m = peat.torch.load(glob.glob('files/*')[0], program='none')\n"
                "try: m(torch.tensor([72]))\nexcept peat.torch.Refused as e: print(e)\"");
 }
-END_TEST
 
 /* ---- messages ---- */
 
-START_TEST(files_without_a_batch_and_other_files_are_refused)
+TEST(files_without_a_batch_and_other_files_are_refused)
 {
     assert_agree("few.yaml 'kind=[conv]'", 1);
     shell_expect(0, "peat export run 0 -o plain.st && printf text > text.st");
@@ -366,7 +353,6 @@ START_TEST(files_without_a_batch_and_other_files_are_refused)
                "peat export run 0 --feed 0 -o feed.st");
     shell_says(2, "--feed writes only batches", "peat export run 0 --feed 1 --start -o feed.st");
 }
-END_TEST
 
 /* ---- the loss that is reported ---- */
 
@@ -402,7 +388,7 @@ static const char compare[] =
     "        n += 1\n"
     "assert (n, tested) == (8, 6), (n, tested)\n";
 
-START_TEST(a_cells_folder_gives_the_loss_that_is_reported)
+TEST(a_cells_folder_gives_the_loss_that_is_reported)
 {
     shell_write("rebuild.yaml", experiment);
     shell_write("compare.py", compare);
@@ -410,23 +396,12 @@ START_TEST(a_cells_folder_gives_the_loss_that_is_reported)
     shell_expect(0, "peat run rebuild.yaml -o runs -j 2");
     shell_expect(0, "%s compare.py \"$PEAT_SOURCE\"/tests/integration/torch_rebuild.py", python);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     if (!is_here("PEAT PEAT_SOURCE python3-torch"))
         return SKIPPED;
     if (argc > 1 && strcmp(argv[1], "--long") == 0)
-        return run_list((struct tests){"torch", shell_open, shell_close, .seconds = 1500},
-                        TESTS(all_cells_agree, twenty_steps_of_all_kinds_agree));
-    return run_list(
-        (struct tests){"torch", shell_open, shell_close, .seconds = 200},
-        TESTS(pytorch_agrees_on_a_dozen_cells, a_wrong_number_is_found,
-              twenty_steps_in_double_agree, a_cell_that_pytorch_trained_is_one_of_the_run_directory,
-              a_plugin_of_ones_own_is_trained_by_both, differences_between_two_engines_are_marked,
-              a_killed_training_goes_on_to_the_same_bits, processes_share_the_rows_of_a_batch,
-              a_training_without_the_program_and_wrong_files,
-              a_checkpoint_that_is_none_runs_nothing_and_is_one_line,
-              files_without_a_batch_and_other_files_are_refused, pip_installs_it_with_its_formulas,
-              a_cells_folder_gives_the_loss_that_is_reported));
+        return run_tests((struct tests){"torch", shell_open, shell_close, .seconds = 1500});
+    return run_tests((struct tests){"torch", shell_open, shell_close, .seconds = 200});
 }

@@ -14,18 +14,16 @@ static const char experiment[] = "version: 2\n"
                                  "  position: {scheme: learned, combine: sum}\n"
                                  "seeds: 1\n";
 
-START_TEST(what_is_accepted_is_what_verify_accepts)
+TEST(what_is_accepted_is_what_verify_accepts)
 {
     shell_write("e.yaml", experiment);
     shell_expect(0, "seq 1000 >text.txt && peat plan e.yaml --write -o r && "
                     "peat export r 0 --start -o start.st && "
                     "python3 \"$PEAT_SOURCE\"/tests/integration/trainings.py start.st");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"trained", shell_open, shell_close, .seconds = 100,
-                                   .needs = "PEAT PEAT_SOURCE python3"},
-                    TESTS(what_is_accepted_is_what_verify_accepts));
+    return run_tests((struct tests){"trained", shell_open, shell_close, .seconds = 100,
+                                    .needs = "PEAT PEAT_SOURCE python3"});
 }

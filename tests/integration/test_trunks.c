@@ -57,7 +57,7 @@ static void assert_as_alone(const char *run)
     ck_assert(!shell_has("run/trunks"));
 }
 
-START_TEST(shared_steps_have_the_bits_of_steps_that_are_not_shared)
+TEST(shared_steps_have_the_bits_of_steps_that_are_not_shared)
 {
     static const char *const how[] = {"-j 1 -t 1", "-j 1 -t 2", "-j 3 -t 1",
                                       "'train.steps=[360, 40, 120]' -j 1"};
@@ -68,9 +68,8 @@ START_TEST(shared_steps_have_the_bits_of_steps_that_are_not_shared)
         shell_expect(0, "rm -r run");
     }
 }
-END_TEST
 
-START_TEST(each_shared_step_is_trained_once)
+TEST(each_shared_step_is_trained_once)
 {
     shell_expect(0, "peat run x.yaml -o run -j 2 --only 'rotary*'");
     shell_says(0, "continues from step 32 of its trunk", "cat run/cells/*.120.*/log.txt");
@@ -78,10 +77,9 @@ START_TEST(each_shared_step_is_trained_once)
     shell_expect(0, "cat run/cells/*.40.*/log.txt");
     ck_assert(!shell_printed("trunk"));
 }
-END_TEST
 
 /* 40 + 120 + 360 steps, of which 32 + 96 are shared, are 1.09 of the longest. */
-START_TEST(plan_counts_shared_steps_once)
+TEST(plan_counts_shared_steps_once)
 {
     shell_says(0, "(4 cells continue from shorter ones, for 256 steps together)",
                "peat plan x.yaml | grep training");
@@ -90,9 +88,8 @@ START_TEST(plan_counts_shared_steps_once)
            "peat plan x.yaml eval.every=0 'train.steps=[360]' | grep -o '^[0-9.]* .FLOP' >one;"
            "paste three one | awk '{r = $1 / $3; print r; exit !(r > 1.08 && r < 1.1)}'");
 }
-END_TEST
 
-START_TEST(a_killed_run_ends_in_the_bits_of_one_that_was_not)
+TEST(a_killed_run_ends_in_the_bits_of_one_that_was_not)
 {
     for (int i = 0; i < 12; i++) {
         shell_run(
@@ -103,10 +100,9 @@ START_TEST(a_killed_run_ends_in_the_bits_of_one_that_was_not)
     shell_expect(0, "peat run x.yaml -o run -j 2 --retry-failed");
     assert_as_alone("run");
 }
-END_TEST
 
 /* A cell by hand, as a batch system starts it, in any order. */
-START_TEST(a_cell_that_finds_no_state_trains_the_steps)
+TEST(a_cell_that_finds_no_state_trains_the_steps)
 {
     shell_expect(0, "peat plan x.yaml -o run --write");
     shell_expect(0, "for c in $(peat plan x.yaml --ids | sort -r); do peat cell run $c || exit; "
@@ -118,10 +114,9 @@ START_TEST(a_cell_that_finds_no_state_trains_the_steps)
                     "wait; for c in $(peat plan x.yaml --ids); do peat cell run $c || exit; done");
     assert_as_alone("run");
 }
-END_TEST
 
 /* Every second trunk, not every second cell. */
-START_TEST(a_shard_has_all_cells_of_its_trunks)
+TEST(a_shard_has_all_cells_of_its_trunks)
 {
     shell_expect(0, "peat run x.yaml -o run --shard 1/2 -q >/dev/null && "
                     "ls run/cells/*/result.json");
@@ -130,9 +125,8 @@ START_TEST(a_shard_has_all_cells_of_its_trunks)
     shell_says(0, "4\n", "cat run/cells/*/log.txt | grep -c 'of its trunk'");
     assert_as_alone("run");
 }
-END_TEST
 
-START_TEST(states_are_kept_while_a_cell_needs_them)
+TEST(states_are_kept_while_a_cell_needs_them)
 {
     shell_expect(0, "peat run x.yaml -o run --only 'rotary.*.40.*' && ls run/trunks/*");
     assert_printed("step-00000032");
@@ -147,9 +141,8 @@ START_TEST(states_are_kept_while_a_cell_needs_them)
     shell_expect(0, "peat run x.yaml -o run 'train.steps=[40, 120]' --only 'rotary*'");
     ck_assert(!shell_has("run/trunks"));
 }
-END_TEST
 
-START_TEST(a_damaged_state_is_named_and_not_used)
+TEST(a_damaged_state_is_named_and_not_used)
 {
     shell_expect(0, "peat run x.yaml -o run --only '*.120.*'");
     shell_expect(0, "printf x | dd of=$(ls run/trunks/*/step-00000096/model.safetensors | head -1) "
@@ -160,10 +153,9 @@ START_TEST(a_damaged_state_is_named_and_not_used)
     shell_says(0, "1\n", "cat run/cells/*.360.*/log.txt | grep -c 'continues from step 96'");
     assert_as_alone("run");
 }
-END_TEST
 
 /* Another engine is made up in the state, whose check is then its own again. */
-START_TEST(a_state_of_another_program_is_refused)
+TEST(a_state_of_another_program_is_refused)
 {
     shell_expect(0, "peat run x.yaml -o run --only 'rotary.*.40.*'");
     shell_expect(0, "sed -i -e 's/\"engine\": \"[^\"]*\"/\"engine\": \"0.0.1\"/' -e '/\"check\"/d' "
@@ -172,10 +164,9 @@ START_TEST(a_state_of_another_program_is_refused)
     assert_printed("is not used");
     assert_as_alone("run");
 }
-END_TEST
 
 /* Their evaluations decide when they end, or their curves differ. */
-START_TEST(cells_that_differ_in_more_share_nothing)
+TEST(cells_that_differ_in_more_share_nothing)
 {
     static const char *const word[] = {"eval.every=2 train.patience=1000", "train.schedule=cosine",
                                        "train.decay=1 train.warmup=0"};
@@ -189,16 +180,8 @@ START_TEST(cells_that_differ_in_more_share_nothing)
                     ">>x.yaml; peat plan x.yaml | grep training");
     assert_printed("2 cells continue");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"trunks", open_experiment, shell_close, .seconds = 240},
-        TESTS(shared_steps_have_the_bits_of_steps_that_are_not_shared,
-              each_shared_step_is_trained_once, plan_counts_shared_steps_once,
-              a_killed_run_ends_in_the_bits_of_one_that_was_not,
-              a_cell_that_finds_no_state_trains_the_steps, a_shard_has_all_cells_of_its_trunks,
-              states_are_kept_while_a_cell_needs_them, a_damaged_state_is_named_and_not_used,
-              a_state_of_another_program_is_refused, cells_that_differ_in_more_share_nothing));
+    return run_tests((struct tests){"trunks", open_experiment, shell_close, .seconds = 240});
 }

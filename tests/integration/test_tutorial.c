@@ -6,7 +6,7 @@
 
 /* Every line of the page's sh blocks but that for a GPU, one after another; between them the
  * experiment that the first one writes is made smaller, and nothing else. */
-START_TEST(its_commands_end_in_a_page)
+TEST(its_commands_end_in_a_page)
 {
     shell_expect(0, "cmake --install \"$PEAT_BUILD\" --prefix \"$PWD/peat\" >/dev/null");
     shell_expect(0, "ln -s peat/share/doc/peat/experiments experiments; "
@@ -20,11 +20,9 @@ START_TEST(its_commands_end_in_a_page)
     shell_expect(0, "grep -q '</html>' first.html && grep -q 'rotary' first.html");
     shell_expect(0, "peat/bin/peat status runs/rates | grep -q '12 done'");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"tutorial", shell_open, shell_close, .seconds = 120,
-                                   .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake"},
-                    TESTS(its_commands_end_in_a_page));
+    return run_tests((struct tests){"tutorial", shell_open, shell_close, .seconds = 120,
+                                    .needs = "PEAT_SOURCE PEAT_BUILD PEAT cmake"});
 }

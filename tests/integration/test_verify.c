@@ -24,7 +24,7 @@ static void open_run(void)
 /* Edits a file and takes its checksum off: it then counts as made by hand. */
 #define FORGE "sed -i -z 's/,\\n  \"check\": \"[0-9a-f]*\"//; s/"
 
-START_TEST(whole_directory_has_no_problem_and_a_hash)
+TEST(whole_directory_has_no_problem_and_a_hash)
 {
     shell_says(0, "r: 4 cells, 4 finished, 0 problems\nhash ", "peat verify r");
     shell_says(0, "\"problems\": []", "peat verify r --json");
@@ -32,9 +32,8 @@ START_TEST(whole_directory_has_no_problem_and_a_hash)
                     "peat results r --format json | grep $hash && peat report r | grep -q $hash && "
                     "peat verify r --json | grep $hash");
 }
-END_TEST
 
-START_TEST(each_damage_is_a_line_with_its_cell)
+TEST(each_damage_is_a_line_with_its_cell)
 {
     static const struct {
         const char *command, *says;
@@ -73,7 +72,6 @@ START_TEST(each_damage_is_a_line_with_its_cell)
         assert_printed("hash none: there are problems");
     }
 }
-END_TEST
 
 #define HASH "peat verify %s | sed -n 's/^hash //p'"
 
@@ -116,7 +114,7 @@ static void close_forgery(struct forgery *f, const char *problem)
     arena_release(&f->a);
 }
 
-START_TEST(value_that_the_curve_contradicts_is_a_problem)
+TEST(value_that_the_curve_contradicts_is_a_problem)
 {
     struct forgery f;
     open_forgery(&f);
@@ -140,9 +138,8 @@ START_TEST(value_that_the_curve_contradicts_is_a_problem)
     json_put_bool(f.result, "stopped", true);
     close_forgery(&f, "its result says that it stopped early, and it has no train.patience");
 }
-END_TEST
 
-START_TEST(curve_is_in_order_and_that_of_the_checkpoint)
+TEST(curve_is_in_order_and_that_of_the_checkpoint)
 {
     static const char *const row[][2] = {
         {"sed -i '2{h;d};$G' $f", "after one of step "},
@@ -158,10 +155,9 @@ START_TEST(curve_is_in_order_and_that_of_the_checkpoint)
         close_forgery(&f, row[i][1]);
     }
 }
-END_TEST
 
 /* An empty text among the settings of a task is a file that is not named, or a text. */
-START_TEST(settings_have_their_hash_without_plugins_and_data)
+TEST(settings_have_their_hash_without_plugins_and_data)
 {
     static const char *const task[] = {"{plugin: ./images.so}", "{plugin: ./text.so, path: t.txt}"};
     shell_expect(0, "cp \"$PEAT_BUILD\"/lib/peat/plugins-*/task/images.so "
@@ -179,9 +175,8 @@ START_TEST(settings_have_their_hash_without_plugins_and_data)
         shell_expect(0, "mv away/* .");
     }
 }
-END_TEST
 
-START_TEST(result_that_its_checkpoint_contradicts_is_a_problem)
+TEST(result_that_its_checkpoint_contradicts_is_a_problem)
 {
     struct forgery f;
     open_forgery(&f);
@@ -202,10 +197,9 @@ START_TEST(result_that_its_checkpoint_contradicts_is_a_problem)
     assert_printed("differ in the last training loss");
     assert_printed("its checkpoint drifted, and result.json does not say so");
 }
-END_TEST
 
 /* A table of positions reaches to the longest length, which the second plan leaves out. */
-START_TEST(what_a_later_plan_leaves_out_is_no_problem)
+TEST(what_a_later_plan_leaves_out_is_no_problem)
 {
     shell_expect(0, "peat run e.yaml -q -o f seeds=1 position.scheme=learned eval.lengths=[8,16] "
                     "&& peat run e.yaml -q -o f seeds=1 position.scheme=learned");
@@ -214,11 +208,10 @@ START_TEST(what_a_later_plan_leaves_out_is_no_problem)
     shell_says(0, "not checked: data and plugins of cells of earlier plans", "peat verify r");
     assert_printed("4 finished, 0 problems");
 }
-END_TEST
 
 #define VALUES "peat results %s -f csv --columns label,seed,metric,length,value"
 
-START_TEST(other_targets_are_scored_anew_and_compared_with_nothing)
+TEST(other_targets_are_scored_anew_and_compared_with_nothing)
 {
     shell_expect(0, "peat run e.yaml -q -o t eval.tokens=32 && cp -r t before && "
                     "peat run e.yaml -q -o t");
@@ -229,9 +222,8 @@ START_TEST(other_targets_are_scored_anew_and_compared_with_nothing)
                "peat run e.yaml -q -o p 'eval.tokens=[32,64]' 'report={baseline: {eval.tokens: "
                "32}}'");
 }
-END_TEST
 
-START_TEST(one_line_can_be_quoted)
+TEST(one_line_can_be_quoted)
 {
     shell_expect(0,
                  "peat verify r | grep -x \"quote: 'verified', SHA-256 $(" HASH "): 4 of 4 cells, "
@@ -244,9 +236,8 @@ START_TEST(one_line_can_be_quoted)
     shell_expect(1, "peat verify r >out");
     shell_expect(1, "grep quote: out");
 }
-END_TEST
 
-START_TEST(what_is_not_here_is_listed)
+TEST(what_is_not_here_is_listed)
 {
     shell_expect(0, "mv text.txt away");
     shell_says(0, "text.txt', which is not here\n", "peat verify r");
@@ -255,18 +246,16 @@ START_TEST(what_is_not_here_is_listed)
     shell_says(0, "\"not_checked\": [", "peat verify r --json");
     assert_printed("text.txt', which is not here\"");
 }
-END_TEST
 
-START_TEST(equal_bits_have_one_hash_wherever_they_were_made)
+TEST(equal_bits_have_one_hash_wherever_they_were_made)
 {
     shell_expect(0, "mkdir there && cp e.yaml text.txt there && cd there && "
                     "peat run e.yaml -q -o elsewhere -j 2 -t 2");
     shell_expect(0, "[ $(" HASH ") = $(" HASH ") ]", "r", "there/elsewhere");
 }
-END_TEST
 
 /* Also when it is sealed as if it had been so from the start. */
-START_TEST(other_values_have_another_hash)
+TEST(other_values_have_another_hash)
 {
     static const char *const edit[] = {
         FORGE "\"value\": [0-9.]*/\"value\": 1.25/' r/cells/none*s0*/result.json",
@@ -279,18 +268,16 @@ START_TEST(other_values_have_another_hash)
                         "! cmp -s now then && ! grep null now then");
     }
 }
-END_TEST
 
-START_TEST(retrained_cells_have_the_same_bits)
+TEST(retrained_cells_have_the_same_bits)
 {
     shell_says(0, "; retrained with seed 7: 4 the same\n", "peat verify r --retrain 9 --seed 7");
     shell_says(0, "\"seed\": 7", "peat verify r --retrain 1 --seed 7 --json");
     shell_expect(0, FORGE "\"value\": [0-9.]*/\"value\": 1.25/' r/cells/none*s0*/result.json");
     shell_says(1, "retrained: none.-.s0: differs: its values differ", "peat verify r --retrain 9");
 }
-END_TEST
 
-START_TEST(data_may_have_moved_and_may_not_have_changed)
+TEST(data_may_have_moved_and_may_not_have_changed)
 {
     shell_expect(0, "mv text.txt moved.txt && tr 0-8 1-9 <moved.txt >other.txt");
     shell_says(1, "retrained: none.-.s0: failed: ", "peat verify r --retrain 4 --seed 7");
@@ -301,10 +288,9 @@ START_TEST(data_may_have_moved_and_may_not_have_changed)
     shell_says(2, "task.path must be the path of data", "peat verify r --retrain 1 task.path=no");
     shell_says(2, "give --retrain N", "peat verify r task.path=moved.txt");
 }
-END_TEST
 
 /* The copy that is verified was written anew for data in other folders. */
-START_TEST(moved_files_keep_the_hash_also_two_of_one_name)
+TEST(moved_files_keep_the_hash_also_two_of_one_name)
 {
     shell_expect(0, "mkdir a b && seq 900 >a/t.txt && seq 500 1500 >b/t.txt && "
                     "peat run e.yaml -q -o two 'task.path=[a/t.txt, b/t.txt]' seeds=1 && "
@@ -315,10 +301,9 @@ START_TEST(moved_files_keep_the_hash_also_two_of_one_name)
                     "grep -q /b/t.txt two/cells/none*/meta.json && "
                     "peat verify two | grep ^hash | cmp - then");
 }
-END_TEST
 
 /* The start of a cell is moved, and the directory of a file. */
-START_TEST(a_moved_start_keeps_the_hash)
+TEST(a_moved_start_keeps_the_hash)
 {
     static const char *const from[] = {"cell: none.-.s0", "cell: s.safetensors"};
     shell_expect(0, "mkdir d && peat export r none.-.s0 -o d/s.safetensors");
@@ -332,10 +317,9 @@ START_TEST(a_moved_start_keeps_the_hash)
                      words, was, from[i], was, words, from[i]);
     }
 }
-END_TEST
 
 /* The products of small cells are the engine's own; larger ones are the library's. */
-START_TEST(other_kernels_are_not_comparable_where_bits_differ)
+TEST(other_kernels_are_not_comparable_where_bits_differ)
 {
     static const char large[] = "model.d_model=128 train.batch=32 run.gemm=openblas seeds=1";
     shell_expect(0,
@@ -350,7 +334,6 @@ START_TEST(other_kernels_are_not_comparable_where_bits_differ)
     assert_printed("here; its values differ by ");
     assert_printed("0 the same, 1 not comparable\n");
 }
-END_TEST
 
 /* ---- sealed anew: what stands in no other file that a seal would hold together ---- */
 
@@ -372,7 +355,7 @@ static void seal_text(const char *file, const char *map, const char *key, const 
     arena_release(&f.a);
 }
 
-START_TEST(a_plan_that_its_experiment_contradicts_is_a_problem)
+TEST(a_plan_that_its_experiment_contradicts_is_a_problem)
 {
     seal_text("plan.json", "report", "goal", "min");
     shell_says(1, "problem: ", "peat verify r");
@@ -383,20 +366,18 @@ START_TEST(a_plan_that_its_experiment_contradicts_is_a_problem)
     assert_printed("problem: plan.json is not what claims.json registers last: report.metric \"\" "
                    "-> accuracy");
 }
-END_TEST
 
 /* A cell whose batches are called others is in no pair. */
-START_TEST(cells_that_are_fed_alike_have_one_hash_of_batches)
+TEST(cells_that_are_fed_alike_have_one_hash_of_batches)
 {
     seal_text("result.json", NULL, "batch_hash", "0");
     shell_says(1, "its batch_hash is not that of none.-.s0, which is fed alike", "peat verify r");
     seal_text("result.json", NULL, "length_unit", "places");
     shell_says(1, "its length_unit is not that of none.-.s0, which is fed alike", "peat verify r");
 }
-END_TEST
 
 /* Unless it is the experiment that was changed, too. */
-START_TEST(a_plan_that_is_not_the_registered_one_is_a_problem)
+TEST(a_plan_that_is_not_the_registered_one_is_a_problem)
 {
     shell_says(0, " before the first step and changed later, peat ",
                "peat plan e.yaml -o r --write seeds=1 && peat verify r");
@@ -407,45 +388,25 @@ START_TEST(a_plan_that_is_not_the_registered_one_is_a_problem)
     seal_text("plan.json", NULL, "experiment", "verified");
     shell_says(0, "0 problems", "peat verify r");
 }
-END_TEST
 
-START_TEST(many_cells_of_a_state_are_a_short_line)
+TEST(many_cells_of_a_state_are_a_short_line)
 {
     shell_expect(0, "rm r/cells/*/result.json");
     shell_says(0, "note: 4 partial, in no mean: none.-.s0, ", "peat verify r");
     assert_printed(", ...\n");
     ck_assert(!shell_printed("rotary.-.s0, rotary.-.s1"));
 }
-END_TEST
 
 /* One added file takes a cell out of the means. */
-START_TEST(a_cell_in_no_mean_is_named_and_changes_the_hash)
+TEST(a_cell_in_no_mean_is_named_and_changes_the_hash)
 {
     shell_expect(0, HASH " >before", "r");
     seal_text("stale.json", NULL, "reason", "x");
     shell_says(0, "none.-.s0", "peat verify r | grep stale");
     shell_expect(1, HASH " | cmp -s before -", "r");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"verify", open_run, shell_close, .seconds = 120},
-        TESTS(whole_directory_has_no_problem_and_a_hash, each_damage_is_a_line_with_its_cell,
-              value_that_the_curve_contradicts_is_a_problem,
-              curve_is_in_order_and_that_of_the_checkpoint,
-              result_that_its_checkpoint_contradicts_is_a_problem,
-              what_a_later_plan_leaves_out_is_no_problem,
-              other_targets_are_scored_anew_and_compared_with_nothing, one_line_can_be_quoted,
-              what_is_not_here_is_listed, settings_have_their_hash_without_plugins_and_data,
-              equal_bits_have_one_hash_wherever_they_were_made, other_values_have_another_hash,
-              retrained_cells_have_the_same_bits, data_may_have_moved_and_may_not_have_changed,
-              moved_files_keep_the_hash_also_two_of_one_name, a_moved_start_keeps_the_hash,
-              other_kernels_are_not_comparable_where_bits_differ,
-              a_plan_that_its_experiment_contradicts_is_a_problem,
-              cells_that_are_fed_alike_have_one_hash_of_batches,
-              a_plan_that_is_not_the_registered_one_is_a_problem,
-              many_cells_of_a_state_are_a_short_line,
-              a_cell_in_no_mean_is_named_and_changes_the_hash));
+    return run_tests((struct tests){"verify", open_run, shell_close, .seconds = 120});
 }

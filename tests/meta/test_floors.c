@@ -22,7 +22,7 @@ static int build_with(const char *planted)
     return shell_run("cmake --build build --target floor_base");
 }
 
-START_TEST(a_room_builds_with_the_rooms_below_alone)
+TEST(a_room_builds_with_the_rooms_below_alone)
 {
     copy_sources();
     ck_assert_msg(build_with("#include \"base/error.h\"\nint planted(void);\n") == 0, "%s",
@@ -34,11 +34,9 @@ START_TEST(a_room_builds_with_the_rooms_below_alone)
                      0);
     assert_printed("undefined reference to `host_table'");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"floors", shell_open, shell_close, .seconds = 240, .needs = "PEAT_SOURCE"},
-        TESTS(a_room_builds_with_the_rooms_below_alone));
+    return run_tests(
+        (struct tests){"floors", shell_open, shell_close, .seconds = 240, .needs = "PEAT_SOURCE"});
 }

@@ -5,16 +5,15 @@
 
 #define GUARD "TMPDIR=$PWD PEAT_TEST_SECONDS=%d \"$PEAT_BUILD\"/tests/peat_guard "
 
-START_TEST(exit_status_is_the_tests)
+TEST(exit_status_is_the_tests)
 {
     shell_expect(0, GUARD "true", 20);
     shell_expect(77, GUARD "sh -c 'exit 77'", 20);
     shell_expect(128 + 11, GUARD "sh -c 'kill -SEGV $$'", 20);
 }
-END_TEST
 
 /* One process that waits in its parent's group, one in a session of its own. */
-START_TEST(test_that_does_not_end_is_ended_and_its_processes_are_shown)
+TEST(test_that_does_not_end_is_ended_and_its_processes_are_shown)
 {
     shell_expect(1, GUARD "sh -c 'setsid sleep 4711 & sleep 4712'", 1);
     assert_printed("has not ended in 1 s");
@@ -22,17 +21,15 @@ START_TEST(test_that_does_not_end_is_ended_and_its_processes_are_shown)
     assert_printed(": sleep 4712");
     shell_expect(1, "pgrep -fx 'sleep 471[12]'");
 }
-END_TEST
 
-START_TEST(nothing_is_left_of_a_test_that_ends)
+TEST(nothing_is_left_of_a_test_that_ends)
 {
     shell_expect(0, GUARD "sh -c 'setsid sleep 4713 & mktemp -d && touch $TMPDIR/file'", 20);
     shell_expect(0, "test -z \"$(ls)\"");
     shell_expect(1, "pgrep -fx \'sleep 4713\'");
 }
-END_TEST
 
-START_TEST(nothing_is_left_of_a_test_that_is_interrupted)
+TEST(nothing_is_left_of_a_test_that_is_interrupted)
 {
     shell_expect(128 + 15,
                  GUARD "sh -c 'mktemp -d; sleep 4714; :' & pid=$!; "
@@ -42,43 +39,35 @@ START_TEST(nothing_is_left_of_a_test_that_is_interrupted)
     shell_expect(0, "test -z \"$(ls)\"");
     shell_expect(1, "pgrep -fx 'sleep 4714'");
 }
-END_TEST
 
 /* As support.c tells it. */
-START_TEST(test_at_its_own_limit_shows_its_processes_and_goes_on)
+TEST(test_at_its_own_limit_shows_its_processes_and_goes_on)
 {
     shell_expect(0, GUARD "sh -c 'echo 0.5 3 >$PEAT_TEST_LIMIT; sleep 2.5'", 60);
     assert_printed("has not ended in 3 s");
     assert_printed(": sleep 2.5");
 }
-END_TEST
 
-/* What this program runs when it is asked to fail. */
-START_TEST(a_long_output_ends_in_a_failure)
-{
-    shell_expect(0, "seq 100000; echo the reason; false");
-}
-END_TEST
-
-START_TEST(a_failing_command_shows_the_end_of_its_output)
+TEST(a_failing_command_shows_the_end_of_its_output)
 {
     shell_expect(1, "\"$PEAT_BUILD\"/tests/meta/meta_guard --fail");
     assert_printed("exit status 1, expected 0");
     assert_printed("100000\nthe reason");
 }
-END_TEST
+
+GROUP(failing)
+
+/* What this program runs when it is asked to fail. */
+TEST(a_long_output_ends_in_a_failure)
+{
+    shell_expect(0, "seq 100000; echo the reason; false");
+}
 
 int main(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1)
-        return run_list((struct tests){"fail", shell_open, shell_close},
-                        TESTS(a_long_output_ends_in_a_failure));
-    return run_list(
-        (struct tests){"guard", shell_open, shell_close, .seconds = 60,
-                       .needs = "PEAT_BUILD setsid mktemp pgrep"},
-        TESTS(exit_status_is_the_tests, test_that_does_not_end_is_ended_and_its_processes_are_shown,
-              nothing_is_left_of_a_test_that_ends, nothing_is_left_of_a_test_that_is_interrupted,
-              test_at_its_own_limit_shows_its_processes_and_goes_on,
-              a_failing_command_shows_the_end_of_its_output));
+        return run_tests((struct tests){"fail", shell_open, shell_close, .group = "failing"});
+    return run_tests((struct tests){"guard", shell_open, shell_close, .seconds = 60,
+                                    .needs = "PEAT_BUILD setsid mktemp pgrep"});
 }

@@ -16,38 +16,34 @@ static void assert_compile_alone(const char *compiler, const char *language, con
                  compiler, language, standard);
 }
 
-START_TEST(headers_compile_alone_as_c11)
+TEST(headers_compile_alone_as_c11)
 {
     assert_compile_alone("${CC:-cc}", "c", "c11");
 }
-END_TEST
 
-START_TEST(headers_compile_alone_as_cpp17)
+TEST(headers_compile_alone_as_cpp17)
 {
     assert_compile_alone("${CXX:-c++}", "c++", "c++17");
 }
-END_TEST
 
-START_TEST(the_abi_is_the_same_in_numbers_in_text_and_in_the_build)
+TEST(the_abi_is_the_same_in_numbers_in_text_and_in_the_build)
 {
     char text[32];
     snprintf(text, sizeof(text), "%d.%d", PEAT_ABI_MAJOR, PEAT_ABI_MINOR);
     ck_assert_str_eq(text, PEAT_ABI);
     shell_expect(0, "grep -qF 'set(PEAT_ABI \"%s\")' \"$PEAT_SOURCE/CMakeLists.txt\"", PEAT_ABI);
 }
-END_TEST
 
 /* The first four fields may never move: they are how any host reads any plugin. */
-START_TEST(the_first_fields_of_a_descriptor_stay_where_they_are)
+TEST(the_first_fields_of_a_descriptor_stay_where_they_are)
 {
     ck_assert_uint_eq(offsetof(peat_plugin, magic), 0);
     ck_assert_uint_eq(offsetof(peat_plugin, size), 4);
     ck_assert_uint_eq(offsetof(peat_plugin, abi_major), 8);
     ck_assert_uint_eq(offsetof(peat_plugin, abi_minor), 12);
 }
-END_TEST
 
-START_TEST(each_struct_that_crosses_begins_with_its_size)
+TEST(each_struct_that_crosses_begins_with_its_size)
 {
     ck_assert_uint_eq(offsetof(peat_scheme, size), 0);
     ck_assert_uint_eq(offsetof(peat_combine, size), 0);
@@ -60,14 +56,9 @@ START_TEST(each_struct_that_crosses_begins_with_its_size)
     ck_assert_uint_eq(offsetof(peat_batch, size), 0);
     ck_assert_uint_eq(offsetof(peat_op, size), 0);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"headers", shell_open, shell_close, .seconds = 60,
-                                   .needs = "PEAT_SOURCE PEAT cc c++"},
-                    TESTS(headers_compile_alone_as_c11, headers_compile_alone_as_cpp17,
-                          the_abi_is_the_same_in_numbers_in_text_and_in_the_build,
-                          the_first_fields_of_a_descriptor_stay_where_they_are,
-                          each_struct_that_crosses_begins_with_its_size));
+    return run_tests((struct tests){"headers", shell_open, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE PEAT cc c++"});
 }

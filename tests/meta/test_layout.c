@@ -235,30 +235,26 @@ static void writes_json_by_the_one_writer(const char *path, const char *text,
         strbuf_addf(offences, "%s: JSON is written by base/json.h\n", path);
 }
 
-START_TEST(json_is_written_in_one_place)
+TEST(json_is_written_in_one_place)
 {
     hold_in("core", writes_json_by_the_one_writer);
 }
-END_TEST
 
-START_TEST(files_are_opened_in_one_place)
+TEST(files_are_opened_in_one_place)
 {
     hold_in("core", leaves_opening_to_one_function);
 }
-END_TEST
 
-START_TEST(processes_and_options_are_handled_in_one_place)
+TEST(processes_and_options_are_handled_in_one_place)
 {
     hold_in("core", leaves_calls_to_their_one_file);
     hold_in("core", leaves_libraries_to_their_one_file);
 }
-END_TEST
 
-START_TEST(each_library_is_known_to_one_file)
+TEST(each_library_is_known_to_one_file)
 {
     hold_in("core plugins providers", leaves_libraries_to_their_one_file);
 }
-END_TEST
 
 static void list_name(const char *path, const char *text, struct strbuf *names)
 {
@@ -267,7 +263,7 @@ static void list_name(const char *path, const char *text, struct strbuf *names)
         strbuf_addf(names, "/%s\n", base_name(path));
 }
 
-START_TEST(names_in_core_are_unique)
+TEST(names_in_core_are_unique)
 {
     struct strbuf names, offences;
     strbuf_init(&names);
@@ -283,7 +279,6 @@ START_TEST(names_in_core_are_unique)
     strbuf_release(&names);
     assert_none(&offences);
 }
-END_TEST
 
 /* ---- licence ---- */
 
@@ -305,12 +300,11 @@ static void states_its_licence(const char *path, const char *text, struct strbuf
         strbuf_addf(offences, "%s: line %d is not the licence\n", path, script ? 2 : 1);
 }
 
-START_TEST(each_source_begins_with_its_licence)
+TEST(each_source_begins_with_its_licence)
 {
     hold_in("cmake core include plugins providers tests CMakeLists.txt quickstart",
             states_its_licence);
 }
-END_TEST
 
 /* ---- style ---- */
 
@@ -342,14 +336,13 @@ static void keeps_one_spelling(const char *path, const char *text, struct strbuf
                         spellings[i][0]);
 }
 
-START_TEST(each_thing_has_one_spelling)
+TEST(each_thing_has_one_spelling)
 {
     hold_in("core include plugins providers tests", keeps_one_spelling);
 }
-END_TEST
 
 /* A name that stands in many files is not found by searching for it. */
-START_TEST(a_static_function_shares_its_name_with_two_others_at_most)
+TEST(a_static_function_shares_its_name_with_two_others_at_most)
 {
     ck_assert_int_eq(system("cd \"$PEAT_SOURCE\" && "
                             "! grep -rhoE '^static [^(=;]*\\(' core --include='*.c' | "
@@ -357,11 +350,10 @@ START_TEST(a_static_function_shares_its_name_with_two_others_at_most)
                             "grep -vE '^ +[123] ' >&2"),
                      0);
 }
-END_TEST
 
 /* Layout is clang-format's; its versions differ, so one alone decides. Headers whose tables of
  * fields are aligned by hand are left out. */
-START_TEST(sources_are_as_clang_format_makes_them)
+TEST(sources_are_as_clang_format_makes_them)
 {
     if (!is_here("clang-format-14"))
         return;
@@ -371,7 +363,6 @@ START_TEST(sources_are_as_clang_format_makes_them)
                "xargs clang-format-14 --dry-run -Werror"),
         0);
 }
-END_TEST
 
 /* ---- documents ---- */
 
@@ -390,11 +381,10 @@ static void names_files_that_exist(const char *path, const char *text, struct st
     }
 }
 
-START_TEST(documents_name_files_that_exist)
+TEST(documents_name_files_that_exist)
 {
     hold_in("docs README.md CONTRIBUTING.md", names_files_that_exist);
 }
-END_TEST
 
 /* Every room of core/CMakeLists.txt has its row on the map, and its box in the picture. */
 static void are_on_the_map(const char *path, const char *text, struct strbuf *offences)
@@ -416,11 +406,10 @@ static void are_on_the_map(const char *path, const char *text, struct strbuf *of
     strbuf_release(&picture);
 }
 
-START_TEST(all_rooms_are_on_the_map)
+TEST(all_rooms_are_on_the_map)
 {
     hold_in("core/CMakeLists.txt", are_on_the_map);
 }
-END_TEST
 
 /* ---- plugins ---- */
 
@@ -465,11 +454,10 @@ static void includes_the_sdk_alone(const char *path, const char *text, struct st
             strbuf_addf(offences, "%s: a plugin does not include '%s'\n", path, name);
 }
 
-START_TEST(plugins_include_the_sdk_and_standard_c_alone)
+TEST(plugins_include_the_sdk_and_standard_c_alone)
 {
     hold_in("plugins", includes_the_sdk_alone);
 }
-END_TEST
 
 static bool stands_in_providers(const char *name)
 {
@@ -490,11 +478,10 @@ static void includes_one_header_of_ours(const char *path, const char *text, stru
             strbuf_addf(offences, "%s: a provider does not include '%s'\n", path, name);
 }
 
-START_TEST(providers_include_one_header_of_the_engine)
+TEST(providers_include_one_header_of_the_engine)
 {
     hold_in("providers", includes_one_header_of_ours);
 }
-END_TEST
 
 static void require(const char *folder, const char *file, struct strbuf *offences)
 {
@@ -514,7 +501,7 @@ static void require_parts(const char *folder, struct strbuf *offences)
     require(folder, "README.md", offences);
 }
 
-START_TEST(each_plugin_has_source_test_and_page)
+TEST(each_plugin_has_source_test_and_page)
 {
     static const char *const kinds[] = {"plugins/scheme", "plugins/combine", "plugins/task"};
     struct strbuf offences;
@@ -534,7 +521,6 @@ START_TEST(each_plugin_has_source_test_and_page)
     }
     assert_none(&offences);
 }
-END_TEST
 
 /* ---- the rules themselves ---- */
 
@@ -547,7 +533,7 @@ static void assert_offends(rule_fn rule, const char *path, const char *text, boo
     strbuf_release(&offences);
 }
 
-START_TEST(the_rules_notice_an_offence)
+TEST(the_rules_notice_an_offence)
 {
     rule_fn rule = leaves_libraries_to_their_one_file;
     assert_offends(rule, "providers/openblas.c", "#include <cblas.h>\n", false);
@@ -598,19 +584,8 @@ START_TEST(the_rules_notice_an_offence)
     assert_offends(rule, "providers/a.c", "#include <a.h>\n#include <peat/gemm.h>\n", false);
     assert_offends(rule, "providers/a.c", "#include <peat/plugin.h>\n", true);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"layout", .seconds = 60, .needs = "PEAT_SOURCE"},
-                    TESTS(json_is_written_in_one_place, each_thing_has_one_spelling,
-                          a_static_function_shares_its_name_with_two_others_at_most,
-                          sources_are_as_clang_format_makes_them, documents_name_files_that_exist,
-                          all_rooms_are_on_the_map, each_library_is_known_to_one_file,
-                          processes_and_options_are_handled_in_one_place,
-                          files_are_opened_in_one_place, names_in_core_are_unique,
-                          each_source_begins_with_its_licence,
-                          plugins_include_the_sdk_and_standard_c_alone,
-                          providers_include_one_header_of_the_engine,
-                          each_plugin_has_source_test_and_page, the_rules_notice_an_offence));
+    return run_tests((struct tests){"layout", .seconds = 60, .needs = "PEAT_SOURCE"});
 }

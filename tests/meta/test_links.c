@@ -5,7 +5,7 @@
 
 #define CHECK "awk -f \"$PEAT_SOURCE\"/tests/meta/links.awk"
 
-START_TEST(every_link_leads_to_a_file_and_a_heading)
+TEST(every_link_leads_to_a_file_and_a_heading)
 {
     shell_expect(
         0, "cd \"$PEAT_SOURCE\" && find . -name build -prune -o -name '*.md' -print | "
@@ -13,9 +13,8 @@ START_TEST(every_link_leads_to_a_file_and_a_heading)
            " $(cat \"$OLDPWD\"/list \"$OLDPWD\"/list)");
     ck_assert_str_eq(shell.printed.text, "");
 }
-END_TEST
 
-START_TEST(dead_links_are_found)
+TEST(dead_links_are_found)
 {
     shell_expect(0, "mkdir -p a/b");
     shell_write("a/one.md",
@@ -28,9 +27,8 @@ START_TEST(dead_links_are_found)
     ck_assert_str_eq(shell.printed.text, "a/one.md:2: #nowhere\na/b/two.md:2: ../three.md\n"
                                          "a/b/two.md:2: ../one.md#two\n");
 }
-END_TEST
 
-START_TEST(the_guide_lists_its_sections_and_the_index_its_pages)
+TEST(the_guide_lists_its_sections_and_the_index_its_pages)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"/docs && sed -n 's/^##* //p' guide.md | tail -n +2 | while "
                     "read -r h; do "
@@ -40,12 +38,9 @@ START_TEST(the_guide_lists_its_sections_and_the_index_its_pages)
                     "test $f = index.md || echo \"index: $f\"; done");
     ck_assert_str_eq(shell.printed.text, "");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"links", shell_open, shell_close, .seconds = 60, .needs = "PEAT_SOURCE awk"},
-        TESTS(every_link_leads_to_a_file_and_a_heading, dead_links_are_found,
-              the_guide_lists_its_sections_and_the_index_its_pages));
+    return run_tests((struct tests){"links", shell_open, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE awk"});
 }

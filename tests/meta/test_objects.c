@@ -38,31 +38,27 @@ static void hold_for(const char *folders, const char *rule)
                  folders, rule);
 }
 
-START_TEST(plugins_export_peat_entry_alone)
+TEST(plugins_export_peat_entry_alone)
 {
     hold_for("scheme|combine|task", EXPORTS_ALONE("peat_entry"));
 }
-END_TEST
 
-START_TEST(plugins_link_to_libc_and_libm_alone)
+TEST(plugins_link_to_libc_and_libm_alone)
 {
     hold_for("scheme|combine|task", links_to_libc_and_libm_alone);
 }
-END_TEST
 
-START_TEST(plugins_own_no_globals)
+TEST(plugins_own_no_globals)
 {
 #ifndef PEAT_SANITIZED /* sanitizers keep variables of their own */
     hold_for("scheme|combine|task", owns_no_globals);
 #endif
 }
-END_TEST
 
-START_TEST(providers_export_one_symbol)
+TEST(providers_export_one_symbol)
 {
     hold_for("gemm", EXPORTS_ALONE("peat_gemm_entry"));
 }
-END_TEST
 
 /* Functions of the object file $f that add or multiply floats one by one, and never 8 at once. */
 #define SCALAR_FUNCTIONS                                                                           \
@@ -72,7 +68,7 @@ END_TEST
     "/\tv(fn?m)?(add|sub|mul|div)[0-9]*ps .*ymm/ { vector = 1 } END { end() }'"
 
 /* A compiler that finds no vectors for them makes training of small models take twice as long. */
-START_TEST(exp_and_its_relatives_are_compiled_to_vectors)
+TEST(exp_and_its_relatives_are_compiled_to_vectors)
 {
 #if defined(NDEBUG) && PEAT_VECTOR_LEVELS
     const char *rows = "tensor_v3_f32.dir/tensor/rows/vecmath_rows.c";
@@ -86,20 +82,18 @@ START_TEST(exp_and_its_relatives_are_compiled_to_vectors)
                SCALAR_FUNCTIONS);
 #endif
 }
-END_TEST
 
 /* What links to them breaks the rule, so it notices. */
-START_TEST(the_program_links_to_no_large_library)
+TEST(the_program_links_to_no_large_library)
 {
     shell_expect(1, "f=\"$PEAT\"; %s", links_to_no_large_library);
     shell_expect(0,
                  "for f in $(find \"$PEAT_BUILD\"/lib* -path '*/gemm/*.so'); do %s; done | grep .",
                  links_to_no_large_library);
 }
-END_TEST
 
 /* This test's own executable breaks all three rules. */
-START_TEST(the_rules_notice_an_offence)
+TEST(the_rules_notice_an_offence)
 {
     static int variable;
     ck_assert_int_eq(variable++, 0);
@@ -107,15 +101,9 @@ START_TEST(the_rules_notice_an_offence)
     shell_expect(0, "f=/proc/$PPID/exe; %s", links_to_libc_and_libm_alone);
     shell_says(0, "variable", "f=/proc/$PPID/exe; %s", owns_no_globals);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"objects", shell_open, shell_close, .seconds = 60,
-                                   .needs = "PEAT_BUILD PEAT nm objdump gcc"},
-                    TESTS(plugins_export_peat_entry_alone, plugins_link_to_libc_and_libm_alone,
-                          plugins_own_no_globals, providers_export_one_symbol,
-                          the_program_links_to_no_large_library,
-                          exp_and_its_relatives_are_compiled_to_vectors,
-                          the_rules_notice_an_offence));
+    return run_tests((struct tests){"objects", shell_open, shell_close, .seconds = 60,
+                                    .needs = "PEAT_BUILD PEAT nm objdump gcc"});
 }

@@ -4,7 +4,7 @@
 #include "support/shell.h"
 #include "support/support.h"
 
-START_TEST(the_reference_pages_are_up_to_date)
+TEST(the_reference_pages_are_up_to_date)
 {
     shell_expect(0, "python3 \"$PEAT_SOURCE\"/docs/reference.py pages pages");
     shell_expect(0,
@@ -13,18 +13,16 @@ START_TEST(the_reference_pages_are_up_to_date)
                  "test -z \"$bad\" || "
                  "{ echo 'python3 docs/reference.py pages docs/reference makes them'; exit 1; }");
 }
-END_TEST
 
-START_TEST(manual_pages_are_well_formed)
+TEST(manual_pages_are_well_formed)
 {
     shell_expect(0, "python3 \"$PEAT_SOURCE\"/docs/reference.py man man1 && "
                     "test -s man1/peat.1 -a -s man1/peat-plugins-list.1 && "
                     "{ ! command -v mandoc >/dev/null || mandoc -Tlint man1/*.1; }");
     ck_assert_str_eq(shell.printed.text, "");
 }
-END_TEST
 
-START_TEST(every_plugin_of_the_tree_has_its_place)
+TEST(every_plugin_of_the_tree_has_its_place)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"; bad=0; for k in scheme combine task; do "
                     "for d in plugins/$k/*/; do n=$(basename $d); "
@@ -32,10 +30,9 @@ START_TEST(every_plugin_of_the_tree_has_its_place)
                     "[ -f $d/README.md ] || { echo $d has no README.md; bad=1; }; done; done; "
                     "exit $bad");
 }
-END_TEST
 
 /* One that opens this plugin, and compares with what is expected of it where no formula does. */
-START_TEST(every_plugin_of_the_tree_has_a_test_with_what_is_expected)
+TEST(every_plugin_of_the_tree_has_a_test_with_what_is_expected)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"; for k in scheme combine task; do "
                     "for d in plugins/$k/*/; do n=$(basename $d); t=$d/test_$n.c; "
@@ -45,9 +42,8 @@ START_TEST(every_plugin_of_the_tree_has_a_test_with_what_is_expected)
                     "{ echo \"$d has no test of its values\"; bad=1; }; done; done; "
                     "[ -z \"$bad\" ]");
 }
-END_TEST
 
-START_TEST(every_scheme_and_combination_has_a_row_of_costs)
+TEST(every_scheme_and_combination_has_a_row_of_costs)
 {
     shell_expect(0, "cd \"$PEAT_SOURCE\"; for d in plugins/scheme/*/ plugins/combine/*/; do "
                     "n=$(basename $d); "
@@ -55,14 +51,9 @@ START_TEST(every_scheme_and_combination_has_a_row_of_costs)
                     "{ echo \"$n is not in experiments/every-scheme.yaml\"; bad=1; }; done; "
                     "[ -z \"$bad\" ]");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"reference", shell_open, shell_close, .seconds = 60,
-                                   .needs = "PEAT_SOURCE PEAT python3"},
-                    TESTS(the_reference_pages_are_up_to_date, manual_pages_are_well_formed,
-                          every_plugin_of_the_tree_has_its_place,
-                          every_plugin_of_the_tree_has_a_test_with_what_is_expected,
-                          every_scheme_and_combination_has_a_row_of_costs));
+    return run_tests((struct tests){"reference", shell_open, shell_close, .seconds = 60,
+                                    .needs = "PEAT_SOURCE PEAT python3"});
 }

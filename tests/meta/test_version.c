@@ -15,7 +15,7 @@ static const char *const places[] = {
 };
 enum { PLACES = sizeof(places) / sizeof(*places) };
 
-START_TEST(one_version_and_one_date_stand_everywhere)
+LOOP_TEST(one_version_and_one_date_stand_everywhere, PLACES)
 {
     shell_expect(
         0,
@@ -25,15 +25,9 @@ START_TEST(one_version_and_one_date_stand_everywhere)
         "grep -q \"${p#*:}\" ${p%%%%:*} || { echo \"no '${p#*:}' in ${p%%%%:*}\"; exit 1; }",
         places[_i]);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){.subject = "version",
-                       .open = shell_open,
-                       .close = shell_close,
-                       .needs = "PEAT_SOURCE",
-                       .loops = LOOPS({one_version_and_one_date_stand_everywhere, PLACES})},
-        TESTS(NULL));
+    return run_tests((struct tests){
+        .subject = "version", .open = shell_open, .close = shell_close, .needs = "PEAT_SOURCE"});
 }

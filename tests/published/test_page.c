@@ -44,7 +44,7 @@ static void compare_csv(void)
                  page);
 }
 
-START_TEST(the_page_and_its_csv_say_what_sealed_results_say)
+TEST(the_page_and_its_csv_say_what_sealed_results_say)
 {
     unpack();
     compare_prints();
@@ -55,12 +55,10 @@ START_TEST(the_page_and_its_csv_say_what_sealed_results_say)
                  "done",
                  page);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
     page = argc == 2 ? argv[1] : "";
-    return run_list((struct tests){page, shell_open, shell_close, .seconds = 280,
-                                   .needs = "PEAT PEAT_SOURCE python3 xz"},
-                    TESTS(the_page_and_its_csv_say_what_sealed_results_say));
+    return run_tests((struct tests){page, shell_open, shell_close, .seconds = 280,
+                                    .needs = "PEAT PEAT_SOURCE python3 xz"});
 }

@@ -299,13 +299,3 @@ void harness_gradcheck_encode(struct harness *h, int64_t T, const double *pos)
     ck_assert_int_le(h->weights.n, GRADCHECK_INPUTS);
     run_check(&k, encode_again, input);
 }
-
-int harness_run(const char *plugin, const TTest *const *test)
-{
-    Suite *suite = suite_create(plugin);
-    TCase *t = tcase_create(plugin);
-    for (; *test; test++)
-        tcase_add_test(t, *test);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
-}

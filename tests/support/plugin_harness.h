@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include <check.h>
 #include <peat/plugin.h>
 
 #include "nn/pass.h"
 #include "support/gradcheck.h"
+#include "support/support.h"
 #include "train/task.h"
 
 struct harness {
@@ -64,11 +64,9 @@ void harness_gradcheck_merge(struct harness *h, int64_t T, int32_t n, const int6
 /* The same for encode and the scheme's tensors. */
 void harness_gradcheck_encode(struct harness *h, int64_t T, const double *pos);
 
-/* Runs the tests of one plugin, up to NULL; gives main its exit status. */
-int harness_run(const char *plugin, const TTest *const *test);
 /* main of a plugin's test. */
-#define PLUGIN_TESTS(plugin_, ...)                                                                 \
+#define PLUGIN_TESTS(plugin_)                                                                      \
     int main(void)                                                                                 \
     {                                                                                              \
-        return harness_run(plugin_, (const TTest *const[]){__VA_ARGS__, NULL});                    \
+        return run_tests((struct tests){plugin_});                                                 \
     }

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* support.c: running lists of tests. */
+/* support.c: running the tests of a file. */
 #include "support/support.h"
 
 #include <math.h>
 
 #include "support/limit.h"
 
-int run_suite(Suite *suite)
+static struct added_test *first;
+
+/* Constructors run in no order that C promises: lines have one. */
+void add_test(struct added_test *one)
 {
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    struct added_test **at = &first;
+    while (*at && (*at)->test.line < one->test.line)
+        at = &(*at)->next;
+    one->next = *at;
+    *at = one;
 }
 
 bool is_installed(const char *name)
@@ -103,7 +106,7 @@ static void set_limit(TCase *tests, double seconds)
         tcase_add_checked_fixture(tests, tell_guard, NULL);
 }
 
-int run_list(struct tests t, const TTest *const *test)
+int run_tests(struct tests t)
 {
     char missing[128];
     if (lacks(t.needs, missing))
@@ -111,13 +114,19 @@ int run_list(struct tests t, const TTest *const *test)
     Suite *suite = suite_create(t.subject);
     TCase *tests = tcase_create(t.subject);
     set_limit(tests, t.seconds);
-    tcase_add_checked_fixture(tests, t.open, t.close);
-    for (; *test; test++)
-        tcase_add_test(tests, *test);
-    for (const struct repeated *l = t.loops; l && l->test; l++)
-        tcase_add_loop_test(tests, l->test, 0, l->n);
+    (t.once ? tcase_add_unchecked_fixture : tcase_add_checked_fixture)(tests, t.open, t.close);
+    const char *group = NULL;
+    for (const struct added_test *one = first; one; one = one->next)
+        if (!one->times)
+            group = one->test.name;
+        else if (group == t.group || (group && t.group && strcmp(group, t.group) == 0))
+            tcase_add_loop_test(tests, &one->test, 0, one->times());
     suite_add_tcase(suite, tests);
-    return run_suite(suite);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 char scratch_dir[64];

@@ -6,14 +6,37 @@
 
 #include "base/base.h"
 
-/* Runs all of a suite and gives main its exit status. */
-int run_suite(Suite *suite);
+/* TEST(it_is_so) { ... } is a test of its file, and LOOP_TEST(each_is_so, n) { ... } one for each
+ * _i from 0 to n - 1; run_tests runs them all as they stand in the file, and asks then for n, which
+ * may be 0. */
+#define TEST(name) LOOP_TEST(name, 1)
+#define LOOP_TEST(name, n)                                                                         \
+    static void name(int);                                                                         \
+    static int name##_times(void)                                                                  \
+    {                                                                                              \
+        return (int)(n);                                                                           \
+    }                                                                                              \
+    __attribute__((constructor)) static void name##_is_added(void)                                 \
+    {                                                                                              \
+        static struct added_test one = {{#name, name, __FILE__, __LINE__}, name##_times, NULL};    \
+        add_test(&one);                                                                            \
+    }                                                                                              \
+    static void name(int _i __attribute__((unused)))
 
-/* A test that is run with _i from 0 to n - 1. */
-struct repeated {
-    const TTest *test;
-    int n;
+/* The tests below it in the file are run where struct tests has this group. */
+#define GROUP(name)                                                                                \
+    __attribute__((constructor)) static void name##_is_begun(void)                                 \
+    {                                                                                              \
+        static struct added_test none = {{#name, NULL, __FILE__, __LINE__}, NULL, NULL};           \
+        add_test(&none);                                                                           \
+    }
+
+struct added_test {
+    TTest test;
+    int (*times)(void); /* NULL: a group begins */
+    struct added_test *next;
 };
+void add_test(struct added_test *one);
 
 /* The settings of the tests of a file. */
 struct tests {
@@ -23,13 +46,12 @@ struct tests {
     const char *needs; /* "PEAT_SOURCE cmake python3-numpy": environment variables, commands and
                           Python modules of Debian's python3, without which all is skipped; "cc" is
                           $CC, or cc. NULL: nothing */
-    const struct repeated *loops; /* LOOPS({a_test, 5}, ...); NULL: none */
+    bool once;         /* open and close are around all tests */
+    const char *group; /* NULL: the tests above the first one */
 };
 
-/* The same for a list of tests: run_list((struct tests){"html"}, TESTS(one, another)). */
-int run_list(struct tests t, const TTest *const *test);
-#define TESTS(...) ((const TTest *const[]){__VA_ARGS__, NULL})
-#define LOOPS(...) ((const struct repeated[]){__VA_ARGS__, {NULL, 0}})
+/* Gives main its exit status. */
+int run_tests(struct tests t);
 
 /* By what limits of time are multiplied, so that a busy machine or a slow build fails no test:
  * PEAT_TEST_PATIENCE, which ctest sets. */

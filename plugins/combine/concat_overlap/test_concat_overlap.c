@@ -2,7 +2,7 @@
 /* The combination 'concat_overlap'. */
 #include "../combine_tests.h"
 
-START_TEST(tokens_have_what_positions_leave_and_what_is_shared)
+TEST(tokens_have_what_positions_leave_and_what_is_shared)
 {
     const char *name = "concat_overlap";
     combine_widths(name, NULL, 128, 4, 2, (int64_t[]){0, 0}, (int64_t[]){96, 32}, 128);
@@ -11,9 +11,8 @@ START_TEST(tokens_have_what_positions_leave_and_what_is_shared)
     combine_widths(name, "{\"d_pos\": 64, \"shared\": 64}", 64, 4, 2, (int64_t[]){0, 0},
                    (int64_t[]){64, 64}, 64);
 }
-END_TEST
 
-START_TEST(what_leaves_no_tokens_or_cannot_be_shared_is_refused)
+TEST(what_leaves_no_tokens_or_cannot_be_shared_is_refused)
 {
     combine_refuses("concat_overlap", "{\"d_pos\": 8, \"shared\": 9}", 64, 4, 2, (int64_t[]){0, 0},
                     "shared, 9, is more than d_pos, 8");
@@ -21,9 +20,8 @@ START_TEST(what_leaves_no_tokens_or_cannot_be_shared_is_refused)
                     "positions would take 64 of the model's 64 dimensions, 0 of them shared, and "
                     "leave none for tokens; lower d_pos");
 }
-END_TEST
 
-START_TEST(shared_dimensions_are_added)
+TEST(shared_dimensions_are_added)
 {
     struct harness h;
     combine_open(&h, "concat_overlap", "{\"d_pos\": 2, \"shared\": 1}", 3, 2);
@@ -31,15 +29,11 @@ START_TEST(shared_dimensions_are_added)
     combine_gives(combine_merge(&h, 2, (double[]){10, 20}), 1, 3, (double[]){1, 12, 20, 3, 14, 20});
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("concat_overlap", "{\"d_pos\": 4, \"shared\": 2}", 8, 3);
     combine_gradients("concat_overlap", "{\"d_pos\": 8, \"shared\": 8}", 8, 2);
 }
-END_TEST
 
-PLUGIN_TESTS("concat_overlap", tokens_have_what_positions_leave_and_what_is_shared,
-             what_leaves_no_tokens_or_cannot_be_shared_is_refused, shared_dimensions_are_added,
-             gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("concat_overlap")

@@ -2,15 +2,14 @@
 /* The combination 'concat_project'. */
 #include "../combine_tests.h"
 
-START_TEST(every_stream_is_as_wide_as_the_model_unless_told)
+TEST(every_stream_is_as_wide_as_the_model_unless_told)
 {
     combine_widths("concat_project", NULL, 64, 4, 2, (int64_t[]){0, 0}, (int64_t[]){64, 64}, 64);
     combine_widths("concat_project", "{\"d_pos\": 7}", 64, 4, 3, (int64_t[]){0, 0, 5},
                    (int64_t[]){64, 7, 5}, 64);
 }
-END_TEST
 
-START_TEST(the_matrix_acts_on_the_streams_side_by_side)
+TEST(the_matrix_acts_on_the_streams_side_by_side)
 {
     struct harness h;
     const double weight[] = {1, 2, 3, -4, 5, -6}, bias[] = {100, 200};
@@ -22,9 +21,8 @@ START_TEST(the_matrix_acts_on_the_streams_side_by_side)
     combine_gives(combine_merge(&h, 1, (double[]){10}), 1, 2, (double[]){135, 146, 141, 148});
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(parameters_are_counted_and_start_at_their_scale)
+TEST(parameters_are_counted_and_start_at_their_scale)
 {
     struct harness h;
     double squares = 0;
@@ -36,16 +34,11 @@ START_TEST(parameters_are_counted_and_start_at_their_scale)
     harness_close(&h);
     ck_assert_int_eq(combine_parameters("concat_project", "{\"bias\": false}", 64, 2), 2 * 64 * 64);
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("concat_project", NULL, 4, 3);
     combine_gradients("concat_project", "{\"bias\": false, \"d_pos\": 2}", 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("concat_project", every_stream_is_as_wide_as_the_model_unless_told,
-             the_matrix_acts_on_the_streams_side_by_side,
-             parameters_are_counted_and_start_at_their_scale,
-             gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("concat_project")

@@ -5,7 +5,7 @@
 static const double film_values[] = {-1.225, 0.75, 1.925,  -1.2, -0.6, -0.6,  0.625,  -1.65,
                                      0.35,   3.15, -0.975, 0.75, -0.6, 0.975, -1.475, 0.45};
 
-START_TEST(position_scales_and_shifts)
+TEST(position_scales_and_shifts)
 {
     struct harness h;
     combine_open(&h, "film", NULL, 4, 2);
@@ -14,9 +14,8 @@ START_TEST(position_scales_and_shifts)
     combine_gives(combine_merge_ramps(&h, 2, 1, NULL), 2, 4, film_values);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(it_starts_without_scaling)
+TEST(it_starts_without_scaling)
 {
     struct harness h;
     combine_open(&h, "film", NULL, 4, 2);
@@ -29,9 +28,8 @@ START_TEST(it_starts_without_scaling)
         ck_assert_double_eq_tol(harness_at(y, i), combine_ramp(i, 3, 2), 1e-13);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(streams_may_have_any_width)
+TEST(streams_may_have_any_width)
 {
     struct harness h;
     combine_open_as(&h, "film", "{\"d_pos\": 3}", 4, 1, 3, (int64_t[]){0, 0, 5},
@@ -39,14 +37,11 @@ START_TEST(streams_may_have_any_width)
     ck_assert_int_eq(weights_trainable(&h.weights), 2 * 4 * 8);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("film", NULL, 4, 3);
     combine_gradients("film", "{\"d_pos\": 2}", 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("film", position_scales_and_shifts, it_starts_without_scaling,
-             streams_may_have_any_width, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("film")

@@ -3,7 +3,7 @@
 #include "../combine_tests.h"
 
 /* w_t = (1, 0), w_p = (0, 0.1), b = 2: scores 1 - 2 + 2 and 3 - 2 + 2. */
-START_TEST(the_gate_mixes_token_and_position)
+TEST(the_gate_mixes_token_and_position)
 {
     struct harness h;
     const double value[] = {1, 0, 0, 0.1, 2}, x[] = {1, 2, 3, 4}, p[] = {10, -20};
@@ -21,25 +21,20 @@ START_TEST(the_gate_mixes_token_and_position)
     combine_gives(y, 1, 2, mixed);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(it_has_2d_plus_1_parameters)
+TEST(it_has_2d_plus_1_parameters)
 {
     ck_assert_int_eq(combine_parameters("gate_scalar", NULL, 32, 2), 65);
 }
-END_TEST
 
-START_TEST(a_stream_of_another_width_is_refused)
+TEST(a_stream_of_another_width_is_refused)
 {
     combine_wants_equal_widths("gate_scalar");
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("gate_scalar", NULL, 6, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("gate_scalar", the_gate_mixes_token_and_position, it_has_2d_plus_1_parameters,
-             a_stream_of_another_width_is_refused, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("gate_scalar")

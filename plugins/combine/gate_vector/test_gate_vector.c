@@ -8,7 +8,7 @@ static const double gate_vector_values[] = {
     -0.38437304736315775, 0.9875026035157897,   -0.24375130175789483, 0.23125390527368467,
     0.2793525126025086,   0.39054412522144955,  -0.906223984348675,   -0.15440277885071044};
 
-START_TEST(each_dimension_has_its_gate)
+TEST(each_dimension_has_its_gate)
 {
     struct harness h;
     combine_open(&h, "gate_vector", NULL, 4, 2);
@@ -18,25 +18,20 @@ START_TEST(each_dimension_has_its_gate)
     combine_gives(combine_merge_ramps(&h, 2, 1, NULL), 2, 4, gate_vector_values);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(it_has_2dd_plus_d_parameters)
+TEST(it_has_2dd_plus_d_parameters)
 {
     ck_assert_int_eq(combine_parameters("gate_vector", NULL, 4, 2), 2 * 16 + 4);
 }
-END_TEST
 
-START_TEST(a_stream_of_another_width_is_refused)
+TEST(a_stream_of_another_width_is_refused)
 {
     combine_wants_equal_widths("gate_vector");
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("gate_vector", NULL, 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("gate_vector", each_dimension_has_its_gate, it_has_2dd_plus_d_parameters,
-             a_stream_of_another_width_is_refused, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("gate_vector")

@@ -36,7 +36,7 @@ static void open_kind(struct harness *h, const char *kind)
         combine_fill(h, i, 2 + i, 5);
 }
 
-START_TEST(each_kind_does_what_its_formula_says)
+TEST(each_kind_does_what_its_formula_says)
 {
     for (size_t k = 0; k < KINDS; k++) {
         struct harness h;
@@ -45,9 +45,8 @@ START_TEST(each_kind_does_what_its_formula_says)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(other_streams_are_added)
+TEST(other_streams_are_added)
 {
     struct harness h;
     double expected[16];
@@ -58,10 +57,9 @@ START_TEST(other_streams_are_added)
     combine_gives(combine_merge_ramps(&h, 2, 1, NULL), 2, 4, expected);
     harness_close(&h);
 }
-END_TEST
 
 /* Positions of their own for each row: every row must use the matrices of its own. */
-START_TEST(rows_may_have_different_positions)
+TEST(rows_may_have_different_positions)
 {
     for (size_t k = 0; k < KINDS; k++) {
         const double own[] = {2, 1, 0, 1};
@@ -78,9 +76,8 @@ START_TEST(rows_may_have_different_positions)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(parameters_are_as_many_as_documented)
+TEST(parameters_are_as_many_as_documented)
 {
     const char *name = "matrix_per_position";
     for (size_t k = 0; k < KINDS; k++) {
@@ -94,9 +91,8 @@ START_TEST(parameters_are_as_many_as_documented)
     ck_assert_int_eq(combine_parameters(name, "{\"kind\": \"low_rank\", \"rank\": 3}", 4, 1),
                      3 * 2 * 3 * 4);
 }
-END_TEST
 
-START_TEST(what_cannot_be_is_refused)
+TEST(what_cannot_be_is_refused)
 {
     const char *name = "matrix_per_position";
     const double beyond[] = {0, 3};
@@ -111,9 +107,8 @@ START_TEST(what_cannot_be_is_refused)
     ck_assert_str_eq(h.graph.err.text, "position 3 has no matrix: max_len is 3");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     const char *name = "matrix_per_position";
     combine_gradients(name, NULL, 4, 2);
@@ -121,8 +116,5 @@ START_TEST(gradients_are_right_for_every_stream_and_tensor)
     combine_gradients(name, "{\"kind\": \"diagonal\"}", 4, 2);
     combine_gradients(name, "{\"kind\": \"block_rotation\"}", 4, 2);
 }
-END_TEST
 
-PLUGIN_TESTS("matrix_per_position", each_kind_does_what_its_formula_says, other_streams_are_added,
-             rows_may_have_different_positions, parameters_are_as_many_as_documented,
-             what_cannot_be_is_refused, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("matrix_per_position")

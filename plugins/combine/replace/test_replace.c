@@ -2,7 +2,7 @@
 /* The combination 'replace'. */
 #include "../combine_tests.h"
 
-START_TEST(position_is_all_that_is_left)
+TEST(position_is_all_that_is_left)
 {
     struct harness h;
     double expected[16];
@@ -13,10 +13,9 @@ START_TEST(position_is_all_that_is_left)
     combine_gives(combine_merge_ramps(&h, 2, 1, NULL), 2, 4, expected);
     harness_close(&h);
 }
-END_TEST
 
 /* The engine refuses tensors that nothing depends on: the token table must not be one. */
-START_TEST(tokens_keep_a_gradient_of_zero)
+TEST(tokens_keep_a_gradient_of_zero)
 {
     struct harness h;
     combine_open(&h, "replace", NULL, 4, 2);
@@ -35,19 +34,15 @@ START_TEST(tokens_keep_a_gradient_of_zero)
         ck_assert_double_eq(tensor_get(&x->grad, i), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_stream_of_another_width_is_refused)
+TEST(a_stream_of_another_width_is_refused)
 {
     combine_wants_equal_widths("replace");
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("replace", NULL, 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("replace", position_is_all_that_is_left, tokens_keep_a_gradient_of_zero,
-             a_stream_of_another_width_is_refused, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("replace")

@@ -2,20 +2,18 @@
 /* The combination 'sum'. */
 #include "../combine_tests.h"
 
-START_TEST(streams_are_added)
+TEST(streams_are_added)
 {
     combine_gives_small("sum", NULL, (double[]){11, -18, 13, -16});
 }
-END_TEST
 
-START_TEST(scales_multiply_tokens_and_positions)
+TEST(scales_multiply_tokens_and_positions)
 {
     combine_gives_small("sum", "{\"token_scale\": 2, \"position_scale\": 0.5}",
                         (double[]){7, -6, 11, -2});
 }
-END_TEST
 
-START_TEST(learned_scales_start_at_the_given_ones_and_do_not_decay)
+TEST(learned_scales_start_at_the_given_ones_and_do_not_decay)
 {
     const char *json = "{\"token_scale\": 2, \"position_scale\": 0.5, \"learned\": true}";
     struct harness h;
@@ -27,9 +25,8 @@ START_TEST(learned_scales_start_at_the_given_ones_and_do_not_decay)
     ck_assert(!h.weights.item[0]->decay && !h.weights.item[1]->decay);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(factors_per_dimension_are_trained_one_by_one)
+TEST(factors_per_dimension_are_trained_one_by_one)
 {
     const char *json = "{\"learned\": true, \"per_dimension\": true}";
     struct harness h;
@@ -40,17 +37,15 @@ START_TEST(factors_per_dimension_are_trained_one_by_one)
     combine_gives(combine_merge(&h, 2, (double[]){10, -20}), 1, 2, (double[]){11, -8, 13, -6});
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(factors_per_dimension_must_be_learned)
+TEST(factors_per_dimension_must_be_learned)
 {
     combine_refuses("sum", "{\"per_dimension\": true}", 2, 1, 2, (int64_t[]){0, 0},
                     "per_dimension is about learned factors: set learned to true");
 }
-END_TEST
 
 /* Without a position to add, all combinations are the same model. */
-START_TEST(a_single_stream_passes_unchanged)
+TEST(a_single_stream_passes_unchanged)
 {
     struct harness h;
     combine_open(&h, "sum", "{\"token_scale\": 2, \"learned\": true}", 2, 1);
@@ -60,25 +55,18 @@ START_TEST(a_single_stream_passes_unchanged)
     ck_assert_ptr_eq(h.combine->merge(c, 1, &x), x);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_stream_of_another_width_is_refused)
+TEST(a_stream_of_another_width_is_refused)
 {
     combine_wants_equal_widths("sum");
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("sum", NULL, 6, 3);
     combine_gradients("sum", "{\"token_scale\": 2, \"position_scale\": -3}", 6, 3);
     combine_gradients("sum", "{\"learned\": true}", 6, 3);
     combine_gradients("sum", "{\"learned\": true, \"per_dimension\": true}", 6, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("sum", streams_are_added, scales_multiply_tokens_and_positions,
-             learned_scales_start_at_the_given_ones_and_do_not_decay,
-             factors_per_dimension_are_trained_one_by_one, factors_per_dimension_must_be_learned,
-             a_single_stream_passes_unchanged, a_stream_of_another_width_is_refused,
-             gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("sum")

@@ -8,7 +8,7 @@ static const double sum_norm_values[] = {
     -0.012627912681066555, -0.3109616932864942,  0.4502777032324287,  -0.0963461022378353,
     -0.7653953539259913,   -0.27565892320998564, 0.32434107679001434, -0.3653953539259914};
 
-START_TEST(the_sum_is_normalised)
+TEST(the_sum_is_normalised)
 {
     struct harness h;
     combine_open(&h, "sum_norm", "{\"eps\": 0.01}", 4, 2);
@@ -17,9 +17,8 @@ START_TEST(the_sum_is_normalised)
     combine_gives(combine_merge_ramps(&h, 2, 1, NULL), 2, 4, sum_norm_values);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(the_norm_does_not_decay)
+TEST(the_norm_does_not_decay)
 {
     struct harness h;
     combine_open(&h, "sum_norm", NULL, 4, 2);
@@ -29,9 +28,8 @@ START_TEST(the_norm_does_not_decay)
     ck_assert_double_eq(tensor_get(&h.weights.item[1]->value, 3), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(tokens_alone_are_normalised_too)
+TEST(tokens_alone_are_normalised_too)
 {
     struct harness h;
     combine_open(&h, "sum_norm", NULL, 4, 1);
@@ -45,21 +43,16 @@ START_TEST(tokens_alone_are_normalised_too)
     ck_assert_double_eq_tol(squares, 4, 1e-9);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_stream_of_another_width_is_refused)
+TEST(a_stream_of_another_width_is_refused)
 {
     combine_wants_equal_widths("sum_norm");
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("sum_norm", NULL, 4, 3);
     combine_gradients("sum_norm", "{\"eps\": 0.5}", 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("sum_norm", the_sum_is_normalised, the_norm_does_not_decay,
-             tokens_alone_are_normalised_too, a_stream_of_another_width_is_refused,
-             gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("sum_norm")

@@ -2,14 +2,13 @@
 /* The combination 'sum_project'. */
 #include "../combine_tests.h"
 
-START_TEST(every_stream_is_as_wide_as_the_model)
+TEST(every_stream_is_as_wide_as_the_model)
 {
     combine_widths("sum_project", NULL, 64, 4, 3, (int64_t[]){0, 0, 64}, (int64_t[]){64, 64, 64},
                    64);
 }
-END_TEST
 
-START_TEST(the_matrix_acts_on_the_sum)
+TEST(the_matrix_acts_on_the_sum)
 {
     struct harness h;
     const double weight[] = {1, 2, -4, 5}, bias[] = {100, 200};
@@ -22,21 +21,17 @@ START_TEST(the_matrix_acts_on_the_sum)
     combine_gives(combine_merge(&h, 2, (double[]){10, 20}), 1, 2, (double[]){255, 386, 261, 388});
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(parameters_are_counted)
+TEST(parameters_are_counted)
 {
     ck_assert_int_eq(combine_parameters("sum_project", NULL, 64, 2), 64 * 64 + 64);
     ck_assert_int_eq(combine_parameters("sum_project", "{\"bias\": false}", 64, 2), 64 * 64);
 }
-END_TEST
 
-START_TEST(gradients_are_right_for_every_stream_and_tensor)
+TEST(gradients_are_right_for_every_stream_and_tensor)
 {
     combine_gradients("sum_project", NULL, 4, 3);
     combine_gradients("sum_project", "{\"bias\": false, \"position_scale\": -2}", 4, 3);
 }
-END_TEST
 
-PLUGIN_TESTS("sum_project", every_stream_is_as_wide_as_the_model, the_matrix_acts_on_the_sum,
-             parameters_are_counted, gradients_are_right_for_every_stream_and_tensor)
+PLUGIN_TESTS("sum_project")

@@ -39,29 +39,26 @@ static void assert_places(const char *json, const int32_t *id, const int32_t *do
     harness_close(&h);
 }
 
-START_TEST(places_restart_at_each_number)
+TEST(places_restart_at_each_number)
 {
     assert_places(three, token, NULL, (double[]){0, 1, 2, 0, 1, 0, 1, 2});
 }
-END_TEST
 
 /* The id of a model's class token is one beyond the vocabulary. */
-START_TEST(a_class_token_is_no_digit)
+TEST(a_class_token_is_no_digit)
 {
     const int32_t with_class[] = {7, 4, 4, 7, 5, 2, 3, 3};
     assert_places(three, with_class, NULL, (double[]){0, 1, 2, 0, 1, 0, 1, 2});
 }
-END_TEST
 
-START_TEST(numbers_end_with_their_document)
+TEST(numbers_end_with_their_document)
 {
     const int32_t document[] = {0, 0, 1, 1, 1, 1, 1, 2};
     assert_places(three, token, document, (double[]){0, 1, 1, 0, 1, 0, 1, 1});
 }
-END_TEST
 
 /* Training adds 0 .. max_offset to the places of a sequence, all equally often. */
-START_TEST(training_shifts_all_numbers_of_a_sequence_alike)
+TEST(training_shifts_all_numbers_of_a_sequence_alike)
 {
     int32_t twice[2 * T];
     memcpy(twice, token, sizeof(token));
@@ -85,9 +82,8 @@ START_TEST(training_shifts_all_numbers_of_a_sequence_alike)
         ck_assert_int_ge(times[k], 50);
     ck_assert_int_ge(apart, 100);
 }
-END_TEST
 
-START_TEST(numbers_longer_than_the_table_are_errors)
+TEST(numbers_longer_than_the_table_are_errors)
 {
     struct harness h;
     double row[T];
@@ -98,9 +94,8 @@ START_TEST(numbers_longer_than_the_table_are_errors)
     scheme_says(&h, "a number has more than max_digits = 6 digits");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(without_token_ids_it_gives_up)
+TEST(without_token_ids_it_gives_up)
 {
     struct harness h;
     scheme_open(&h, "abacus", three, 1, 2, T, true);
@@ -110,9 +105,8 @@ START_TEST(without_token_ids_it_gives_up)
         &h, "abacus.own_positions: positions are computed from token ids, and the batch has none");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(digits_that_are_no_tokens_are_refused)
+TEST(digits_that_are_no_tokens_are_refused)
 {
     scheme_refuses("abacus", NULL, 1, 2, T, true,
                    "digit 48 is not one of the 7 token ids of the task: name the ids of its digits "
@@ -121,16 +115,11 @@ START_TEST(digits_that_are_no_tokens_are_refused)
                    "digit 2.5 is not one of the 7 token ids of the task: name the ids of its "
                    "digits in digits");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("abacus", "{\"digits\": [1, 3, 5], \"max_offset\": 2}", PEAT_DECODER,
                      PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("abacus", places_restart_at_each_number, a_class_token_is_no_digit,
-             numbers_end_with_their_document, training_shifts_all_numbers_of_a_sequence_alike,
-             numbers_longer_than_the_table_are_errors, without_token_ids_it_gives_up,
-             digits_that_are_no_tokens_are_refused, gradients_are_exact)
+PLUGIN_TESTS("abacus")

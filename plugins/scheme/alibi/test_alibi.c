@@ -34,7 +34,7 @@ static const struct {
           0.8408964152537145,   0.5946035575013604,   0.42044820762685714,  0.2973017787506802}},
 };
 
-START_TEST(slopes_are_the_authors_for_any_number_of_heads)
+TEST(slopes_are_the_authors_for_any_number_of_heads)
 {
     const double one = -1;
     for (size_t i = 0; i < sizeof(golden) / sizeof(*golden); i++) {
@@ -45,9 +45,8 @@ START_TEST(slopes_are_the_authors_for_any_number_of_heads)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(bias_is_proportional_to_distance_on_both_sides)
+TEST(bias_is_proportional_to_distance_on_both_sides)
 {
     const double delta[] = {-7, -1, 0, 1, 7, 2.5};
     struct harness h;
@@ -57,9 +56,8 @@ START_TEST(bias_is_proportional_to_distance_on_both_sides)
         ck_assert_double_eq_tol(harness_at(n, 6 + i), expected[i], 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(slopes_are_those_of_the_group_of_heads)
+TEST(slopes_are_those_of_the_group_of_heads)
 {
     const double one = 1;
     struct harness h;
@@ -73,7 +71,5 @@ START_TEST(slopes_are_those_of_the_group_of_heads)
     ck_assert_double_eq(harness_at(group, 0), -0.0625);
     harness_close(&h);
 }
-END_TEST
 
-PLUGIN_TESTS("alibi", slopes_are_the_authors_for_any_number_of_heads,
-             bias_is_proportional_to_distance_on_both_sides, slopes_are_those_of_the_group_of_heads)
+PLUGIN_TESTS("alibi")

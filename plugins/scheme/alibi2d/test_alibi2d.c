@@ -4,7 +4,7 @@
 #include "../grid_tests.h"
 
 /* A grid of 3 columns: 0 1 2 over 3 4 5. Slopes 1/16 and 1/256. */
-START_TEST(logits_fall_with_steps_in_the_grid)
+TEST(logits_fall_with_steps_in_the_grid)
 {
     const double pos[] = {0, 1, 2, 3, 4, 5};
     const double steps[] = {0, 1, 2, 1, 2, 3, 1, 0, 1, 2, 1, 2, 2, 1, 0, 3, 2, 1,
@@ -19,10 +19,9 @@ START_TEST(logits_fall_with_steps_in_the_grid)
     scheme_assert(h.scheme->bias(harness_call(&h, 1, 6, 1, pos), NULL), 72, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
 /* Places 2 and 3 are neighbours in the text and 3 steps apart. */
-START_TEST(the_end_of_a_line_is_far_from_the_start_of_the_next)
+TEST(the_end_of_a_line_is_far_from_the_start_of_the_next)
 {
     const double pos[] = {2, 3};
     struct harness h;
@@ -32,9 +31,8 @@ START_TEST(the_end_of_a_line_is_far_from_the_start_of_the_next)
     ck_assert_double_eq(harness_at(n, 2), -3.0 / 256);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(rows_of_a_batch_have_their_own_places)
+TEST(rows_of_a_batch_have_their_own_places)
 {
     const double pos[] = {0, 4, 1, 5, 2, 2};
     const double steps[] = {0, 2, 2, 0, 0, 2, 2, 0, 0, 0, 0, 0};
@@ -46,9 +44,8 @@ START_TEST(rows_of_a_batch_have_their_own_places)
     scheme_assert(h.scheme->bias(harness_call(&h, 3, 2, 3, pos), NULL), 12, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_single_line_is_alibi)
+TEST(a_single_line_is_alibi)
 {
     static const enum attention_path path[] = {PATH_FUSED, PATH_COMPOSED};
     double line[CONTENT_LOGITS], plain[CONTENT_LOGITS], grid[CONTENT_LOGITS];
@@ -60,23 +57,17 @@ START_TEST(a_single_line_is_alibi)
         ck_assert_double_ge(content_distance(plain, grid, CONTENT_LOGITS), 1e-4);
     }
 }
-END_TEST
 
-START_TEST(the_grid_is_of_the_data_or_square)
+TEST(the_grid_is_of_the_data_or_square)
 {
     grid_is_of_the_data_or_square("alibi2d");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("alibi2d", "{\"columns\": 2}", PEAT_ENCODER, PEAT_ONCE);
     content_gradients("alibi2d", "{\"columns\": 2}", PEAT_DECODER, PATH_COMPOSED);
     content_no_future("alibi2d", "{\"columns\": 2}");
 }
-END_TEST
 
-PLUGIN_TESTS("alibi2d", logits_fall_with_steps_in_the_grid,
-             the_end_of_a_line_is_far_from_the_start_of_the_next,
-             rows_of_a_batch_have_their_own_places, a_single_line_is_alibi,
-             the_grid_is_of_the_data_or_square, gradients_are_exact)
+PLUGIN_TESTS("alibi2d")

@@ -3,7 +3,7 @@
 #include "../content_tests.h"
 
 /* Two heads with slopes 1/16 and 1/256; factors 2 and 0.5. */
-START_TEST(the_factor_of_a_head_scales_its_slope)
+TEST(the_factor_of_a_head_scales_its_slope)
 {
     const double delta[] = {-3, 0, 1, 2.5}, factor[] = {2, 0.5};
     const double expected[] = {-0.375,       -0.0, -0.125,       -0.3125,
@@ -15,9 +15,8 @@ START_TEST(the_factor_of_a_head_scales_its_slope)
     scheme_assert(scheme_bias_rel(&h, 4, delta), 8, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(before_training_it_is_alibi)
+TEST(before_training_it_is_alibi)
 {
     const double delta[] = {-7, -1, 0, 4};
     for (int64_t H = 1; H <= 12; H++) {
@@ -31,9 +30,8 @@ START_TEST(before_training_it_is_alibi)
         harness_close(&b);
     }
 }
-END_TEST
 
-START_TEST(factors_stay_above_zero_and_do_not_decay)
+TEST(factors_stay_above_zero_and_do_not_decay)
 {
     struct harness h;
     scheme_open(&h, "alibi_learned", NULL, 2, 4, 4, true);
@@ -43,10 +41,9 @@ START_TEST(factors_stay_above_zero_and_do_not_decay)
     ck_assert_double_ge(w->hi, 1e3);
     harness_close(&h);
 }
-END_TEST
 
 /* Head 1 of 2 alone: a group of one head, whose slope is 1/256. */
-START_TEST(a_group_of_heads_has_its_own_slopes)
+TEST(a_group_of_heads_has_its_own_slopes)
 {
     const double delta = 4;
     struct modelcheck m;
@@ -67,17 +64,13 @@ START_TEST(a_group_of_heads_has_its_own_slopes)
     ck_assert_double_eq(harness_at(h.scheme->bias_rel(&h.call.base, &rel), 0), -4.0 / 256);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("alibi_learned", NULL, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("alibi_learned", NULL, PEAT_ENCODER, PEAT_PER_LAYER);
     content_gradients("alibi_learned", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("alibi_learned", NULL, PEAT_ENCODER, PATH_COMPOSED);
 }
-END_TEST
 
-PLUGIN_TESTS("alibi_learned", the_factor_of_a_head_scales_its_slope, before_training_it_is_alibi,
-             factors_stay_above_zero_and_do_not_decay, a_group_of_heads_has_its_own_slopes,
-             gradients_are_exact)
+PLUGIN_TESTS("alibi_learned")

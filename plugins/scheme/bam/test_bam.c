@@ -16,7 +16,7 @@ static peat_node *bias(struct harness *h, const char *json, const double theta[3
 }
 
 /* A Laplace prior: within epsilon of the linear biases. */
-START_TEST(training_starts_from_alibi)
+TEST(training_starts_from_alibi)
 {
     struct harness h;
     scheme_open(&h, "bam", NULL, 6, 4, 8, true);
@@ -27,9 +27,8 @@ START_TEST(training_starts_from_alibi)
                                     -slopes_at(head, 6) * fabs(delta[i]), 1e-5);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_shape_of_0_is_a_uniform_prior)
+TEST(a_shape_of_0_is_a_uniform_prior)
 {
     struct harness h;
     scheme_open(&h, "bam", "{\"init_shape\": 0}", 2, 4, 8, true);
@@ -38,10 +37,9 @@ START_TEST(a_shape_of_0_is_a_uniform_prior)
         ck_assert_double_eq(harness_at(n, i), harness_at(n, i / 6 * 6));
     harness_close(&h);
 }
-END_TEST
 
 /* Near keys are suppressed and far ones are not. */
-START_TEST(a_shape_below_0_looks_away_from_the_query)
+TEST(a_shape_below_0_looks_away_from_the_query)
 {
     const double back[] = {0, -1, -2, -10, -100, -1e6};
     struct harness h;
@@ -53,9 +51,8 @@ START_TEST(a_shape_below_0_looks_away_from_the_query)
     ck_assert_double_gt(harness_at(n, 5), -1e-6);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(the_location_is_the_centre_of_the_prior)
+TEST(the_location_is_the_centre_of_the_prior)
 {
     const double theta[3][2] = {{0, 0}, {2, 2}, {asinh(-1), asinh(1.5)}}; /* mu: -2 and 3 */
     struct harness h;
@@ -66,9 +63,8 @@ START_TEST(the_location_is_the_centre_of_the_prior)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(tensors_are_kept_where_biases_are_finite)
+TEST(tensors_are_kept_where_biases_are_finite)
 {
     const double most[] = {20, 3, 10};
     struct harness h;
@@ -82,17 +78,13 @@ START_TEST(tensors_are_kept_where_biases_are_finite)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("bam", NULL, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("bam", NULL, PEAT_ENCODER, PEAT_PER_LAYER);
     content_gradients("bam", "{\"location\": true}", PEAT_DECODER, PATH_AUTO);
     content_gradients("bam", "{\"location\": true}", PEAT_ENCODER, PATH_AUTO);
 }
-END_TEST
 
-PLUGIN_TESTS("bam", training_starts_from_alibi, a_shape_of_0_is_a_uniform_prior,
-             a_shape_below_0_looks_away_from_the_query, the_location_is_the_centre_of_the_prior,
-             tensors_are_kept_where_biases_are_finite, gradients_are_exact)
+PLUGIN_TESTS("bam")

@@ -41,22 +41,20 @@ static void assert_levels(const int32_t *document, const uint8_t *pad, const dou
 }
 
 /* A separator is the last of its segment; places beyond the last share its vector. */
-START_TEST(segments_and_places_are_counted)
+TEST(segments_and_places_are_counted)
 {
     assert_levels(NULL, NULL, (double[]){0, 0, 0, 0, 1, 1, 2, 2},
                   (double[]){0, 1, 2, 2, 0, 1, 0, 1});
 }
-END_TEST
 
-START_TEST(documents_begin_anew)
+TEST(documents_begin_anew)
 {
     const int32_t document[] = {0, 0, 0, 0, 0, 1, 1, 1};
     assert_levels(document, NULL, (double[]){0, 0, 0, 0, 1, 0, 1, 1},
                   (double[]){0, 1, 2, 2, 0, 0, 0, 1});
 }
-END_TEST
 
-START_TEST(padding_in_front_is_not_counted)
+TEST(padding_in_front_is_not_counted)
 {
     const uint8_t pad[] = {1, 1, 0, 0, 0, 0, 0, 0};
     double segment[T], place[T];
@@ -67,10 +65,9 @@ START_TEST(padding_in_front_is_not_counted)
         ck_assert_double_eq(place[2 + i], places[i]);
     }
 }
-END_TEST
 
 /* The id of a model's class token is one beyond the vocabulary. */
-START_TEST(a_class_token_ends_nothing)
+TEST(a_class_token_ends_nothing)
 {
     const int32_t with_class[] = {7, 3};
     double segment[2];
@@ -82,18 +79,16 @@ START_TEST(a_class_token_ends_nothing)
     ck_assert_double_eq(segment[1], 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(separators_that_are_no_tokens_are_refused)
+TEST(separators_that_are_no_tokens_are_refused)
 {
     scheme_refuses("bipe", NULL, 1, 2, T, true,
                    "separator 46 is not one of the 7 token ids of the task: name the ids that end "
                    "a segment in separators");
 }
-END_TEST
 
 /* BiPE-RoPE of the paper: rotary sees the numbers of segments. */
-START_TEST(a_model_with_rotary_learns)
+TEST(a_model_with_rotary_learns)
 {
     struct modelcheck m;
     struct harness bipe, rotary;
@@ -109,8 +104,5 @@ START_TEST(a_model_with_rotary_learns)
     harness_close(&rotary);
     content_documents_are_apart("bipe", two, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("bipe", segments_and_places_are_counted, documents_begin_anew,
-             padding_in_front_is_not_counted, a_class_token_ends_nothing,
-             separators_that_are_no_tokens_are_refused, a_model_with_rotary_learns)
+PLUGIN_TESTS("bipe")

@@ -3,14 +3,13 @@
 #include "../content_tests.h"
 
 /* One number for each key: the part common to a query's keys is left out. */
-START_TEST(encoders_are_refused)
+TEST(encoders_are_refused)
 {
     scheme_refuses_encoders("cable");
 }
-END_TEST
 
 /* log sigmoid(z) = -softplus(-z): forgetting with the signs of its tensors changed. */
-START_TEST(it_is_forgetting_with_other_signs)
+TEST(it_is_forgetting_with_other_signs)
 {
     double cable[CONTENT_LOGITS], forgetting[CONTENT_LOGITS];
     struct modelcheck m;
@@ -27,9 +26,8 @@ START_TEST(it_is_forgetting_with_other_signs)
     content_close(&m, &h);
     ck_assert_double_le(content_distance(cable, forgetting, CONTENT_LOGITS), 1e-13);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("cable", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("cable", NULL, PEAT_DECODER, PATH_COMPOSED);
@@ -37,7 +35,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("cable", NULL);
     content_documents_are_apart("cable", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("cable", encoders_are_refused, it_is_forgetting_with_other_signs,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("cable")

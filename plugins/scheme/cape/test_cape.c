@@ -15,7 +15,7 @@ static void changed(struct harness *h, peat_phase phase, int64_t step, double po
 }
 
 /* (p_i + Delta + epsilon_i) lambda, the draws u in [0, 1) being shift, stretch, then jitter. */
-START_TEST(positions_follow_the_formula)
+TEST(positions_follow_the_formula)
 {
     struct harness h;
     double pos[B * T], u[2 + T];
@@ -31,10 +31,9 @@ START_TEST(positions_follow_the_formula)
     }
     harness_close(&h);
 }
-END_TEST
 
 /* A jitter of half a token keeps the order; each part alone stays within its bounds. */
-START_TEST(parts_stay_within_their_bounds)
+TEST(parts_stay_within_their_bounds)
 {
     struct harness h;
     double pos[B * T], low = 0, high = 0;
@@ -58,9 +57,8 @@ START_TEST(parts_stay_within_their_bounds)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(evaluation_is_unchanged)
+TEST(evaluation_is_unchanged)
 {
     struct harness h;
     double pos[B * T];
@@ -70,9 +68,8 @@ START_TEST(evaluation_is_unchanged)
         ck_assert_double_eq(pos[i], (double)(i % T));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(equal_calls_draw_equal_positions)
+TEST(equal_calls_draw_equal_positions)
 {
     struct harness h;
     double a[B * T], again[B * T], next[B * T];
@@ -85,15 +82,11 @@ START_TEST(equal_calls_draw_equal_positions)
     ck_assert_mem_ne(a, a + T, T * sizeof(*a));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_of_a_scheme_on_changed_positions_are_exact)
+TEST(gradients_of_a_scheme_on_changed_positions_are_exact)
 {
     scheme_on_positions("cape", NULL, "sinusoidal");
     scheme_on_positions("cape", NULL, "kerple");
 }
-END_TEST
 
-PLUGIN_TESTS("cape", positions_follow_the_formula, parts_stay_within_their_bounds,
-             evaluation_is_unchanged, equal_calls_draw_equal_positions,
-             gradients_of_a_scheme_on_changed_positions_are_exact)
+PLUGIN_TESTS("cape")

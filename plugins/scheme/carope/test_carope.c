@@ -2,7 +2,7 @@
 /* The scheme 'carope': its start as rotary, and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(it_starts_as_rotary)
+TEST(it_starts_as_rotary)
 {
     struct harness h;
     struct modelcheck m;
@@ -15,17 +15,15 @@ START_TEST(it_starts_as_rotary)
     content_close(&m, &h);
     ck_assert_double_le(content_distance(carope, rotary, CONTENT_LOGITS), 1e-12);
 }
-END_TEST
 
-START_TEST(odd_heads_are_refused)
+TEST(odd_heads_are_refused)
 {
     scheme_refuses("carope", NULL, 1, 5, 4, true,
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("carope", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("carope", "{\"layout\": \"halves\"}", PEAT_ENCODER, PATH_COMPOSED);
@@ -34,6 +32,5 @@ START_TEST(a_model_learns_on_either_path)
     content_documents_are_apart("carope", NULL, PEAT_DECODER);
     content_documents_are_apart("carope", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("carope", it_starts_as_rotary, odd_heads_are_refused, a_model_learns_on_either_path)
+PLUGIN_TESTS("carope")

@@ -12,7 +12,7 @@ static peat_node *waves(struct harness *h, int64_t T, const int32_t *token, cons
 }
 
 /* Only amplitudes differ between words before training. */
-START_TEST(all_words_start_with_the_frequencies_of_sinusoids)
+TEST(all_words_start_with_the_frequencies_of_sinusoids)
 {
     struct harness h;
     scheme_open(&h, "complex_word", NULL, 1, 4, 3, true);
@@ -24,19 +24,17 @@ START_TEST(all_words_start_with_the_frequencies_of_sinusoids)
     ck_assert_double_eq(harness_at(n, 2), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(phases_can_be_left_out)
+TEST(phases_can_be_left_out)
 {
     struct harness h;
     scheme_open(&h, "complex_word", "{\"phase\": false}", 1, 4, 3, true);
     ck_assert_int_eq(h.weights.n, 2);
     harness_close(&h);
 }
-END_TEST
 
 /* The id of a model's class token is one beyond the vocabulary. */
-START_TEST(a_class_token_is_no_word)
+TEST(a_class_token_is_no_word)
 {
     struct harness h;
     scheme_open(&h, "complex_word", NULL, 1, 4, 3, true);
@@ -48,9 +46,8 @@ START_TEST(a_class_token_is_no_word)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(an_odd_width_and_a_side_without_tokens_are_refused)
+TEST(an_odd_width_and_a_side_without_tokens_are_refused)
 {
     struct harness h;
     scheme_refuses("complex_word", NULL, 1, 5, 4, true,
@@ -61,16 +58,12 @@ START_TEST(an_odd_width_and_a_side_without_tokens_are_refused)
     scheme_fails(&h, h.scheme->encode(&h.call.base), "waves belong to token ids");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("complex_word", NULL, PEAT_DECODER, PATH_AUTO);
     content_gradients("complex_word", "{\"phase\": false}", PEAT_ENCODER, PATH_AUTO);
     content_documents_are_apart("complex_word", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("complex_word", all_words_start_with_the_frequencies_of_sinusoids,
-             phases_can_be_left_out, a_class_token_is_no_word,
-             an_odd_width_and_a_side_without_tokens_are_refused, a_model_learns)
+PLUGIN_TESTS("complex_word")

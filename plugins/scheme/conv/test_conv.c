@@ -2,7 +2,7 @@
 /* The scheme 'conv': where it may look, and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(a_sequence_may_be_shorter_than_the_kernel)
+TEST(a_sequence_may_be_shorter_than_the_kernel)
 {
     for (int causal = 0; causal < 2; causal++) {
         struct harness h;
@@ -15,10 +15,9 @@ START_TEST(a_sequence_may_be_shorter_than_the_kernel)
         harness_close(&h);
     }
 }
-END_TEST
 
 /* Padding in front leaves the rest as it was without. */
-START_TEST(padding_is_not_mixed_in)
+TEST(padding_is_not_mixed_in)
 {
     static const uint8_t pad[] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     double before[CONTENT_LOGITS], after[CONTENT_LOGITS];
@@ -34,9 +33,8 @@ START_TEST(padding_is_not_mixed_in)
         content_close(&m, &h);
     }
 }
-END_TEST
 
-START_TEST(an_encoder_needs_a_middle)
+TEST(an_encoder_needs_a_middle)
 {
     struct harness h;
     scheme_refuses("conv", "{\"kernel\": 4}", 2, 4, 8, false,
@@ -44,9 +42,8 @@ START_TEST(an_encoder_needs_a_middle)
     scheme_open(&h, "conv", "{\"kernel\": 4}", 2, 4, 8, true);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(one_layer_may_have_it)
+TEST(one_layer_may_have_it)
 {
     static const int64_t layer[] = {0};
     struct modelcheck m;
@@ -61,9 +58,8 @@ START_TEST(one_layer_may_have_it)
     modelcheck_gradients(&m, 1e-6);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("conv", "{\"kernel\": 2}", PEAT_DECODER, PATH_FUSED);
     content_gradients("conv", NULL, PEAT_ENCODER, PATH_COMPOSED);
@@ -72,7 +68,5 @@ START_TEST(a_model_learns_on_either_path)
     content_documents_are_apart("conv", NULL, PEAT_ENCODER);
     content_documents_are_apart("conv", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("conv", a_sequence_may_be_shorter_than_the_kernel, padding_is_not_mixed_in,
-             an_encoder_needs_a_middle, one_layer_may_have_it, a_model_learns_on_either_path)
+PLUGIN_TESTS("conv")

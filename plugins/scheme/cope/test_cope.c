@@ -22,7 +22,7 @@ static peat_node *logits(struct harness *h, int64_t T, const double *S)
     return n;
 }
 
-START_TEST(positions_count_the_gates_from_the_key_on)
+TEST(positions_count_the_gates_from_the_key_on)
 {
     const double expected[] = {2.503256409179737, 1.6224593312018545, 1.3535179098318595,
                                0.7310585786300049};
@@ -36,10 +36,9 @@ START_TEST(positions_count_the_gates_from_the_key_on)
         ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 12 + j), expected[j], 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* Scores of keys that are masked are finite and may be anything: their gates are 0. */
-START_TEST(masked_keys_open_no_gate)
+TEST(masked_keys_open_no_gate)
 {
     double first[16], S[16];
     struct harness h;
@@ -56,10 +55,9 @@ START_TEST(masked_keys_open_no_gate)
             ck_assert_double_eq(harness_at(n, i), first[i]);
     harness_close(&h);
 }
-END_TEST
 
 /* All gates open: positions 4, 3, 2, 1 of which only 0, 1 and 2 have vectors. */
-START_TEST(far_keys_share_the_last_vector)
+TEST(far_keys_share_the_last_vector)
 {
     const double S[16] = {40, 0, 0, 0, 40, 40, 0, 0, 40, 40, 40, 0, 40, 40, 40, 40};
     struct harness h;
@@ -70,22 +68,18 @@ START_TEST(far_keys_share_the_last_vector)
     ck_assert_double_ge(fabs(harness_at(n, 14) - harness_at(n, 15)), 1e-3);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(encoders_are_refused)
+TEST(encoders_are_refused)
 {
     scheme_refuses_encoders("cope");
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("cope", "{\"positions\": 2}", PEAT_DECODER, PATH_AUTO);
     content_gradients("cope", "{\"positions\": 4}", PEAT_DECODER, PATH_AUTO);
     content_no_future("cope", "{\"positions\": 3}");
     content_documents_are_apart("cope", "{\"positions\": 3}", PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("cope", positions_count_the_gates_from_the_key_on, masked_keys_open_no_gate,
-             far_keys_share_the_last_vector, encoders_are_refused, a_model_learns)
+PLUGIN_TESTS("cope")

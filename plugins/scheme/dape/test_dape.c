@@ -2,7 +2,7 @@
 /* The scheme 'dape': what it refuses, and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(without_a_bias_it_has_nothing_to_adapt)
+TEST(without_a_bias_it_has_nothing_to_adapt)
 {
     struct harness h;
     scheme_open(&h, "dape", NULL, 2, 2, 2, false);
@@ -13,9 +13,8 @@ START_TEST(without_a_bias_it_has_nothing_to_adapt)
                  "layers, such as [kerple, dape]");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(some_heads_alone_are_refused)
+TEST(some_heads_alone_are_refused)
 {
     struct modelcheck m;
     struct harness h;
@@ -26,7 +25,6 @@ START_TEST(some_heads_alone_are_refused)
     ck_assert_str_eq(m.err.text, "scheme 'dape' mixes all heads: where.heads is refused");
     content_close(&m, &h);
 }
-END_TEST
 
 /* kerple's tensors stay positive, and scores weigh enough for units to be on and off in one row. */
 static void with_bias(struct modelcheck *m, struct harness h[2], const char *bias, peat_arch arch)
@@ -46,7 +44,7 @@ static void with_bias(struct modelcheck *m, struct harness h[2], const char *bia
     }
 }
 
-START_TEST(a_model_learns_with_any_bias)
+TEST(a_model_learns_with_any_bias)
 {
     static const char *const bias[] = {"kerple", "alibi", "forgetting"};
     for (int i = 0; i < 3; i++) {
@@ -59,9 +57,8 @@ START_TEST(a_model_learns_with_any_bias)
         harness_close(&h[1]);
     }
 }
-END_TEST
 
-START_TEST(the_future_stays_hidden)
+TEST(the_future_stays_hidden)
 {
     struct modelcheck m;
     struct harness h[2];
@@ -70,7 +67,5 @@ START_TEST(the_future_stays_hidden)
     content_close(&m, &h[0]);
     harness_close(&h[1]);
 }
-END_TEST
 
-PLUGIN_TESTS("dape", without_a_bias_it_has_nothing_to_adapt, some_heads_alone_are_refused,
-             a_model_learns_with_any_bias, the_future_stays_hidden)
+PLUGIN_TESTS("dape")

@@ -2,7 +2,7 @@
 /* The scheme 'deberta' against computed scores; whose projections it takes, and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(scores_match_the_reference)
+TEST(scores_match_the_reference)
 {
     const double expected[] = {
         0.7061942709103096,   -1.1963096160704616, 2.1789168113944988,  1.149356001163947,
@@ -20,10 +20,9 @@ START_TEST(scores_match_the_reference)
     scheme_assert(content_scores(&h, 4, NULL), 32, expected, 1e-13);
     harness_close(&h);
 }
-END_TEST
 
 /* Own matrices that are copies of the layer's W_q and W_k, whose shifts are 0, change nothing. */
-START_TEST(shared_projections_are_those_of_the_layer)
+TEST(shared_projections_are_those_of_the_layer)
 {
     double shared[CONTENT_LOGITS], own[CONTENT_LOGITS];
     struct modelcheck m;
@@ -46,22 +45,19 @@ START_TEST(shared_projections_are_those_of_the_layer)
     ck_assert_double_le(content_distance(shared, own, CONTENT_LOGITS), 1e-12);
     content_close(&m, &h);
 }
-END_TEST
 
 /* Three terms: tokens, and positions both ways. */
-START_TEST(scores_are_scaled_for_three_terms)
+TEST(scores_are_scaled_for_three_terms)
 {
     content_scale_has_terms("deberta", 3);
 }
-END_TEST
 
-START_TEST(a_group_of_heads_projects_through_its_own)
+TEST(a_group_of_heads_projects_through_its_own)
 {
     content_group_gradients("deberta", "{\"clip\": 2}");
 }
-END_TEST
 
-START_TEST(distances_are_told_apart_up_to_what_is_trained)
+TEST(distances_are_told_apart_up_to_what_is_trained)
 {
     struct harness h;
     scheme_open(&h, "deberta", NULL, 2, 4, 9, false);
@@ -69,18 +65,16 @@ START_TEST(distances_are_told_apart_up_to_what_is_trained)
     ck_assert_int_eq(value_get(h.positional.scheme[0].part.resolved, "clip")->integer, 9);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(buckets_that_no_distance_reaches_are_refused)
+TEST(buckets_that_no_distance_reaches_are_refused)
 {
     scheme_refuses("deberta", "{\"clip\": 8, \"buckets\": \"log\", \"max_distance\": 5}", 2, 4, 9,
                    false,
                    "logarithmic buckets need clip = 8 to be 2 or more and max_distance = 5 to be "
                    "more than clip / 2 + 1");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     const char *paper = "{\"clip\": 3, \"p2c\": \"paper\"}";
     const char *far = "{\"clip\": 3, \"buckets\": \"log\", \"max_distance\": 5}";
@@ -97,9 +91,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("deberta", NULL);
     content_documents_are_apart("deberta", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("deberta", scores_match_the_reference, shared_projections_are_those_of_the_layer,
-             scores_are_scaled_for_three_terms, a_group_of_heads_projects_through_its_own,
-             distances_are_told_apart_up_to_what_is_trained,
-             buckets_that_no_distance_reaches_are_refused, a_model_learns_on_either_path)
+PLUGIN_TESTS("deberta")

@@ -4,7 +4,7 @@
 
 /* Element i of tensor k is sin(1 + i + 10 k); 2 heads, 2 components, positions 0, 2, 1. */
 /* One component: every 2 x 2 minor of the logits is 0. */
-START_TEST(logits_have_the_rank_of_the_width)
+TEST(logits_have_the_rank_of_the_width)
 {
     struct harness h;
     scheme_open(&h, "diet_abs", "{\"width\": 1}", 1, 4, 6, false);
@@ -16,9 +16,8 @@ START_TEST(logits_have_the_rank_of_the_width)
                                     harness_at(n, j) * harness_at(n, 6 * i), 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(positions_beyond_the_tables_are_refused)
+TEST(positions_beyond_the_tables_are_refused)
 {
     const double pos[] = {0, 3};
     struct harness h;
@@ -29,14 +28,11 @@ START_TEST(positions_beyond_the_tables_are_refused)
                  "position 3 is not one of those learned: max_len is 3");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("diet_abs", "{\"width\": 3, \"init_std\": 1}", PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("diet_abs", "{\"init_std\": 1}", PEAT_ENCODER, PEAT_PER_LAYER);
 }
-END_TEST
 
-PLUGIN_TESTS("diet_abs", logits_have_the_rank_of_the_width, positions_beyond_the_tables_are_refused,
-             gradients_are_exact)
+PLUGIN_TESTS("diet_abs")

@@ -17,25 +17,23 @@ static peat_node *counted(struct harness *h, bool causal)
     return scheme_bias_rel(h, N, delta);
 }
 
-START_TEST(each_difference_of_an_encoder_has_its_row)
+TEST(each_difference_of_an_encoder_has_its_row)
 {
     const double expected[] = {6, 5, 4, 3, 2, 1, 0, 106, 105, 104, 103, 102, 101, 100};
     struct harness h;
     scheme_assert(counted(&h, false), 2 * N, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_causal_model_learns_the_past_alone)
+TEST(a_causal_model_learns_the_past_alone)
 {
     const double expected[] = {3, 2, 1, 0, 0, 0, 0, 103, 102, 101, 100, 100, 100, 100};
     struct harness h;
     scheme_assert(counted(&h, true), 2 * N, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(distances_beyond_the_table_are_refused)
+TEST(distances_beyond_the_table_are_refused)
 {
     const double far = -4;
     const peat_rel rel = {.size = sizeof(rel), .n = 1, .n_axes = 1, .delta = &far};
@@ -47,15 +45,11 @@ START_TEST(distances_beyond_the_table_are_refused)
                  "a distance of 4 is not one of those learned");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("diet_rel", "{\"init_std\": 1}", PEAT_DECODER, PEAT_PER_LAYER);
     scheme_gradients("diet_rel", "{\"init_std\": 1}", PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("diet_rel", each_difference_of_an_encoder_has_its_row,
-             a_causal_model_learns_the_past_alone, distances_beyond_the_table_are_refused,
-             gradients_are_exact)
+PLUGIN_TESTS("diet_rel")

@@ -35,7 +35,7 @@ static void assert_query(const char *json, int64_t step, const double expected[8
     }
 }
 
-START_TEST(queries_turn_up_to_the_step_as_in_rotary)
+TEST(queries_turn_up_to_the_step_as_in_rotary)
 {
     const double expected[] = {-0.127223251272018, -0.18388649851410238, 0.16839286407314596,
                                0.4707906576486443, 0.48177771675299647,  0.6147277703506404,
@@ -47,22 +47,18 @@ START_TEST(queries_turn_up_to_the_step_as_in_rotary)
     assert_query("{\"after\": 7}", 7, expected);
     assert_query("{\"after\": 7, \"layout\": \"halves\"}", 7, halves);
 }
-END_TEST
 
-START_TEST(queries_stay_as_they_are_afterwards)
+TEST(queries_stay_as_they_are_afterwards)
 {
     assert_query("{\"after\": 7}", 8, scheme_q8);
     assert_query("{\"after\": 7}", 1000000, scheme_q8);
 }
-END_TEST
 
-START_TEST(odd_heads_are_refused)
+TEST(odd_heads_are_refused)
 {
     scheme_refuses("drope", "{\"after\": 7}", 1, 5, 4, true,
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-PLUGIN_TESTS("drope", queries_turn_up_to_the_step_as_in_rotary, queries_stay_as_they_are_afterwards,
-             odd_heads_are_refused)
+PLUGIN_TESTS("drope")

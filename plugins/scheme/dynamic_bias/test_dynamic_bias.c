@@ -13,25 +13,23 @@ static void assert_golden(const char *json, const double expected[8])
     harness_close(&h);
 }
 
-START_TEST(normed_layers_match_the_reference)
+TEST(normed_layers_match_the_reference)
 {
     const double expected[] = {-1.2150876677630724, -1.2134139601792668, -1.0695257489543637,
                                0.3017771411391936,  0.6042350928775596,  0.6034027966703135,
                                0.53185050544056,    0.2284884334264692};
     assert_golden("{\"width\": 3, \"depth\": 2}", expected);
 }
-END_TEST
 
-START_TEST(logarithms_without_norm_match_the_reference)
+TEST(logarithms_without_norm_match_the_reference)
 {
     const double expected[] = {0.21477982347971536, 0.060224956081147585, 0.05303424116471142,
                                0.31934976987190183, 0.7781734260410391,   0.662033079594815,
                                0.6622291194421004,  0.8315111392019268};
     assert_golden("{\"width\": 3, \"depth\": 2, \"log\": true, \"norm\": false}", expected);
 }
-END_TEST
 
-START_TEST(the_width_is_a_quarter_of_the_model)
+TEST(the_width_is_a_quarter_of_the_model)
 {
     struct harness h;
     scheme_open(&h, "dynamic_bias", NULL, 4, 8, 8, false);
@@ -41,25 +39,20 @@ START_TEST(the_width_is_a_quarter_of_the_model)
     ck_assert_int_eq(out->dim[1], 4);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_single_unit_with_norm_is_refused)
+TEST(a_single_unit_with_norm_is_refused)
 {
     scheme_refuses("dynamic_bias", "{\"width\": 1}", 2, 4, 8, true,
                    "layer normalisation of a single unit gives 0: raise width or set norm to "
                    "false");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("dynamic_bias", "{\"width\": 4}", PEAT_ENCODER, PEAT_ONCE);
     scheme_gradients("dynamic_bias", "{\"width\": 4, \"depth\": 1, \"log\": true}", PEAT_DECODER,
                      PEAT_PER_LAYER);
     scheme_gradients("dynamic_bias", "{\"width\": 4, \"norm\": false}", PEAT_DECODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("dynamic_bias", normed_layers_match_the_reference,
-             logarithms_without_norm_match_the_reference, the_width_is_a_quarter_of_the_model,
-             a_single_unit_with_norm_is_refused, gradients_are_exact)
+PLUGIN_TESTS("dynamic_bias")

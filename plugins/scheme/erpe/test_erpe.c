@@ -2,7 +2,7 @@
 /* The scheme 'erpe': its mask, its limits and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(it_begins_as_if_absent)
+TEST(it_begins_as_if_absent)
 {
     double with[CONTENT_LOGITS], without[CONTENT_LOGITS];
     struct modelcheck m;
@@ -18,18 +18,16 @@ START_TEST(it_begins_as_if_absent)
     ck_assert_double_le(content_distance(with, without, CONTENT_LOGITS), 1e-12);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_causal_model_learns_the_past_alone)
+TEST(a_causal_model_learns_the_past_alone)
 {
     struct harness h;
     scheme_open(&h, "erpe", NULL, 2, 2, 3, true);
     ck_assert_int_eq(h.weights.item[0]->value.dim[1], 3);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(distances_beyond_the_table_are_refused)
+TEST(distances_beyond_the_table_are_refused)
 {
     peat_side side = {.size = sizeof(side), .T = 2, .pos_B = 1, .n_axes = 1};
     peat_node *shared[PEAT_MAX_SHARED];
@@ -46,17 +44,14 @@ START_TEST(distances_beyond_the_table_are_refused)
     scheme_says(&h, "a distance of 5 is not one of those learned: max_len is 5");
     harness_close(&h);
 }
-END_TEST
 
 /* Terms that the table adds for keys of the future or of other documents are masked again. */
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("erpe", NULL, PEAT_DECODER, PATH_AUTO);
     content_gradients("erpe", NULL, PEAT_ENCODER, PATH_AUTO);
     content_no_future("erpe", NULL);
     content_documents_are_apart("erpe", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("erpe", it_begins_as_if_absent, a_causal_model_learns_the_past_alone,
-             distances_beyond_the_table_are_refused, a_model_learns)
+PLUGIN_TESTS("erpe")

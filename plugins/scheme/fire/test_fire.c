@@ -12,7 +12,7 @@ static peat_node *bias(struct harness *h, const double *pos)
 }
 
 /* c = 0.1, L = 0.25 * 8 * 1.25 = 2.5, width 3; w1, b1, w2 of element i: sin(1 + i + 10 tensor). */
-START_TEST(logits_match_the_reference)
+TEST(logits_match_the_reference)
 {
     const double expected[] = {
         -1.3370958655456202, -1.0329926453256746, -0.7997126759647943, -0.5919275586377224,
@@ -31,10 +31,9 @@ START_TEST(logits_match_the_reference)
     scheme_assert(bias(&h, NULL), 2 * T * T, expected, 1e-13);
     harness_close(&h);
 }
-END_TEST
 
 /* As long as every query stands below L the logits depend on the distance alone. */
-START_TEST(below_the_threshold_only_distance_counts)
+TEST(below_the_threshold_only_distance_counts)
 {
     const double near[] = {0, 1, 2, 3}, shifted[] = {6, 7, 8, 9};
     const char *const json[] = {"{\"init_threshold\": 10}", "{\"init_threshold\": 5}"};
@@ -53,9 +52,8 @@ START_TEST(below_the_threshold_only_distance_counts)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(the_threshold_starts_at_a_quarter_of_what_is_trained)
+TEST(the_threshold_starts_at_a_quarter_of_what_is_trained)
 {
     struct harness h;
     scheme_open(&h, "fire", NULL, 2, 4, 128, true);
@@ -63,15 +61,12 @@ START_TEST(the_threshold_starts_at_a_quarter_of_what_is_trained)
     ck_assert_int_eq(v->integer, 32);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     const char *low = "{\"width\": 4, \"init_threshold\": 2.5}";
     scheme_gradients("fire", low, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("fire", low, PEAT_ENCODER, PEAT_PER_LAYER);
 }
-END_TEST
 
-PLUGIN_TESTS("fire", logits_match_the_reference, below_the_threshold_only_distance_counts,
-             the_threshold_starts_at_a_quarter_of_what_is_trained, gradients_are_exact)
+PLUGIN_TESTS("fire")

@@ -4,7 +4,7 @@
 
 /* Without the random part the pairs that training covers turn as rotary's: with 7 tokens the first,
  * which is the first of 2 for heads of 4. */
-START_TEST(without_a_random_part_its_pairs_are_those_of_rotary)
+TEST(without_a_random_part_its_pairs_are_those_of_rotary)
 {
     const double pos[] = {5};
     struct harness h;
@@ -16,10 +16,9 @@ START_TEST(without_a_random_part_its_pairs_are_those_of_rotary)
     ck_assert_double_eq(harness_at(io.q, 3), .4);
     harness_close(&h);
 }
-END_TEST
 
 /* Sizes follow the frequencies of a full turn in training, and at most half of the pairs turn. */
-START_TEST(training_decides_which_frequencies_are_mixed)
+TEST(training_decides_which_frequencies_are_mixed)
 {
     static const int64_t T[] = {4, 62, 63, 700, 7000}, n_in[] = {1, 1, 2, 3, 4},
                          n_out[] = {1, 1, 2, 2, 2};
@@ -33,24 +32,19 @@ START_TEST(training_decides_which_frequencies_are_mixed)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(odd_heads_are_refused)
+TEST(odd_heads_are_refused)
 {
     scheme_refuses("fope", NULL, 1, 5, 4, true,
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-START_TEST(a_model_learns_with_mixtures_trained_or_not)
+TEST(a_model_learns_with_mixtures_trained_or_not)
 {
     scheme_gradients("fope", "{\"learned\": true}", PEAT_DECODER, PEAT_PER_LAYER);
     scheme_gradients("fope", "{\"learned\": true}", PEAT_ENCODER, PEAT_ONCE);
     scheme_gradients("fope", NULL, PEAT_DECODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("fope", without_a_random_part_its_pairs_are_those_of_rotary,
-             training_decides_which_frequencies_are_mixed, odd_heads_are_refused,
-             a_model_learns_with_mixtures_trained_or_not)
+PLUGIN_TESTS("fope")

@@ -12,7 +12,7 @@ static peat_node *bias(struct harness *h)
     return n;
 }
 
-START_TEST(biases_match_the_reference)
+TEST(biases_match_the_reference)
 {
     const double expected[] = {0.43174578259861407, 3.6267723928222937, 4.225545957393363,
                                1.4303301437750156,  1.6083342920644643, 4.425875003324848};
@@ -20,10 +20,9 @@ START_TEST(biases_match_the_reference)
     scheme_assert(bias(&h), 6, expected, 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* The part common to a query's keys is left out, and with it a [B,H,Tq,Tk]. */
-START_TEST(one_number_for_each_key_suffices)
+TEST(one_number_for_each_key_suffices)
 {
     struct harness h;
     peat_node *n = bias(&h);
@@ -33,9 +32,8 @@ START_TEST(one_number_for_each_key_suffices)
     ck_assert_int_eq(n->value.dim[3], 3);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gates_can_be_inspected)
+TEST(gates_can_be_inspected)
 {
     struct harness h;
     peat_node *n = bias(&h);
@@ -45,15 +43,13 @@ START_TEST(gates_can_be_inspected)
                                 harness_at(n, 3 * head) - harness_at(n, 3 * head + 1), 1e-14);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(encoders_are_refused)
+TEST(encoders_are_refused)
 {
     scheme_refuses_encoders("forgetting");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("forgetting", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("forgetting", NULL, PEAT_DECODER, PATH_COMPOSED);
@@ -61,7 +57,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("forgetting", NULL);
     content_documents_are_apart("forgetting", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("forgetting", biases_match_the_reference, one_number_for_each_key_suffices,
-             gates_can_be_inspected, encoders_are_refused, a_model_learns_on_either_path)
+PLUGIN_TESTS("forgetting")

@@ -5,7 +5,7 @@
 enum { WIDTH = 3, T = 4 };
 
 /* Element i of tensor k is sin(1 + i + 10 k); positions 0 .. 3. */
-START_TEST(the_network_of_features_matches_the_reference)
+TEST(the_network_of_features_matches_the_reference)
 {
     const double expected[] = {-0.24728117839850794, -0.7579245643775185,  -0.5717356012160493,
                                -0.35556347832316837, -0.6803861062832453,  -0.3796648858877969,
@@ -17,9 +17,8 @@ START_TEST(the_network_of_features_matches_the_reference)
     scheme_assert(h.scheme->encode(harness_call(&h, 1, T, 1, NULL)), WIDTH * T, expected, 1e-14);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(without_a_network_it_starts_as_the_fixed_sines_and_cosines)
+TEST(without_a_network_it_starts_as_the_fixed_sines_and_cosines)
 {
     struct harness h;
     scheme_open(&h, "fourier", "{\"hidden\": 0}", 1, 8, T, true);
@@ -33,9 +32,8 @@ START_TEST(without_a_network_it_starts_as_the_fixed_sines_and_cosines)
         }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(normal_frequencies_have_the_deviation_of_one_over_gamma)
+TEST(normal_frequencies_have_the_deviation_of_one_over_gamma)
 {
     struct harness h;
     double squares = 0;
@@ -47,9 +45,8 @@ START_TEST(normal_frequencies_have_the_deviation_of_one_over_gamma)
     ck_assert_double_eq_tol(sqrt(squares / 4000), 0.2, 0.01);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(widths_that_do_not_fit_are_refused)
+TEST(widths_that_do_not_fit_are_refused)
 {
     scheme_refuses("fourier", "{\"features\": 5}", 1, 8, T, true,
                    "features = 5 must be even: pairs of cosine and sine");
@@ -57,9 +54,8 @@ START_TEST(widths_that_do_not_fit_are_refused)
                    "without a network the stream is the features: make features its width, 7, "
                    "which must be even, or hidden above 0");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     static const char *const json[] = {NULL, "{\"hidden\": 0}",
                                        "{\"frequencies\": \"normal\", \"hidden\": 3}"};
@@ -71,9 +67,5 @@ START_TEST(gradients_are_exact)
     }
     scheme_gradients("fourier", NULL, PEAT_DECODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("fourier", the_network_of_features_matches_the_reference,
-             without_a_network_it_starts_as_the_fixed_sines_and_cosines,
-             normal_frequencies_have_the_deviation_of_one_over_gamma,
-             widths_that_do_not_fit_are_refused, gradients_are_exact)
+PLUGIN_TESTS("fourier")

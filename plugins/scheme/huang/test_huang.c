@@ -2,7 +2,7 @@
 /* The scheme 'huang': its distances, its size and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(distances_alone_count)
+TEST(distances_alone_count)
 {
     const double near[] = {0, 1, 2, 5}, far[] = {70, 71, 72, 75};
     double first[16];
@@ -12,9 +12,8 @@ START_TEST(distances_alone_count)
     scheme_assert(content_scores(&h, 4, far), 16, first, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_causal_model_has_vectors_of_the_past_alone)
+TEST(a_causal_model_has_vectors_of_the_past_alone)
 {
     struct harness h;
     scheme_open(&h, "huang", NULL, 2, 4, 5, true);
@@ -24,9 +23,8 @@ START_TEST(a_causal_model_has_vectors_of_the_past_alone)
     ck_assert_int_eq(h.weights.item[0]->value.dim[0], 7);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     const char *json = "{\"clip\": 2}";
     content_gradients("huang", json, PEAT_DECODER, PATH_FUSED);
@@ -35,7 +33,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("huang", json);
     content_documents_are_apart("huang", json, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("huang", distances_alone_count, a_causal_model_has_vectors_of_the_past_alone,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("huang")

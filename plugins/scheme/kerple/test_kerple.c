@@ -2,7 +2,7 @@
 /* The scheme 'kerple': its bounds and gradient. */
 #include "../scheme_tests.h"
 
-START_TEST(tensors_start_inside_their_bounds_and_are_kept_there)
+TEST(tensors_start_inside_their_bounds_and_are_kept_there)
 {
     const struct {
         const char *json;
@@ -30,15 +30,13 @@ START_TEST(tensors_start_inside_their_bounds_and_are_kept_there)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("kerple", NULL, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("kerple", NULL, PEAT_ENCODER, PEAT_PER_LAYER);
     scheme_gradients("kerple", "{\"kind\": \"power\"}", PEAT_DECODER, PEAT_PER_LAYER);
     scheme_gradients("kerple", "{\"kind\": \"power\"}", PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("kerple", tensors_start_inside_their_bounds_and_are_kept_there, gradients_are_exact)
+PLUGIN_TESTS("kerple")

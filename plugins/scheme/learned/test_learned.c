@@ -25,7 +25,7 @@ static peat_node *encode_counted(struct harness *h, const char *json, int64_t T_
     return h->scheme->encode(harness_call(h, 1, T, 1, pos));
 }
 
-START_TEST(the_table_has_a_row_for_each_position_up_to_the_longest)
+TEST(the_table_has_a_row_for_each_position_up_to_the_longest)
 {
     struct harness h;
     ck_assert_int_eq(open_learned(&h, NULL, 12), PEAT_OK);
@@ -36,9 +36,8 @@ START_TEST(the_table_has_a_row_for_each_position_up_to_the_longest)
     ck_assert_int_eq(value_get(h.positional.scheme[0].part.resolved, "max_len")->integer, 12);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(rows_start_normal_with_init_std)
+TEST(rows_start_normal_with_init_std)
 {
     struct harness h;
     ck_assert_int_eq(open_learned(&h, "{\"init_std\": 0.5, \"max_len\": 4000}", 4), PEAT_OK);
@@ -52,10 +51,9 @@ START_TEST(rows_start_normal_with_init_std)
     ck_assert_double_eq_tol(squares / n, 0.25, 0.02);
     harness_close(&h);
 }
-END_TEST
 
 /* As the token table, unless told otherwise: dims.D is WIDTH. */
-START_TEST(the_table_starts_and_enters_as_the_token_table_does)
+TEST(the_table_starts_and_enters_as_the_token_table_does)
 {
     struct harness h;
     ck_assert_int_eq(open_learned(&h, "{\"max_len\": 4000}", 4), PEAT_OK);
@@ -74,9 +72,8 @@ START_TEST(the_table_starts_and_enters_as_the_token_table_does)
                                 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(each_position_gives_its_row)
+TEST(each_position_gives_its_row)
 {
     const double pos[] = {2, 0, 2};
     struct harness h;
@@ -84,9 +81,8 @@ START_TEST(each_position_gives_its_row)
     scheme_assert(encode_counted(&h, AS_IS, 4, 3, pos), 9, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(longer_evaluation_than_the_table_is_refused)
+TEST(longer_evaluation_than_the_table_is_refused)
 {
     struct harness h;
     ck_assert_int_eq(open_learned(&h, "{\"max_len\": 64}", 128), PEAT_REFUSED);
@@ -95,7 +91,6 @@ START_TEST(longer_evaluation_than_the_table_is_refused)
                      "max_len or set beyond to clamp, zero or interpolate");
     harness_close(&h);
 }
-END_TEST
 
 static void assert_beyond(const char *json, const double expected[6])
 {
@@ -108,41 +103,36 @@ static void assert_beyond(const char *json, const double expected[6])
     harness_close(&h);
 }
 
-START_TEST(clamp_repeats_the_last_row)
+TEST(clamp_repeats_the_last_row)
 {
     const double expected[] = {0, 10, 20, 20, 20, 20};
     assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"clamp\""), expected);
 }
-END_TEST
 
-START_TEST(zero_gives_zero_vectors)
+TEST(zero_gives_zero_vectors)
 {
     const double expected[] = {0, 10, 20, -1, -1, -1};
     assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"zero\""), expected);
 }
-END_TEST
 
 /* Positions 0 .. 5 are squeezed into rows 0 .. 2: steps of 2/5 of a row. */
-START_TEST(interpolate_stretches_the_table_over_the_sequence)
+TEST(interpolate_stretches_the_table_over_the_sequence)
 {
     const double expected[] = {0, 4, 8, 12, 16, 20};
     assert_beyond(AS_IS_AND("\"max_len\": 3, \"beyond\": \"interpolate\""), expected);
 }
-END_TEST
 
-START_TEST(interpolate_changes_nothing_when_the_sequence_fits)
+TEST(interpolate_changes_nothing_when_the_sequence_fits)
 {
     const double expected[] = {0, 10, 20, 30, 40, 50};
     assert_beyond(AS_IS_AND("\"max_len\": 9, \"beyond\": \"interpolate\""), expected);
 }
-END_TEST
 
-START_TEST(a_table_of_one_row_interpolates_to_that_row)
+TEST(a_table_of_one_row_interpolates_to_that_row)
 {
     const double expected[] = {0, 0, 0, 0, 0, 0};
     assert_beyond(AS_IS_AND("\"max_len\": 1, \"beyond\": \"interpolate\""), expected);
 }
-END_TEST
 
 static void assert_fails(const char *json, const double pos[2], const char *text)
 {
@@ -151,7 +141,7 @@ static void assert_fails(const char *json, const double pos[2], const char *text
     harness_close(&h);
 }
 
-START_TEST(positions_without_a_row_are_errors)
+TEST(positions_without_a_row_are_errors)
 {
     assert_fails(NULL, (double[]){0, 4},
                  "position 4 is beyond the positions learned: max_len is 4");
@@ -160,9 +150,8 @@ START_TEST(positions_without_a_row_are_errors)
     assert_fails("{\"beyond\": \"clamp\"}", (double[]){7.5, 0}, "is not a whole number");
     assert_fails("{\"beyond\": \"interpolate\"}", (double[]){9, 0}, "is beyond");
 }
-END_TEST
 
-START_TEST(gradients_reach_the_rows_used)
+TEST(gradients_reach_the_rows_used)
 {
     static const char *const json[] = {
         NULL,
@@ -177,13 +166,5 @@ START_TEST(gradients_reach_the_rows_used)
         harness_close(&h);
     }
 }
-END_TEST
 
-PLUGIN_TESTS("learned", the_table_has_a_row_for_each_position_up_to_the_longest,
-             rows_start_normal_with_init_std, the_table_starts_and_enters_as_the_token_table_does,
-             each_position_gives_its_row, longer_evaluation_than_the_table_is_refused,
-             clamp_repeats_the_last_row, zero_gives_zero_vectors,
-             interpolate_stretches_the_table_over_the_sequence,
-             interpolate_changes_nothing_when_the_sequence_fits,
-             a_table_of_one_row_interpolates_to_that_row, positions_without_a_row_are_errors,
-             gradients_reach_the_rows_used)
+PLUGIN_TESTS("learned")

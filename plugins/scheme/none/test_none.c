@@ -2,7 +2,7 @@
 /* The scheme 'none' acts nowhere. */
 #include "../scheme_tests.h"
 
-START_TEST(no_hook_is_there)
+TEST(no_hook_is_there)
 {
     struct harness h;
     scheme_open(&h, "none", NULL, 2, 4, 4, false);
@@ -14,6 +14,5 @@ START_TEST(no_hook_is_there)
     ck_assert_int_eq(h.weights.n, 0);
     harness_close(&h);
 }
-END_TEST
 
-PLUGIN_TESTS("none", no_hook_is_there)
+PLUGIN_TESTS("none")

@@ -2,7 +2,7 @@
 /* The scheme 'p_rope' against computed rotations, beside rotary, and its limits. */
 #include "../content_tests.h"
 
-START_TEST(turned_queries_match_the_reference)
+TEST(turned_queries_match_the_reference)
 {
     const double interleaved[] = {-0.127223251272018,
                                   -0.18388649851410238,
@@ -17,26 +17,23 @@ START_TEST(turned_queries_match_the_reference)
     scheme_turns_query("p_rope", NULL, 4, 3, interleaved);
     scheme_turns_query("p_rope", "{\"layout\": \"halves\"}", 4, 3, halves);
 }
-END_TEST
 
-START_TEST(products_depend_on_the_distance_alone)
+TEST(products_depend_on_the_distance_alone)
 {
     scheme_products_follow_distance("p_rope", NULL);
     scheme_products_follow_distance("p_rope", "{\"fraction\": 0.25, \"layout\": \"halves\"}");
 }
-END_TEST
 
 /* The frequencies are those of the whole head: with all of them it is rotary. */
-START_TEST(all_pairs_are_rotary)
+TEST(all_pairs_are_rotary)
 {
     double p_rope[CONTENT_LOGITS], rotary[CONTENT_LOGITS];
     content_logits("p_rope", "{\"fraction\": 1}", PEAT_DECODER, PATH_AUTO, p_rope);
     content_logits("rotary", NULL, PEAT_DECODER, PATH_AUTO, rotary);
     ck_assert_double_eq(content_distance(p_rope, rotary, CONTENT_LOGITS), 0);
 }
-END_TEST
 
-START_TEST(angles_can_be_inspected)
+TEST(angles_can_be_inspected)
 {
     struct harness h;
     scheme_open(&h, "p_rope", "{\"fraction\": 0.5}", 1, 8, 4, false);
@@ -46,9 +43,8 @@ START_TEST(angles_can_be_inspected)
     ck_assert_double_eq(harness_at(h.pass.probe[0].node, 2 * 4 + 2), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_fraction_without_a_pair_and_odd_heads_are_refused)
+TEST(a_fraction_without_a_pair_and_odd_heads_are_refused)
 {
     scheme_refuses("p_rope", "{\"fraction\": 0.2}", 1, 8, 4, true,
                    "fraction = 0.2 leaves none of the 4 pairs of a head: raise fraction or lower "
@@ -57,15 +53,11 @@ START_TEST(a_fraction_without_a_pair_and_odd_heads_are_refused)
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     scheme_gradients("p_rope", "{\"fraction\": 0.5}", PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("p_rope", "{\"fraction\": 0.5}", PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("p_rope", turned_queries_match_the_reference, products_depend_on_the_distance_alone,
-             all_pairs_are_rotary, angles_can_be_inspected,
-             a_fraction_without_a_pair_and_odd_heads_are_refused, a_model_learns)
+PLUGIN_TESTS("p_rope")

@@ -18,7 +18,7 @@ static peat_node *scores(struct harness *h, double shift)
     return n;
 }
 
-START_TEST(tokens_that_reflect_nothing_leave_products_as_they_are)
+TEST(tokens_that_reflect_nothing_leave_products_as_they_are)
 {
     struct harness h;
     peat_node *n = scores(&h, -800);
@@ -26,25 +26,22 @@ START_TEST(tokens_that_reflect_nothing_leave_products_as_they_are)
         ck_assert_double_eq(harness_at(n, i), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(encoders_are_refused)
+TEST(encoders_are_refused)
 {
     scheme_refuses_encoders("path");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("path", small, PEAT_DECODER, PATH_FUSED);
     content_gradients("path", NULL, PEAT_DECODER, PATH_COMPOSED);
     content_paths_agree("path", small, PEAT_DECODER);
     content_group_gradients("path", small);
 }
-END_TEST
 
 /* More keys than go through the tokens together. */
-START_TEST(keys_of_two_blocks_learn)
+TEST(keys_of_two_blocks_learn)
 {
     struct modelcheck m;
     struct harness h;
@@ -54,15 +51,11 @@ START_TEST(keys_of_two_blocks_learn)
     modelcheck_gradients(&m, 1e-6);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(what_stands_between_is_of_the_document)
+TEST(what_stands_between_is_of_the_document)
 {
     content_no_future("path", NULL);
     content_documents_are_apart("path", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("path", tokens_that_reflect_nothing_leave_products_as_they_are, encoders_are_refused,
-             a_model_learns_on_either_path, keys_of_two_blocks_learn,
-             what_stands_between_is_of_the_document)
+PLUGIN_TESTS("path")

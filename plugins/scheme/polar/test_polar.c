@@ -15,7 +15,7 @@ static peat_qkv turned(struct harness *h, const double *at)
     return scheme_turn(h, 3, at, 4, q4, k4);
 }
 
-START_TEST(products_match_the_reference)
+TEST(products_match_the_reference)
 {
     const double expected[] = {1.9066806225947075, 1.6388053705825947, 1.7455989273162924,
                                1.2986735485834526, 1.9066806225947075, 1.4375396519882073,
@@ -27,9 +27,8 @@ START_TEST(products_match_the_reference)
         ck_assert_double_eq_tol(scheme_product(&io, i / 3, i % 3), expected[i], 1e-14);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(products_depend_on_the_distance_alone)
+TEST(products_depend_on_the_distance_alone)
 {
     const double shifted[] = {70, 73, 90};
     struct harness a, b;
@@ -40,10 +39,9 @@ START_TEST(products_depend_on_the_distance_alone)
     harness_close(&a);
     harness_close(&b);
 }
-END_TEST
 
 /* The length of component i of a query is softplus(q_i), wherever it stands. */
-START_TEST(lengths_hold_the_content)
+TEST(lengths_hold_the_content)
 {
     struct harness h;
     peat_qkv io = turned(&h, pos);
@@ -54,9 +52,8 @@ START_TEST(lengths_hold_the_content)
                 log1p(exp(q4[i])), 1e-14);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(phases_stay_within_a_turn)
+TEST(phases_stay_within_a_turn)
 {
     const double turn = 2 * acos(-1);
     static const char *const json[] = {"{\"init\": \"zero\"}", "{\"init\": \"uniform\"}"};
@@ -79,9 +76,8 @@ START_TEST(phases_stay_within_a_turn)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(narrowed_dimensions_are_an_error)
+TEST(narrowed_dimensions_are_an_error)
 {
     struct harness h;
     scheme_open(&h, "polar", NULL, 1, 8, 8, true);
@@ -92,15 +88,11 @@ START_TEST(narrowed_dimensions_are_an_error)
     scheme_says(&h, "where.dims cannot narrow them");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("polar", "{\"init\": \"uniform\"}", PEAT_DECODER, PEAT_PER_LAYER);
     scheme_gradients("polar", NULL, PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("polar", products_match_the_reference, products_depend_on_the_distance_alone,
-             lengths_hold_the_content, phases_stay_within_a_turn, narrowed_dimensions_are_an_error,
-             gradients_are_exact)
+PLUGIN_TESTS("polar")

@@ -4,7 +4,7 @@
 
 enum { N = 6 };
 
-START_TEST(factors_match_the_reference)
+TEST(factors_match_the_reference)
 {
     const double pos[N] = {0, 2, 3, 6.5, 7, 100};
     const double expected[N] = {
@@ -18,10 +18,9 @@ START_TEST(factors_match_the_reference)
     }
     harness_close(&h);
 }
-END_TEST
 
 /* The last of 64 positions is the first whose factor is not 1. */
-START_TEST(by_default_training_hardly_differs)
+TEST(by_default_training_hardly_differs)
 {
     const double pos[] = {-5, 0, 62, 63};
     struct harness h;
@@ -33,14 +32,11 @@ START_TEST(by_default_training_hardly_differs)
     ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 3), 1 + 0.1 * log(2), 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     scheme_gradients("query_temperature", "{\"floor\": 2}", PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("query_temperature", "{\"floor\": 1, \"scale\": 2}", PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("query_temperature", factors_match_the_reference, by_default_training_hardly_differs,
-             a_model_learns)
+PLUGIN_TESTS("query_temperature")

@@ -20,14 +20,13 @@ static void assert_moments(const char *json, double std, double fourth)
     harness_close(&h);
 }
 
-START_TEST(vectors_have_the_distribution_asked_for)
+TEST(vectors_have_the_distribution_asked_for)
 {
     assert_moments(NULL, sqrt(0.5), 3);
     assert_moments("{\"distribution\": \"uniform\", \"std\": 0.1}", 0.1, 1.8);
 }
-END_TEST
 
-START_TEST(a_position_has_the_same_vector_wherever_it_stands)
+TEST(a_position_has_the_same_vector_wherever_it_stands)
 {
     const double pos[] = {5, 0, 5};
     struct harness h;
@@ -41,9 +40,8 @@ START_TEST(a_position_has_the_same_vector_wherever_it_stands)
     ck_assert_double_gt(moved, 0.1);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(nothing_is_trained)
+TEST(nothing_is_trained)
 {
     struct harness h;
     scheme_open(&h, "random_fixed", NULL, 1, 8, 6, true);
@@ -51,9 +49,8 @@ START_TEST(nothing_is_trained)
     ck_assert(h.weights.item[0]->frozen);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(positions_without_a_vector_are_refused)
+TEST(positions_without_a_vector_are_refused)
 {
     const double pos[] = {0, 6};
     struct harness h;
@@ -65,14 +62,10 @@ START_TEST(positions_without_a_vector_are_refused)
                  "position 6 has no vector: max_len is 6");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_of_the_model_around_it_are_exact)
+TEST(gradients_of_the_model_around_it_are_exact)
 {
     scheme_gradients("random_fixed", NULL, PEAT_DECODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("random_fixed", vectors_have_the_distribution_asked_for,
-             a_position_has_the_same_vector_wherever_it_stands, nothing_is_trained,
-             positions_without_a_vector_are_refused, gradients_of_the_model_around_it_are_exact)
+PLUGIN_TESTS("random_fixed")

@@ -18,7 +18,7 @@ static void drawn(struct harness *h, peat_phase phase, int64_t step, int64_t T_t
     ck_assert_msg(status == PEAT_OK, "%s", h->graph.err.text);
 }
 
-START_TEST(positions_rise_within_the_range)
+TEST(positions_rise_within_the_range)
 {
     struct harness h;
     double pos[B * T];
@@ -33,10 +33,9 @@ START_TEST(positions_rise_within_the_range)
     }
     harness_close(&h);
 }
-END_TEST
 
 /* Each of the 10 pairs below 5 is drawn 1 time in 10: 6000 draws, deviation 23. */
-START_TEST(all_samples_are_equally_likely)
+TEST(all_samples_are_equally_likely)
 {
     int64_t times[5][5] = {{0}};
     struct harness h;
@@ -58,9 +57,8 @@ START_TEST(all_samples_are_equally_likely)
         }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(each_sequence_and_step_has_its_own_draw)
+TEST(each_sequence_and_step_has_its_own_draw)
 {
     struct harness h;
     double a[B * T], again[B * T], next[B * T];
@@ -73,11 +71,10 @@ START_TEST(each_sequence_and_step_has_its_own_draw)
     ck_assert_mem_ne(a, next, T * sizeof(*a));
     harness_close(&h);
 }
-END_TEST
 
 /* The next generated token must not move the positions before it: the draw is for the planned
  * length. */
-START_TEST(a_prefix_has_the_positions_of_the_whole)
+TEST(a_prefix_has_the_positions_of_the_whole)
 {
     const double longer[] = {0, 1, 2, 3, 4, 0, 1, 2, 3, 4};
     struct harness h;
@@ -93,9 +90,8 @@ START_TEST(a_prefix_has_the_positions_of_the_whole)
         ck_assert_mem_eq(prefix + b * T, whole + b * 5, T * sizeof(*prefix));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(evaluation_can_be_even_or_plain)
+TEST(evaluation_can_be_even_or_plain)
 {
     const struct {
         const char *json;
@@ -112,23 +108,17 @@ START_TEST(evaluation_can_be_even_or_plain)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(a_range_too_short_is_refused)
+TEST(a_range_too_short_is_refused)
 {
     scheme_refuses("randomized", "{\"max\": 7}", 2, 4, 8, true,
                    "max = 7 positions cannot be shared out over sequences of 8: raise max");
 }
-END_TEST
 
-START_TEST(gradients_of_a_scheme_on_drawn_positions_are_exact)
+TEST(gradients_of_a_scheme_on_drawn_positions_are_exact)
 {
     scheme_on_positions("randomized", "{\"max\": 9}", "kerple");
     scheme_on_positions("randomized", NULL, "kerple");
 }
-END_TEST
 
-PLUGIN_TESTS("randomized", positions_rise_within_the_range, all_samples_are_equally_likely,
-             each_sequence_and_step_has_its_own_draw, a_prefix_has_the_positions_of_the_whole,
-             evaluation_can_be_even_or_plain, a_range_too_short_is_refused,
-             gradients_of_a_scheme_on_drawn_positions_are_exact)
+PLUGIN_TESTS("randomized")

@@ -16,7 +16,7 @@ static peat_node *contexts(struct harness *h, const char *json, const double *po
     return h->scheme->context(c, NULL, peat_matmul(c->g, W, io.v, 0), NULL);
 }
 
-START_TEST(only_distances_count)
+TEST(only_distances_count)
 {
     const double far[] = {500, 503, 520};
     double first[12];
@@ -26,9 +26,8 @@ START_TEST(only_distances_count)
     scheme_assert(contexts(&h, NULL, far), 12, first, 1e-12);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_value_comes_back_to_its_own_place_as_it_was)
+TEST(a_value_comes_back_to_its_own_place_as_it_was)
 {
     struct harness h;
     scheme_open(&h, "roper", "{\"scores\": false}", 1, 4, 3, false);
@@ -42,10 +41,9 @@ START_TEST(a_value_comes_back_to_its_own_place_as_it_was)
         ck_assert_double_eq_tol(harness_at(o, i), harness_at(before.v, i), 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* Queries and keys turn as in rotary: without turning values, both are the same model. */
-START_TEST(rotary_and_values_alone_make_the_whole)
+TEST(rotary_and_values_alone_make_the_whole)
 {
     double whole[CONTENT_LOGITS], parts[CONTENT_LOGITS];
     struct modelcheck m;
@@ -60,11 +58,10 @@ START_TEST(rotary_and_values_alone_make_the_whole)
     content_close(&m, &h[0]);
     harness_close(&h[1]);
 }
-END_TEST
 
 /* Two that turn different pairs of values nest: the context is undone in reverse. With the weights
  * of a single key, that of the query itself, nothing is left of either. */
-START_TEST(two_of_them_nest)
+TEST(two_of_them_nest)
 {
     double with[CONTENT_LOGITS], without[CONTENT_LOGITS];
     struct modelcheck m;
@@ -84,9 +81,8 @@ START_TEST(two_of_them_nest)
     content_close(&m, &h[0]);
     harness_close(&h[1]);
 }
-END_TEST
 
-START_TEST(widths_that_do_not_turn_are_refused)
+TEST(widths_that_do_not_turn_are_refused)
 {
     struct modelcheck m;
     struct harness h;
@@ -100,9 +96,8 @@ START_TEST(widths_that_do_not_turn_are_refused)
     ck_assert_str_eq(m.err.text, "where.dims narrows q and k alone, and values turn whole");
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("roper", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("roper", "{\"layout\": \"halves\"}", PEAT_ENCODER, PATH_COMPOSED);
@@ -111,8 +106,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("roper", NULL);
     content_documents_are_apart("roper", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("roper", only_distances_count, a_value_comes_back_to_its_own_place_as_it_was,
-             rotary_and_values_alone_make_the_whole, two_of_them_nest,
-             widths_that_do_not_turn_are_refused, a_model_learns_on_either_path)
+PLUGIN_TESTS("roper")

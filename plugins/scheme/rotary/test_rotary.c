@@ -2,16 +2,15 @@
 /* The scheme 'rotary': its identities. */
 #include "../scheme_tests.h"
 
-START_TEST(products_depend_on_the_distance_alone)
+TEST(products_depend_on_the_distance_alone)
 {
     static const char *const json[] = {NULL, "{\"layout\": \"halves\"}", "{\"base\": 500}",
                                        "{\"fraction\": 0.5}"};
     for (size_t i = 0; i < 4; i++)
         scheme_products_follow_distance("rotary", json[i]);
 }
-END_TEST
 
-START_TEST(norms_are_preserved)
+TEST(norms_are_preserved)
 {
     struct harness h;
     scheme_open(&h, "rotary", NULL, 1, 8, 4, false);
@@ -22,10 +21,9 @@ START_TEST(norms_are_preserved)
     ck_assert_double_eq_tol(norm, 2.04, 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* floor(0.75 * 7 / 2) pairs: 4 dimensions turn with frequencies of width 4, 3 stay. */
-START_TEST(a_fraction_turns_the_first_dimensions_and_leaves_the_rest)
+TEST(a_fraction_turns_the_first_dimensions_and_leaves_the_rest)
 {
     struct harness h;
     scheme_open(&h, "rotary", "{\"fraction\": 0.75}", 1, 7, 4, false);
@@ -37,9 +35,8 @@ START_TEST(a_fraction_turns_the_first_dimensions_and_leaves_the_rest)
         ck_assert_double_eq(harness_at(io.q, i), scheme_q8[i]);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(queries_and_keys_may_stand_at_different_positions)
+TEST(queries_and_keys_may_stand_at_different_positions)
 {
     const double key_pos[] = {40, 41};
     const int64_t dim[] = {1, 1, 2, 8};
@@ -63,9 +60,8 @@ START_TEST(queries_and_keys_may_stand_at_different_positions)
     ck_assert_double_eq_tol(harness_at(io.q, 0), scheme_k8[0], 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(angles_can_be_inspected)
+TEST(angles_can_be_inspected)
 {
     struct harness h;
     scheme_open(&h, "rotary", NULL, 1, 8, 4, false);
@@ -75,9 +71,8 @@ START_TEST(angles_can_be_inspected)
     ck_assert_double_eq_tol(harness_at(h.pass.probe[0].node, 2 * 4 + 1), 0.2, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(widths_without_pairs_are_refused)
+TEST(widths_without_pairs_are_refused)
 {
     scheme_refuses("rotary", NULL, 1, 33, 4, false,
                    "a head width of 33 does not split into pairs that turn: make model.d_model / "
@@ -86,9 +81,5 @@ START_TEST(widths_without_pairs_are_refused)
                    "a head width of 16 does not split into pairs that turn: lower model.n_head or "
                    "raise fraction");
 }
-END_TEST
 
-PLUGIN_TESTS("rotary", products_depend_on_the_distance_alone, norms_are_preserved,
-             a_fraction_turns_the_first_dimensions_and_leaves_the_rest,
-             queries_and_keys_may_stand_at_different_positions, angles_can_be_inspected,
-             widths_without_pairs_are_refused)
+PLUGIN_TESTS("rotary")

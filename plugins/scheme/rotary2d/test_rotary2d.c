@@ -28,7 +28,7 @@ static peat_qkv turned(struct harness *h, const char *json, double a, double b, 
 }
 
 /* From (0,0) to (1,1) is from (1,1) to (2,2), and not from (0,0) to (1,0). */
-START_TEST(products_depend_on_both_distances_alone)
+TEST(products_depend_on_both_distances_alone)
 {
     static const char *const json[] = {axial, mixed};
     for (int i = 0; i < 2; i++) {
@@ -44,9 +44,8 @@ START_TEST(products_depend_on_both_distances_alone)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(norms_are_preserved)
+TEST(norms_are_preserved)
 {
     static const char *const json[] = {axial, mixed};
     for (int i = 0; i < 2; i++) {
@@ -61,10 +60,9 @@ START_TEST(norms_are_preserved)
         harness_close(&h);
     }
 }
-END_TEST
 
 /* Head h of 4 looks along h quarters of a right angle; the pairs' other half stands upright. */
-START_TEST(learned_directions_begin_apart)
+TEST(learned_directions_begin_apart)
 {
     struct harness h;
     scheme_open(&h, "rotary2d", mixed, 4, 8, 9, false);
@@ -80,10 +78,9 @@ START_TEST(learned_directions_begin_apart)
     ck_assert(!h.weights.item[0]->decay && !h.weights.item[1]->decay);
     harness_close(&h);
 }
-END_TEST
 
 /* At the start one head of the learned kind is the axial one with its base. */
-START_TEST(one_learned_head_begins_axial)
+TEST(one_learned_head_begins_axial)
 {
     struct harness a, b;
     peat_qkv x = turned(&a, "{\"columns\": 3, \"base\": 10}", 5, 7, false);
@@ -93,17 +90,15 @@ START_TEST(one_learned_head_begins_axial)
     harness_close(&a);
     harness_close(&b);
 }
-END_TEST
 
-START_TEST(widths_without_quarters_are_refused)
+TEST(widths_without_quarters_are_refused)
 {
     scheme_refuses("rotary2d", axial, 2, 6, 9, false,
                    "a head width of 6 does not split into pairs of two axes: make it a multiple "
                    "of 4");
 }
-END_TEST
 
-START_TEST(a_group_of_heads_and_dims_has_right_gradients)
+TEST(a_group_of_heads_and_dims_has_right_gradients)
 {
     struct modelcheck m;
     struct harness h;
@@ -120,9 +115,8 @@ START_TEST(a_group_of_heads_and_dims_has_right_gradients)
     modelcheck_gradients(&m, 1e-6);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     const char *learned = "{\"columns\": 2, \"learned\": true}";
     content_gradients("rotary2d", learned, PEAT_ENCODER, PATH_FUSED);
@@ -131,15 +125,10 @@ START_TEST(a_model_learns_on_either_path)
     content_paths_agree("rotary2d", learned, PEAT_ENCODER);
     content_no_future("rotary2d", learned);
 }
-END_TEST
 
-START_TEST(the_grid_is_of_the_data_or_square)
+TEST(the_grid_is_of_the_data_or_square)
 {
     grid_is_of_the_data_or_square("rotary2d");
 }
-END_TEST
 
-PLUGIN_TESTS("rotary2d", products_depend_on_both_distances_alone, norms_are_preserved,
-             learned_directions_begin_apart, one_learned_head_begins_axial,
-             widths_without_quarters_are_refused, a_group_of_heads_and_dims_has_right_gradients,
-             a_model_learns_on_either_path, the_grid_is_of_the_data_or_square)
+PLUGIN_TESTS("rotary2d")

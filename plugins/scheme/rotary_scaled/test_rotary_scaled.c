@@ -8,25 +8,23 @@ static void assert_golden(const char *json, const double expected[8])
     scheme_turns_query("rotary_scaled", json, 64, 90, expected);
 }
 
-START_TEST(linear_matches_the_reference)
+TEST(linear_matches_the_reference)
 {
     const double expected[] = {0.010104438482750333,  -0.2233783792647541, -0.4996813655719902,
                                -0.017847490022719292, 0.35353323625542443, 0.6964296453072387,
                                0.6818243386865286,    0.8155461796702121};
     assert_golden("{\"kind\": \"linear\", \"factor\": 4}", expected);
 }
-END_TEST
 
-START_TEST(ntk_matches_the_reference)
+TEST(ntk_matches_the_reference)
 {
     const double expected[] = {-0.2236066943330286, -0.00021505686577823202, 0.4755907379925993,
                                0.15431607154037694, 0.25867397275523074,     0.7369448933394045,
                                0.6818243386865286,  0.8155461796702121};
     assert_golden("{\"kind\": \"ntk\", \"factor\": 4}", expected);
 }
-END_TEST
 
-START_TEST(yarn_matches_the_reference)
+TEST(yarn_matches_the_reference)
 {
     const double expected[] = {-0.25460516427928226, -0.00024487007781308356, -0.4989545595519113,
                                -0.2741597995650251,  0.40254334944436043,     0.7929752943278536,
@@ -34,7 +32,6 @@ START_TEST(yarn_matches_the_reference)
     assert_golden("{\"kind\": \"yarn\", \"factor\": 4, \"beta_fast\": 8, \"beta_slow\": 0.5}",
                   expected);
 }
-END_TEST
 
 /* The last pair of a query of ones at position 9, in a sequence of n. */
 static void last_pair(const char *json, int64_t n, double pair[2])
@@ -50,7 +47,7 @@ static void last_pair(const char *json, int64_t n, double pair[2])
 }
 
 /* The frequency 0.001 over the last factor; all is multiplied by sqrt(1 + ln 4 / ln 2). */
-START_TEST(longrope_has_factors_for_short_and_for_long_sequences)
+TEST(longrope_has_factors_for_short_and_for_long_sequences)
 {
     for (int64_t n = 2; n <= 3; n++) {
         double pair[2], angle = 9 * 0.001 / (n == 2 ? 2.5 : 4), size = sqrt(3);
@@ -61,7 +58,6 @@ START_TEST(longrope_has_factors_for_short_and_for_long_sequences)
         ck_assert_double_eq_tol(pair[1], size * (cos(angle) + sin(angle)), 1e-14);
     }
 }
-END_TEST
 
 /* Largest difference of what two settings make of two positions. */
 static double apart(const char *a, const char *b)
@@ -79,7 +75,7 @@ static double apart(const char *a, const char *b)
 }
 
 /* The calls are of two positions. */
-START_TEST(an_automatic_factor_acts_beyond_the_original_length_alone)
+TEST(an_automatic_factor_acts_beyond_the_original_length_alone)
 {
     static const char *const kind[] = {"linear", "ntk", "yarn"};
     for (int i = 0; i < 3; i++) {
@@ -94,25 +90,22 @@ START_TEST(an_automatic_factor_acts_beyond_the_original_length_alone)
         ck_assert_double_ge(apart(longer, one), 1e-3);
     }
 }
-END_TEST
 
 /* A factor of 1 is the plain rotation of the golden values of rotary. */
-START_TEST(a_factor_of_one_is_rotary)
+TEST(a_factor_of_one_is_rotary)
 {
     const double expected[] = {-0.127223251272018, -0.18388649851410238, 0.16839286407314596,
                                0.4707906576486443, 0.48177771675299647,  0.6147277703506404,
                                0.6975968536023608, 0.8020963968527014};
     scheme_turns_query("rotary_scaled", NULL, 64, 3, expected);
 }
-END_TEST
 
-START_TEST(products_depend_on_the_distance_alone)
+TEST(products_depend_on_the_distance_alone)
 {
     scheme_products_follow_distance("rotary_scaled", "{\"kind\": \"yarn\", \"factor\": 3}");
 }
-END_TEST
 
-START_TEST(impossible_settings_are_refused)
+TEST(impossible_settings_are_refused)
 {
     scheme_refuses("rotary_scaled", NULL, 1, 7, 8, true,
                    "a head width of 7 does not split into pairs that turn: make model.d_model / "
@@ -128,19 +121,13 @@ START_TEST(impossible_settings_are_refused)
     scheme_refuses("rotary_scaled", "{\"long_factor\": [1, 2, 3, 4]}", 1, 8, 8, true,
                    "short_factor and long_factor are for kind: longrope");
 }
-END_TEST
 
-START_TEST(gradients_of_the_model_around_it_are_exact)
+TEST(gradients_of_the_model_around_it_are_exact)
 {
     scheme_gradients("rotary_scaled", "{\"kind\": \"yarn\", \"original_length\": 2}", PEAT_DECODER,
                      PEAT_ONCE);
     scheme_gradients("rotary_scaled", "{\"layout\": \"halves\", \"factor\": 2}", PEAT_ENCODER,
                      PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("rotary_scaled", linear_matches_the_reference, ntk_matches_the_reference,
-             yarn_matches_the_reference, longrope_has_factors_for_short_and_for_long_sequences,
-             an_automatic_factor_acts_beyond_the_original_length_alone, a_factor_of_one_is_rotary,
-             products_depend_on_the_distance_alone, impossible_settings_are_refused,
-             gradients_of_the_model_around_it_are_exact)
+PLUGIN_TESTS("rotary_scaled")

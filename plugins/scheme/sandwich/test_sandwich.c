@@ -3,18 +3,16 @@
 #include "../scheme_tests.h"
 
 /* PE(p) . PE(p + d) of d = 128, as the scheme 'sinusoidal' has it, for the first of 8 heads. */
-START_TEST(an_odd_width_is_refused)
+TEST(an_odd_width_is_refused)
 {
     scheme_refuses("sandwich", "{\"width\": 7}", 2, 4, 8, true,
                    "width = 7 must be even: pairs of sine and cosine");
 }
-END_TEST
 
-START_TEST(gradients_of_the_model_around_it_are_exact)
+TEST(gradients_of_the_model_around_it_are_exact)
 {
     scheme_gradients("sandwich", NULL, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("sandwich", NULL, PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("sandwich", an_odd_width_is_refused, gradients_of_the_model_around_it_are_exact)
+PLUGIN_TESTS("sandwich")

@@ -4,30 +4,26 @@
 
 static const char with_gate[] = "{\"rank\": 3, \"kernel\": 2, \"gate\": true}";
 
-START_TEST(odd_heads_are_refused)
+TEST(odd_heads_are_refused)
 {
     scheme_refuses("selective_rope", NULL, 1, 5, 4, true,
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("selective_rope", with_gate, PEAT_DECODER, PATH_FUSED);
     content_gradients("selective_rope", "{\"rank\": 2}", PEAT_ENCODER, PATH_COMPOSED);
     content_paths_agree("selective_rope", with_gate, PEAT_DECODER);
 }
-END_TEST
 
 /* The convolution stays within the document, and in an encoder looks back, too. */
-START_TEST(angles_come_from_the_past_of_the_document)
+TEST(angles_come_from_the_past_of_the_document)
 {
     content_no_future("selective_rope", with_gate);
     content_documents_are_apart("selective_rope", with_gate, PEAT_DECODER);
     content_documents_are_apart("selective_rope", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("selective_rope", odd_heads_are_refused, a_model_learns_on_either_path,
-             angles_come_from_the_past_of_the_document)
+PLUGIN_TESTS("selective_rope")

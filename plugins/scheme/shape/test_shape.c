@@ -15,7 +15,7 @@ static void shifted(struct harness *h, peat_phase phase, int64_t step, double po
 }
 
 /* 3000 draws of 4 shifts: 750 each, deviation 24. */
-START_TEST(each_sequence_has_one_shift_and_all_are_equally_likely)
+TEST(each_sequence_has_one_shift_and_all_are_equally_likely)
 {
     int64_t times[4] = {0}, apart = 0;
     struct harness h;
@@ -36,9 +36,8 @@ START_TEST(each_sequence_has_one_shift_and_all_are_equally_likely)
     ck_assert_int_ge(apart, 1000);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(evaluation_has_the_largest_shift_or_none)
+TEST(evaluation_has_the_largest_shift_or_none)
 {
     static const char *const json[] = {NULL, "{\"eval\": \"zero\"}", "{\"max\": 0}"};
     static const double expected[] = {500, 0, 0};
@@ -52,9 +51,8 @@ START_TEST(evaluation_has_the_largest_shift_or_none)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(equal_calls_draw_equal_shifts)
+TEST(equal_calls_draw_equal_shifts)
 {
     struct harness h;
     double a[B * T], again[B * T], next[B * T];
@@ -69,14 +67,10 @@ START_TEST(equal_calls_draw_equal_shifts)
     ck_assert_mem_eq(a, again, sizeof(a));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(gradients_of_a_scheme_on_shifted_positions_are_exact)
+TEST(gradients_of_a_scheme_on_shifted_positions_are_exact)
 {
     scheme_on_positions("shape", NULL, "kerple");
 }
-END_TEST
 
-PLUGIN_TESTS("shape", each_sequence_has_one_shift_and_all_are_equally_likely,
-             evaluation_has_the_largest_shift_or_none, equal_calls_draw_equal_shifts,
-             gradients_of_a_scheme_on_shifted_positions_are_exact)
+PLUGIN_TESTS("shape")

@@ -2,7 +2,7 @@
 /* The scheme 'shaw' against a computed context; its keys alone, its path and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(contexts_match_the_reference)
+TEST(contexts_match_the_reference)
 {
     const double expected[] = {1.0840961628503516,  1.239485755351977,  1.5060583314065923,
                                1.6544222548913945,  1.0586882665806727, 0.30554631232281815,
@@ -15,10 +15,9 @@ START_TEST(contexts_match_the_reference)
     scheme_assert(h.scheme->context(c, NULL, o, W), 8, expected, 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* Two rows with positions of their own: each value goes to the row of its distance. */
-START_TEST(each_row_has_its_own_positions)
+TEST(each_row_has_its_own_positions)
 {
     const double pos[] = {0, 1, 2, 0, 5, 5};
     double one[6] = {1, 0, 0, 0, 0, 0}, W[18] = {0};
@@ -37,10 +36,9 @@ START_TEST(each_row_has_its_own_positions)
     scheme_assert(h.scheme->context(&h.call.base, NULL, o, w), 6, expected, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
 /* Vectors of values that are 0 leave the scheme of the keys. */
-START_TEST(keys_are_those_of_shaw_keys)
+TEST(keys_are_those_of_shaw_keys)
 {
     double both[CONTENT_LOGITS], keys[CONTENT_LOGITS];
     struct modelcheck m;
@@ -64,9 +62,8 @@ START_TEST(keys_are_those_of_shaw_keys)
     ck_assert_double_le(content_distance(both, keys, CONTENT_LOGITS), 1e-12);
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(values_take_the_composed_path)
+TEST(values_take_the_composed_path)
 {
     struct harness h;
     scheme_open(&h, "shaw", NULL, 1, 2, 4, false);
@@ -76,16 +73,13 @@ START_TEST(values_take_the_composed_path)
     ck_assert_ptr_null(scheme_needs_composed(h.scheme));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("shaw", "{\"clip\": 2}", PEAT_DECODER, PATH_AUTO);
     content_gradients("shaw", "{\"clip\": 3, \"keys\": false}", PEAT_ENCODER, PATH_AUTO);
     content_no_future("shaw", "{\"clip\": 2}");
     content_documents_are_apart("shaw", "{\"clip\": 2}", PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("shaw", contexts_match_the_reference, each_row_has_its_own_positions,
-             keys_are_those_of_shaw_keys, values_take_the_composed_path, a_model_learns)
+PLUGIN_TESTS("shaw")

@@ -2,7 +2,7 @@
 /* The scheme 'shaw_keys': its clip, its memory and its gradient. */
 #include "../content_tests.h"
 
-START_TEST(positions_are_data)
+TEST(positions_are_data)
 {
     const double near[] = {0, 1, 2, 0}, far[] = {70, 71, 72, 70};
     double first[16];
@@ -13,9 +13,8 @@ START_TEST(positions_are_data)
     scheme_assert(content_scores(&h, 4, far), 16, first, 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_causal_model_has_vectors_of_the_past_alone)
+TEST(a_causal_model_has_vectors_of_the_past_alone)
 {
     struct harness h;
     scheme_open(&h, "shaw_keys", "{\"clip\": 3}", 2, 4, 5, true);
@@ -25,10 +24,9 @@ START_TEST(a_causal_model_has_vectors_of_the_past_alone)
     ck_assert_int_eq(h.weights.item[0]->value.dim[0], 7);
     harness_close(&h);
 }
-END_TEST
 
 /* A vector for each pair would take T T C doubles. */
-START_TEST(no_vector_is_kept_for_each_pair)
+TEST(no_vector_is_kept_for_each_pair)
 {
     enum { T = 8, C = 32 };
     struct harness h;
@@ -43,9 +41,8 @@ START_TEST(no_vector_is_kept_for_each_pair)
         ck_assert_int_lt(tensor_count(&h.graph.node[i]->value), T * T * C / 8);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(fractional_positions_are_an_error)
+TEST(fractional_positions_are_an_error)
 {
     const double pos[] = {0, 0.5};
     struct harness h;
@@ -55,9 +52,8 @@ START_TEST(fractional_positions_are_an_error)
     scheme_says(&h, "is not a whole number");
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     const char *json = "{\"clip\": 2}";
     content_gradients("shaw_keys", json, PEAT_DECODER, PATH_FUSED);
@@ -67,8 +63,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("shaw_keys", json);
     content_documents_are_apart("shaw_keys", json, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("shaw_keys", positions_are_data, a_causal_model_has_vectors_of_the_past_alone,
-             no_vector_is_kept_for_each_pair, fractional_positions_are_an_error,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("shaw_keys")

@@ -21,16 +21,15 @@ static void attend(const char *json, int64_t train, double *W)
     harness_close(&h);
 }
 
-START_TEST(keys_are_those_of_the_longest_sequence_trained)
+TEST(keys_are_those_of_the_longest_sequence_trained)
 {
     double automatic[T * T], given[T * T];
     attend(NULL, 8, automatic);
     attend("{\"keys\": 8}", T, given);
     ck_assert_double_eq(content_distance(automatic, given, T * T), 0);
 }
-END_TEST
 
-START_TEST(models_of_every_kind_learn)
+TEST(models_of_every_kind_learn)
 {
     for (int arch = 0; arch < 2; arch++) {
         peat_arch a = arch ? PEAT_ENCODER : PEAT_DECODER;
@@ -40,10 +39,9 @@ START_TEST(models_of_every_kind_learn)
     content_no_future("sigmoid", NULL);
     content_group_gradients("sigmoid", NULL);
 }
-END_TEST
 
 /* Its logits have the bias of another scheme in them. */
-START_TEST(it_acts_beside_a_bias)
+TEST(it_acts_beside_a_bias)
 {
     double alone[CONTENT_LOGITS], both[CONTENT_LOGITS];
     struct modelcheck m;
@@ -61,7 +59,5 @@ START_TEST(it_acts_beside_a_bias)
     harness_close(&other);
     content_close(&m, &h);
 }
-END_TEST
 
-PLUGIN_TESTS("sigmoid", keys_are_those_of_the_longest_sequence_trained, models_of_every_kind_learn,
-             it_acts_beside_a_bias)
+PLUGIN_TESTS("sigmoid")

@@ -10,7 +10,7 @@ static peat_node *rows(struct harness *h, int64_t n, const double *pos)
 }
 
 /* Place 5 of a grid of 3 columns is column 2 of row 1. */
-START_TEST(a_line_shares_the_first_half_and_a_column_the_second)
+TEST(a_line_shares_the_first_half_and_a_column_the_second)
 {
     const double pos[] = {3, 4, 5, 1, 7};
     struct harness h;
@@ -25,28 +25,22 @@ START_TEST(a_line_shares_the_first_half_and_a_column_the_second)
     ck_assert_double_ne(harness_at(n, 4), harness_at(n, 12));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(widths_without_quarters_are_refused)
+TEST(widths_without_quarters_are_refused)
 {
     scheme_refuses("sincos2d", "{\"columns\": 3}", 1, 6, 4, false,
                    "a width of 6 does not split into sine and cosine of two axes: make it a "
                    "multiple of 4");
 }
-END_TEST
 
-START_TEST(the_grid_is_of_the_data_or_square)
+TEST(the_grid_is_of_the_data_or_square)
 {
     grid_is_of_the_data_or_square("sincos2d");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     scheme_gradients("sincos2d", "{\"columns\": 2}", PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("sincos2d", a_line_shares_the_first_half_and_a_column_the_second,
-             widths_without_quarters_are_refused, the_grid_is_of_the_data_or_square,
-             gradients_are_exact)
+PLUGIN_TESTS("sincos2d")

@@ -45,20 +45,18 @@ static const double tensor2tensor[4][8] = {
      -0.9899924966004454, 0.9903206991356749, 0.9999791129229608, 0.9999999550000004},
 };
 
-START_TEST(the_default_is_the_table_of_the_paper)
+TEST(the_default_is_the_table_of_the_paper)
 {
     assert_rows(NULL, paper);
 }
-END_TEST
 
-START_TEST(halves_with_tensor2tensor_frequencies_is_its_timing_signal)
+TEST(halves_with_tensor2tensor_frequencies_is_its_timing_signal)
 {
     assert_rows("{\"layout\": \"halves\", \"frequencies\": \"tensor2tensor\"}", tensor2tensor);
 }
-END_TEST
 
 /* What get_timing_signal_1d(length=512, channels=128) prints in single precision. */
-START_TEST(six_printed_values_of_the_timing_signal_are_met)
+TEST(six_printed_values_of_the_timing_signal_are_met)
 {
     struct harness h;
     peat_node *n =
@@ -75,9 +73,8 @@ START_TEST(six_printed_values_of_the_timing_signal_are_met)
                                 row[i].printed, 2e-8);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(layouts_hold_the_same_values_in_another_order)
+TEST(layouts_hold_the_same_values_in_another_order)
 {
     struct harness a, b;
     peat_node *x = table(&a, NULL, 10, 5, NULL);
@@ -90,7 +87,6 @@ START_TEST(layouts_hold_the_same_values_in_another_order)
     harness_close(&a);
     harness_close(&b);
 }
-END_TEST
 
 static double dot(const peat_node *n, int64_t a, int64_t b)
 {
@@ -100,7 +96,7 @@ static double dot(const peat_node *n, int64_t a, int64_t b)
     return sum;
 }
 
-START_TEST(products_of_rows_depend_on_their_distance_alone)
+TEST(products_of_rows_depend_on_their_distance_alone)
 {
     const struct {
         int64_t distance;
@@ -123,9 +119,8 @@ START_TEST(products_of_rows_depend_on_their_distance_alone)
             ck_assert_double_eq_tol(dot(n, from, from + row[i].distance), row[i].product, 1e-9);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(the_last_channel_of_an_odd_width_is_zero)
+TEST(the_last_channel_of_an_odd_width_is_zero)
 {
     static const char *const json[] = {NULL, "{\"layout\": \"halves\"}",
                                        "{\"frequencies\": \"tensor2tensor\"}"};
@@ -138,10 +133,9 @@ START_TEST(the_last_channel_of_an_odd_width_is_zero)
         harness_close(&h);
     }
 }
-END_TEST
 
 /* Between whole numbers rows go straight into memory that is not cleared. */
-START_TEST(the_last_channel_of_an_odd_width_is_written)
+TEST(the_last_channel_of_an_odd_width_is_written)
 {
     const double pos[] = {0.5, 1.5};
     struct harness h;
@@ -154,9 +148,8 @@ START_TEST(the_last_channel_of_an_odd_width_is_written)
     ck_assert_double_eq(harness_at(n, 13), 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(scale_multiplies_and_base_spaces)
+TEST(scale_multiplies_and_base_spaces)
 {
     struct harness h;
     peat_node *n = table(&h, "{\"scale\": 0.25, \"base\": 100}", 4, 3, NULL);
@@ -164,9 +157,8 @@ START_TEST(scale_multiplies_and_base_spaces)
     ck_assert_double_eq_tol(harness_at(n, 2 * 4 + 3), 0.25 * cos(0.2), 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(positions_may_lie_between_whole_numbers)
+TEST(positions_may_lie_between_whole_numbers)
 {
     const double pos[] = {-1.5, 0.25, 1e6};
     struct harness h;
@@ -175,20 +167,11 @@ START_TEST(positions_may_lie_between_whole_numbers)
         ck_assert_double_eq_tol(harness_at(n, p * 4), sin(pos[p]), 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_width_of_one_is_refused)
+TEST(a_width_of_one_is_refused)
 {
     scheme_refuses("sinusoidal", NULL, 1, 1, 4, false,
                    "a width of 1 holds no pair of sine and cosine");
 }
-END_TEST
 
-PLUGIN_TESTS("sinusoidal", the_default_is_the_table_of_the_paper,
-             halves_with_tensor2tensor_frequencies_is_its_timing_signal,
-             six_printed_values_of_the_timing_signal_are_met,
-             layouts_hold_the_same_values_in_another_order,
-             products_of_rows_depend_on_their_distance_alone,
-             the_last_channel_of_an_odd_width_is_zero, the_last_channel_of_an_odd_width_is_written,
-             scale_multiplies_and_base_spaces, positions_may_lie_between_whole_numbers,
-             a_width_of_one_is_refused)
+PLUGIN_TESTS("sinusoidal")

@@ -46,7 +46,7 @@ static const double expected[] = {1.0,
                                   0.8765861064604136,
                                   0.030742427008948085};
 
-START_TEST(weights_match_the_reference)
+TEST(weights_match_the_reference)
 {
     double S[T * T], A[T * T];
     waves(S);
@@ -54,9 +54,8 @@ START_TEST(weights_match_the_reference)
     for (int64_t i = 0; i < T * T; i++)
         ck_assert_double_eq_tol(A[i], i % (T + 1) == 0 ? 0 : expected[i], 1e-14);
 }
-END_TEST
 
-START_TEST(the_rest_can_go_to_the_own_value)
+TEST(the_rest_can_go_to_the_own_value)
 {
     double S[T * T], A[T * T];
     waves(S);
@@ -64,10 +63,9 @@ START_TEST(the_rest_can_go_to_the_own_value)
     for (int64_t i = 0; i < T * T; i++)
         ck_assert_double_eq_tol(A[i], expected[i], 1e-14);
 }
-END_TEST
 
 /* A key that is masked takes nothing, whatever its score, and leaves the stick whole. */
-START_TEST(masked_keys_take_nothing)
+TEST(masked_keys_take_nothing)
 {
     double S[T * T], A[T * T], again[T * T];
     waves(S);
@@ -78,10 +76,9 @@ START_TEST(masked_keys_take_nothing)
     ck_assert_double_eq(content_distance(A, again, T * T), 0);
     ck_assert_double_eq_tol(A[3 * T + 2], 1 / (1 + exp(-S[3 * T + 2])), 1e-14);
 }
-END_TEST
 
 /* The nearest key takes all: what is behind it gets nothing, though softmax would share. */
-START_TEST(a_key_that_takes_all_hides_those_behind)
+TEST(a_key_that_takes_all_hides_those_behind)
 {
     double S[T * T], A[T * T];
     for (int i = 0; i < T * T; i++)
@@ -90,23 +87,18 @@ START_TEST(a_key_that_takes_all_hides_those_behind)
     for (int64_t i = 0; i < T * T; i++)
         ck_assert_double_eq_tol(A[i], i % T == i / T - 1, 1e-14);
 }
-END_TEST
 
-START_TEST(encoders_are_refused)
+TEST(encoders_are_refused)
 {
     scheme_refuses_encoders("stick_breaking");
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     scheme_gradients("stick_breaking", NULL, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("stick_breaking", "{\"rest\": \"own\"}", PEAT_DECODER, PEAT_ONCE);
     content_no_future("stick_breaking", NULL);
     content_documents_are_apart("stick_breaking", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("stick_breaking", weights_match_the_reference, the_rest_can_go_to_the_own_value,
-             masked_keys_take_nothing, a_key_that_takes_all_hides_those_behind,
-             encoders_are_refused, a_model_learns)
+PLUGIN_TESTS("stick_breaking")

@@ -41,7 +41,7 @@ static int64_t expected_bucket(size_t g, int64_t distance)
     return b;
 }
 
-START_TEST(buckets_are_those_of_exact_arithmetic_in_both_directions)
+TEST(buckets_are_those_of_exact_arithmetic_in_both_directions)
 {
     double delta[2 * REACH + 1];
     for (int64_t i = 0; i <= 2 * REACH; i++)
@@ -60,9 +60,8 @@ START_TEST(buckets_are_those_of_exact_arithmetic_in_both_directions)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(distances_beyond_the_last_share_its_bucket)
+TEST(distances_beyond_the_last_share_its_bucket)
 {
     const double delta[] = {-113, -128, -1e6};
     struct harness h;
@@ -71,9 +70,8 @@ START_TEST(distances_beyond_the_last_share_its_bucket)
         ck_assert_double_eq(harness_at(n, i), 31);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(layers_share_one_table_unless_they_are_given_their_own)
+TEST(layers_share_one_table_unless_they_are_given_their_own)
 {
     const struct {
         peat_scope share;
@@ -91,9 +89,8 @@ START_TEST(layers_share_one_table_unless_they_are_given_their_own)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(impossible_buckets_are_refused)
+TEST(impossible_buckets_are_refused)
 {
     const char *even = "an encoder halves the buckets: make buckets even and at least 4";
     scheme_refuses("t5_bias", "{\"buckets\": 7}", 2, 4, 8, false, even);
@@ -102,17 +99,12 @@ START_TEST(impossible_buckets_are_refused)
                    "max_distance = 16 is not beyond the 16 distances that have buckets of their "
                    "own");
 }
-END_TEST
 
-START_TEST(gradients_are_exact)
+TEST(gradients_are_exact)
 {
     const char *few = "{\"buckets\": 4, \"max_distance\": 4, \"init_std\": 1}";
     scheme_gradients("t5_bias", few, PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("t5_bias", few, PEAT_ENCODER, PEAT_PER_LAYER);
 }
-END_TEST
 
-PLUGIN_TESTS("t5_bias", buckets_are_those_of_exact_arithmetic_in_both_directions,
-             distances_beyond_the_last_share_its_bucket,
-             layers_share_one_table_unless_they_are_given_their_own, impossible_buckets_are_refused,
-             gradients_are_exact)
+PLUGIN_TESTS("t5_bias")

@@ -15,7 +15,7 @@ static peat_node *logits(struct harness *h, const peat_qkv *p)
     return n;
 }
 
-START_TEST(other_biases_are_added_behind_the_cosine)
+TEST(other_biases_are_added_behind_the_cosine)
 {
     double alone[4];
     struct harness h;
@@ -30,9 +30,8 @@ START_TEST(other_biases_are_added_behind_the_cosine)
         ck_assert_double_eq_tol(harness_at(n, i), alone[i] + sin(51.0 + (double)i), 1e-15);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(phases_of_0_leave_attention_as_it_is)
+TEST(phases_of_0_leave_attention_as_it_is)
 {
     const int64_t dim[] = {1, 1, 2, 4};
     const double q[] = {1, 2, 0, 0, 3, 4, 0, 0}, k[] = {5, 6, 9, 9, 7, 8, 9, 9};
@@ -47,7 +46,6 @@ START_TEST(phases_of_0_leave_attention_as_it_is)
         ck_assert_double_eq_tol(harness_at(n, i), expected[i] / sqrt(2), 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 enum { N = 32 };
 
@@ -78,7 +76,7 @@ static void moments(double far, double *mean, double *square)
 }
 
 /* Theorems 3.2 and 3.3: 2 at distance 0; beyond, about 2 cos of a phase of any size. */
-START_TEST(expected_logits_vanish_with_distance_and_their_spread_stays)
+TEST(expected_logits_vanish_with_distance_and_their_spread_stays)
 {
     const double far[] = {1, 100, 1e6};
     double mean, square;
@@ -90,26 +88,21 @@ START_TEST(expected_logits_vanish_with_distance_and_their_spread_stays)
         ck_assert_double_gt(square - mean * mean, 1.5);
     }
 }
-END_TEST
 
-START_TEST(heads_without_both_parts_are_refused)
+TEST(heads_without_both_parts_are_refused)
 {
     scheme_refuses("tapa", "{\"theta\": 0.2}", 2, 4, 4, true,
                    "a head width of 4 has no dimension left for the amplitude: change theta");
     scheme_refuses("tapa", "{\"theta\": 1}", 2, 4, 4, true,
                    "a head width of 4 has no dimension left for the phase: change theta");
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("tapa", NULL, PEAT_DECODER, PATH_AUTO);
     content_gradients("tapa", "{\"theta\": 0.3, \"alpha\": 0.5}", PEAT_ENCODER, PATH_AUTO);
     content_no_future("tapa", NULL);
     content_documents_are_apart("tapa", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("tapa", other_biases_are_added_behind_the_cosine, phases_of_0_leave_attention_as_it_is,
-             expected_logits_vanish_with_distance_and_their_spread_stays,
-             heads_without_both_parts_are_refused, a_model_learns)
+PLUGIN_TESTS("tapa")

@@ -10,7 +10,7 @@ static peat_node *table(struct harness *h, const char *json, int64_t d, int64_t 
 
 /* Rows 0 .. 3 of width 5 for a length of 20. */
 /* Where the width equals the length the factor is 1. */
-START_TEST(a_length_of_the_width_gives_the_sinusoid)
+TEST(a_length_of_the_width_gives_the_sinusoid)
 {
     struct harness h;
     peat_node *n = table(&h, NULL, 8, 8);
@@ -22,10 +22,9 @@ START_TEST(a_length_of_the_width_gives_the_sinusoid)
         }
     harness_close(&h);
 }
-END_TEST
 
 /* Position p of a length L has the row of position 2p of a length 2L. */
-START_TEST(rows_depend_on_the_place_in_the_length)
+TEST(rows_depend_on_the_place_in_the_length)
 {
     struct harness a, b;
     peat_node *x = table(&a, "{\"length\": 16}", 6, 8), *y = table(&b, "{\"length\": 32}", 6, 16);
@@ -35,20 +34,15 @@ START_TEST(rows_depend_on_the_place_in_the_length)
     harness_close(&a);
     harness_close(&b);
 }
-END_TEST
 
-START_TEST(a_width_of_one_is_refused)
+TEST(a_width_of_one_is_refused)
 {
     scheme_refuses("tape", NULL, 1, 1, 8, true, "a width of 1 holds no pair of sine and cosine");
 }
-END_TEST
 
-START_TEST(gradients_of_the_model_around_it_are_exact)
+TEST(gradients_of_the_model_around_it_are_exact)
 {
     scheme_gradients("tape", NULL, PEAT_ENCODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("tape", a_length_of_the_width_gives_the_sinusoid,
-             rows_depend_on_the_place_in_the_length, a_width_of_one_is_refused,
-             gradients_of_the_model_around_it_are_exact)
+PLUGIN_TESTS("tape")

@@ -28,7 +28,7 @@ static void carry(struct harness *h)
 
 static const double places[] = {0, 3, 1};
 
-START_TEST(the_carried_state_and_what_it_turns_match_the_reference)
+TEST(the_carried_state_and_what_it_turns_match_the_reference)
 {
     const double state[] = {
         0.7255789346948103,  3.642485526742522,   1.3510125919640452,  0.04831926580426506,
@@ -54,10 +54,9 @@ START_TEST(the_carried_state_and_what_it_turns_match_the_reference)
     scheme_assert(io.q, HEADS * T * WIDTH, queries, 1e-13);
     harness_close(&h);
 }
-END_TEST
 
 /* With the initial tensors all layers turn as the first. */
-START_TEST(training_starts_from_rotary)
+TEST(training_starts_from_rotary)
 {
     const double expected[] = {1,
                                1,
@@ -80,7 +79,6 @@ START_TEST(training_starts_from_rotary)
                                 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* Products of all queries with all keys behind a carry [HEADS, T, T]. */
 static void products(const double *pos, double out[HEADS * T * T])
@@ -95,7 +93,7 @@ static void products(const double *pos, double out[HEADS * T * T])
     harness_close(&h);
 }
 
-START_TEST(products_behind_a_carry_do_not_change_where_all_positions_shift)
+TEST(products_behind_a_carry_do_not_change_where_all_positions_shift)
 {
     const double shifted[] = {50, 53, 51}, other[] = {0, 4, 1};
     double at[HEADS * T * T], moved[HEADS * T * T];
@@ -105,35 +103,28 @@ START_TEST(products_behind_a_carry_do_not_change_where_all_positions_shift)
     products(other, moved);
     ck_assert_double_ge(content_distance(at, moved, HEADS * T * T), 1e-2);
 }
-END_TEST
 
-START_TEST(a_single_layer_has_no_tensors)
+TEST(a_single_layer_has_no_tensors)
 {
     struct harness h;
     scheme_open(&h, "tape_equivariant", NULL, 2, 4, 3, true);
     ck_assert_int_eq(h.weights.n, 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(odd_heads_are_refused)
+TEST(odd_heads_are_refused)
 {
     scheme_refuses("tape_equivariant", NULL, 1, 5, 4, true,
                    "a head width of 5 does not split into pairs that turn: make model.d_model / "
                    "model.n_head even");
 }
-END_TEST
 
-START_TEST(a_model_learns)
+TEST(a_model_learns)
 {
     content_gradients("tape_equivariant", "{\"width\": 3}", PEAT_DECODER, PATH_AUTO);
     content_gradients("tape_equivariant", "{\"width\": 3}", PEAT_ENCODER, PATH_AUTO);
     content_no_future("tape_equivariant", "{\"width\": 3}");
     content_documents_are_apart("tape_equivariant", "{\"width\": 3}", PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("tape_equivariant", the_carried_state_and_what_it_turns_match_the_reference,
-             training_starts_from_rotary,
-             products_behind_a_carry_do_not_change_where_all_positions_shift,
-             a_single_layer_has_no_tensors, odd_heads_are_refused, a_model_learns)
+PLUGIN_TESTS("tape_equivariant")

@@ -24,28 +24,25 @@ static void assert_shifted(const char *json, bool causal, const double *expected
     harness_close(&h);
 }
 
-START_TEST(half_the_features_are_those_of_the_token_before)
+TEST(half_the_features_are_those_of_the_token_before)
 {
     const double expected[] = {0, 0, 2, 3, 0, 1, 12, 13, 10, 11, 22, 23};
     assert_shifted(NULL, true, expected);
 }
-END_TEST
 
-START_TEST(an_encoder_takes_from_both_sides)
+TEST(an_encoder_takes_from_both_sides)
 {
     const double expected[] = {0, 11, 2, 3, 0, 21, 12, 13, 10, 0, 22, 23};
     assert_shifted(NULL, false, expected);
 }
-END_TEST
 
-START_TEST(all_features_may_move)
+TEST(all_features_may_move)
 {
     const double expected[] = {0, 0, 0, 0, 0, 1, 2, 3, 10, 11, 12, 13};
     assert_shifted("{\"fraction\": 1}", true, expected);
 }
-END_TEST
 
-START_TEST(inputs_that_differ_are_shifted_apart)
+TEST(inputs_that_differ_are_shifted_apart)
 {
     struct harness h;
     scheme_open(&h, "token_shift", NULL, 2, 2, 3, true);
@@ -57,16 +54,14 @@ START_TEST(inputs_that_differ_are_shifted_apart)
     ck_assert_double_eq(harness_at(k, 8), 20);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_fraction_that_takes_nothing_is_refused)
+TEST(a_fraction_that_takes_nothing_is_refused)
 {
     scheme_refuses("token_shift", "{\"fraction\": 0.1}", 2, 4, 8, true,
                    "a fraction of 0.1 of 8 features is none: raise fraction");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("token_shift", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("token_shift", NULL, PEAT_ENCODER, PATH_COMPOSED);
@@ -75,9 +70,5 @@ START_TEST(a_model_learns_on_either_path)
     content_documents_are_apart("token_shift", NULL, PEAT_ENCODER);
     content_documents_are_apart("token_shift", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("token_shift", half_the_features_are_those_of_the_token_before,
-             an_encoder_takes_from_both_sides, all_features_may_move,
-             inputs_that_differ_are_shifted_apart, a_fraction_that_takes_nothing_is_refused,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("token_shift")

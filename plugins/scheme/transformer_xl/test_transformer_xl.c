@@ -10,16 +10,15 @@ static const double reference[] = {2.2035253262385517,  2.5100814535696094,  -0.
                                    -1.15582394450929,   -1.3748436702723876, -0.15754041050599588,
                                    -0.5407546244787957, -0.1466937752103592, 0.477892689004207};
 
-START_TEST(scores_match_the_reference)
+TEST(scores_match_the_reference)
 {
     struct harness h;
     scheme_open(&h, "transformer_xl", NULL, 2, 2, 3, false);
     scheme_assert(content_scores(&h, 3, NULL), 18, reference, 1e-13);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_causal_model_has_the_same_past)
+TEST(a_causal_model_has_the_same_past)
 {
     struct harness h;
     scheme_open(&h, "transformer_xl", NULL, 2, 2, 3, true);
@@ -29,9 +28,8 @@ START_TEST(a_causal_model_has_the_same_past)
             ck_assert_double_eq_tol(harness_at(n, e), reference[e], 1e-13);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(only_distances_count)
+TEST(only_distances_count)
 {
     const double near[] = {0, 2, 5}, far[] = {100, 102, 105};
     double first[18];
@@ -41,10 +39,9 @@ START_TEST(only_distances_count)
     scheme_assert(content_scores(&h, 3, far), 18, first, 1e-14);
     harness_close(&h);
 }
-END_TEST
 
 /* u and v meet q and k as projected, whatever turns them before the product. */
-START_TEST(the_order_beside_rotary_does_not_matter)
+TEST(the_order_beside_rotary_does_not_matter)
 {
     double logits[2][CONTENT_LOGITS];
     for (int first = 0; first < 2; first++) {
@@ -61,10 +58,9 @@ START_TEST(the_order_beside_rotary_does_not_matter)
     }
     ck_assert_double_le(content_distance(logits[0], logits[1], CONTENT_LOGITS), 1e-12);
 }
-END_TEST
 
 /* u and v are one for all layers, the projection is each layer's own. */
-START_TEST(tensors_are_shared_as_in_the_paper)
+TEST(tensors_are_shared_as_in_the_paper)
 {
     struct modelcheck m;
     struct harness h;
@@ -74,15 +70,13 @@ START_TEST(tensors_are_shared_as_in_the_paper)
     ck_assert_ptr_nonnull(weights_find(&m.model.weights, "position.0.transformer_xl.layer.1.w_r"));
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_group_of_heads_has_right_gradients)
+TEST(a_group_of_heads_has_right_gradients)
 {
     content_group_gradients("transformer_xl", NULL);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("transformer_xl", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("transformer_xl", "{\"base\": 100}", PEAT_ENCODER, PATH_COMPOSED);
@@ -91,9 +85,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("transformer_xl", NULL);
     content_documents_are_apart("transformer_xl", NULL, PEAT_DECODER);
 }
-END_TEST
 
-PLUGIN_TESTS("transformer_xl", scores_match_the_reference, a_causal_model_has_the_same_past,
-             only_distances_count, the_order_beside_rotary_does_not_matter,
-             tensors_are_shared_as_in_the_paper, a_group_of_heads_has_right_gradients,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("transformer_xl")

@@ -12,7 +12,7 @@ static const double scores[2][3][3] = {
      {-5.47597146638879, -3.083313106661991, -3.106275769999479},
      {-11.589427769890532, -6.06330709390647, -7.480506315972016}}};
 
-START_TEST(scores_match_the_reference)
+TEST(scores_match_the_reference)
 {
     struct harness h;
     scheme_open(&h, "tupe", NULL, 2, 2, 3, false);
@@ -21,14 +21,12 @@ START_TEST(scores_match_the_reference)
     scheme_assert(n, 18, &scores[0][0][0], 1e-12);
     harness_close(&h);
 }
-END_TEST
 
 /* Tokens and positions are each scaled by 1/sqrt(2 C). */
-START_TEST(a_second_term_widens_the_scale)
+TEST(a_second_term_widens_the_scale)
 {
     content_scale_has_terms("tupe", 2);
 }
-END_TEST
 
 static void gradient_of_table(peat_scope share, double out[40])
 {
@@ -57,7 +55,7 @@ static void gradient_of_table(peat_scope share, double out[40])
     content_close(&m, &h);
 }
 
-START_TEST(a_shared_table_learns_from_all_layers)
+TEST(a_shared_table_learns_from_all_layers)
 {
     double once[40], layers[40];
     gradient_of_table(PEAT_ONCE, once);
@@ -65,9 +63,8 @@ START_TEST(a_shared_table_learns_from_all_layers)
     ck_assert_double_le(content_distance(once, layers, 40), 1e-14);
     ck_assert_double_ge(fabs(once[0]), 1e-6);
 }
-END_TEST
 
-START_TEST(positions_beyond_the_table_are_refused)
+TEST(positions_beyond_the_table_are_refused)
 {
     const double pos[] = {0, 3};
     struct harness h;
@@ -78,7 +75,6 @@ START_TEST(positions_beyond_the_table_are_refused)
                  "position 3 is not one of those learned: max_len is 3");
     harness_close(&h);
 }
-END_TEST
 
 static const char reset_json[] = "{\"reset\": true}";
 
@@ -107,23 +103,21 @@ static void assert_reset(const uint8_t special[3])
     harness_close(&h);
 }
 
-START_TEST(a_special_token_has_no_position_as_query_or_key)
+TEST(a_special_token_has_no_position_as_query_or_key)
 {
     assert_reset((const uint8_t[]){1, 0, 0});
     assert_reset((const uint8_t[]){0, 1, 0});
 }
-END_TEST
 
-START_TEST(between_two_special_tokens_the_query_decides)
+TEST(between_two_special_tokens_the_query_decides)
 {
     assert_reset((const uint8_t[]){1, 0, 1});
 }
-END_TEST
 
 /* The positions of a batch are shared, its special tokens are not. */
 static const uint8_t special_batch[] = {1, 0, 0, 1, 0, 0, 0, 1, 0, 0};
 
-START_TEST(rows_of_a_batch_have_their_own_special_tokens)
+TEST(rows_of_a_batch_have_their_own_special_tokens)
 {
     double both[CONTENT_LOGITS], first[CONTENT_LOGITS];
     uint8_t special[10] = {0};
@@ -141,7 +135,6 @@ START_TEST(rows_of_a_batch_have_their_own_special_tokens)
         1e-4);
     content_close(&m, &h);
 }
-END_TEST
 
 /* The larger of the gradients of two heads, after a loss. */
 static double theta_gradient(const struct modelcheck *m, const char *name)
@@ -154,7 +147,7 @@ static double theta_gradient(const struct modelcheck *m, const char *name)
 }
 
 /* Softmax cancels theta_query, which is the same for all keys. */
-START_TEST(a_reset_learns_what_softmax_does_not_cancel)
+TEST(a_reset_learns_what_softmax_does_not_cancel)
 {
     static const enum attention_path path[] = {PATH_FUSED, PATH_COMPOSED};
     double logits[2][CONTENT_LOGITS];
@@ -171,9 +164,8 @@ START_TEST(a_reset_learns_what_softmax_does_not_cancel)
     }
     ck_assert_double_le(content_distance(logits[0], logits[1], CONTENT_LOGITS), 1e-12);
 }
-END_TEST
 
-START_TEST(a_reset_without_special_tokens_is_refused)
+TEST(a_reset_without_special_tokens_is_refused)
 {
     struct modelcheck m;
     struct harness h;
@@ -185,9 +177,8 @@ START_TEST(a_reset_without_special_tokens_is_refused)
     ck_assert_ptr_nonnull(strstr(m.err.text, "tupe.theta_query' gets no gradient"));
     content_close(&m, &h);
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("tupe", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("tupe", NULL, PEAT_ENCODER, PATH_COMPOSED);
@@ -195,12 +186,5 @@ START_TEST(a_model_learns_on_either_path)
     content_paths_agree("tupe", NULL, PEAT_ENCODER);
     content_no_future("tupe", NULL);
 }
-END_TEST
 
-PLUGIN_TESTS("tupe", scores_match_the_reference, a_second_term_widens_the_scale,
-             a_shared_table_learns_from_all_layers, positions_beyond_the_table_are_refused,
-             a_special_token_has_no_position_as_query_or_key,
-             between_two_special_tokens_the_query_decides,
-             rows_of_a_batch_have_their_own_special_tokens,
-             a_reset_learns_what_softmax_does_not_cancel, a_reset_without_special_tokens_is_refused,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("tupe")

@@ -14,7 +14,7 @@ static const peat_node *table(struct harness *h, double first)
 }
 
 /* A wavelet with scale a is 0 at a distance of a from its shift, and the same for any length. */
-START_TEST(each_scale_is_a_window_around_its_shift)
+TEST(each_scale_is_a_window_around_its_shift)
 {
     struct harness h;
     const peat_node *p = table(&h, 40);
@@ -27,9 +27,8 @@ START_TEST(each_scale_is_a_window_around_its_shift)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(scales_leave_two_shifts_where_they_can)
+TEST(scales_leave_two_shifts_where_they_can)
 {
     const struct {
         int64_t C, scales;
@@ -42,16 +41,14 @@ START_TEST(scales_leave_two_shifts_where_they_can)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(scales_that_do_not_divide_the_head_are_refused)
+TEST(scales_that_do_not_divide_the_head_are_refused)
 {
     scheme_refuses("wavelet", "{\"scales\": 3}", 2, 8, 4, true,
                    "scales = 3 does not divide a head width of 8");
 }
-END_TEST
 
-START_TEST(a_model_learns_on_either_path)
+TEST(a_model_learns_on_either_path)
 {
     content_gradients("wavelet", NULL, PEAT_DECODER, PATH_FUSED);
     content_gradients("wavelet", "{\"wavelet\": \"gaussian\"}", PEAT_ENCODER, PATH_COMPOSED);
@@ -59,8 +56,5 @@ START_TEST(a_model_learns_on_either_path)
     content_no_future("wavelet", NULL);
     content_documents_are_apart("wavelet", NULL, PEAT_ENCODER);
 }
-END_TEST
 
-PLUGIN_TESTS("wavelet", each_scale_is_a_window_around_its_shift,
-             scales_leave_two_shifts_where_they_can, scales_that_do_not_divide_the_head_are_refused,
-             a_model_learns_on_either_path)
+PLUGIN_TESTS("wavelet")

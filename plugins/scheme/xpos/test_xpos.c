@@ -2,13 +2,12 @@
 /* The scheme 'xpos': what its products depend on. */
 #include "../scheme_tests.h"
 
-START_TEST(products_depend_on_the_distance_alone)
+TEST(products_depend_on_the_distance_alone)
 {
     scheme_products_follow_distance("xpos", NULL);
 }
-END_TEST
 
-START_TEST(products_do_not_depend_on_the_centre)
+TEST(products_do_not_depend_on_the_centre)
 {
     struct harness a, b;
     scheme_open(&a, "xpos", NULL, 1, 8, 8, true);
@@ -17,10 +16,9 @@ START_TEST(products_do_not_depend_on_the_centre)
     harness_close(&a);
     harness_close(&b);
 }
-END_TEST
 
 /* cos(0) = 1: at whole turns of the first pair only its scale, zeta_0 = 0.4/1.4, is left. */
-START_TEST(products_fade_by_zeta)
+TEST(products_fade_by_zeta)
 {
     const double x[] = {1, 0};
     const double pos[] = {1024 * acos(-1), 0};
@@ -30,9 +28,8 @@ START_TEST(products_fade_by_zeta)
     ck_assert_double_eq_tol(scheme_product(&io, 0, 1), pow(0.4 / 1.4, 2 * acos(-1)), 1e-11);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(widths_and_scales_without_sense_are_refused)
+TEST(widths_and_scales_without_sense_are_refused)
 {
     scheme_refuses("xpos", NULL, 1, 7, 8, true,
                    "a head width of 7 does not split into pairs that turn: make model.d_model / "
@@ -41,21 +38,16 @@ START_TEST(widths_and_scales_without_sense_are_refused)
                    "at 64 positions the first pair is scaled by more than 1e+09: raise scale_base "
                    "or gamma");
 }
-END_TEST
 
-START_TEST(an_encoder_is_refused)
+TEST(an_encoder_is_refused)
 {
     scheme_refuses_encoders("xpos");
 }
-END_TEST
 
-START_TEST(gradients_of_the_model_around_it_are_exact)
+TEST(gradients_of_the_model_around_it_are_exact)
 {
     scheme_gradients("xpos", "{\"scale_base\": 4}", PEAT_DECODER, PEAT_ONCE);
     scheme_gradients("xpos", "{\"layout\": \"halves\"}", PEAT_DECODER, PEAT_ONCE);
 }
-END_TEST
 
-PLUGIN_TESTS("xpos", products_depend_on_the_distance_alone, products_do_not_depend_on_the_centre,
-             products_fade_by_zeta, widths_and_scales_without_sense_are_refused,
-             an_encoder_is_refused, gradients_of_the_model_around_it_are_exact)
+PLUGIN_TESTS("xpos")

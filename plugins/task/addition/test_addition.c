@@ -70,7 +70,7 @@ static void see_pair(const struct row *r, void *ctx)
     s->of++;
 }
 
-START_TEST(every_pair_of_digit_counts_is_as_likely_in_training)
+TEST(every_pair_of_digit_counts_is_as_likely_in_training)
 {
     struct harness h;
     struct seen s = {0};
@@ -85,10 +85,9 @@ START_TEST(every_pair_of_digit_counts_is_as_likely_in_training)
     ck_assert_msg(s.carried > 300 && s.carried < 1500, "%d of 3200", (int)s.carried);
     harness_close(&h);
 }
-END_TEST
 
 /* Of length 6: (6,1) ... (6,6) and (1,6) ... (5,6). */
-START_TEST(every_pair_whose_longer_number_has_the_length_is_evaluated)
+TEST(every_pair_whose_longer_number_has_the_length_is_evaluated)
 {
     const int64_t length = 6;
     struct harness h;
@@ -103,7 +102,6 @@ START_TEST(every_pair_whose_longer_number_has_the_length_is_evaluated)
         }
     harness_close(&h);
 }
-END_TEST
 
 static void assert_backwards(const struct row *r)
 {
@@ -115,7 +113,7 @@ static void assert_backwards(const struct row *r)
         ck_assert_int_eq(r->y[i], y[last - i]);
 }
 
-START_TEST(a_reversed_answer_begins_with_its_last_digit)
+TEST(a_reversed_answer_begins_with_its_last_digit)
 {
     struct harness h;
     struct batch b;
@@ -130,8 +128,5 @@ START_TEST(a_reversed_answer_begins_with_its_last_digit)
     }
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(every_pair_of_digit_counts_is_as_likely_in_training,
-               every_pair_whose_longer_number_has_the_length_is_evaluated,
-               a_reversed_answer_begins_with_its_last_digit)
+PLUGIN_TESTS(TASK)

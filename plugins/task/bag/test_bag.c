@@ -46,7 +46,7 @@ static void see_answer(const struct row *r, void *ctx)
         s->at[i] += r->x[i] == r->y[0];
 }
 
-START_TEST(every_symbol_leads_as_often_and_stands_everywhere)
+TEST(every_symbol_leads_as_often_and_stands_everywhere)
 {
     struct harness h;
     struct seen s = {0};
@@ -63,6 +63,5 @@ START_TEST(every_symbol_leads_as_often_and_stands_everywhere)
                       (int)all);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(every_symbol_leads_as_often_and_stands_everywhere)
+PLUGIN_TESTS(TASK)

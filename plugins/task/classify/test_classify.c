@@ -36,7 +36,7 @@ static int assert_row(const peat_batch *b, int64_t row)
     return i;
 }
 
-START_TEST(texts_are_on_one_side_of_the_split)
+TEST(texts_are_on_one_side_of_the_split)
 {
     static char bytes[ROWS * 16];
     for (int tab = 0; tab < 2; tab++) {
@@ -67,10 +67,9 @@ START_TEST(texts_are_on_one_side_of_the_split)
         harness_close(&h);
     }
 }
-END_TEST
 
 /* A comma, a quote and a line end in a quoted field; lines that end in CR LF; labels by bytes. */
-START_TEST(quoted_fields_are_read_as_rfc_4180_says)
+TEST(quoted_fields_are_read_as_rfc_4180_says)
 {
     static const char text[] = "label,text\r\nz,\"a,\"\"b\"\"\nc\"\r\n\r\ny,d\r\nx,\"\"\r\n";
     struct harness h;
@@ -99,9 +98,8 @@ START_TEST(quoted_fields_are_read_as_rfc_4180_says)
     ck_assert_int_gt(seen, 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(long_texts_are_cut_at_the_length_asked)
+TEST(long_texts_are_cut_at_the_length_asked)
 {
     static char bytes[ROWS * 16];
     const int64_t length[] = {4, 16};
@@ -119,16 +117,14 @@ START_TEST(long_texts_are_cut_at_the_length_asked)
         ck_assert_int_ge(b.b.target[i * 4 + 3], LABEL);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(plan_shows_the_first_tokens)
+TEST(plan_shows_the_first_tokens)
 {
     static char bytes[ROWS * 16];
     data_begin_with(bytes, make_table(bytes, ','), "", &encoder, "'0?<sep>'");
 }
-END_TEST
 
-START_TEST(damaged_tables_are_refused_with_one_line)
+TEST(damaged_tables_are_refused_with_one_line)
 {
     static const struct {
         const char *text, *more, *says;
@@ -155,8 +151,5 @@ START_TEST(damaged_tables_are_refused_with_one_line)
     data_refused(many, (size_t)(at - many), "", &encoder,
                  "has more than 1000 different labels in column 2");
 }
-END_TEST
 
-PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, texts_are_on_one_side_of_the_split,
-             quoted_fields_are_read_as_rfc_4180_says, long_texts_are_cut_at_the_length_asked,
-             damaged_tables_are_refused_with_one_line)
+PLUGIN_TESTS(TASK)

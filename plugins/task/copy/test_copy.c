@@ -33,7 +33,7 @@ static void see_four_of_two(const struct row *r, void *ctx)
         count[r->x[i] - FIRST]++;
 }
 
-START_TEST(lengths_and_symbols_stay_within_their_bounds)
+TEST(lengths_and_symbols_stay_within_their_bounds)
 {
     struct harness h;
     int64_t count[2] = {0};
@@ -43,6 +43,5 @@ START_TEST(lengths_and_symbols_stay_within_their_bounds)
     ck_assert_int_gt(count[1], 1800);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(lengths_and_symbols_stay_within_their_bounds)
+PLUGIN_TESTS(TASK)

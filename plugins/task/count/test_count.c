@@ -35,7 +35,7 @@ static void see_kinds(const struct row *r, void *ctx)
         *different += r->x[i] != r->x[0];
 }
 
-START_TEST(copies_are_equal_and_letters_are_not)
+TEST(copies_are_equal_and_letters_are_not)
 {
     struct harness h;
     int64_t different = 0;
@@ -49,6 +49,5 @@ START_TEST(copies_are_equal_and_letters_are_not)
     ck_assert_msg(different > 4700 && different < 4900, "%d of 5000", (int)different);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(copies_are_equal_and_letters_are_not)
+PLUGIN_TESTS(TASK)

@@ -25,7 +25,7 @@ static void assert_shape(const peat_batch *b, int64_t row, int64_t side)
     ck_assert(class >= 0 && class < 4 && brightest == bright + step[class]);
 }
 
-START_TEST(shapes_have_the_class_of_a_place)
+TEST(shapes_have_the_class_of_a_place)
 {
     struct harness h;
     struct batch b;
@@ -46,10 +46,9 @@ START_TEST(shapes_have_the_class_of_a_place)
         ck_assert_msg(count[c] > 220 && count[c] < 390, "class %d: %d", c, (int)count[c]);
     harness_close(&h);
 }
-END_TEST
 
 /* Four images that follow each other have the same levels and every class once. */
-START_TEST(levels_without_their_places_tell_no_shape)
+TEST(levels_without_their_places_tell_no_shape)
 {
     struct harness h;
     struct batch b;
@@ -68,7 +67,6 @@ START_TEST(levels_without_their_places_tell_no_shape)
         ck_assert_mem_eq(b.b.token + i * 26, b.b.token + i / 4 * 4 * 26, 25 * sizeof(int32_t));
     harness_close(&h);
 }
-END_TEST
 
 static unsigned char *put(unsigned char *at, uint32_t number)
 {
@@ -103,7 +101,7 @@ static peat_status open_idx(struct harness *h, const void *image, size_t n, cons
     return status;
 }
 
-START_TEST(idx_files_become_levels)
+TEST(idx_files_become_levels)
 {
     static unsigned char image[16 + 24 * N], label[8 + N];
     size_t n = make_idx(image, label);
@@ -129,7 +127,6 @@ START_TEST(idx_files_become_levels)
         harness_close(&h);
     }
 }
-END_TEST
 
 static void refused_idx(const void *image, size_t n, const void *label, size_t n_label,
                         const char *more, const char *text)
@@ -140,7 +137,7 @@ static void refused_idx(const void *image, size_t n, const void *label, size_t n
     harness_close(&h);
 }
 
-START_TEST(damaged_idx_files_are_refused_with_one_line)
+TEST(damaged_idx_files_are_refused_with_one_line)
 {
     static unsigned char image[16 + 24 * N], label[8 + N];
     size_t n = make_idx(image, label), m = sizeof(label);
@@ -156,10 +153,9 @@ START_TEST(damaged_idx_files_are_refused_with_one_line)
     refused_idx(image, n, label, m, "", "is it truncated?");
     refused_idx("\x1f\x8b\x08 4567890abcdef", 17, label, m, "", "is packed with gzip");
 }
-END_TEST
 
 /* A patch is a square of pixels with its row and column; its numbers are the pixels'. */
-START_TEST(squares_of_pixels_become_patches)
+TEST(squares_of_pixels_become_patches)
 {
     enum { ROW = 3073, IMAGES = 20, P = 3 * 16, T = 64 };
     static unsigned char bytes[ROW * IMAGES];
@@ -191,10 +187,9 @@ START_TEST(squares_of_pixels_become_patches)
     ck_assert_int_eq(b.b.label[1], 9);
     harness_close(&h);
 }
-END_TEST
 
 /* The brightest square stands where its class says, seen from the bright one. */
-START_TEST(made_patches_have_the_class_of_a_place)
+TEST(made_patches_have_the_class_of_a_place)
 {
     struct harness h;
     struct batch b;
@@ -216,9 +211,8 @@ START_TEST(made_patches_have_the_class_of_a_place)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(cifar_files_become_grey_levels)
+TEST(cifar_files_become_grey_levels)
 {
     enum { ROW = 3073, IMAGES = 20 };
     static unsigned char bytes[ROW * IMAGES];
@@ -245,9 +239,5 @@ START_TEST(cifar_files_become_grey_levels)
     data_refused(bytes, ROW, ", \"source\": \"cifar10\", \"pool\": 4", &plan,
                  "1 images in 1 classes, 0 of them for validation");
 }
-END_TEST
 
-PLUGIN_TESTS(TASK, shapes_have_the_class_of_a_place, levels_without_their_places_tell_no_shape,
-             idx_files_become_levels, damaged_idx_files_are_refused_with_one_line,
-             cifar_files_become_grey_levels, squares_of_pixels_become_patches,
-             made_patches_have_the_class_of_a_place)
+PLUGIN_TESTS(TASK)

@@ -39,7 +39,7 @@ static int64_t check_row(const peat_batch *x, int64_t b, int64_t *marked)
     return n;
 }
 
-START_TEST(the_mark_alone_says_which_symbol_is_asked_for)
+TEST(the_mark_alone_says_which_symbol_is_asked_for)
 {
     int64_t at[SEQ_LEN] = {0}, of_length[SEQ_LEN] = {0};
     open_or_fail();
@@ -55,9 +55,8 @@ START_TEST(the_mark_alone_says_which_symbol_is_asked_for)
         ck_assert(of_length[n] > 120 && at[n - 1] > 5);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(evaluation_is_the_same_each_time_and_has_marks)
+TEST(evaluation_is_the_same_each_time_and_has_marks)
 {
     struct batch again;
     int64_t marked = -1;
@@ -72,9 +71,8 @@ START_TEST(evaluation_is_the_same_each_time_and_has_marks)
         ck_assert_int_eq(check_row(&batch.b, b, &marked), 2 * (SEQ_LEN - 3));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(the_stream_is_in_the_plan)
+TEST(the_stream_is_in_the_plan)
 {
     open_or_fail();
     ck_assert_int_eq(h.task.plan.n_stream, 1);
@@ -83,16 +81,12 @@ START_TEST(the_stream_is_in_the_plan)
     ck_assert_int_eq(h.task.plan.vocab, FIRST + SYMBOLS);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(two_sequences_have_no_streams)
+TEST(two_sequences_have_no_streams)
 {
     ck_assert_int_eq(open_task(PEAT_SEQ2SEQ, PEAT_HEAD_TOKENS), PEAT_REFUSED);
     ck_assert_msg(strstr(h.err.text, "task 'marked' adds streams"), "%s", h.err.text);
     harness_close(&h);
 }
-END_TEST
 
-PLUGIN_TESTS("marked", the_mark_alone_says_which_symbol_is_asked_for,
-             evaluation_is_the_same_each_time_and_has_marks, the_stream_is_in_the_plan,
-             two_sequences_have_no_streams)
+PLUGIN_TESTS("marked")

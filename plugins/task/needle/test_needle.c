@@ -38,7 +38,7 @@ static void see_depth(const struct row *r, void *ctx)
     count[at]++;
 }
 
-START_TEST(every_depth_is_trained_and_evaluated_as_often)
+TEST(every_depth_is_trained_and_evaluated_as_often)
 {
     const int64_t length = 17;
     struct harness h;
@@ -54,6 +54,5 @@ START_TEST(every_depth_is_trained_and_evaluated_as_often)
     }
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(every_depth_is_trained_and_evaluated_as_often)
+PLUGIN_TESTS(TASK)

@@ -58,7 +58,7 @@ static void see_twin(const struct row *r, void *ctx)
     t->first[r->y[0] - FIRST]++;
 }
 
-START_TEST(tokens_without_their_places_give_the_right_answer_half_the_time)
+TEST(tokens_without_their_places_give_the_right_answer_half_the_time)
 {
     struct harness h;
     open_or_fail(&h, NULL, QUESTION_SEQ_LEN, 0);
@@ -69,7 +69,6 @@ START_TEST(tokens_without_their_places_give_the_right_answer_half_the_time)
     }
     harness_close(&h);
 }
-END_TEST
 
 struct places {
     int64_t mark[2][8], first[2];
@@ -84,7 +83,7 @@ static void see_places(const struct row *r, void *ctx)
     p->first[r->y[0] - FIRST]++;
 }
 
-START_TEST(each_mark_stands_everywhere_as_often)
+TEST(each_mark_stands_everywhere_as_often)
 {
     struct harness h;
     struct places p = {0};
@@ -97,7 +96,5 @@ START_TEST(each_mark_stands_everywhere_as_often)
     ck_assert_msg(p.first[0] > 1450 && p.first[0] < 1750, "%d of 3200", (int)p.first[0]);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(tokens_without_their_places_give_the_right_answer_half_the_time,
-               each_mark_stands_everywhere_as_often)
+PLUGIN_TESTS(TASK)

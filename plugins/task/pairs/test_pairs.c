@@ -43,7 +43,7 @@ static int assert_row(const peat_batch *b, int64_t row)
     return i;
 }
 
-START_TEST(sources_are_on_one_side_of_the_split)
+TEST(sources_are_on_one_side_of_the_split)
 {
     static char bytes[PAIRS * 24];
     struct harness h;
@@ -77,7 +77,6 @@ START_TEST(sources_are_on_one_side_of_the_split)
     ck_assert_msg(n > 12 && n < 55, "%d of 300 validate", n);
     harness_close(&h);
 }
-END_TEST
 
 /* Row `row` of two sides, source SEP and BOS target. */
 static void assert_sides(const peat_batch *b, int64_t row)
@@ -101,7 +100,7 @@ static void assert_sides(const peat_batch *b, int64_t row)
                   (k > m || token[k] == (k == 0 ? BOS : target[k - 1])));
 }
 
-START_TEST(two_sequences_have_the_source_on_one_side)
+TEST(two_sequences_have_the_source_on_one_side)
 {
     static char bytes[PAIRS * 24];
     struct harness h;
@@ -122,10 +121,9 @@ START_TEST(two_sequences_have_the_source_on_one_side)
         assert_sides(&b.b, i);
     harness_close(&h);
 }
-END_TEST
 
 /* Lengths are ranges: up to 8 tokens, and from 9 to 24. */
-START_TEST(lengths_divide_the_pairs_among_them)
+TEST(lengths_divide_the_pairs_among_them)
 {
     static char bytes[PAIRS * 24];
     const int64_t length[] = {24, 12};
@@ -154,18 +152,16 @@ START_TEST(lengths_divide_the_pairs_among_them)
     ck_assert_int_le(b.b.T, 12);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(plan_shows_the_first_tokens)
+TEST(plan_shows_the_first_tokens)
 {
     static const char rows[] = "one\teins\ntwo\tzwei\nthree\tdrei\nfour\tvier\n";
     const peat_task_plan both = {.arch = PEAT_SEQ2SEQ, .seq_len = SEQ_LEN};
     data_begin_with(rows, sizeof(rows) - 1, "", &decoder, "'two<sep>zwei<eos>'");
     data_begin_with(rows, sizeof(rows) - 1, "", &both, "'two<sep>zwei<eos>'");
 }
-END_TEST
 
-START_TEST(what_cannot_be_used_is_refused_with_one_line)
+TEST(what_cannot_be_used_is_refused_with_one_line)
 {
     static char bytes[PAIRS * 24];
     size_t n = make_table(bytes);
@@ -184,8 +180,5 @@ START_TEST(what_cannot_be_used_is_refused_with_one_line)
     plan.length = (int64_t[]){24, 4};
     data_refused(bytes, n, "", &plan, "no validation pair has from 1 to 4 tokens");
 }
-END_TEST
 
-PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, sources_are_on_one_side_of_the_split,
-             lengths_divide_the_pairs_among_them, two_sequences_have_the_source_on_one_side,
-             what_cannot_be_used_is_refused_with_one_line)
+PLUGIN_TESTS(TASK)

@@ -37,7 +37,7 @@ static void see_even(const struct row *r, void *ctx)
     *even += r->y[0] == 6;
 }
 
-START_TEST(both_answers_are_as_likely)
+TEST(both_answers_are_as_likely)
 {
     struct harness h;
     int64_t even = 0;
@@ -46,6 +46,5 @@ START_TEST(both_answers_are_as_likely)
     ck_assert_msg(even > 1800 && even < 2200, "%d of 4000", (int)even);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(both_answers_are_as_likely)
+PLUGIN_TESTS(TASK)

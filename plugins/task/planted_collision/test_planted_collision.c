@@ -32,14 +32,13 @@ static int64_t answer_of(const int32_t *x, int64_t n, int32_t *y)
 
 /* With foo = x, foo_2 = y, bar = x + p - q, bar_2 = y + p - q, where p and q are the vectors of the
  * places, the sums of token and place at both are x + p and y + p in either pair. */
-START_TEST(planted_vectors_collide_in_a_sum)
+TEST(planted_vectors_collide_in_a_sum)
 {
     const double p = 3, q = 7, x = 11, y = 13;
     const double vector[] = {x, y, x + p - q, y + p - q};
     const double one[] = {vector[0] + p, vector[3] + q}, two[] = {vector[1] + p, vector[2] + q};
     ck_assert(one[0] == two[1] && one[1] == two[0]);
 }
-END_TEST
 
 static void see_answer(const struct row *r, void *ctx)
 {
@@ -47,7 +46,7 @@ static void see_answer(const struct row *r, void *ctx)
     count[r->y[0] - 7]++;
 }
 
-START_TEST(both_pairs_are_evaluated_as_often)
+TEST(both_pairs_are_evaluated_as_often)
 {
     struct harness h;
     int64_t count[2] = {0};
@@ -57,16 +56,13 @@ START_TEST(both_pairs_are_evaluated_as_often)
     ck_assert_int_eq(count[1], 128);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(places_that_do_not_go_together_are_refused)
+TEST(places_that_do_not_go_together_are_refused)
 {
     assert_refused("{\"place\": 3, \"other\": 3}", QUESTION_SEQ_LEN,
                    "place and other are both 3, and two symbols need two places");
     assert_refused("{\"other\": 5}", QUESTION_SEQ_LEN,
                    "min_len = 2 is too short: a sequence has at least 6 symbols");
 }
-END_TEST
 
-QUESTION_TESTS(planted_vectors_collide_in_a_sum, both_pairs_are_evaluated_as_often,
-               places_that_do_not_go_together_are_refused)
+PLUGIN_TESTS(TASK)

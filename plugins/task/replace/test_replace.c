@@ -36,7 +36,7 @@ static void see_pair(const struct row *r, void *ctx)
     count[r->x[0] - FIRST][r->x[1] - FIRST]++;
 }
 
-START_TEST(every_ordered_pair_is_as_likely)
+TEST(every_ordered_pair_is_as_likely)
 {
     struct harness h;
     int64_t count[IDS][IDS] = {{0}};
@@ -48,6 +48,5 @@ START_TEST(every_ordered_pair_is_as_likely)
                           "%d replaced by %d: %d times", a, b, (int)count[a][b]);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(every_ordered_pair_is_as_likely)
+PLUGIN_TESTS(TASK)

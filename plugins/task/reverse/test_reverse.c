@@ -25,4 +25,4 @@ static int64_t answer_of(const int32_t *x, int64_t n, int32_t *y)
 
 #include "../question_tests.h"
 
-QUESTION_TESTS(NULL)
+PLUGIN_TESTS(TASK)

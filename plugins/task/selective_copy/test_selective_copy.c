@@ -37,7 +37,7 @@ static void see_places(const struct row *r, void *ctx)
         count[i] += r->x[i] != FIRST + 14;
 }
 
-START_TEST(every_place_is_marked_as_often)
+TEST(every_place_is_marked_as_often)
 {
     struct harness h;
     int64_t count[PLACES] = {0};
@@ -47,13 +47,11 @@ START_TEST(every_place_is_marked_as_often)
         ck_assert_msg(count[i] > 850 && count[i] < 1150, "place %d: %d of 3000", i, (int)count[i]);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_sequence_shorter_than_its_marks_is_refused)
+TEST(a_sequence_shorter_than_its_marks_is_refused)
 {
     assert_refused("{\"marked\": 5}", QUESTION_SEQ_LEN,
                    "min_len = 4 is too short: a sequence has at least 5 symbols");
 }
-END_TEST
 
-QUESTION_TESTS(every_place_is_marked_as_often, a_sequence_shorter_than_its_marks_is_refused)
+PLUGIN_TESTS(TASK)

@@ -36,7 +36,7 @@ static void see_symbols(const struct row *r, void *ctx)
         count[r->x[i] - FIRST]++;
 }
 
-START_TEST(symbols_are_uniform)
+TEST(symbols_are_uniform)
 {
     struct harness h;
     int64_t count[IDS] = {0};
@@ -46,6 +46,5 @@ START_TEST(symbols_are_uniform)
         ck_assert_msg(count[i] > 800 && count[i] < 1200, "symbol %d: %d times", i, (int)count[i]);
     harness_close(&h);
 }
-END_TEST
 
-QUESTION_TESTS(symbols_are_uniform)
+PLUGIN_TESTS(TASK)

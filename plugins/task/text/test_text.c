@@ -30,7 +30,7 @@ static void open_text(struct harness *h, peat_arch arch, int64_t n_lengths, cons
     data_must_open(h, byte, sizeof(byte), "", &plan);
 }
 
-START_TEST(a_causal_row_is_a_window_of_the_training_text)
+TEST(a_causal_row_is_a_window_of_the_training_text)
 {
     static unsigned char byte[TEXT_BYTES];
     struct harness h;
@@ -53,10 +53,9 @@ START_TEST(a_causal_row_is_a_window_of_the_training_text)
     }
     harness_close(&h);
 }
-END_TEST
 
 /* A quarter of the last tenth is the test part; each part is scored from its second token on. */
-START_TEST(the_test_part_is_the_end_of_what_is_held_out)
+TEST(the_test_part_is_the_end_of_what_is_held_out)
 {
     enum { HELD_OUT = TEXT_BYTES / 10, TESTED = HELD_OUT / 4, LENGTH = 50 };
     static unsigned char byte[TEXT_BYTES];
@@ -81,9 +80,8 @@ START_TEST(the_test_part_is_the_end_of_what_is_held_out)
     }
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_test_part_that_is_too_short_is_refused)
+TEST(a_test_part_that_is_too_short_is_refused)
 {
     static unsigned char byte[TEXT_BYTES];
     peat_task_plan plan = {
@@ -92,10 +90,9 @@ START_TEST(a_test_part_that_is_too_short_is_refused)
     data_refused(byte, sizeof(byte), "", &plan,
                  "the test text has 60 tokens, and one window of the longest length needs 65");
 }
-END_TEST
 
 /* 12 training tokens have two windows of 10 + 1: both are drawn. */
-START_TEST(every_window_of_the_training_text_can_be_drawn)
+TEST(every_window_of_the_training_text_can_be_drawn)
 {
     struct harness h;
     struct batch b;
@@ -110,9 +107,8 @@ START_TEST(every_window_of_the_training_text_can_be_drawn)
     ck_assert(seen[0] > 0 && seen[1] > 0);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number)
+TEST(a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number)
 {
     for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++) {
         struct harness h;
@@ -135,7 +131,6 @@ START_TEST(a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number)
         harness_close(&h);
     }
 }
-END_TEST
 
 /* Targets and inputs of a whole evaluation, one after another. */
 struct scored {
@@ -162,7 +157,7 @@ static void score(struct harness *h, int64_t which, int64_t rows, struct scored 
     }
 }
 
-START_TEST(every_length_has_the_same_targets)
+TEST(every_length_has_the_same_targets)
 {
     static struct scored first, other;
     const int64_t length[] = {16, 64, 24, 1};
@@ -182,9 +177,8 @@ START_TEST(every_length_has_the_same_targets)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(causal_evaluation_scores_the_validation_text_from_its_second_token)
+TEST(causal_evaluation_scores_the_validation_text_from_its_second_token)
 {
     static struct scored all;
     static unsigned char byte[TEXT_BYTES];
@@ -200,9 +194,8 @@ START_TEST(causal_evaluation_scores_the_validation_text_from_its_second_token)
         ck_assert_int_eq(all.target[i], byte[TEXT_BYTES - TEXT_BYTES / 10 + 1 + i]);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked)
+TEST(one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked)
 {
     static struct scored all;
     const int64_t length[] = {100, 150};
@@ -212,7 +205,6 @@ START_TEST(one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked)
     ck_assert_int_eq(all.n, 300);
     harness_close(&h);
 }
-END_TEST
 
 /* 15 % targets; of them 80 % MASK, 10 % random and 10 % kept; nothing else changes. */
 static void assert_proportions(const int32_t *token, const int32_t *target, const int32_t *truth,
@@ -234,7 +226,7 @@ static void assert_proportions(const int32_t *token, const int32_t *target, cons
     ck_assert_double_eq_tol(kept / targets, 0.1 + 0.1 / 256, 0.02);
 }
 
-START_TEST(masks_have_their_proportions_in_training)
+TEST(masks_have_their_proportions_in_training)
 {
     enum { ROWS = 2000 };
     static unsigned char byte[TEXT_BYTES];
@@ -255,9 +247,8 @@ START_TEST(masks_have_their_proportions_in_training)
     ck_assert_int_eq(b.b.units, targets);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(masks_have_their_proportions_in_evaluation)
+TEST(masks_have_their_proportions_in_evaluation)
 {
     static struct scored all;
     static int32_t truth[TEXT_BYTES];
@@ -272,9 +263,8 @@ START_TEST(masks_have_their_proportions_in_evaluation)
     assert_proportions(all.token, all.target, truth, all.n);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(a_masked_batch_always_has_a_target)
+TEST(a_masked_batch_always_has_a_target)
 {
     struct harness h;
     struct batch b;
@@ -288,10 +278,9 @@ START_TEST(a_masked_batch_always_has_a_target)
     }
     harness_close(&h);
 }
-END_TEST
 
 /* "aé€😀" twenty times: 4 characters of 1, 2, 3 and 4 bytes, numbered by code point. */
-START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
+TEST(characters_are_numbered_in_order_and_count_their_bytes)
 {
     enum { TIMES = 20 };
     char text[TIMES * 10 + 1] = "";
@@ -312,7 +301,6 @@ START_TEST(characters_are_numbered_in_order_and_count_their_bytes)
     }
     harness_close(&h);
 }
-END_TEST
 
 static void assert_token_text(const struct harness *h, int32_t id, const char *expected)
 {
@@ -325,7 +313,7 @@ static void assert_token_text(const struct harness *h, int32_t id, const char *e
 
 /* Bytes beyond ASCII are not characters by themselves; characters are whole, whatever their bytes.
  */
-START_TEST(a_token_has_the_text_of_its_character)
+TEST(a_token_has_the_text_of_its_character)
 {
     const char text[] = "a\n\u00e9 \u20ac \U0001f600 and so on, and so on, and so on, "
                         "and so on, and so on, and so on, and so on, and so on, and so on, and";
@@ -346,9 +334,8 @@ START_TEST(a_token_has_the_text_of_its_character)
     assert_token_text(&h, (int32_t)h.task.plan.vocab, NULL);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(what_is_not_utf8_is_refused_with_its_place)
+TEST(what_is_not_utf8_is_refused_with_its_place)
 {
     static const struct {
         const char *text;
@@ -378,9 +365,8 @@ START_TEST(what_is_not_utf8_is_refused_with_its_place)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(files_are_read_one_after_another)
+TEST(files_are_read_one_after_another)
 {
     static const char *const unit[] = {"bytes", "characters"};
     for (size_t i = 0; i < 2; i++) {
@@ -404,9 +390,8 @@ START_TEST(files_are_read_one_after_another)
         data_forget(two);
     }
 }
-END_TEST
 
-START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
+TEST(two_times_the_length_is_dropped_when_the_text_is_short)
 {
     struct harness h;
     char text[100];
@@ -417,10 +402,9 @@ START_TEST(two_times_the_length_is_dropped_when_the_text_is_short)
     ck_assert_int_eq(h.task.plan.eval[0], 16);
     harness_close(&h);
 }
-END_TEST
 
 /* Ten tokens are ten places to mask, but only nine to predict from one before. */
-START_TEST(validation_text_of_just_one_window_is_enough)
+TEST(validation_text_of_just_one_window_is_enough)
 {
     for (int arch = PEAT_DECODER; arch <= PEAT_ENCODER; arch++)
         for (int64_t length = 9; length <= 11; length++) {
@@ -434,7 +418,6 @@ START_TEST(validation_text_of_just_one_window_is_enough)
             harness_close(&h);
         }
 }
-END_TEST
 
 static void assert_refused(const char *more, const peat_task_plan *plan, const char *text)
 {
@@ -446,7 +429,7 @@ static void assert_refused(const char *more, const peat_task_plan *plan, const c
     harness_close(&h);
 }
 
-START_TEST(what_can_not_be_done_is_refused)
+TEST(what_can_not_be_done_is_refused)
 {
     peat_task_plan plan = {.arch = PEAT_ENCODER, .seq_len = 16};
     assert_refused(", \"objective\": \"causal\"", &plan,
@@ -470,9 +453,8 @@ START_TEST(what_can_not_be_done_is_refused)
     assert_refused("", &plan,
                    "the training text has 90 tokens, and train.seq_len = 90 needs at least 91");
 }
-END_TEST
 
-START_TEST(what_is_no_text_is_refused_whatever_the_unit)
+TEST(what_is_no_text_is_refused_whatever_the_unit)
 {
     static const struct {
         const char *bytes;
@@ -509,9 +491,8 @@ START_TEST(what_is_no_text_is_refused_whatever_the_unit)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(text_that_begins_like_a_packed_file_is_text)
+TEST(text_that_begins_like_a_packed_file_is_text)
 {
     struct harness h;
     peat_task_plan plan = {
@@ -519,9 +500,8 @@ START_TEST(text_that_begins_like_a_packed_file_is_text)
     data_must_open(&h, "BZh9 is no packed file", 22, "", &plan);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
+TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
 {
     struct harness h;
     const peat_sums sums = {.nll = 20 * log(2), .targets = 10, .correct = 4, .units = 40};
@@ -536,22 +516,5 @@ START_TEST(bits_per_byte_divide_by_bytes_and_loss_by_targets)
     ck_assert(!m[0].goal_max && !m[1].goal_max && m[2].goal_max);
     harness_close(&h);
 }
-END_TEST
 
-PLUGIN_TESTS("text", a_causal_row_is_a_window_of_the_training_text,
-             the_test_part_is_the_end_of_what_is_held_out, a_test_part_that_is_too_short_is_refused,
-             every_window_of_the_training_text_can_be_drawn,
-             a_batch_is_a_function_of_seed_and_step_and_a_row_of_its_number,
-             every_length_has_the_same_targets,
-             causal_evaluation_scores_the_validation_text_from_its_second_token,
-             one_stretch_of_all_lengths_is_scored_even_beyond_the_tokens_asked,
-             masks_have_their_proportions_in_training, masks_have_their_proportions_in_evaluation,
-             a_masked_batch_always_has_a_target,
-             characters_are_numbered_in_order_and_count_their_bytes,
-             a_token_has_the_text_of_its_character, what_is_not_utf8_is_refused_with_its_place,
-             files_are_read_one_after_another,
-             two_times_the_length_is_dropped_when_the_text_is_short,
-             validation_text_of_just_one_window_is_enough, what_can_not_be_done_is_refused,
-             what_is_no_text_is_refused_whatever_the_unit,
-             text_that_begins_like_a_packed_file_is_text,
-             bits_per_byte_divide_by_bytes_and_loss_by_targets)
+PLUGIN_TESTS("text")

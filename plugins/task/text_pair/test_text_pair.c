@@ -43,7 +43,7 @@ static void assert_row(const peat_batch *b, int64_t row, const unsigned char *by
     ck_assert(right);
 }
 
-START_TEST(training_rows_are_neighbours_in_either_order)
+TEST(training_rows_are_neighbours_in_either_order)
 {
     static unsigned char byte[BYTES];
     struct harness h;
@@ -67,9 +67,8 @@ START_TEST(training_rows_are_neighbours_in_either_order)
     ck_assert_msg(masked > 5700 && masked < 6300, "%d of 40000", (int)masked);
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(every_pair_is_evaluated_in_both_orders)
+TEST(every_pair_is_evaluated_in_both_orders)
 {
     static unsigned char byte[BYTES];
     struct harness h;
@@ -90,9 +89,8 @@ START_TEST(every_pair_is_evaluated_in_both_orders)
     ck_assert_int_eq(n, 2 * (BYTES / 10 / (2 * K)));
     harness_close(&h);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+TEST(what_does_not_fit_is_refused)
 {
     static unsigned char byte[BYTES];
     peat_task_plan plan = encoder;
@@ -114,9 +112,8 @@ START_TEST(what_does_not_fit_is_refused)
     data_refused("abc\0def", 7, "", &plan, "is not text: byte 3 is 0");
     data_refused("", 0, "", &encoder, "the training text has 0 bytes");
 }
-END_TEST
 
-START_TEST(plan_shows_the_first_tokens)
+TEST(plan_shows_the_first_tokens)
 {
     char text[BYTES];
     memset(text, '-', sizeof(text));
@@ -126,9 +123,8 @@ START_TEST(plan_shows_the_first_tokens)
     data_begin_with(text, sizeof(text), "", &encoder,
                     "103 198 172 109 198 163 35 121 120 35 100 113 103 35 100 106");
 }
-END_TEST
 
-START_TEST(metrics_tell_order_from_masks)
+TEST(metrics_tell_order_from_masks)
 {
     static unsigned char byte[BYTES];
     struct harness h;
@@ -140,10 +136,9 @@ START_TEST(metrics_tell_order_from_masks)
     ck_assert_double_eq(m[2].value(&sums), 0.5);
     harness_close(&h);
 }
-END_TEST
 
 /* The class of a row is what its stretches say, and bytes are masked beside it. */
-START_TEST(both_heads_have_labels_and_masks)
+TEST(both_heads_have_labels_and_masks)
 {
     static unsigned char byte[BYTES];
     const peat_task_plan both = {.arch = PEAT_ENCODER, .seq_len = SEQ_LEN, .head = PEAT_HEAD_BOTH};
@@ -179,10 +174,9 @@ START_TEST(both_heads_have_labels_and_masks)
     ck_assert_double_eq_tol(m[2].value(&sums), 0.5 + 0.7, 1e-12);
     harness_close(&h);
 }
-END_TEST
 
 /* One row in which no byte is drawn: tokens have a loss nevertheless. */
-START_TEST(a_batch_of_both_heads_always_has_a_target)
+TEST(a_batch_of_both_heads_always_has_a_target)
 {
     static unsigned char byte[BYTES];
     const peat_task_plan both = {.arch = PEAT_ENCODER, .seq_len = 5, .head = PEAT_HEAD_BOTH};
@@ -196,9 +190,5 @@ START_TEST(a_batch_of_both_heads_always_has_a_target)
     }
     harness_close(&h);
 }
-END_TEST
 
-PLUGIN_TESTS(TASK, plan_shows_the_first_tokens, both_heads_have_labels_and_masks,
-             a_batch_of_both_heads_always_has_a_target,
-             training_rows_are_neighbours_in_either_order, every_pair_is_evaluated_in_both_orders,
-             what_does_not_fit_is_refused, metrics_tell_order_from_masks)
+PLUGIN_TESTS(TASK)

@@ -46,7 +46,7 @@ static const struct {
     size_t width;
 } kinds[] = {{0, 0, 2}, {20240520, 1, 2}, {20240801, 7, 4}};
 
-START_TEST(windows_of_every_kind_of_file_are_its_ids)
+TEST(windows_of_every_kind_of_file_are_its_ids)
 {
     static unsigned char bytes[HEADER + 4 * IDS];
     for (size_t kind = 0; kind < 3; kind++) {
@@ -67,9 +67,8 @@ START_TEST(windows_of_every_kind_of_file_are_its_ids)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(the_vocabulary_is_that_of_the_data_or_as_given)
+TEST(the_vocabulary_is_that_of_the_data_or_as_given)
 {
     static unsigned char bytes[2 * IDS];
     struct harness h;
@@ -94,9 +93,8 @@ START_TEST(the_vocabulary_is_that_of_the_data_or_as_given)
     snprintf(more, sizeof(more), ", \"vocab\": %d", (int)largest);
     data_refused(bytes, n, more, &decoder, text);
 }
-END_TEST
 
-START_TEST(a_file_of_its_own_validates)
+TEST(a_file_of_its_own_validates)
 {
     static unsigned char bytes[2 * IDS];
     struct harness h;
@@ -122,10 +120,9 @@ START_TEST(a_file_of_its_own_validates)
     data_forget(train);
     data_forget(valid);
 }
-END_TEST
 
 /* The end of path still validates; the whole of test_path is the test part. */
-START_TEST(a_file_of_its_own_is_the_test_part)
+TEST(a_file_of_its_own_is_the_test_part)
 {
     static unsigned char bytes[2 * IDS];
     struct harness h;
@@ -153,9 +150,8 @@ START_TEST(a_file_of_its_own_is_the_test_part)
     data_forget(train);
     data_forget(test);
 }
-END_TEST
 
-START_TEST(files_of_two_widths_are_refused)
+TEST(files_of_two_widths_are_refused)
 {
     static unsigned char narrow[2 * IDS], wide[HEADER + 4 * IDS];
     struct harness h;
@@ -169,9 +165,8 @@ START_TEST(files_of_two_widths_are_refused)
     data_forget(one);
     data_forget(two);
 }
-END_TEST
 
-START_TEST(damaged_files_are_refused_with_one_line)
+TEST(damaged_files_are_refused_with_one_line)
 {
     static unsigned char bytes[HEADER + 4 * IDS];
     static const char some_text[] = "This is a text and no tokens, with an even number of bytes.\n";
@@ -196,7 +191,6 @@ START_TEST(damaged_files_are_refused_with_one_line)
     data_refused(bytes, HEADER + 4 * IDS, "", &decoder,
                  "id 2147483648 at place 100 is not below the largest vocabulary, 16777216");
 }
-END_TEST
 
 /* ---- arrays of NumPy's ---- */
 
@@ -217,7 +211,7 @@ static size_t make_npy(unsigned char *out, const char *dtype, const char *shape,
     return at;
 }
 
-START_TEST(arrays_of_every_integer_dtype_are_their_ids)
+TEST(arrays_of_every_integer_dtype_are_their_ids)
 {
     static const char *const dtypes[] = {"|u1", "<u2", ">u2", "<i2", "<u4", ">i4", "<i8", ">u8"};
     static unsigned char bytes[256 + 8 * IDS];
@@ -235,9 +229,8 @@ START_TEST(arrays_of_every_integer_dtype_are_their_ids)
         harness_close(&h);
     }
 }
-END_TEST
 
-START_TEST(arrays_of_other_numbers_are_refused)
+TEST(arrays_of_other_numbers_are_refused)
 {
     static unsigned char bytes[256 + 8 * IDS];
     data_refused(bytes, make_npy(bytes, "<f4", "4000,", IDS), "", &decoder,
@@ -250,7 +243,6 @@ START_TEST(arrays_of_other_numbers_are_refused)
     put(bytes + n - 4 * (IDS - 7), (uint32_t)-3, 4);
     data_refused(bytes, n, "", &decoder, "has the number -3 at place 7; token ids are from 0");
 }
-END_TEST
 
 /* ---- folders of pieces ---- */
 
@@ -293,7 +285,7 @@ static void assert_text(const struct harness *h, int32_t id, const char *expecte
         ck_assert_ptr_null(text);
 }
 
-START_TEST(folder_of_pieces_says_texts_and_bytes)
+TEST(folder_of_pieces_says_texts_and_bytes)
 {
     struct strbuf table = STRBUF_NEW;
     struct harness h;
@@ -329,10 +321,9 @@ START_TEST(folder_of_pieces_says_texts_and_bytes)
     harness_close(&h);
     strbuf_release(&table);
 }
-END_TEST
 
 /* The head of the table says how many bytes of text the ids are. */
-START_TEST(ids_of_another_text_are_refused)
+TEST(ids_of_another_text_are_refused)
 {
     static const char said[] = "/ids.npy' is pieces of ";
     long long bytes = 1;
@@ -352,9 +343,8 @@ START_TEST(ids_of_another_text_are_refused)
         strbuf_release(&table);
     }
 }
-END_TEST
 
-START_TEST(folders_that_do_not_fit_are_refused)
+TEST(folders_that_do_not_fit_are_refused)
 {
     static const char *const bad[] = {"",
                                       "0\t0\t\n2\t1\ta\n",
@@ -402,7 +392,6 @@ START_TEST(folders_that_do_not_fit_are_refused)
     harness_close(&h);
     strbuf_release(&table);
 }
-END_TEST
 
 /* ---- other formats ---- */
 
@@ -431,7 +420,7 @@ static const struct {
     {"\xff\xfeT\0h\0", "is text in UTF-16", 6},
 };
 
-START_TEST(files_of_other_formats_are_refused_by_name)
+TEST(files_of_other_formats_are_refused_by_name)
 {
     for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
         unsigned char bytes[2 * IDS] = {0};
@@ -439,12 +428,5 @@ START_TEST(files_of_other_formats_are_refused_by_name)
         data_refused(bytes, sizeof(bytes), "", &decoder, foreign[i].name);
     }
 }
-END_TEST
 
-PLUGIN_TESTS(TASK, windows_of_every_kind_of_file_are_its_ids,
-             the_vocabulary_is_that_of_the_data_or_as_given, a_file_of_its_own_validates,
-             a_file_of_its_own_is_the_test_part, files_of_two_widths_are_refused,
-             damaged_files_are_refused_with_one_line, arrays_of_every_integer_dtype_are_their_ids,
-             arrays_of_other_numbers_are_refused, folder_of_pieces_says_texts_and_bytes,
-             ids_of_another_text_are_refused, folders_that_do_not_fit_are_refused,
-             files_of_other_formats_are_refused_by_name)
+PLUGIN_TESTS(TASK)

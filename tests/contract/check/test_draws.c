@@ -73,7 +73,7 @@ static void check_case(const struct value *all, const struct value *c)
     arena_release(&arena);
 }
 
-START_TEST(batches_are_those_of_the_document)
+TEST(batches_are_those_of_the_document)
 {
     struct arena arena;
     arena_init(&arena, "test", 1 << 16);
@@ -83,10 +83,8 @@ START_TEST(batches_are_those_of_the_document)
         check_case(all, cases->item[i]);
     arena_release(&arena);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"draws", .needs = "PEAT_SOURCE PEAT_BUILD"},
-                    TESTS(batches_are_those_of_the_document));
+    return run_tests((struct tests){"draws", .needs = "PEAT_SOURCE PEAT_BUILD"});
 }

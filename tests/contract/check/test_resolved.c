@@ -62,7 +62,7 @@ static int check_plugin(const peat_plugin *desc)
     return n;
 }
 
-START_TEST(each_automatic_parameter_is_recorded)
+TEST(each_automatic_parameter_is_recorded)
 {
     struct arena arena;
     struct error err = {0};
@@ -80,9 +80,8 @@ START_TEST(each_automatic_parameter_is_recorded)
     ck_assert_int_ge(n, 40);
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(a_list_is_recorded_as_it_was_given_or_chosen)
+TEST(a_list_is_recorded_as_it_was_given_or_chosen)
 {
     const struct {
         const char *json;
@@ -98,12 +97,10 @@ START_TEST(a_list_is_recorded_as_it_was_given_or_chosen)
         harness_close(&h);
     }
 }
-END_TEST
 
 int main(void)
 {
     use_built_plugins();
-    return run_list(
-        (struct tests){"resolved", scratch_make, scratch_remove, .needs = "PEAT_BUILD"},
-        TESTS(each_automatic_parameter_is_recorded, a_list_is_recorded_as_it_was_given_or_chosen));
+    return run_tests(
+        (struct tests){"resolved", scratch_make, scratch_remove, .needs = "PEAT_BUILD"});
 }

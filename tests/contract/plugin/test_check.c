@@ -532,7 +532,7 @@ static const char *text_of(const struct value *map, const char *key)
     return v->text;
 }
 
-START_TEST(each_crime_is_caught_by_its_check)
+LOOP_TEST(each_crime_is_caught_by_its_check, CRIMES)
 {
     const struct crime *crime = &crimes[_i];
     struct arena a;
@@ -551,7 +551,6 @@ START_TEST(each_crime_is_caught_by_its_check)
     ck_assert_int_eq(status, 1);
     arena_release(&a);
 }
-END_TEST
 
 static const char *const sources[] = {
     "process", "across", "neighbour", "stream",  "kernel",   "kinked", "parameters",
@@ -569,14 +568,13 @@ static bool is_tried_before(const struct crime *c)
 }
 
 /* Each check that catches a crime of the source; of kinked.c, a kink is not a wrong gradient. */
-START_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes)
+LOOP_TEST(what_differs_from_the_bad_plugins_in_one_crime_passes, SOURCES)
 {
     build(sources[_i], "sound");
     for (const struct crime *c = crimes; c < crimes + CRIMES; c++)
         if (!strcmp(c->source, sources[_i]) && !is_tried_before(c))
             shell_expect(0, "peat plugins check ./sound.so --only %s", c->check);
 }
-END_TEST
 
 /* ---- an operation in its author's own test ---- */
 
@@ -611,7 +609,7 @@ static const struct trial {
 };
 enum { TRIALS = sizeof(trials) / sizeof(trials[0]) };
 
-START_TEST(an_operation_is_checked_by_one_call)
+LOOP_TEST(an_operation_is_checked_by_one_call, TRIALS)
 {
     const struct trial *t = &trials[_i];
     shell_expect(0,
@@ -623,11 +621,10 @@ START_TEST(an_operation_is_checked_by_one_call)
     ck_assert_msg(fnmatch(t->says ? t->says : "", shell.printed.text, 0) == 0, "%s: %s", t->crime,
                   shell.printed.text);
 }
-END_TEST
 
 /* ---- the command ---- */
 
-START_TEST(mistakes_on_the_command_line_are_told_from_failures)
+TEST(mistakes_on_the_command_line_are_told_from_failures)
 {
     shell_expect(2, "peat plugins check");
     shell_says(2, "peat: there is no plugin 'rotry'; did you mean 'rotary'?",
@@ -641,18 +638,16 @@ START_TEST(mistakes_on_the_command_line_are_told_from_failures)
     shell_says(2, "'base' is not KEY=VALUE", "peat plugins check rotary base");
     shell_expect(2, "peat plugins check rotary --here");
 }
-END_TEST
 
-START_TEST(a_file_that_is_no_plugin_fails_the_first_check)
+TEST(a_file_that_is_no_plugin_fails_the_first_check)
 {
     shell_write("text.so", "hello\n");
     shell_says(1, "  failed   abi                     './text.so' is not a shared object\n",
                "peat plugins check ./text.so");
     assert_printed("1 failed\n");
 }
-END_TEST
 
-START_TEST(parameters_can_be_given)
+TEST(parameters_can_be_given)
 {
     shell_expect(0, "peat plugins check learned max_len=40 beyond=clamp --only gradients");
     shell_says(1, "it refuses every cell: learns max_len = 1 positions",
@@ -662,9 +657,8 @@ START_TEST(parameters_can_be_given)
         shell_says(1, "unknown parameter 'max_lem' of scheme 'learned'; did you mean 'max_len'?",
                    "peat plugins check learned max_lem=3 --only %s", only[i]);
 }
-END_TEST
 
-START_TEST(a_failure_says_how_it_is_repeated)
+TEST(a_failure_says_how_it_is_repeated)
 {
     build("kernel", "grad_sign");
     shell_expect(1, "peat plugins check ./grad_sign.so --only gradients");
@@ -676,17 +670,15 @@ START_TEST(a_failure_says_how_it_is_repeated)
     shell_says(1, ", central difference ", "peat %s", copy);
     free(copy);
 }
-END_TEST
 
-START_TEST(nothing_is_left_behind)
+TEST(nothing_is_left_behind)
 {
     build("process", "hangs");
     shell_expect(1, "mkdir tmp && TMPDIR=$PWD/tmp peat plugins check ./hangs.so --only finite "
                     "--timeout 1 && exit 9; [ -z \"$(ls tmp)\" ] && exit 1");
 }
-END_TEST
 
-START_TEST(a_constructor_that_loops_ends_every_command)
+TEST(a_constructor_that_loops_ends_every_command)
 {
     build("memory", "loops_when_loaded");
     shell_says(1, "loops_when_loaded.load: still running after 1 seconds",
@@ -696,9 +688,8 @@ START_TEST(a_constructor_that_loops_ends_every_command)
     shell_says(0, "did not return within 1 s while it was loaded",
                "PEAT_PLUGIN_SECONDS=1 PEAT_PLUGIN_PATH=. peat plugins list");
 }
-END_TEST
 
-START_TEST(every_call_of_a_hook_is_traced_with_its_shapes)
+TEST(every_call_of_a_hook_is_traced_with_its_shapes)
 {
     shell_says(0, "rotary.qkv, layer 0: pos [", "peat plugins check rotary --trace");
     assert_printed("] v [");
@@ -708,16 +699,14 @@ START_TEST(every_call_of_a_hook_is_traced_with_its_shapes)
     shell_says(0, "skipped trace: a task has no hooks", "peat plugins check copy --trace");
     shell_says(2, "--trace checks nothing", "peat plugins check rotary --trace --only abi");
 }
-END_TEST
 
-START_TEST(a_scheme_may_depend_on_the_length_that_it_declares)
+TEST(a_scheme_may_depend_on_the_length_that_it_declares)
 {
     build("slope", "depends_on_length");
     shell_expect(0, "peat plugins check ./depends_on_length.so --only across");
 }
-END_TEST
 
-START_TEST(help_says_what_no_check_looks_for)
+TEST(help_says_what_no_check_looks_for)
 {
     static const char *const said[] = {"a formula that is wrong", "400 places",
                                        "positions beyond",        "million",
@@ -727,9 +716,8 @@ START_TEST(help_says_what_no_check_looks_for)
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         assert_printed(said[i]);
 }
-END_TEST
 
-START_TEST(refused_imports_are_listed_in_the_documentation)
+TEST(refused_imports_are_listed_in_the_documentation)
 {
     shell_expect(
         0, "cd \"$PEAT_SOURCE\" && sed -n '/^} forbidden/,/^};/p' core/plugin/imports.c | "
@@ -738,31 +726,17 @@ START_TEST(refused_imports_are_listed_in_the_documentation)
            "grep -q \"\\`$f\\`\" docs/abi.md || { echo $f; bad=1; }; done <\"$OLDPWD/names\"; "
            "[ -z \"$bad\" ]");
 }
-END_TEST
 
-START_TEST(all_checks_are_listed)
+TEST(all_checks_are_listed)
 {
     shell_expect(0, "peat plugins check --list");
     for (size_t i = 0; i < CRIMES; i++)
         ck_assert_msg(shell_printed(crimes[i].check), "%s", crimes[i].check);
 }
-END_TEST
 
 int main(void)
 {
     shell_keep_signals();
-    return run_list(
-        (struct tests){"check", shell_open, shell_close, .seconds = 250,
-                       .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc",
-                       .loops =
-                           LOOPS({each_crime_is_caught_by_its_check, CRIMES},
-                                 {what_differs_from_the_bad_plugins_in_one_crime_passes, SOURCES},
-                                 {an_operation_is_checked_by_one_call, TRIALS})},
-        TESTS(mistakes_on_the_command_line_are_told_from_failures,
-              a_file_that_is_no_plugin_fails_the_first_check, parameters_can_be_given,
-              a_failure_says_how_it_is_repeated, nothing_is_left_behind,
-              a_constructor_that_loops_ends_every_command, all_checks_are_listed,
-              every_call_of_a_hook_is_traced_with_its_shapes, help_says_what_no_check_looks_for,
-              refused_imports_are_listed_in_the_documentation,
-              a_scheme_may_depend_on_the_length_that_it_declares));
+    return run_tests((struct tests){"check", shell_open, shell_close, .seconds = 250,
+                                    .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc"});
 }

@@ -162,14 +162,13 @@ static const char *build_crime(const struct crime *crime)
     return build(crime->source, "x.so", arena_printf(&f.arena, "-DCRIME_%s", crime->name));
 }
 
-START_TEST(each_bad_plugin_is_refused_with_its_reason)
+LOOP_TEST(each_bad_plugin_is_refused_with_its_reason, CRIMES)
 {
     const struct crime *crime = &crimes[_i];
     assert_refused(build_crime(crime), arena_printf(&f.arena, "'x.so': %s", crime->text));
 }
-END_TEST
 
-START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
+TEST(a_longer_interface_loads_when_it_sets_nothing_new)
 {
     const struct plugin *plugin = NULL;
     ck_assert_int_eq(
@@ -179,9 +178,8 @@ START_TEST(a_longer_interface_loads_when_it_sets_nothing_new)
     ck_assert_ptr_nonnull(scheme->setup);
     ck_assert_ptr_null(scheme->encode);
 }
-END_TEST
 
-START_TEST(a_plugin_of_any_minor_of_this_major_loads)
+TEST(a_plugin_of_any_minor_of_this_major_loads)
 {
     const struct plugin *plugin = NULL;
     const char *path = build("descriptor", "x.so", "-DABI_MINOR=7");
@@ -189,9 +187,8 @@ START_TEST(a_plugin_of_any_minor_of_this_major_loads)
                   f.err.text);
     ck_assert_uint_eq(plugin->desc->abi_minor, 7);
 }
-END_TEST
 
-START_TEST(a_plugin_in_cxx_loads)
+TEST(a_plugin_in_cxx_loads)
 {
     if (shell("${CXX:-c++} --version >/dev/null 2>&1") != 0)
         return;
@@ -206,7 +203,6 @@ START_TEST(a_plugin_in_cxx_loads)
                   "%s", f.err.text);
     ck_assert_ptr_nonnull(((const peat_scheme *)plugin->desc->interface)->residual);
 }
-END_TEST
 
 static const struct crime row_crimes[] = {
     {"scheme", "preset_out_of_bounds", "base"},
@@ -216,7 +212,7 @@ static const struct crime row_crimes[] = {
 };
 enum { ROW_CRIMES = sizeof(row_crimes) / sizeof(row_crimes[0]) };
 
-START_TEST(a_bad_row_is_refused_by_plugin_and_key)
+LOOP_TEST(a_bad_row_is_refused_by_plugin_and_key, ROW_CRIMES)
 {
     const struct crime *crime = &row_crimes[_i];
     const char *path = build_crime(crime);
@@ -226,9 +222,8 @@ START_TEST(a_bad_row_is_refused_by_plugin_and_key)
     ck_assert_ptr_nonnull(strstr(f.err.text, "plugin 'planted': "));
     ck_assert_ptr_nonnull(strstr(f.err.text, key));
 }
-END_TEST
 
-START_TEST(what_is_no_plugin_is_named_for_what_it_is)
+TEST(what_is_no_plugin_is_named_for_what_it_is)
 {
     const char *good = build("scheme", "good.so", "");
     assert_refused(inside("none.so"), "cannot open plugin 'none.so': No such file or directory");
@@ -253,17 +248,15 @@ START_TEST(what_is_no_plugin_is_named_for_what_it_is)
     assert_refused(build("descriptor", "no_entry.so", "-DCRIME_no_entry"),
                    "'no_entry.so' is not a PEAT plugin: it has no peat_entry");
 }
-END_TEST
 
-START_TEST(an_unresolved_symbol_is_named)
+TEST(an_unresolved_symbol_is_named)
 {
     assert_refused(build("scheme", "x.so", "-DCRIME_undefined_symbol"),
                    "cannot load 'x.so': undefined symbol: arena_alloc");
 }
-END_TEST
 
 #if defined(__SSE__)
-START_TEST(a_change_of_rounding_is_refused_and_undone)
+TEST(a_change_of_rounding_is_refused_and_undone)
 {
     assert_refused(build("descriptor", "x.so", "-DCRIME_flush_to_zero"),
                    "'x.so' was linked with -ffast-math: loading it changes how every number is "
@@ -271,10 +264,9 @@ START_TEST(a_change_of_rounding_is_refused_and_undone)
     volatile float tiny = 1e-38f;
     ck_assert(tiny / 16 > 0);
 }
-END_TEST
 #endif
 
-START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
+TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
 {
     const char *path = build("scheme", "some.so", "");
     const struct plugin *plugin;
@@ -288,7 +280,6 @@ START_TEST(a_good_plugin_is_loaded_with_hash_hooks_and_traits)
     ck_assert_str_eq(plugin_hooks(plugin->desc, &f.arena), "prepare, qkv");
     ck_assert_str_eq(plugin_traits(plugin->desc, &f.arena), "shift-invariant, no-trainable");
 }
-END_TEST
 
 /* ---- names ---- */
 
@@ -318,7 +309,7 @@ static const struct plugin *must_find(struct registry *r, peat_kind kind, const 
     return plugin;
 }
 
-START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file)
+TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file)
 {
     build("scheme", "a/x.so", "-DVERSION='\"flat\"'");
     build("scheme", "a/scheme/y.so", "-DVERSION='\"kind\"'");
@@ -332,9 +323,8 @@ START_TEST(the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file
     ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "scheme/z")->desc->version, "second");
     ck_assert_str_eq(must_find(&r, PEAT_SCHEME, "home")->desc->version, "1.0");
 }
-END_TEST
 
-START_TEST(the_same_file_by_any_name_is_the_same_plugin)
+TEST(the_same_file_by_any_name_is_the_same_plugin)
 {
     const char *path = build("scheme", "a/scheme/x.so", "");
     struct registry r = registry_over("a");
@@ -344,9 +334,8 @@ START_TEST(the_same_file_by_any_name_is_the_same_plugin)
     ck_assert_ptr_eq(must_find(&r, PEAT_SCHEME, inside("a/../a/scheme/x.so")), first);
     ck_assert_int_eq(r.n, 1);
 }
-END_TEST
 
-START_TEST(a_path_is_relative_to_the_file_it_is_written_in)
+TEST(a_path_is_relative_to_the_file_it_is_written_in)
 {
     build("scheme", "lab/mine.so", "");
     struct registry r = registry_over("");
@@ -362,7 +351,6 @@ START_TEST(a_path_is_relative_to_the_file_it_is_written_in)
     ck_assert_int_ne(registry_find(&r, PEAT_COMBINE, "./mine.so", at, &plugin, &f.err), PEAT_OK);
     assert_message("lab/exp.yaml:4:9: 'lab/mine.so' is a scheme, not a combine");
 }
-END_TEST
 
 /* The message ends in the directories, of which the last is this test's own build. */
 static void assert_starts(const char *expected)
@@ -371,7 +359,7 @@ static void assert_starts(const char *expected)
                   f.err.text, expected);
 }
 
-START_TEST(an_unknown_name_gets_the_nearest_one_or_the_directories)
+TEST(an_unknown_name_gets_the_nearest_one_or_the_directories)
 {
     build("scheme", "a/scheme/rotary.so", "");
     build("combine", "a/combine/sum.so", "");
@@ -393,9 +381,8 @@ START_TEST(an_unknown_name_gets_the_nearest_one_or_the_directories)
                                  "needed here");
     ck_assert_ptr_null(plugin);
 }
-END_TEST
 
-START_TEST(a_name_in_two_kinds_must_say_which)
+TEST(a_name_in_two_kinds_must_say_which)
 {
     build("scheme", "a/scheme/x.so", "");
     build("combine", "b/combine/x.so", "");
@@ -413,7 +400,6 @@ START_TEST(a_name_in_two_kinds_must_say_which)
     ck_assert_int_ne(registry_find_any(&r, "onyl", &plugin, &f.err), PEAT_OK);
     assert_starts("there is no plugin 'onyl'; did you mean 'only'?");
 }
-END_TEST
 
 static void collect(void *ctx, const char *path, const char *why)
 {
@@ -421,7 +407,7 @@ static void collect(void *ctx, const char *path, const char *why)
     strbuf_addf(ctx, "%s\n", why);
 }
 
-START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
+TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
 {
     build("scheme", "a/scheme/z.so", "-DVERSION='\"a\"'");
     build("combine", "a/combine/b.so", "");
@@ -447,9 +433,8 @@ START_TEST(loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones)
                    "'b/scheme/strayed.so' is a combine, not a scheme\n");
     strbuf_release(&bad);
 }
-END_TEST
 
-START_TEST(the_host_table_is_complete)
+TEST(the_host_table_is_complete)
 {
     const peat_host *host = host_table();
     ck_assert_uint_eq(host->size, sizeof(*host));
@@ -465,27 +450,9 @@ START_TEST(the_host_table_is_complete)
     ck_assert_ptr_null(host->extension(host, "peat.nothing/1"));
     ck_assert_uint_ne(host->draw(1, 2), host->draw(1, 3));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"loader", open_fixture, close_fixture, .seconds = 60,
-                       .needs = "PEAT_SOURCE cc",
-                       .loops = LOOPS({each_bad_plugin_is_refused_with_its_reason, CRIMES},
-                                      {a_bad_row_is_refused_by_plugin_and_key, ROW_CRIMES})},
-        TESTS(what_is_no_plugin_is_named_for_what_it_is, an_unresolved_symbol_is_named,
-#if defined(__SSE__)
-              a_change_of_rounding_is_refused_and_undone,
-#endif
-              a_longer_interface_loads_when_it_sets_nothing_new,
-              a_plugin_of_any_minor_of_this_major_loads, a_plugin_in_cxx_loads,
-              a_good_plugin_is_loaded_with_hash_hooks_and_traits,
-              the_first_directory_wins_and_a_kind_folder_comes_before_the_flat_file,
-              the_same_file_by_any_name_is_the_same_plugin,
-              a_path_is_relative_to_the_file_it_is_written_in,
-              an_unknown_name_gets_the_nearest_one_or_the_directories,
-              a_name_in_two_kinds_must_say_which,
-              loading_all_sorts_leaves_out_the_shadowed_and_goes_on_after_bad_ones,
-              the_host_table_is_complete));
+    return run_tests((struct tests){"loader", open_fixture, close_fixture, .seconds = 60,
+                                    .needs = "PEAT_SOURCE cc"});
 }

@@ -84,6 +84,7 @@ static const struct gradcase cases[] = {
      difference,
      &kinds[0]},
 };
+enum { CASES = sizeof(cases) / sizeof(*cases) };
 
 static const struct gradcase large[] = {
     {"blocks",
@@ -98,33 +99,29 @@ static const struct gradcase large[] = {
      &kinds[3]},
 };
 
-START_TEST(gradients_equal_differences)
+LOOP_TEST(gradients_equal_differences, CASES)
 {
     gradcase_run(&cases[_i]);
 }
-END_TEST
 
-START_TEST(single_precision_is_near_double)
+LOOP_TEST(single_precision_is_near_double, CASES)
 {
-    if (_i < (int)(sizeof(cases) / sizeof(*cases)) - 1)
+    if (_i < CASES - 1)
         gradcase_f32(&cases[_i]);
     gradcase_f32(&large[_i % 2]);
 }
-END_TEST
 
-START_TEST(threads_do_not_change_bits)
+LOOP_TEST(threads_do_not_change_bits, 2)
 {
     gradcase_threads(&large[_i]);
 }
-END_TEST
 
-START_TEST(plans_know_shape_and_bytes)
+LOOP_TEST(plans_know_shape_and_bytes, CASES)
 {
     gradcase_shape(&cases[_i]);
 }
-END_TEST
 
-START_TEST(it_equals_its_steps)
+TEST(it_equals_its_steps)
 {
     struct arena a;
     struct graph g;
@@ -147,9 +144,8 @@ START_TEST(it_equals_its_steps)
     }
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(shapes_that_do_not_fit_are_refused)
+TEST(shapes_that_do_not_fit_are_refused)
 {
     struct arena a;
     struct graph g;
@@ -161,14 +157,8 @@ START_TEST(shapes_that_do_not_fit_are_refused)
     ck_assert_msg(strncmp(g.err.text, "mlp: ", 5) == 0, "%s", g.err.text);
     arena_release(&a);
 }
-END_TEST
 
 int main(void)
 {
-    const int n = (int)(sizeof(cases) / sizeof(*cases));
-    return run_list((struct tests){"mlp", .loops = LOOPS({gradients_equal_differences, n},
-                                                         {single_precision_is_near_double, n},
-                                                         {threads_do_not_change_bits, 2},
-                                                         {plans_know_shape_and_bytes, n})},
-                    TESTS(it_equals_its_steps, shapes_that_do_not_fit_are_refused));
+    return run_tests((struct tests){"mlp"});
 }

@@ -362,33 +362,29 @@ static const struct {
 };
 enum { LARGE = COUNT(tables) - 1 };
 
-START_TEST(gradients_are_the_numeric_ones)
+LOOP_TEST(gradients_are_the_numeric_ones, LARGE)
 {
     for (int i = 0; i < tables[_i].n; i++)
         gradcase_run(&tables[_i].cases[i]);
 }
-END_TEST
 
-START_TEST(f32_is_near_f64)
+LOOP_TEST(f32_is_near_f64, COUNT(tables))
 {
     for (int i = 0; i < tables[_i].n; i++)
         gradcase_f32(&tables[_i].cases[i]);
 }
-END_TEST
 
-START_TEST(same_bits_at_any_thread_count)
+LOOP_TEST(same_bits_at_any_thread_count, COUNT(tables))
 {
     for (int i = 0; i < tables[_i].n; i++)
         gradcase_threads(&tables[_i].cases[i]);
 }
-END_TEST
 
-START_TEST(shapes_need_no_data)
+LOOP_TEST(shapes_need_no_data, COUNT(tables))
 {
     for (int i = 0; i < tables[_i].n; i++)
         gradcase_shape(&tables[_i].cases[i]);
 }
-END_TEST
 
 /* --- planted errors ------------------------------------------------------------------------ */
 
@@ -430,7 +426,7 @@ static peat_node *leaking(struct graph *g, peat_node *const *in, void *ctx)
     return op_custom(&g->base, &leak, 1, &y, NULL, 0);
 }
 
-START_TEST(planted_errors_are_caught)
+LOOP_TEST(planted_errors_are_caught, LARGE)
 {
     for (int i = 0; i < tables[_i].n; i++) {
         const struct gradcase *c = &tables[_i].cases[i];
@@ -444,7 +440,6 @@ START_TEST(planted_errors_are_caught)
         ck_assert_msg(gradcase_check(&wrong, &err) == PEAT_FAILED, "%s: %s", c->name, err.text);
     }
 }
-END_TEST
 
 /* --- what a gradient check cannot see ------------------------------------------------------ */
 
@@ -454,7 +449,7 @@ static void graph_start(struct graph *g, struct arena *arena)
     graph_init(g, arena, lone_team(), PEAT_F32);
 }
 
-START_TEST(softmax_of_a_masked_row_is_zero)
+TEST(softmax_of_a_masked_row_is_zero)
 {
     struct arena arena;
     struct graph g;
@@ -471,9 +466,8 @@ START_TEST(softmax_of_a_masked_row_is_zero)
     ck_assert_double_eq_tol(sum, 1.0, 1e-6);
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(dropout_keeps_the_mean_and_the_same_elements)
+TEST(dropout_keeps_the_mean_and_the_same_elements)
 {
     struct arena arena;
     struct graph g;
@@ -498,9 +492,8 @@ START_TEST(dropout_keeps_the_mean_and_the_same_elements)
     ck_assert_ptr_null(op_dropout(&g.base, x, 1.0, 5));
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(cross_entropy_without_targets_is_zero)
+TEST(cross_entropy_without_targets_is_zero)
 {
     struct arena arena;
     struct graph g;
@@ -518,9 +511,8 @@ START_TEST(cross_entropy_without_targets_is_zero)
         ck_assert_double_eq(tensor_get(&grad, i), 0.0);
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(cross_entropy_refuses_a_target_beyond_the_classes)
+TEST(cross_entropy_refuses_a_target_beyond_the_classes)
 {
     struct arena arena;
     struct graph g;
@@ -533,9 +525,8 @@ START_TEST(cross_entropy_refuses_a_target_beyond_the_classes)
     ck_assert_str_eq(g.err.text, "cross_entropy: target 3 of row 1 is not below 3");
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(sums_agree_with_the_loss_at_any_thread_count)
+TEST(sums_agree_with_the_loss_at_any_thread_count)
 {
     enum { ROWS = 700, V = 7 };
     struct arena arena;
@@ -566,24 +557,8 @@ START_TEST(sums_agree_with_the_loss_at_any_thread_count)
     ck_assert_int_eq(one.correct, many.correct);
     arena_release(&arena);
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("nn_ops");
-    TCase *t = tcase_create("gradients");
-    tcase_add_loop_test(t, gradients_are_the_numeric_ones, 0, LARGE);
-    tcase_add_loop_test(t, f32_is_near_f64, 0, COUNT(tables));
-    tcase_add_loop_test(t, same_bits_at_any_thread_count, 0, COUNT(tables));
-    tcase_add_loop_test(t, shapes_need_no_data, 0, COUNT(tables));
-    tcase_add_loop_test(t, planted_errors_are_caught, 0, LARGE);
-    suite_add_tcase(suite, t);
-    t = tcase_create("meaning");
-    tcase_add_test(t, softmax_of_a_masked_row_is_zero);
-    tcase_add_test(t, dropout_keeps_the_mean_and_the_same_elements);
-    tcase_add_test(t, cross_entropy_without_targets_is_zero);
-    tcase_add_test(t, cross_entropy_refuses_a_target_beyond_the_classes);
-    tcase_add_test(t, sums_agree_with_the_loss_at_any_thread_count);
-    suite_add_tcase(suite, t);
-    return run_suite(suite);
+    return run_tests((struct tests){"nn_ops"});
 }

@@ -76,7 +76,7 @@ static peat_node *build_binary_views(struct graph *g, peat_node *const *in, void
 
 BUILD(build_binary_self, (*(const binary_fn *)ctx)(g, in[0], in[0]))
 
-START_TEST(elementwise_gradients_match_for_every_broadcast)
+LOOP_TEST(elementwise_gradients_match_for_every_broadcast, COUNT(binaries))
 {
     for (int i = 0; i < COUNT(pairs); i++) {
         binary_fn fn = binaries[_i].fn;
@@ -93,9 +93,8 @@ START_TEST(elementwise_gradients_match_for_every_broadcast)
         check_all(&c);
     }
 }
-END_TEST
 
-START_TEST(elementwise_gradients_match_for_views)
+LOOP_TEST(elementwise_gradients_match_for_views, COUNT(binaries))
 {
     binary_fn fn = binaries[_i].fn;
     double lo = binaries[_i].b_lo, hi = binaries[_i].b_hi;
@@ -110,7 +109,6 @@ START_TEST(elementwise_gradients_match_for_views)
         gradcase_run(&self);
     }
 }
-END_TEST
 
 /* --- elementwise, one operand -------------------------------------------------------------- */
 
@@ -158,7 +156,7 @@ BUILD(build_unary_permuted, (*(const unary_fn *)ctx)(g, op_permute(g, in[0], 3, 
 BUILD(build_unary_sliced,
       (*(const unary_fn *)ctx)(g, op_slice(g, op_slice(g, in[0], 1, 1, 4), 0, 1, 3)))
 
-START_TEST(unary_gradients_match)
+LOOP_TEST(unary_gradients_match, COUNT(unaries))
 {
     double lo = unaries[_i].lo, hi = unaries[_i].hi;
     unary_fn fn = unaries[_i].fn;
@@ -172,7 +170,6 @@ START_TEST(unary_gradients_match)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* --- products ------------------------------------------------------------------------------ */
 
@@ -202,7 +199,7 @@ static struct gradcase_input matrix_input(int lead, const int64_t *dim, int64_t 
     return in;
 }
 
-START_TEST(matmul_gradients_match_for_every_batch_and_flag)
+LOOP_TEST(matmul_gradients_match_for_every_batch_and_flag, 4)
 {
     uint32_t flags = (uint32_t)_i;
     for (int l = 0; l < COUNT(leads); l++)
@@ -216,7 +213,6 @@ START_TEST(matmul_gradients_match_for_every_batch_and_flag)
             check_all(&c);
         }
 }
-END_TEST
 
 /* Scores of attention: heads are permuted views of [B,T,H,C]. */
 static peat_node *build_heads(struct graph *g, peat_node *const *in, void *ctx)
@@ -242,7 +238,7 @@ static peat_node *build_flipped(struct graph *g, peat_node *const *in, void *ctx
     return op_matmul(base(g), a, b, *(const uint32_t *)ctx);
 }
 
-START_TEST(matmul_gradients_match_for_views)
+TEST(matmul_gradients_match_for_views)
 {
     uint32_t none = 0, both = PEAT_TRANS_A | PEAT_TRANS_B;
     const struct gradcase c[] = {
@@ -254,7 +250,6 @@ START_TEST(matmul_gradients_match_for_views)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 BUILD(build_linear, op_linear(g, in[0], in[1], ctx == NULL ? NULL : in[2]))
 
@@ -268,7 +263,7 @@ static peat_node *build_linear_views(struct graph *g, peat_node *const *in, void
 
 BUILD(build_linear_permuted, op_linear(g, op_permute(g, in[0], 3, AXES(1, 2, 0)), in[1], in[2]))
 
-START_TEST(linear_gradients_match)
+TEST(linear_gradients_match)
 {
     int with_bias = 1;
     const struct gradcase c[] = {
@@ -286,7 +281,6 @@ START_TEST(linear_gradients_match)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* --- shapes -------------------------------------------------------------------------------- */
 
@@ -312,7 +306,7 @@ BUILD(build_overlap, op_mul(g, op_slice(g, in[0], 0, 0, 4), op_slice(g, in[0], 0
 /* A view that is used again after its root was used directly. */
 BUILD(build_view_and_root, op_add(g, op_mul(g, in[0], in[0]), op_permute(g, in[0], 2, AXES(1, 0))))
 
-START_TEST(shape_gradients_match)
+TEST(shape_gradients_match)
 {
     static const struct gradcase c[] = {
         {"permute", 1, {{3, {3, 4, 5}}}, build_permute},
@@ -335,7 +329,6 @@ START_TEST(shape_gradients_match)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* --- sums ---------------------------------------------------------------------------------- */
 
@@ -348,7 +341,7 @@ BUILD(build_cumsum, op_cumsum(g, in[0], *(const int32_t *)ctx, false))
 BUILD(build_cumsum_reverse,
       op_cumsum(g, op_permute(g, in[0], 3, AXES(1, 2, 0)), *(const int32_t *)ctx, true))
 
-START_TEST(sum_gradients_match_along_every_axis)
+LOOP_TEST(sum_gradients_match_along_every_axis, 6)
 {
     int32_t axis = _i - 3;
     const struct gradcase c[] = {
@@ -362,7 +355,6 @@ START_TEST(sum_gradients_match_along_every_axis)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* --- indices ------------------------------------------------------------------------------- */
 
@@ -390,7 +382,7 @@ BUILD(build_scatter, op_scatter_last(g, in[0], index_node(graph, 2, DIMS(3, 7)),
 BUILD(build_scatter_wide, op_scatter_last(g, in[0], index_node(graph, 4, DIMS(2, 1, 1, 7)), 6))
 BUILD(build_take_both, op_take_last(g, in[0], index_node(graph, 4, DIMS(2, 1, 3, 4))))
 
-START_TEST(index_gradients_match)
+TEST(index_gradients_match)
 {
     static const struct gradcase c[] = {
         {"gather", 1, {{2, {4, 5}}}, build_gather},
@@ -409,13 +401,12 @@ START_TEST(index_gradients_match)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* Of products [.., 3, 4]. */
 BUILD(build_matmul_take,
       op_matmul_take(g, in[0], in[1], *(const uint32_t *)ctx, index_node(graph, 2, DIMS(3, 5))))
 
-START_TEST(matmul_take_gradients_match_for_every_batch_and_flag)
+LOOP_TEST(matmul_take_gradients_match_for_every_batch_and_flag, 4)
 {
     uint32_t flags = (uint32_t)_i;
     for (int l = 0; l < COUNT(leads); l++) {
@@ -427,7 +418,6 @@ START_TEST(matmul_take_gradients_match_for_every_batch_and_flag)
         check_all(&c);
     }
 }
-END_TEST
 
 /* Heads are permuted views of [B,T,H,C]; ctx: the first axis of the index. */
 static peat_node *build_taken_heads(struct graph *g, peat_node *const *in, void *ctx)
@@ -447,7 +437,7 @@ BUILD(build_taken_self,
 BUILD(build_taken_twice,
       op_matmul_take(g, in[0], in[1], PEAT_TRANS_B, index_node(graph, 3, DIMS(2, 3, 4))))
 
-START_TEST(matmul_take_gradients_match_for_views)
+TEST(matmul_take_gradients_match_for_views)
 {
     int64_t one = 1, each = 2;
     const struct gradcase c[] = {
@@ -460,7 +450,6 @@ START_TEST(matmul_take_gradients_match_for_views)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
 /* --- custom operations, right and wrong ---------------------------------------------------- */
 
@@ -603,7 +592,7 @@ static peat_node *build_sums(struct graph *g, peat_node *const *in, void *ctx)
     return used < 2 ? y[used] : op_mul(base(g), y[0], y[1]);
 }
 
-START_TEST(all_results_of_a_custom_operation_get_right_gradients)
+TEST(all_results_of_a_custom_operation_get_right_gradients)
 {
     int used[] = {0, 1, 2};
     for (int i = 0; i < 3; i++) {
@@ -615,9 +604,8 @@ START_TEST(all_results_of_a_custom_operation_get_right_gradients)
         check_table(c, COUNT(c));
     }
 }
-END_TEST
 
-START_TEST(one_result_is_not_taken_for_all)
+TEST(one_result_is_not_taken_for_all)
 {
     struct arena arena;
     struct graph g;
@@ -629,9 +617,8 @@ START_TEST(one_result_is_not_taken_for_all)
     ck_assert_str_eq(g.err.text, "sums: it has 2 results, which peat_custom_all gives");
     arena_release(&arena);
 }
-END_TEST
 
-START_TEST(custom_operations_get_right_gradients)
+TEST(custom_operations_get_right_gradients)
 {
     enum fault fault = RIGHT;
     const struct gradcase c[] = {
@@ -643,16 +630,14 @@ START_TEST(custom_operations_get_right_gradients)
     };
     check_table(c, COUNT(c));
 }
-END_TEST
 
-START_TEST(gradient_check_notices_every_planted_error)
+LOOP_TEST(gradient_check_notices_every_planted_error, FAULTS)
 {
     enum fault fault = (enum fault)_i;
     const struct gradcase c = {"planted", 2, {{2, {3, 5}}, {2, {3, 5}}}, build_custom, &fault};
     struct error err = {0};
     ck_assert_int_eq(gradcase_check(&c, &err), fault == RIGHT ? PEAT_OK : PEAT_FAILED);
 }
-END_TEST
 
 /* --- sizes at which work is cut into tiles ------------------------------------------------- */
 
@@ -679,7 +664,7 @@ static peat_node *build_large_taken(struct graph *g, peat_node *const *in, void 
                           graph_constant(g, PEAT_I32, 2, DIMS(T, T), index));
 }
 
-START_TEST(large_results_have_the_same_bits_at_any_thread_count)
+LOOP_TEST(large_results_have_the_same_bits_at_any_thread_count, 15)
 {
     static const struct gradcase c[] = {
         {"bias", 2, {{3, {7, 61, 96}}, {1, {96}}}, build_large_bias},
@@ -702,10 +687,9 @@ START_TEST(large_results_have_the_same_bits_at_any_thread_count)
     gradcase_f32(&c[_i]);
     gradcase_shape(&c[_i]);
 }
-END_TEST
 
 /* Partial sums and column blocks have to be right, not only repeatable. */
-START_TEST(large_gradients_match)
+LOOP_TEST(large_gradients_match, 5)
 {
     static const struct gradcase c[] = {
         {"bias", 2, {{2, {1501, 31}}, {1, {31}}}, build_large_gain},
@@ -716,25 +700,8 @@ START_TEST(large_gradients_match)
     };
     gradcase_run(&c[_i]);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"ops", .seconds = 120,
-                       .loops =
-                           LOOPS({elementwise_gradients_match_for_every_broadcast, COUNT(binaries)},
-                                 {elementwise_gradients_match_for_views, COUNT(binaries)},
-                                 {unary_gradients_match, COUNT(unaries)},
-                                 {matmul_gradients_match_for_every_batch_and_flag, 4},
-                                 {matmul_take_gradients_match_for_every_batch_and_flag, 4},
-                                 {sum_gradients_match_along_every_axis, 6},
-                                 {gradient_check_notices_every_planted_error, FAULTS},
-                                 {large_results_have_the_same_bits_at_any_thread_count, 15},
-                                 {large_gradients_match, 5})},
-        TESTS(matmul_gradients_match_for_views, matmul_take_gradients_match_for_views,
-              linear_gradients_match, shape_gradients_match, index_gradients_match,
-              custom_operations_get_right_gradients,
-              all_results_of_a_custom_operation_get_right_gradients,
-              one_result_is_not_taken_for_all));
+    return run_tests((struct tests){"ops", .seconds = 120});
 }

@@ -173,7 +173,7 @@ static void compare(const struct value *fixture)
     modelcheck_release(&m);
 }
 
-START_TEST(loss_and_gradients_are_those_of_pytorch)
+TEST(loss_and_gradients_are_those_of_pytorch)
 {
     struct arena a;
     arena_init(&a, "fixtures", 1 << 16);
@@ -183,11 +183,9 @@ START_TEST(loss_and_gradients_are_those_of_pytorch)
         compare(all->item[i]);
     arena_release(&a);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"torch", NULL, NULL, .seconds = 60, .needs = "PEAT_SOURCE PEAT_BUILD"},
-        TESTS(loss_and_gradients_are_those_of_pytorch));
+    return run_tests(
+        (struct tests){"torch", NULL, NULL, .seconds = 60, .needs = "PEAT_SOURCE PEAT_BUILD"});
 }

@@ -62,7 +62,7 @@ static bool refused(const struct hook_case *k, const struct stand *p)
     return widens && p->pool == POOL_CLS && p->cls != CLS_FIRST;
 }
 
-START_TEST(gradients_are_right_with_every_hook)
+LOOP_TEST(gradients_are_right_with_every_hook, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     for (int p = 0; p < N_STANDS; p++)
@@ -74,9 +74,8 @@ START_TEST(gradients_are_right_with_every_hook)
             modelcheck_gradients(&m, 1e-7);
         }
 }
-END_TEST
 
-START_TEST(both_paths_tell_the_same_class)
+LOOP_TEST(both_paths_tell_the_same_class, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     double fused[LOGITS], composed[LOGITS];
@@ -92,9 +91,8 @@ START_TEST(both_paths_tell_the_same_class)
                           fused[i], composed[i]);
     }
 }
-END_TEST
 
-START_TEST(a_wider_head_is_refused_beside_a_class_token_without_position)
+TEST(a_wider_head_is_refused_beside_a_class_token_without_position)
 {
     struct model_cost cost;
     struct error err = {0};
@@ -105,7 +103,6 @@ START_TEST(a_wider_head_is_refused_beside_a_class_token_without_position)
     ck_assert_msg(strstr(err.text, "wide.qkv") && strstr(err.text, "cls_position: first"), "%s",
                   err.text);
 }
-END_TEST
 
 /* ---- where the class token stands ---- */
 
@@ -130,7 +127,7 @@ static peat_node *data_logits(const peat_call *c, const peat_qkv *p, peat_node *
     return S;
 }
 
-START_TEST(a_scheme_does_not_see_a_class_token_without_position)
+TEST(a_scheme_does_not_see_a_class_token_without_position)
 {
     const peat_scheme watch = {
         .size = sizeof(watch), .prepare = sees_the_data_alone, .logits = data_logits};
@@ -142,7 +139,6 @@ START_TEST(a_scheme_does_not_see_a_class_token_without_position)
         modelcheck_logits(&m, out);
     }
 }
-END_TEST
 
 /* In front, a class token is special, no padding, of an id beyond the vocabulary, and at 0. */
 static peat_status sees_a_class_token(const peat_call *c, peat_node *shared[PEAT_MAX_SHARED])
@@ -164,7 +160,7 @@ static peat_status sees_a_class_token(const peat_call *c, peat_node *shared[PEAT
     return PEAT_OK;
 }
 
-START_TEST(a_class_token_in_front_is_a_place_like_any_other)
+TEST(a_class_token_in_front_is_a_place_like_any_other)
 {
     const peat_scheme watch = {
         .size = sizeof(watch), .needs = PEAT_NEED_TOKENS, .prepare = sees_a_class_token};
@@ -174,10 +170,9 @@ START_TEST(a_class_token_in_front_is_a_place_like_any_other)
     modelcheck_build(&m);
     modelcheck_logits(&m, out);
 }
-END_TEST
 
 /* Row b of the logits must not depend on what its padding holds. */
-START_TEST(padding_has_no_say_in_the_class)
+LOOP_TEST(padding_has_no_say_in_the_class, N_STANDS)
 {
     double before[LOGITS], after[LOGITS];
     start_over(stands[_i].pool, stands[_i].cls);
@@ -188,7 +183,6 @@ START_TEST(padding_has_no_say_in_the_class)
     for (int i = 0; i < LOGITS; i++)
         ck_assert_double_eq(before[i], after[i]);
 }
-END_TEST
 
 /* Copies the weights of one model to another by name; those of the class row may be missing. */
 static void take_weights(struct modelcheck *to, const struct modelcheck *from)
@@ -248,7 +242,7 @@ static peat_node *stream(const peat_call *c)
     return stream_from(c, 0);
 }
 
-START_TEST(without_position_is_what_a_scheme_that_spares_the_first_place_makes)
+TEST(without_position_is_what_a_scheme_that_spares_the_first_place_makes)
 {
     const peat_scheme spares = {
         .size = sizeof(spares), .encode = stream_behind_0, .bias = slope_behind_0};
@@ -270,10 +264,9 @@ START_TEST(without_position_is_what_a_scheme_that_spares_the_first_place_makes)
         ck_assert_msg(fabs(expected[i] - got[i]) < 1e-12, "%.15g, %.15g", expected[i], got[i]);
     modelcheck_release(&first);
 }
-END_TEST
 
 /* With a row of zeros, of its own is the same as none. */
-START_TEST(an_own_row_stands_in_the_place_of_the_stream)
+TEST(an_own_row_stands_in_the_place_of_the_stream)
 {
     double none[LOGITS], own[LOGITS];
     start_over(POOL_CLS, CLS_NONE);
@@ -296,17 +289,8 @@ START_TEST(an_own_row_stands_in_the_place_of_the_stream)
     for (int i = 0; i < LOGITS; i++)
         ck_assert_double_eq(none[i], own[i]);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"class", set_up, tear_down, .seconds = 120,
-                                   .loops = LOOPS({gradients_are_right_with_every_hook, N_CASES},
-                                                  {both_paths_tell_the_same_class, N_CASES},
-                                                  {padding_has_no_say_in_the_class, N_STANDS})},
-                    TESTS(a_wider_head_is_refused_beside_a_class_token_without_position,
-                          a_scheme_does_not_see_a_class_token_without_position,
-                          a_class_token_in_front_is_a_place_like_any_other,
-                          without_position_is_what_a_scheme_that_spares_the_first_place_makes,
-                          an_own_row_stands_in_the_place_of_the_stream));
+    return run_tests((struct tests){"class", set_up, tear_down, .seconds = 120});
 }

@@ -52,7 +52,7 @@ static void assert_apart(const struct weights *w)
     ck_assert_int_eq(weights_frozen(w), frozen);
 }
 
-START_TEST(gradients_of_the_rest_are_the_same_bits)
+LOOP_TEST(gradients_of_the_rest_are_the_same_bits, 2 * PATTERNS)
 {
     enum attention_path path = _i % 2 ? PATH_COMPOSED : PATH_FUSED;
     if (path == PATH_FUSED && !hook_case[0].fused)
@@ -71,7 +71,6 @@ START_TEST(gradients_of_the_rest_are_the_same_bits)
                       patterns[_i / 2], x->name);
     }
 }
-END_TEST
 
 static const struct {
     const char *pattern, *says;
@@ -83,30 +82,23 @@ static const struct {
     {"*", "this freezes every parameter, so nothing is left to train"},
 };
 
-START_TEST(what_fits_nothing_or_leaves_nothing_is_refused)
+LOOP_TEST(what_fits_nothing_or_leaves_nothing_is_refused, sizeof(misfits) / sizeof(*misfits))
 {
     m.config.freeze = (peat_strings){1, &misfits[_i].pattern};
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_msg(strstr(m.err.text, misfits[_i].says), "%s", m.err.text);
     ck_assert_str_eq(m.model.misfrozen, misfits[_i].pattern);
 }
-END_TEST
 
-START_TEST(a_tied_table_is_frozen_as_head_too)
+TEST(a_tied_table_is_frozen_as_head_too)
 {
     m.config.tie_embeddings = true;
     build(&m, PATH_FUSED, 1, (const char *const[]){"token.*"});
     modelcheck_loss(&m, true);
     assert_apart(&m.model.weights);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"freeze", set_up, tear_down,
-                       .loops = LOOPS({gradients_of_the_rest_are_the_same_bits, 2 * PATTERNS},
-                                      {what_fits_nothing_or_leaves_nothing_is_refused,
-                                       sizeof(misfits) / sizeof(*misfits)})},
-        TESTS(a_tied_table_is_frozen_as_head_too));
+    return run_tests((struct tests){"freeze", set_up, tear_down});
 }

@@ -48,7 +48,7 @@ static peat_arch arch_of(int i)
     return i % 2 ? PEAT_ENCODER : PEAT_DECODER;
 }
 
-START_TEST(gradients_are_right_on_both_paths)
+LOOP_TEST(gradients_are_right_on_both_paths, 2 * N_CASES)
 {
     const struct hook_case *k = &hook_case[_i / 2];
     enum attention_path path = _i % 2 ? PATH_COMPOSED : PATH_FUSED;
@@ -59,9 +59,8 @@ START_TEST(gradients_are_right_on_both_paths)
         modelcheck_gradients(&m, 1e-7);
     }
 }
-END_TEST
 
-START_TEST(the_schemes_own_tensors_get_a_gradient)
+LOOP_TEST(the_schemes_own_tensors_get_a_gradient, N_CASES)
 {
     build_case(&hook_case[_i], PEAT_DECODER, PATH_AUTO);
     modelcheck_loss(&m, true);
@@ -75,9 +74,8 @@ START_TEST(the_schemes_own_tensors_get_a_gradient)
         ck_assert_msg(largest > 1e-6, "%s: %s got no gradient", hook_case[_i].name, w->name);
     }
 }
-END_TEST
 
-START_TEST(fused_and_composed_attention_agree)
+LOOP_TEST(fused_and_composed_attention_agree, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     double fused[LOGITS], composed[LOGITS];
@@ -93,10 +91,9 @@ START_TEST(fused_and_composed_attention_agree)
                           k->name, i, fused[i], composed[i]);
     }
 }
-END_TEST
 
 /* The logits with the scheme must differ from those without: no hook is passed over. */
-START_TEST(every_hook_changes_the_output)
+LOOP_TEST(every_hook_changes_the_output, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     double with[LOGITS], without[LOGITS], largest = 0.0;
@@ -109,10 +106,9 @@ START_TEST(every_hook_changes_the_output)
         largest = fmax(largest, fabs(with[i] - without[i]));
     ck_assert_msg(largest > 1e-4, "%s: the output did not change", k->name);
 }
-END_TEST
 
 /* No logit may depend on a later token in a causal model, whatever acts. */
-START_TEST(a_causal_model_does_not_see_the_future)
+LOOP_TEST(a_causal_model_does_not_see_the_future, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     double before[LOGITS], after[LOGITS];
@@ -123,11 +119,10 @@ START_TEST(a_causal_model_does_not_see_the_future)
     for (int i = 0; i < 4 * 7; i++)
         ck_assert_msg(before[i] == after[i], "%s: logit %d saw the future", k->name, i);
 }
-END_TEST
 
 /* ---- where ---- */
 
-START_TEST(a_scheme_acts_in_its_layers_alone)
+TEST(a_scheme_acts_in_its_layers_alone)
 {
     static const int64_t layer[] = {1};
     struct scheme_part *s = modelcheck_scheme(&m, "first", &with_bias_rel_per_layer);
@@ -138,10 +133,9 @@ START_TEST(a_scheme_acts_in_its_layers_alone)
     ck_assert_ptr_nonnull(weights_find(&m.model.weights, "position.0.first.layer.1.w"));
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* A scheme on some heads splits them into groups; both paths may then run side by side. */
-START_TEST(head_groups_have_right_gradients)
+LOOP_TEST(head_groups_have_right_gradients, 4)
 {
     const peat_scheme *scheme[] = {&with_bias_rel, &with_qkv_wide, &with_logits, &with_score_add};
     m.config.n_head = 4;
@@ -152,10 +146,9 @@ START_TEST(head_groups_have_right_gradients)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* Heads that a scheme leaves alone compute what they would without it. */
-START_TEST(a_head_outside_the_group_is_untouched)
+TEST(a_head_outside_the_group_is_untouched)
 {
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_context);
     s->where.head_begin = 1;
@@ -172,9 +165,8 @@ START_TEST(a_head_outside_the_group_is_untouched)
     for (int i = 0; i < LOGITS; i++)
         ck_assert_double_eq_tol(one[i], two[i], 1e-12);
 }
-END_TEST
 
-START_TEST(dims_are_sliced_and_passed_through)
+TEST(dims_are_sliced_and_passed_through)
 {
     m.config.d_model = 16;
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_qkv);
@@ -183,7 +175,6 @@ START_TEST(dims_are_sliced_and_passed_through)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 static peat_status setup_of_four(peat_setup *s, const void *config, void **self)
 {
@@ -201,7 +192,7 @@ static peat_status qkv_of_four(const peat_call *c, peat_qkv *io)
     return qkv_rotate(c, io);
 }
 
-START_TEST(a_scheme_is_told_the_width_that_dims_leave_it)
+TEST(a_scheme_is_told_the_width_that_dims_leave_it)
 {
     SCHEME(of_four, .setup = setup_of_four, .qkv = qkv_of_four);
     m.config.d_model = 16;
@@ -211,7 +202,6 @@ START_TEST(a_scheme_is_told_the_width_that_dims_leave_it)
     modelcheck_build(&m);
     modelcheck_loss(&m, true);
 }
-END_TEST
 
 static peat_status qkv_doubled(const peat_call *c, peat_qkv *io)
 {
@@ -227,7 +217,7 @@ static peat_status qkv_kept(const peat_call *c, peat_qkv *io)
     return PEAT_OK;
 }
 
-START_TEST(dims_that_another_scheme_adds_are_kept)
+TEST(dims_that_another_scheme_adds_are_kept)
 {
     SCHEME(doubled, .qkv = qkv_doubled);
     SCHEME(kept, .qkv = qkv_kept);
@@ -246,9 +236,8 @@ START_TEST(dims_that_another_scheme_adds_are_kept)
     for (int i = 0; i < LOGITS; i++)
         ck_assert_double_eq_tol(logits[0][i], logits[1][i], 1e-12);
 }
-END_TEST
 
-START_TEST(a_stream_can_enter_elsewhere)
+LOOP_TEST(a_stream_can_enter_elsewhere, 5)
 {
     start_over(_i % 2 ? PEAT_DECODER : PEAT_ENCODER);
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_encode);
@@ -256,9 +245,8 @@ START_TEST(a_stream_can_enter_elsewhere)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
-START_TEST(heads_before_the_projection_are_refused)
+TEST(heads_before_the_projection_are_refused)
 {
     struct scheme_part *s = modelcheck_scheme(&m, "some", &with_hidden);
     s->where.head_end = 1;
@@ -266,7 +254,6 @@ START_TEST(heads_before_the_projection_are_refused)
     ck_assert_str_eq(m.err.text, "scheme 'some' acts before the heads are split: where.heads means "
                                  "nothing for it");
 }
-END_TEST
 
 /* ---- own positions ---- */
 
@@ -278,7 +265,7 @@ static peat_status own_tenfold(const peat_call *c, double *pos)
 }
 
 /* bias_rel_log of positions that stand ten times apart is not that of the model's. */
-START_TEST(own_positions_are_seen_by_their_scheme_alone)
+TEST(own_positions_are_seen_by_their_scheme_alone)
 {
     SCHEME(tenfold, .setup = setup_heads, .own_positions = own_tenfold, .bias_rel = bias_rel_log);
     double own[LOGITS], plain[LOGITS], beside[LOGITS], twice[LOGITS];
@@ -304,7 +291,6 @@ START_TEST(own_positions_are_seen_by_their_scheme_alone)
     }
     ck_assert_double_gt(apart, 1e-4);
 }
-END_TEST
 
 static peat_status own_nan(const peat_call *c, double *pos)
 {
@@ -312,7 +298,7 @@ static peat_status own_nan(const peat_call *c, double *pos)
     return PEAT_OK;
 }
 
-START_TEST(a_position_that_is_no_number_is_an_error)
+TEST(a_position_that_is_no_number_is_an_error)
 {
     SCHEME(lost, .setup = setup_heads, .own_positions = own_nan, .bias_rel = bias_rel_log);
     struct model_cost cost;
@@ -323,7 +309,6 @@ START_TEST(a_position_that_is_no_number_is_an_error)
     ck_assert_str_eq(err.text,
                      "lost.own_positions: the position of place 4 is nan, not a finite number");
 }
-END_TEST
 
 /* ---- one softmax ---- */
 
@@ -338,7 +323,7 @@ static void replace_twice(bool on_other_heads)
     modelcheck_build(&m);
 }
 
-START_TEST(two_schemes_cannot_replace_one_softmax)
+TEST(two_schemes_cannot_replace_one_softmax)
 {
     struct model_cost cost;
     struct error err = {0};
@@ -347,16 +332,14 @@ START_TEST(two_schemes_cannot_replace_one_softmax)
     ck_assert_str_eq(err.text, "schemes 'one' and 'other' both replace the softmax: give them "
                                "other heads or layers (where)");
 }
-END_TEST
 
-START_TEST(each_head_can_have_a_softmax_of_its_own)
+TEST(each_head_can_have_a_softmax_of_its_own)
 {
     replace_twice(true);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
-START_TEST(a_replaced_softmax_is_not_fused)
+TEST(a_replaced_softmax_is_not_fused)
 {
     struct model_cost cost;
     struct error err = {0};
@@ -367,7 +350,6 @@ START_TEST(a_replaced_softmax_is_not_fused)
     ck_assert_str_eq(err.text, "model.attention.path is fused, but scheme 'one' works on softmax, "
                                "which needs the composed path");
 }
-END_TEST
 
 /* What a hook gives to masked keys does not reach what they are hidden from. */
 static peat_node *softmax_without_mask(const peat_call *c, const peat_qkv *p, peat_node *S,
@@ -378,7 +360,7 @@ static peat_node *softmax_without_mask(const peat_call *c, const peat_qkv *p, pe
     return peat_sigmoid(c->g, S);
 }
 
-START_TEST(masked_weights_are_nothing_whatever_the_hook_gives)
+TEST(masked_weights_are_nothing_whatever_the_hook_gives)
 {
     SCHEME(careless, .softmax = softmax_without_mask);
     double before[LOGITS], after[LOGITS];
@@ -390,11 +372,10 @@ START_TEST(masked_weights_are_nothing_whatever_the_hook_gives)
     for (int i = 0; i < 4 * 7; i++)
         ck_assert_double_eq(before[i], after[i]);
 }
-END_TEST
 
 /* ---- from layer to layer ---- */
 
-START_TEST(a_state_of_heads_is_not_split_between_groups)
+TEST(a_state_of_heads_is_not_split_between_groups)
 {
     SCHEME(idle, .qkv = qkv_kept);
     struct model_cost cost;
@@ -409,9 +390,8 @@ START_TEST(a_state_of_heads_is_not_split_between_groups)
     ck_assert_str_eq(err.text, "scheme 'carrying' has a state of its heads, and where.heads of "
                                "another scheme splits its heads");
 }
-END_TEST
 
-START_TEST(carry_on_some_heads_sees_their_weights)
+TEST(carry_on_some_heads_sees_their_weights)
 {
     m.config.n_head = 4;
     struct scheme_part *s = modelcheck_scheme(&m, "carrying", &with_carry_weights);
@@ -420,7 +400,6 @@ START_TEST(carry_on_some_heads_sees_their_weights)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 static int64_t carried_from[8];
 static int n_carried;
@@ -434,7 +413,7 @@ static peat_status carry_noted(const peat_call *c, peat_node *x, peat_node *W,
     return x ? PEAT_OK : PEAT_FAILED;
 }
 
-START_TEST(carry_is_called_where_a_later_layer_sees_it)
+TEST(carry_is_called_where_a_later_layer_sees_it)
 {
     SCHEME(noted, .setup = setup_layers, .prepare = prepare_places, .bias = bias_of_state,
            .carry = carry_noted);
@@ -450,7 +429,6 @@ START_TEST(carry_is_called_where_a_later_layer_sees_it)
     ck_assert_int_eq(carried_from[0], 0);
     ck_assert_int_eq(carried_from[1], 2);
 }
-END_TEST
 
 /* ---- the scale ---- */
 
@@ -461,7 +439,7 @@ static peat_status qkv_doubled_and_divided(const peat_call *c, peat_qkv *io)
     return qkv_doubled(c, io);
 }
 
-START_TEST(logits_are_divided_by_the_root_of_the_width_that_the_scheme_names)
+TEST(logits_are_divided_by_the_root_of_the_width_that_the_scheme_names)
 {
     SCHEME(own, .scale = PEAT_SCALE_OWN, .qkv = qkv_doubled);
     SCHEME(by_hand, .qkv = qkv_doubled_and_divided);
@@ -480,7 +458,6 @@ START_TEST(logits_are_divided_by_the_root_of_the_width_that_the_scheme_names)
     }
     ck_assert_double_gt(apart, 1e-4);
 }
-END_TEST
 
 /* ---- the extension peat.call/1 ---- */
 
@@ -500,7 +477,7 @@ static peat_status prepare_facts(const peat_call *c, peat_node *shared[PEAT_MAX_
     return PEAT_OK;
 }
 
-START_TEST(a_hook_can_ask_for_facts_of_its_call)
+LOOP_TEST(a_hook_can_ask_for_facts_of_its_call, 2)
 {
     SCHEME(asking, .prepare = prepare_facts);
     static const uint8_t pad[] = {1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -517,7 +494,6 @@ START_TEST(a_hook_can_ask_for_facts_of_its_call)
     ck_assert_int_eq(call_step, _i ? 0 : 7);
     ck_assert(!is_across);
 }
-END_TEST
 
 /* ---- tensors that layers share ---- */
 
@@ -542,7 +518,7 @@ static peat_status prepare_shared(const peat_call *c, peat_node *shared[PEAT_MAX
     return PEAT_OK;
 }
 
-START_TEST(a_hook_knows_which_tensors_the_layers_share)
+LOOP_TEST(a_hook_knows_which_tensors_the_layers_share, 2)
 {
     SCHEME(asking, .setup = setup_scopes, .prepare = prepare_shared);
     modelcheck_scheme(&m, "asking", &asking)->where.share = _i ? PEAT_PER_LAYER : PEAT_ONCE;
@@ -553,13 +529,11 @@ START_TEST(a_hook_knows_which_tensors_the_layers_share)
     ck_assert(!is_shared[2]);
     ck_assert(!is_shared[3]);
 }
-END_TEST
 
-START_TEST(an_extension_that_is_not_there_is_null)
+TEST(an_extension_that_is_not_there_is_null)
 {
     ck_assert_ptr_null(m.positional.host->extension(m.positional.host, "peat.call/2"));
 }
-END_TEST
 
 /* ---- the check itself ---- */
 
@@ -572,18 +546,17 @@ static peat_node *wrong_sine(const peat_call *c)
     return peat_mul(c->g, pos, peat_add(c->g, w, steps));
 }
 
-START_TEST(a_planted_error_is_caught)
+TEST(a_planted_error_is_caught)
 {
     SCHEME(wrong, .setup = setup_stream, .encode = wrong_sine);
     modelcheck_scheme(&m, "wrong", &wrong);
     modelcheck_build(&m);
     ck_assert_double_gt(modelcheck_gradients(&m, 0), 1e-4);
 }
-END_TEST
 
 /* ---- the model's own options ---- */
 
-START_TEST(model_options_have_right_gradients)
+LOOP_TEST(model_options_have_right_gradients, 64)
 {
     start_over(_i & 1 ? PEAT_ENCODER : PEAT_DECODER);
     modelcheck_scheme(&m, "first", &with_encode);
@@ -595,7 +568,6 @@ START_TEST(model_options_have_right_gradients)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* ---- tokens that are narrower than the model ---- */
 
@@ -641,7 +613,7 @@ static void build_concat(struct modelcheck *c, int which, bool tied)
     modelcheck_build(c);
 }
 
-START_TEST(factored_tie_has_right_gradients)
+LOOP_TEST(factored_tie_has_right_gradients, 2)
 {
     build_concat(&m, _i, true);
     const struct weight *w = weights_find(&m.model.weights, "tie.weight");
@@ -650,7 +622,6 @@ START_TEST(factored_tie_has_right_gradients)
     ck_assert_ptr_null(weights_find(&m.model.weights, "head.weight"));
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* head.weight = E W says the same. */
 static void copy_weights(struct modelcheck *to, const struct modelcheck *from)
@@ -672,7 +643,7 @@ static void copy_weights(struct modelcheck *to, const struct modelcheck *from)
     }
 }
 
-START_TEST(factored_tie_is_a_head_of_two_factors)
+LOOP_TEST(factored_tie_is_a_head_of_two_factors, 2)
 {
     double tied[LOGITS], untied[LOGITS];
     struct modelcheck other;
@@ -686,9 +657,8 @@ START_TEST(factored_tie_is_a_head_of_two_factors)
         ck_assert_double_eq_tol(tied[i], untied[i], 1e-12);
     modelcheck_release(&other);
 }
-END_TEST
 
-START_TEST(tie_is_plain_where_tokens_are_as_wide_as_the_model)
+TEST(tie_is_plain_where_tokens_are_as_wide_as_the_model)
 {
     modelcheck_scheme(&m, "first", &with_encode);
     m.config.tie_embeddings = m.config.tie_factored = true;
@@ -696,34 +666,8 @@ START_TEST(tie_is_plain_where_tokens_are_as_wide_as_the_model)
     ck_assert_ptr_null(weights_find(&m.model.weights, "tie.weight"));
     ck_assert_ptr_null(weights_find(&m.model.weights, "head.weight"));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"hooks", set_up, tear_down, .seconds = 60,
-                       .loops = LOOPS({gradients_are_right_on_both_paths, 2 * N_CASES},
-                                      {the_schemes_own_tensors_get_a_gradient, N_CASES},
-                                      {fused_and_composed_attention_agree, N_CASES},
-                                      {every_hook_changes_the_output, N_CASES},
-                                      {a_causal_model_does_not_see_the_future, N_CASES},
-                                      {head_groups_have_right_gradients, 4},
-                                      {a_stream_can_enter_elsewhere, 5},
-                                      {a_hook_can_ask_for_facts_of_its_call, 2},
-                                      {a_hook_knows_which_tensors_the_layers_share, 2},
-                                      {model_options_have_right_gradients, 64},
-                                      {factored_tie_has_right_gradients, 2},
-                                      {factored_tie_is_a_head_of_two_factors, 2})},
-        TESTS(a_scheme_acts_in_its_layers_alone, a_head_outside_the_group_is_untouched,
-              dims_are_sliced_and_passed_through, a_scheme_is_told_the_width_that_dims_leave_it,
-              dims_that_another_scheme_adds_are_kept, heads_before_the_projection_are_refused,
-              own_positions_are_seen_by_their_scheme_alone,
-              a_position_that_is_no_number_is_an_error, two_schemes_cannot_replace_one_softmax,
-              each_head_can_have_a_softmax_of_its_own, a_replaced_softmax_is_not_fused,
-              a_state_of_heads_is_not_split_between_groups, carry_on_some_heads_sees_their_weights,
-              carry_is_called_where_a_later_layer_sees_it,
-              logits_are_divided_by_the_root_of_the_width_that_the_scheme_names,
-              an_extension_that_is_not_there_is_null,
-              tie_is_plain_where_tokens_are_as_wide_as_the_model,
-              masked_weights_are_nothing_whatever_the_hook_gives, a_planted_error_is_caught));
+    return run_tests((struct tests){"hooks", set_up, tear_down, .seconds = 60});
 }

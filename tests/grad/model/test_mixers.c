@@ -56,7 +56,7 @@ static void choose(const struct kind *k)
         m.target[i] = i;
 }
 
-START_TEST(gradients_are_right_in_every_kind_of_model)
+LOOP_TEST(gradients_are_right_in_every_kind_of_model, KINDS)
 {
     static const uint8_t pad[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1};
     static const int32_t document[] = {0, 0, 1, 1, 1, 0, 0, 0, 0, 0};
@@ -67,7 +67,6 @@ START_TEST(gradients_are_right_in_every_kind_of_model)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* ---- what a place may see ---- */
 
@@ -91,7 +90,7 @@ static void same(const double *x, const double *y, int64_t n)
         ck_assert_msg(fabs(x[i] - y[i]) < 1e-13, "logit %d is %g, not %g", (int)i, x[i], y[i]);
 }
 
-START_TEST(documents_in_a_row_are_as_if_alone)
+LOOP_TEST(documents_in_a_row_are_as_if_alone, 6)
 {
     static const int32_t token[] = {3, 1, 4, 1, 5}, document[] = {0, 0, 1, 1, 1};
     double packed[T * V], first[T * V], second[T * V];
@@ -103,9 +102,8 @@ START_TEST(documents_in_a_row_are_as_if_alone)
     same(packed, first, 2);
     same(packed + 2 * V, second, 3);
 }
-END_TEST
 
-START_TEST(padding_on_either_side_changes_nothing)
+LOOP_TEST(padding_on_either_side_changes_nothing, 6)
 {
     static const int32_t token[] = {6, 6, 4, 1, 5, 6};
     static const uint8_t front[] = {1, 1, 0, 0, 0}, behind[] = {0, 0, 0, 1};
@@ -118,7 +116,6 @@ START_TEST(padding_on_either_side_changes_nothing)
     logits_of(1, 4, token + 2, NULL, behind, padded);
     same(padded, alone, 3);
 }
-END_TEST
 
 /* How far logit row `of` moves when the token at `place` is another. */
 static double moved(int64_t of, int64_t place)
@@ -133,7 +130,7 @@ static double moved(int64_t of, int64_t place)
     return most;
 }
 
-START_TEST(a_decoder_reads_from_the_left_and_an_encoder_both_ways)
+TEST(a_decoder_reads_from_the_left_and_an_encoder_both_ways)
 {
     for (int i = 0; i < 6; i++) {
         choose(&kinds[i]);
@@ -147,12 +144,11 @@ START_TEST(a_decoder_reads_from_the_left_and_an_encoder_both_ways)
         ck_assert((moved(1, 4) > 1e-6) == (both && !conv));
     }
 }
-END_TEST
 
 /* ---- schemes ---- */
 
 /* Hooks before attention serve; all others are refused by the mixer's name. */
-START_TEST(schemes_inside_attention_are_refused)
+TEST(schemes_inside_attention_are_refused)
 {
     enum { INSIDE = ACTS_ON_HIDDEN | ACTS_ON_HEADS | ACTS_ON_STATE };
     int served = 0, refused = 0;
@@ -180,9 +176,8 @@ START_TEST(schemes_inside_attention_are_refused)
     ck_assert_int_gt(served, 1);
     ck_assert_int_gt(refused, 5);
 }
-END_TEST
 
-START_TEST(a_stream_cannot_enter_attention_that_is_not_there)
+TEST(a_stream_cannot_enter_attention_that_is_not_there)
 {
     choose(&kinds[1]);
     modelcheck_scheme(&m, "stream", &with_encode)->where.at = SITE_ATTN_QK;
@@ -193,7 +188,6 @@ START_TEST(a_stream_cannot_enter_attention_that_is_not_there)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* ---- sizes ---- */
 
@@ -210,7 +204,7 @@ static struct model_cost cost_of(enum mixer mixer, int64_t width)
 }
 
 /* D 8, 2 blocks, 10 places. */
-START_TEST(mixers_are_as_large_as_attention)
+TEST(mixers_are_as_large_as_attention)
 {
     int64_t attention = cost_of(MIXER_ATTENTION, 0).trainable;
     ck_assert_int_eq(cost_of(MIXER_RNN, 0).trainable, attention);
@@ -219,10 +213,9 @@ START_TEST(mixers_are_as_large_as_attention)
     ck_assert_int_eq(cost_of(MIXER_RNN, 0).forward_flops, products + 10 * 2 * 4 * 8);
     ck_assert_int_eq(cost_of(MIXER_CONV, 3).forward_flops, products + 10 * 2 * 2 * 3 * 8);
 }
-END_TEST
 
 /* Forget gates start with memories from 1 place to those of a training sequence. */
-START_TEST(memories_start_spread_over_the_training_length)
+TEST(memories_start_spread_over_the_training_length)
 {
     choose(&kinds[1]);
     m.config.T_train = 100;
@@ -240,7 +233,6 @@ START_TEST(memories_start_spread_over_the_training_length)
     ck_assert_double_gt(most - least, 1);
     ck_assert(!w->decay);
 }
-END_TEST
 
 /* ---- stored rows ---- */
 
@@ -260,7 +252,7 @@ static void assert_newest(struct stored *s, int64_t end, const double *whole)
 }
 
 /* Padding in front and between, and documents, at and around where a pass begins. */
-START_TEST(the_newest_rows_alone_are_those_of_whole_passes)
+LOOP_TEST(the_newest_rows_alone_are_those_of_whole_passes, 4)
 {
     static const uint8_t pads[][2 * T] = {{0}, {1, 1, 0, 0, 0, 0, 0, 1, 0, 0}};
     static const int32_t documents[][2 * T] = {{0}, {4, 4, 6, 6, 6, 2, 2, 2, 2, 3}};
@@ -282,18 +274,8 @@ START_TEST(the_newest_rows_alone_are_those_of_whole_passes)
             assert_newest(&stored, ends[i], whole);
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"mixers", set_up, tear_down, .seconds = 60,
-                       .loops = LOOPS({gradients_are_right_in_every_kind_of_model, KINDS},
-                                      {documents_in_a_row_are_as_if_alone, 6},
-                                      {padding_on_either_side_changes_nothing, 6},
-                                      {the_newest_rows_alone_are_those_of_whole_passes, 4})},
-        TESTS(a_decoder_reads_from_the_left_and_an_encoder_both_ways,
-              schemes_inside_attention_are_refused,
-              a_stream_cannot_enter_attention_that_is_not_there, mixers_are_as_large_as_attention,
-              memories_start_spread_over_the_training_length));
+    return run_tests((struct tests){"mixers", set_up, tear_down, .seconds = 60});
 }

@@ -35,7 +35,7 @@ static void tear_down(void)
     modelcheck_release(&m);
 }
 
-START_TEST(gradients_are_right_with_every_hook)
+LOOP_TEST(gradients_are_right_with_every_hook, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     modelcheck_scheme(&m, "first", k->scheme);
@@ -45,7 +45,6 @@ START_TEST(gradients_are_right_with_every_hook)
     ck_assert_ptr_null(weights_find(&m.model.weights, "token.weight"));
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* ---- axes ---- */
 
@@ -81,7 +80,7 @@ static peat_status sees_a_grid(const peat_call *c, peat_node *shared[PEAT_MAX_SH
     return PEAT_OK;
 }
 
-START_TEST(a_scheme_is_given_the_axes_that_it_understands)
+TEST(a_scheme_is_given_the_axes_that_it_understands)
 {
     const peat_scheme line = {.size = sizeof(line), .prepare = sees_a_line};
     const peat_scheme grid = {.size = sizeof(grid), .max_axes = 2, .prepare = sees_a_grid};
@@ -93,7 +92,6 @@ START_TEST(a_scheme_is_given_the_axes_that_it_understands)
     ck_assert_int_eq(seen_line, 1);
     ck_assert_int_eq(seen_grid, 1);
 }
-END_TEST
 
 /* Differences of two axes reach bias_rel as pairs: -0.2 |rows| - 0.5 |columns|. */
 static peat_node *bias_of_two_axes(const peat_call *c, const peat_rel *r)
@@ -116,7 +114,7 @@ static peat_node *the_same_as_bias(const peat_call *c, const peat_qkv *p)
     return peat_fill(c, 4, (int64_t[]){1, 1, n, n}, bias);
 }
 
-START_TEST(differences_of_two_axes_are_those_of_all_pairs)
+TEST(differences_of_two_axes_are_those_of_all_pairs)
 {
     const peat_scheme rel = {.size = sizeof(rel), .max_axes = 2, .bias_rel = bias_of_two_axes};
     const peat_scheme pairs = {.size = sizeof(pairs), .max_axes = 2, .bias = the_same_as_bias};
@@ -132,18 +130,16 @@ START_TEST(differences_of_two_axes_are_those_of_all_pairs)
     for (int i = 0; i < 2 * CLASSES; i++)
         ck_assert_msg(fabs(one[i] - two[i]) < 1e-12, "%.15g, %.15g", one[i], two[i]);
 }
-END_TEST
 
-START_TEST(a_scheme_of_token_ids_is_refused)
+TEST(a_scheme_of_token_ids_is_refused)
 {
     const peat_scheme reads = {.size = sizeof(reads), .needs = PEAT_NEED_TOKENS};
     modelcheck_scheme(&m, "reads", &reads);
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_str_eq(m.err.text, "scheme 'reads' reads the ids of tokens, and patches have none");
 }
-END_TEST
 
-START_TEST(more_axes_than_a_scheme_understands_are_refused)
+TEST(more_axes_than_a_scheme_understands_are_refused)
 {
     const peat_scheme two = {.size = sizeof(two), .max_axes = 2};
     m.config.n_axes = 3;
@@ -152,14 +148,8 @@ START_TEST(more_axes_than_a_scheme_understands_are_refused)
     ck_assert_str_eq(m.err.text,
                      "scheme 'two' understands 2 axes of positions, and the data has 3");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"patches", set_up, tear_down, .seconds = 60,
-                                   .loops = LOOPS({gradients_are_right_with_every_hook, N_CASES})},
-                    TESTS(a_scheme_is_given_the_axes_that_it_understands,
-                          differences_of_two_axes_are_those_of_all_pairs,
-                          a_scheme_of_token_ids_is_refused,
-                          more_axes_than_a_scheme_understands_are_refused));
+    return run_tests((struct tests){"patches", set_up, tear_down, .seconds = 60});
 }

@@ -48,7 +48,7 @@ static double apart(const double *x, const double *y, int n)
 
 /* ---- both sides ---- */
 
-START_TEST(gradients_are_right_with_every_hook)
+LOOP_TEST(gradients_are_right_with_every_hook, 2 * N_CASES)
 {
     const struct hook_case *k = &hook_case[_i / 2];
     modelcheck_scheme(&m, "first", k->scheme);
@@ -58,9 +58,8 @@ START_TEST(gradients_are_right_with_every_hook)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 2e-7);
 }
-END_TEST
 
-START_TEST(both_paths_say_the_same)
+LOOP_TEST(both_paths_say_the_same, N_CASES)
 {
     const struct hook_case *k = &hook_case[_i];
     double out[2][LOGITS];
@@ -76,10 +75,9 @@ START_TEST(both_paths_say_the_same)
     if (k->fused)
         ck_assert_double_lt(apart(out[0], out[1], LOGITS), 1e-12);
 }
-END_TEST
 
 /* The decoder sees all of the source, none of its padding, and nothing of its own future. */
-START_TEST(a_decoder_sees_its_source_and_its_past)
+TEST(a_decoder_sees_its_source_and_its_past)
 {
     double before[LOGITS], after[LOGITS];
     modelcheck_scheme(&m, "first", &with_encode);
@@ -96,11 +94,10 @@ START_TEST(a_decoder_sees_its_source_and_its_past)
     ck_assert_double_gt(apart(before, after, V), 1e-4);
     ck_assert_double_eq(apart(before + T * V, after + T * V, T * V), 0);
 }
-END_TEST
 
 /* Each side has weights of its own, but for the table of tokens; norms after parts leave none for
  * the end. */
-START_TEST(each_side_has_weights_of_its_own)
+TEST(each_side_has_weights_of_its_own)
 {
     const struct weights *w = &m.model.weights;
     modelcheck_scheme(&m, "first", &with_encode);
@@ -120,9 +117,8 @@ START_TEST(each_side_has_weights_of_its_own)
     ck_assert_ptr_null(weights_find(w, "encoder.norm.weight"));
     ck_assert_ptr_nonnull(weights_find(w, "block.1.norm_cross.weight"));
 }
-END_TEST
 
-START_TEST(a_scheme_for_causal_models_is_refused_for_the_encoder)
+TEST(a_scheme_for_causal_models_is_refused_for_the_encoder)
 {
     const peat_scheme causal = {.size = sizeof(causal), .traits = PEAT_NEEDS_CAUSAL};
     modelcheck_scheme(&m, "causal", &causal);
@@ -132,7 +128,6 @@ START_TEST(a_scheme_for_causal_models_is_refused_for_the_encoder)
         m.err.text);
     ck_assert_ptr_eq(m.positional.failing, &m.positional.scheme[0].part);
 }
-END_TEST
 
 /* ---- across ---- */
 
@@ -174,7 +169,7 @@ static const peat_scheme *const crossing[] = {&turning,       &falling,       &f
                                               &projecting,    &weighing,      &counting};
 enum { N_CROSSING = sizeof(crossing) / sizeof(*crossing) };
 
-START_TEST(a_scheme_acts_across_where_it_is_asked_to)
+LOOP_TEST(a_scheme_acts_across_where_it_is_asked_to, N_CROSSING)
 {
     double out[2][LOGITS];
     for (int asked = 0; asked < 2; asked++) {
@@ -187,7 +182,6 @@ START_TEST(a_scheme_acts_across_where_it_is_asked_to)
     }
     ck_assert_double_gt(apart(out[0], out[1], LOGITS), 1e-4);
 }
-END_TEST
 
 /* In self-attention of either side, and across: 5 queries, 4 keys, each with their own places. */
 static int across_calls, alone_calls;
@@ -212,7 +206,7 @@ static peat_status sees_two_sides(const peat_call *c, peat_node *shared[PEAT_MAX
     return PEAT_OK;
 }
 
-START_TEST(across_each_side_has_its_own_places)
+TEST(across_each_side_has_its_own_places)
 {
     const peat_scheme watch = {.size = sizeof(watch),
                                .needs = PEAT_NEED_TOKENS,
@@ -225,9 +219,8 @@ START_TEST(across_each_side_has_its_own_places)
     modelcheck_loss(&m, false);
     ck_assert_int_eq(across_calls, 1);
 }
-END_TEST
 
-START_TEST(a_scheme_can_act_in_cross_attention_only)
+TEST(a_scheme_can_act_in_cross_attention_only)
 {
     SCHEME(watch, .needs = PEAT_NEED_TOKENS, .traits = PEAT_ACROSS, .prepare = sees_two_sides);
     double none[LOGITS], only[LOGITS], too[LOGITS];
@@ -251,16 +244,14 @@ START_TEST(a_scheme_can_act_in_cross_attention_only)
     ck_assert_ptr_null(weights_find(&m.model.weights, "encoder.position.0.first.w"));
     modelcheck_gradients(&m, 2e-7);
 }
-END_TEST
 
-START_TEST(what_acts_elsewhere_cannot_act_in_cross_attention_only)
+TEST(what_acts_elsewhere_cannot_act_in_cross_attention_only)
 {
     modelcheck_scheme(&m, "first", &falling_whole)->where.across = ACROSS_ONLY;
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_str_eq(m.err.text, "scheme 'first' acts outside attention too: where.across: only is "
                                  "refused");
 }
-END_TEST
 
 /* What the ids add up to from the start: a row alone does not know it. */
 static peat_status own_sums(const peat_call *c, double *pos)
@@ -270,7 +261,7 @@ static peat_status own_sums(const peat_call *c, double *pos)
     return PEAT_OK;
 }
 
-START_TEST(own_positions_of_the_newest_rows_are_those_of_whole_passes)
+TEST(own_positions_of_the_newest_rows_are_those_of_whole_passes)
 {
     SCHEME(sums, .needs = PEAT_NEED_TOKENS, .traits = PEAT_ACROSS | PEAT_STORABLE,
            .setup = setup_heads, .own_positions = own_sums, .bias_rel = bias_rel_log);
@@ -296,28 +287,16 @@ START_TEST(own_positions_of_the_newest_rows_are_those_of_whole_passes)
         arena_reset(&m.step);
     }
 }
-END_TEST
 
-START_TEST(a_scheme_that_says_nothing_across_is_refused_there)
+TEST(a_scheme_that_says_nothing_across_is_refused_there)
 {
     modelcheck_scheme(&m, "first", &with_qkv)->where.across = ACROSS_TOO;
     ck_assert_int_eq(modelcheck_try(&m), PEAT_REFUSED);
     ck_assert_str_eq(m.err.text, "scheme 'first' is not defined across two sequences: where.across "
                                  "is refused");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"seq2seq", set_up, tear_down, .seconds = 120,
-                       .loops = LOOPS({gradients_are_right_with_every_hook, 2 * N_CASES},
-                                      {both_paths_say_the_same, N_CASES},
-                                      {a_scheme_acts_across_where_it_is_asked_to, N_CROSSING})},
-        TESTS(a_decoder_sees_its_source_and_its_past, each_side_has_weights_of_its_own,
-              a_scheme_for_causal_models_is_refused_for_the_encoder,
-              across_each_side_has_its_own_places, a_scheme_can_act_in_cross_attention_only,
-              what_acts_elsewhere_cannot_act_in_cross_attention_only,
-              own_positions_of_the_newest_rows_are_those_of_whole_passes,
-              a_scheme_that_says_nothing_across_is_refused_there));
+    return run_tests((struct tests){"seq2seq", set_up, tear_down, .seconds = 120});
 }

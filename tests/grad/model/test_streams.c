@@ -41,7 +41,7 @@ static void tear_down(void)
     modelcheck_release(&m);
 }
 
-START_TEST(they_are_trained_with_and_without_a_combination)
+TEST(they_are_trained_with_and_without_a_combination)
 {
     modelcheck_scheme(&m, "sine", &with_encode);
     modelcheck_build(&m);
@@ -57,10 +57,9 @@ START_TEST(they_are_trained_with_and_without_a_combination)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* A class token has id 0 and the shift alone. */
-START_TEST(a_class_token_has_them_wherever_it_stands)
+LOOP_TEST(a_class_token_has_them_wherever_it_stands, 3)
 {
     start(PEAT_ENCODER);
     m.config.head = PEAT_HEAD_CLASS;
@@ -72,10 +71,9 @@ START_TEST(a_class_token_has_them_wherever_it_stands)
     modelcheck_build(&m);
     modelcheck_gradients(&m, 1e-7);
 }
-END_TEST
 
 /* Width and names as the combination gets them. */
-START_TEST(they_come_last_by_their_own_names)
+TEST(they_come_last_by_their_own_names)
 {
     modelcheck_scheme(&m, "sine", &with_encode);
     m.config.n_segment = 2;
@@ -91,7 +89,6 @@ START_TEST(they_come_last_by_their_own_names)
     w = weights_find(&m.model.weights, "stream.place.bias");
     ck_assert(w && w->value.rank == 1 && !w->decay);
 }
-END_TEST
 
 static void logits(double *out)
 {
@@ -101,7 +98,7 @@ static void logits(double *out)
 
 /* Tokens, ids and numbers are added at one size: with their tables made equal, one stands for
  * another. */
-START_TEST(they_are_scaled_as_tokens_are)
+TEST(they_are_scaled_as_tokens_are)
 {
     double x[B * T * V], y[B * T * V];
     int32_t token[B * T];
@@ -125,9 +122,8 @@ START_TEST(they_are_scaled_as_tokens_are)
     logits(y);
     ck_assert(fabs(x[0] - y[0]) < 1e-12 && fabs(x[V] - y[V]) > 1e-6);
 }
-END_TEST
 
-START_TEST(a_batch_without_one_is_refused_and_answers_are_decoded_in_full)
+TEST(a_batch_without_one_is_refused_and_answers_are_decoded_in_full)
 {
     struct graph g;
     const char *id;
@@ -139,9 +135,8 @@ START_TEST(a_batch_without_one_is_refused_and_answers_are_decoded_in_full)
     ck_assert_ptr_null(model_forward(&m.model, &g, &m.input, NULL));
     ck_assert_msg(strstr(g.err.text, "takes a stream 'place'"), "%s", g.err.text);
 }
-END_TEST
 
-START_TEST(they_are_counted)
+TEST(they_are_counted)
 {
     struct model_cost with, without;
     modelcheck_build(&m);
@@ -153,14 +148,8 @@ START_TEST(they_are_counted)
     ck_assert_int_eq(with.trainable - without.trainable, 8 * IDS + 8 * NUMBERS + 8);
     ck_assert_int_eq(with.forward_flops - without.forward_flops, 2 * B * T * 8 * NUMBERS);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"streams", set_up, tear_down, .seconds = 60,
-                                   .loops = LOOPS({a_class_token_has_them_wherever_it_stands, 3})},
-                    TESTS(they_are_trained_with_and_without_a_combination,
-                          they_come_last_by_their_own_names, they_are_scaled_as_tokens_are,
-                          a_batch_without_one_is_refused_and_answers_are_decoded_in_full,
-                          they_are_counted));
+    return run_tests((struct tests){"streams", set_up, tear_down, .seconds = 60});
 }

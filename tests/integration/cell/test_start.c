@@ -117,7 +117,7 @@ static void assert_is_file(const char *run, const char *name)
         ck_assert_msg(((const float *)t.data)[i] == element(i), "%s: number %d", name, (int)i);
 }
 
-START_TEST(a_table_by_rows_is_the_file_and_stays_it_when_frozen)
+TEST(a_table_by_rows_is_the_file_and_stays_it_when_frozen)
 {
     put_table("v.f", V);
     put_tensors("v.safetensors", 2,
@@ -143,7 +143,6 @@ START_TEST(a_table_by_rows_is_the_file_and_stays_it_when_frozen)
     assert_is_file("s", "token.weight");
     shell_says(0, "\"started\": \"head.weight from any of v.f\"", "cat e/cells/*/result.json");
 }
-END_TEST
 
 /* ---- files of other programs ---- */
 
@@ -157,7 +156,7 @@ static bool has_numpy(void)
     return has;
 }
 
-START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
+TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
 {
     static const char *const word[] = {"a", "b", "ze bra", "h", "a"};
     struct strbuf text;
@@ -188,9 +187,8 @@ START_TEST(words_are_found_by_their_tokens_and_others_keep_their_draw)
                                            : 10.0 * w + (double)i + 0.25);
         }
 }
-END_TEST
 
-START_TEST(an_array_of_numpys_is_converted)
+TEST(an_array_of_numpys_is_converted)
 {
     if (!has_numpy())
         return;
@@ -200,7 +198,6 @@ START_TEST(an_array_of_numpys_is_converted)
     make_run("a", "'model.embedding={from: v.f, frozen: true}'");
     assert_is_file("a", "token.weight");
 }
-END_TEST
 
 static const struct {
     const char *make, *words, *says;
@@ -227,7 +224,7 @@ static const struct {
      "weights are float16, float32 or float64, not int64"},
 };
 
-START_TEST(what_is_not_converted_is_refused_with_one_line)
+TEST(what_is_not_converted_is_refused_with_one_line)
 {
     if (!has_numpy())
         return;
@@ -243,11 +240,10 @@ START_TEST(what_is_not_converted_is_refused_with_one_line)
         shell_expect(0, "test ! -e f");
     }
 }
-END_TEST
 
 /* ---- cells ---- */
 
-START_TEST(a_cell_is_started_from_by_its_names)
+TEST(a_cell_is_started_from_by_its_names)
 {
     make_run("first", "train.steps=20");
     make_run("again", "'model.start={from: first, cell: learned.sum.s0}' train.lr=1e-30");
@@ -265,9 +261,8 @@ START_TEST(a_cell_is_started_from_by_its_names)
     }
     shell_expect(0, "peat diagnose again 0 && peat inspect again learned.sum.s0 || true");
 }
-END_TEST
 
-START_TEST(a_position_table_is_transplanted_into_another_schemes)
+TEST(a_position_table_is_transplanted_into_another_schemes)
 {
     make_run("first", "train.steps=20");
     make_run("bipe",
@@ -283,9 +278,8 @@ START_TEST(a_position_table_is_transplanted_into_another_schemes)
                "position.0.learned.table, to: position.0.bipe.table}'");
     assert_printed("command line:2: tensor 'position.0.learned.table' of '");
 }
-END_TEST
 
-START_TEST(every_seed_starts_from_the_cell_of_its_seed)
+TEST(every_seed_starts_from_the_cell_of_its_seed)
 {
     make_run("first", "train.steps=5 seeds=3");
     make_run("next", "'model.start={from: first, cell: \"learned.sum.s{seed}\"}' "
@@ -303,9 +297,8 @@ START_TEST(every_seed_starts_from_the_cell_of_its_seed)
     make_run("first", "train.steps=5 seeds=3");
     shell_expect(0, "peat run next");
 }
-END_TEST
 
-START_TEST(every_seed_starts_from_the_file_of_its_seed)
+TEST(every_seed_starts_from_the_file_of_its_seed)
 {
     make_run("first", "train.steps=5 seeds=2");
     shell_expect(0, "mkdir d; for s in 0 1; do peat export first learned.sum.s$s -o d/s$s.f || "
@@ -316,7 +309,6 @@ START_TEST(every_seed_starts_from_the_file_of_its_seed)
                  "bpb > $r.csv; done; cmp first.csv next.csv; sort -u first.csv | wc -l | grep -q "
                  "2; peat verify next");
 }
-END_TEST
 
 /* ---- a sum from a concatenation ---- */
 
@@ -336,7 +328,7 @@ static const struct {
     {"concat_split", "'task={plugin: text, path: data, unit: characters}' model.n_layer=2"},
 };
 
-START_TEST(a_sum_started_from_a_concatenation_computes_the_same)
+LOOP_TEST(a_sum_started_from_a_concatenation_computes_the_same, sizeof(concats) / sizeof(*concats))
 {
     const char *words = concats[_i].words;
     shell_expect(0,
@@ -357,7 +349,6 @@ START_TEST(a_sum_started_from_a_concatenation_computes_the_same)
     ck_assert_double_lt(fabs(tensor_get(&token, D - 1)), 1e-20);
     shell_says(0, "parameters from sum.safetensors", "cat sum/cells/*/result.json");
 }
-END_TEST
 
 static const struct {
     const char *words, *says;
@@ -367,26 +358,24 @@ static const struct {
      "the tables end at 12 of 16 dimensions"},
 };
 
-START_TEST(what_the_script_cannot_fill_up_is_refused)
+LOOP_TEST(what_the_script_cannot_fill_up_is_refused, sizeof(unlike) / sizeof(*unlike))
 {
     shell_expect(0, "peat run x.yaml -q -o first %s && peat export first 0 -o f", unlike[_i].words);
     shell_says(1, unlike[_i].says, SUM_OF_CONCAT " f sum.safetensors");
     shell_expect(0, "test ! -e sum.safetensors");
 }
-END_TEST
 
-START_TEST(the_setting_that_was_removed_names_the_script)
+TEST(the_setting_that_was_removed_names_the_script)
 {
     make_run("first", "position.combine=concat_split");
     shell_says(2, "as: sum_of_concat was removed: experiments/how-the-sum-is-read/sum_of_concat.py",
                "peat plan x.yaml "
                "'model.start={from: first, cell: learned.concat_split.s0, as: sum_of_concat}'");
 }
-END_TEST
 
 /* ---- identity ---- */
 
-START_TEST(the_bytes_and_not_the_path_make_the_cell)
+TEST(the_bytes_and_not_the_path_make_the_cell)
 {
     put_table("v.f", V);
     shell_expect(0, "cp v.f w.f; peat plan x.yaml --ids > drawn; "
@@ -402,9 +391,8 @@ START_TEST(the_bytes_and_not_the_path_make_the_cell)
                     "cmp first.ids moved.ids");
     shell_expect(0, "peat plan x.yaml --json > plain; ! grep -e '\"start\"' -e embedding plain");
 }
-END_TEST
 
-START_TEST(a_grid_varies_file_cell_and_frozen)
+TEST(a_grid_varies_file_cell_and_frozen)
 {
     put_table("v.f", V);
     put_table("w.f", V);
@@ -431,9 +419,8 @@ START_TEST(a_grid_varies_file_cell_and_frozen)
     shell_says(2, "'model.start.cell' cannot be set: 'model.start' is a list here",
                "peat plan x.yaml 'model.start=[{from: v.f}]' model.start.cell=3");
 }
-END_TEST
 
-START_TEST(what_changes_between_plan_and_cell_ends_the_cell_with_one_line)
+TEST(what_changes_between_plan_and_cell_ends_the_cell_with_one_line)
 {
     put_table("v.f", V);
     shell_expect(0, "peat plan x.yaml -o a --write model.embedding=v.f; "
@@ -446,9 +433,8 @@ START_TEST(what_changes_between_plan_and_cell_ends_the_cell_with_one_line)
     assert_printed("first");
     shell_expect(0, "test ! -e b/cells/*/result.json");
 }
-END_TEST
 
-START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
+TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
 {
     put_table("v.f", V);
     make_run("first", "");
@@ -471,9 +457,8 @@ START_TEST(what_was_read_is_kept_and_a_run_is_made_again_elsewhere)
     shell_expect(0, "printf x | dd of=v.f bs=1 seek=1000 conv=notrunc 2>&1");
     shell_says(1, "v.f' differs from the file that it was made with", "peat verify kept");
 }
-END_TEST
 
-START_TEST(what_started_from_something_gone_is_not_comparable)
+TEST(what_started_from_something_gone_is_not_comparable)
 {
     make_run("first", "");
     shell_expect(0, "sed 's/n_head: 2/&, start: {from: first, cell: learned.sum.s0}/' x.yaml > "
@@ -481,23 +466,19 @@ START_TEST(what_started_from_something_gone_is_not_comparable)
     shell_says(1, "not comparable: it starts from '", "peat verify kept --retrain 1");
     assert_printed("first', which is not here");
 }
-END_TEST
 
-START_TEST(an_interrupted_cell_ends_with_the_same_bits)
+TEST(an_interrupted_cell_ends_with_the_same_bits)
 {
 #define LONG "'model.embedding={from: v.f, frozen: true}' train.steps=2000"
     put_table("v.f", V);
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(0, "peat run x.yaml -o cut " LONG " & pid=$!; "
-                    "for i in $(seq 3000); do ls cut/cells/*/ckpt/step-* >/dev/null 2>&1 && break; "
-                    "sleep 0.02; done; kill -TERM $pid; wait $pid; [ $? = 130 ]");
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
     shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_expect(0, "cmp whole/cells/*/ckpt/*/model.safetensors "
                     "cut/cells/*/ckpt/*/model.safetensors");
 }
-END_TEST
 
 /* ---- mistakes ---- */
 
@@ -550,7 +531,7 @@ static const struct {
     {"", "start: {from: v.safetensors, tensor: t}", "with 'tensor', 'to' must name one parameter"},
 };
 
-START_TEST(mistakes_are_one_line_before_training)
+LOOP_TEST(mistakes_are_one_line_before_training, sizeof(mistakes) / sizeof(*mistakes))
 {
     put_table("v.f", V);
     put_table("small.f", 3);
@@ -570,18 +551,16 @@ START_TEST(mistakes_are_one_line_before_training)
     ck_assert_ptr_eq(strchr(shell.printed.text, '\n'), strrchr(shell.printed.text, '\n'));
     shell_expect(0, "test ! -e runs");
 }
-END_TEST
 
-START_TEST(a_model_of_patches_has_no_table_of_tokens)
+TEST(a_model_of_patches_has_no_table_of_tokens)
 {
     put_table("w.f", V);
     shell_says(2, "no parameter of the model is called 'token.weight'",
                "peat plan x.yaml 'task={plugin: images}' model.input=patches model.arch=encoder "
                "model.head=class model.embedding=w.f eval.lengths=auto train.seq_len=64");
 }
-END_TEST
 
-START_TEST(rows_of_another_shape_are_left_out_of_a_grid)
+TEST(rows_of_another_shape_are_left_out_of_a_grid)
 {
     put_table("v.f", V);
     shell_expect(0, "printf 'matrix:\\n  position.combine: [sum, concat_split]\\n' >> x.yaml");
@@ -589,32 +568,9 @@ START_TEST(rows_of_another_shape_are_left_out_of_a_grid)
                "peat plan x.yaml model.embedding=v.f");
     assert_printed("has shape [256, 16], and 'token.weight' of the model has [256, 12]");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"start", open_experiment, close_experiment, .seconds = 240,
-                       .needs = "timeout mkfifo gzip python3 PEAT_SOURCE",
-                       .loops = LOOPS({mistakes_are_one_line_before_training,
-                                       (int)(sizeof(mistakes) / sizeof(*mistakes))},
-                                      {a_sum_started_from_a_concatenation_computes_the_same,
-                                       (int)(sizeof(concats) / sizeof(*concats))},
-                                      {what_the_script_cannot_fill_up_is_refused,
-                                       (int)(sizeof(unlike) / sizeof(*unlike))})},
-        TESTS(a_table_by_rows_is_the_file_and_stays_it_when_frozen,
-              words_are_found_by_their_tokens_and_others_keep_their_draw,
-              an_array_of_numpys_is_converted, what_is_not_converted_is_refused_with_one_line,
-              a_cell_is_started_from_by_its_names,
-              a_position_table_is_transplanted_into_another_schemes,
-              every_seed_starts_from_the_cell_of_its_seed,
-              every_seed_starts_from_the_file_of_its_seed,
-              the_setting_that_was_removed_names_the_script,
-              the_bytes_and_not_the_path_make_the_cell, a_grid_varies_file_cell_and_frozen,
-              what_changes_between_plan_and_cell_ends_the_cell_with_one_line,
-              what_was_read_is_kept_and_a_run_is_made_again_elsewhere,
-              what_started_from_something_gone_is_not_comparable,
-              an_interrupted_cell_ends_with_the_same_bits,
-              a_model_of_patches_has_no_table_of_tokens,
-              rows_of_another_shape_are_left_out_of_a_grid));
+    return run_tests((struct tests){"start", open_experiment, close_experiment, .seconds = 240,
+                                    .needs = "timeout mkfifo gzip python3 PEAT_SOURCE"});
 }

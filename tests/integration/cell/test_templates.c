@@ -30,14 +30,7 @@ static void open_guide(void)
                  compile);
 }
 
-START_TEST(plugins_of_the_guide_compile_without_warnings_and_load)
-{
-    shell_says(0, "wave: sines of falling frequency",
-               "for f in *.so; do peat plugins info ./$f || exit 1; done");
-}
-END_TEST
-
-START_TEST(the_tests_of_the_guide_compile)
+TEST(the_tests_of_the_guide_compile)
 {
     write_blocks("docs/plugin-guide.md");
     shell_expect(0,
@@ -46,26 +39,6 @@ START_TEST(the_tests_of_the_guide_compile)
                  compile);
     shell_expect(0, "%s test_bell.c -o test_bell -lm && ./test_bell", compile);
 }
-END_TEST
-
-START_TEST(plugins_of_the_guide_train_together)
-{
-    shell_expect(0, "peat validate first.yaml");
-    shell_expect(
-        0, "peat run first.yaml -q seeds=1 train.steps=2 train.batch=2 report.metric=accuracy "
-           "report.baseline=null task=./delay.so position.combine=./mix.so "
-           "'position.scheme=[./wave.so, ./bell.so, [./fall.so, ./near.so, ./bell.so]]'");
-    shell_says(0, "3 done", "peat status runs/first");
-}
-END_TEST
-
-START_TEST(experiments_of_the_guide_are_valid)
-{
-    ck_assert_int_ge(write_blocks("docs/guide.md"), 1);
-    shell_expect(0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
-    shell_expect(0, "for f in *.yaml; do peat validate $f || exit 1; done");
-}
-END_TEST
 
 /* ---- the guide's tables ---- */
 
@@ -82,7 +55,7 @@ static void assert_lists(const char *guide, const peat_param *row)
     }
 }
 
-START_TEST(the_guide_lists_every_setting_with_its_meaning)
+TEST(the_guide_lists_every_setting_with_its_meaning)
 {
     char *path = path_join(getenv("PEAT_SOURCE"), "docs/guide.md"), *guide;
     size_t n;
@@ -99,7 +72,6 @@ START_TEST(the_guide_lists_every_setting_with_its_meaning)
     free(guide);
     free(path);
 }
-END_TEST
 
 /* ---- gradients ---- */
 
@@ -145,16 +117,6 @@ static void assert_gradients(const char *scheme, const char *combine)
     modelcheck_release(&m);
 }
 
-START_TEST(gradients_of_the_plugins_of_the_guide_agree_in_a_model)
-{
-    assert_gradients("wave", NULL);
-    assert_gradients("fall", NULL);
-    assert_gradients("near", NULL);
-    assert_gradients("bell", NULL);
-    assert_gradients("bell", "mix");
-}
-END_TEST
-
 /* ---- templates ---- */
 
 static const char *const kinds[] = {"scheme", "combine", "task"};
@@ -167,41 +129,6 @@ static void open_templates(void)
     shell_expect(0, "cp -r \"$PEAT_SOURCE\"/plugins/template/* . && mkdir home");
 }
 
-START_TEST(a_template_builds_and_installs_with_cmake)
-{
-    const char *kind = kinds[_i];
-    shell_expect(0,
-                 "cd %s && cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" "
-                 "-DCMAKE_C_FLAGS=-Werror && cmake --build build && cmake --install build",
-                 kind);
-    shell_says(0, "/prefix/", "prefix/bin/peat plugins info %s/my_%s", kind, kind);
-}
-END_TEST
-
-START_TEST(a_template_builds_and_installs_with_make)
-{
-    const char *kind = kinds[_i];
-    shell_expect(0,
-                 "export HOME=\"$PWD/home\"; "
-                 "peat=$PWD/prefix/bin/peat; cd %s && "
-                 "CFLAGS='-O2 -Werror' make PEAT=\"$peat\" install && make clean",
-                 kind);
-    shell_says(0, "/home/.local/lib/peat/", "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s",
-               kind);
-}
-END_TEST
-
-START_TEST(a_template_can_be_renamed)
-{
-    const char *kind = kinds[_i];
-    shell_expect(0,
-                 "peat=$PWD/prefix/bin/peat; cd %s && "
-                 "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PEAT=\"$peat\"",
-                 kind, kind, kind);
-    shell_says(0, "id       ramp\n", "prefix/bin/peat plugins info %s/ramp.so", kind);
-}
-END_TEST
-
 /* Compiled straight from the tree, as the guide's are. */
 static void open_built_templates(void)
 {
@@ -212,7 +139,77 @@ static void open_built_templates(void)
                  compile);
 }
 
-START_TEST(templates_train_together)
+GROUP(guide)
+
+TEST(plugins_of_the_guide_compile_without_warnings_and_load)
+{
+    shell_says(0, "wave: sines of falling frequency",
+               "for f in *.so; do peat plugins info ./$f || exit 1; done");
+}
+
+TEST(plugins_of_the_guide_train_together)
+{
+    shell_expect(0, "peat validate first.yaml");
+    shell_expect(
+        0, "peat run first.yaml -q seeds=1 train.steps=2 train.batch=2 report.metric=accuracy "
+           "report.baseline=null task=./delay.so position.combine=./mix.so "
+           "'position.scheme=[./wave.so, ./bell.so, [./fall.so, ./near.so, ./bell.so]]'");
+    shell_says(0, "3 done", "peat status runs/first");
+}
+
+TEST(experiments_of_the_guide_are_valid)
+{
+    ck_assert_int_ge(write_blocks("docs/guide.md"), 1);
+    shell_expect(0, "for i in $(seq 2000); do echo a line of text; done >corpus.txt");
+    shell_expect(0, "for f in *.yaml; do peat validate $f || exit 1; done");
+}
+
+TEST(gradients_of_the_plugins_of_the_guide_agree_in_a_model)
+{
+    assert_gradients("wave", NULL);
+    assert_gradients("fall", NULL);
+    assert_gradients("near", NULL);
+    assert_gradients("bell", NULL);
+    assert_gradients("bell", "mix");
+}
+
+GROUP(folders)
+
+LOOP_TEST(a_template_builds_and_installs_with_cmake, 3)
+{
+    const char *kind = kinds[_i];
+    shell_expect(0,
+                 "cd %s && cmake -S . -B build -DCMAKE_PREFIX_PATH=\"$PWD/../prefix\" "
+                 "-DCMAKE_C_FLAGS=-Werror && cmake --build build && cmake --install build",
+                 kind);
+    shell_says(0, "/prefix/", "prefix/bin/peat plugins info %s/my_%s", kind, kind);
+}
+
+LOOP_TEST(a_template_builds_and_installs_with_make, 3)
+{
+    const char *kind = kinds[_i];
+    shell_expect(0,
+                 "export HOME=\"$PWD/home\"; "
+                 "peat=$PWD/prefix/bin/peat; cd %s && "
+                 "CFLAGS='-O2 -Werror' make PEAT=\"$peat\" install && make clean",
+                 kind);
+    shell_says(0, "/home/.local/lib/peat/", "HOME=\"$PWD/home\" prefix/bin/peat plugins info my_%s",
+               kind);
+}
+
+LOOP_TEST(a_template_can_be_renamed, 3)
+{
+    const char *kind = kinds[_i];
+    shell_expect(0,
+                 "peat=$PWD/prefix/bin/peat; cd %s && "
+                 "sed -i s/my_%s/ramp/g * && mv my_%s.c ramp.c && make PEAT=\"$peat\"",
+                 kind, kind, kind);
+    shell_says(0, "id       ramp\n", "prefix/bin/peat plugins info %s/ramp.so", kind);
+}
+
+GROUP(built)
+
+TEST(templates_train_together)
 {
     shell_write("exp.yaml", "version: 1\n"
                             "name: exp\n"
@@ -224,32 +221,24 @@ START_TEST(templates_train_together)
                             "  eval: {lengths: [8, 100]}\n");
     shell_says(0, "accuracy", "peat run exp.yaml");
 }
-END_TEST
 
-START_TEST(gradients_of_the_templates_agree_in_a_model)
+TEST(gradients_of_the_templates_agree_in_a_model)
 {
     assert_gradients("my_scheme", "my_combine");
 }
-END_TEST
 
 int main(void)
 {
-    struct tests common = {"templates", shell_open, shell_close, .seconds = 120,
-                           .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config"};
-    struct tests guide = common, folders = common, built = common;
-    guide.open = open_guide;
-    folders.open = open_templates;
-    folders.loops =
-        LOOPS({a_template_builds_and_installs_with_cmake, 3},
-              {a_template_builds_and_installs_with_make, 3}, {a_template_can_be_renamed, 3});
-    built.open = open_built_templates;
-    return run_list(common, TESTS(the_tests_of_the_guide_compile,
-                                  the_guide_lists_every_setting_with_its_meaning)) |
-           run_list(guide,
-                    TESTS(plugins_of_the_guide_compile_without_warnings_and_load,
-                          plugins_of_the_guide_train_together, experiments_of_the_guide_are_valid,
-                          gradients_of_the_plugins_of_the_guide_agree_in_a_model)) |
-           run_list(folders, TESTS(NULL)) |
-           run_list(built,
-                    TESTS(templates_train_together, gradients_of_the_templates_agree_in_a_model));
+    struct tests tests = {"templates", shell_open, shell_close, .seconds = 120,
+                          .needs = "PEAT_SOURCE PEAT_BUILD PEAT cc cmake make pkg-config"};
+    int end = run_tests(tests);
+    tests.open = open_guide;
+    tests.group = "guide";
+    end |= run_tests(tests);
+    tests.open = open_templates;
+    tests.group = "folders";
+    end |= run_tests(tests);
+    tests.open = open_built_templates;
+    tests.group = "built";
+    return end | run_tests(tests);
 }

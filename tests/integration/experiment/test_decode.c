@@ -207,7 +207,7 @@ static bool assert_same_all_ways(const struct plan_cell *cell)
     return storable;
 }
 
-START_TEST(every_scheme_answers_the_same_all_ways)
+LOOP_TEST(every_scheme_answers_the_same_all_ways, 2)
 {
     static const char *const block[] = {"position.combine=sum", "model.block=llama",
                                         "model.qk_norm=rms", NULL};
@@ -218,9 +218,8 @@ START_TEST(every_scheme_answers_the_same_all_ways)
         stored += assert_same_all_ways(&plan.cell[i]);
     ck_assert_int_ge(stored, 36);
 }
-END_TEST
 
-START_TEST(every_combination_answers_the_same_all_ways)
+TEST(every_combination_answers_the_same_all_ways)
 {
     static const char *const combine[] = {
         "concat_project", "concat_split", "concat_wide",         "film",
@@ -232,9 +231,8 @@ START_TEST(every_combination_answers_the_same_all_ways)
         ck_assert(assert_same_all_ways(&plan.cell[0]));
     }
 }
-END_TEST
 
-START_TEST(every_mixer_answers_the_same_all_ways)
+TEST(every_mixer_answers_the_same_all_ways)
 {
     static const char *const mixers[] = {"conv", "rnn"}, *const schemes[] = {"none", "learned"};
     for (int i = 0; i < 4; i++) {
@@ -243,9 +241,8 @@ START_TEST(every_mixer_answers_the_same_all_ways)
         ck_assert(assert_same_all_ways(&plan.cell[0]));
     }
 }
-END_TEST
 
-START_TEST(a_trained_model_answers_the_same_all_ways)
+TEST(a_trained_model_answers_the_same_all_ways)
 {
     static const char *const scheme[] = {"rotary", "t5_bias", "token_shift", "forgetting"};
     for (size_t k = 0; k < sizeof(scheme) / sizeof(*scheme); k++) {
@@ -258,7 +255,6 @@ START_TEST(a_trained_model_answers_the_same_all_ways)
         trainer_release(&t);
     }
 }
-END_TEST
 
 /* ---- settings ---- */
 
@@ -277,18 +273,17 @@ static const struct {
     {{"position.scheme=[learned,rotary,kerple,cope,forgetting]"}, 3},
 };
 
-START_TEST(every_setting_answers_the_same_all_ways)
+LOOP_TEST(every_setting_answers_the_same_all_ways, sizeof(settings) / sizeof(*settings))
 {
     team.threads = settings[_i].threads;
     make_plan_of(settings[_i].setting);
     for (int i = 0; i < plan.n; i++)
         ck_assert_msg(assert_same_all_ways(&plan.cell[i]), "%s is not stored", plan.cell[i].label);
 }
-END_TEST
 
 /* ---- two sequences ---- */
 
-START_TEST(a_source_is_read_once_and_answers_are_the_same)
+TEST(a_source_is_read_once_and_answers_are_the_same)
 {
     make_plan_of((const char *const[]){
         "position.combine=sum", "model.arch=seq2seq",
@@ -303,7 +298,6 @@ START_TEST(a_source_is_read_once_and_answers_are_the_same)
     for (int i = 0; i < plan.n; i++)
         ck_assert_msg(assert_same_all_ways(&plan.cell[i]), "%s is not stored", plan.cell[i].label);
 }
-END_TEST
 
 /* ---- what depends on the length ---- */
 
@@ -347,7 +341,7 @@ static int list_by_length(struct strbuf *all)
 
 /* Sequences longer than those of training, whose places, rows and frequencies change with their
  * length: by one token more, too. */
-START_TEST(a_row_is_as_long_for_its_answer_as_for_its_loss)
+LOOP_TEST(a_row_is_as_long_for_its_answer_as_for_its_loss, 2)
 {
     static const char *const arch[] = {"model.arch=decoder", "model.arch=seq2seq"};
     char scheme[1024], length[32];
@@ -363,10 +357,9 @@ START_TEST(a_row_is_as_long_for_its_answer_as_for_its_loss)
     for (int i = 0; i < plan.n; i++)
         assert_same_all_ways(&plan.cell[i]);
 }
-END_TEST
 
 /* A pass over one row costs no more than what depends on it: sources are projected once. */
-START_TEST(the_source_is_projected_once)
+TEST(the_source_is_projected_once)
 {
     struct stored stored;
     struct batch batch;
@@ -393,11 +386,10 @@ START_TEST(the_source_is_projected_once)
     ck_assert_int_eq(flops[2] - flops[1], pair);
     trainer_release(&t);
 }
-END_TEST
 
 /* ---- bf16 ---- */
 
-START_TEST(products_in_bf16_answer_the_same_all_ways)
+TEST(products_in_bf16_answer_the_same_all_ways)
 {
     make_plan("sum", "none,rotary,t5_bias");
     for (int i = 0; i < plan.n; i++) {
@@ -414,10 +406,9 @@ START_TEST(products_in_bf16_answer_the_same_all_ways)
         trainer_release(&t);
     }
 }
-END_TEST
 
 /* All logits are 0: rounding would decide, so whole passes do. */
-START_TEST(ties_are_decided_by_whole_passes)
+TEST(ties_are_decided_by_whole_passes)
 {
     make_plan("sum", "rotary");
     struct trainer t = open_trainer(&plan.cell[0]);
@@ -426,10 +417,9 @@ START_TEST(ties_are_decided_by_whole_passes)
     ck_assert_int_eq(compare(&t, "a model without a head"), 0);
     trainer_release(&t);
 }
-END_TEST
 
 /* By what it says, never by its name. */
-START_TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full)
+TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full)
 {
     const char *id;
     make_plan("sum", "sinusoidal");
@@ -450,20 +440,9 @@ START_TEST(a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full
     assert_same(&t, &batch.b, decode_greedy, plain, "decoding in full");
     trainer_release(&t);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"decode", set_up, tear_down, 300,
-                       .loops = LOOPS({every_setting_answers_the_same_all_ways,
-                                       (int)(sizeof(settings) / sizeof(*settings))},
-                                      {every_scheme_answers_the_same_all_ways, 2},
-                                      {a_row_is_as_long_for_its_answer_as_for_its_loss, 2}),
-                       .needs = "PEAT_SOURCE PEAT_BUILD"},
-        TESTS(a_source_is_read_once_and_answers_are_the_same, the_source_is_projected_once,
-              products_in_bf16_answer_the_same_all_ways,
-              every_combination_answers_the_same_all_ways, every_mixer_answers_the_same_all_ways,
-              a_trained_model_answers_the_same_all_ways, ties_are_decided_by_whole_passes,
-              a_scheme_that_does_not_say_that_rows_can_be_stored_is_decoded_in_full));
+    return run_tests(
+        (struct tests){"decode", set_up, tear_down, 300, .needs = "PEAT_SOURCE PEAT_BUILD"});
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans made with the real plugins: rows, costs, identities, matching and baselines. */
 #include "experiment/plan.h"
-
-#include <sys/wait.h>
-
+#include "support/shell.h"
 #include "support/support.h"
 
 #define HEAD "version: 1\nname: t\n"
@@ -13,7 +11,6 @@
     "  model: {d_model: 32, n_layer: 2, n_head: 2}\n"                                              \
     "  train: {steps: 20, batch: 4, seq_len: 32}\n"
 
-static char work[64];
 static struct arena arena;
 static struct error error;
 
@@ -24,16 +21,9 @@ struct made {
     struct plan plan;
 };
 
-static const char *need(const char *name)
-{
-    const char *value = getenv(name);
-    ck_assert_msg(value, "%s is not set", name);
-    return value;
-}
-
 static void set_up(void)
 {
-    new_folder(work, sizeof(work));
+    shell_open();
     arena_init(&arena, "test", 1 << 18);
     error = (struct error){0};
     use_built_plugins();
@@ -42,21 +32,15 @@ static void set_up(void)
 static void tear_down(void)
 {
     arena_release(&arena);
-    ck_assert_int_eq(dir_remove(work, NULL), PEAT_OK);
-}
-
-static const char *write_file(const char *name, const char *text)
-{
-    const char *path = arena_printf(&arena, "%s/%s", work, name);
-    ck_assert_int_eq(file_write(path, text, strlen(text), &error), PEAT_OK);
-    return path;
+    shell_close();
 }
 
 static struct made *make_with(const char *text, int n, const char *const *word)
 {
     struct made *m = ARENA_NEW(&arena, struct made);
-    const char *path = write_file("exp.yaml", text);
+    const char *path = arena_printf(&arena, "%s/exp.yaml", shell.dir);
     char *words[4];
+    shell_write("exp.yaml", text);
     for (int i = 0; i < n; i++)
         words[i] = arena_strdup(&arena, word[i]);
     peat_status status = experiment_load(&m->experiment, &arena, path, n, words, NULL, &error);
@@ -91,7 +75,7 @@ static const char *only_hash(const char *text)
 
 /* ---- rows ---- */
 
-START_TEST(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with)
+TEST(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with)
 {
     const struct plan *p = make(HEAD COPY "matrix:\n"
                                           "  position.scheme: [none, sinusoidal, rotary]\n"
@@ -108,9 +92,8 @@ START_TEST(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with)
     ck_assert_str_eq(p->dropped->item[1]->text,
                      "rotary x concat_split, gate_scalar: nothing to merge");
 }
-END_TEST
 
-START_TEST(a_parameter_of_the_combine_repeats_nothing_either)
+TEST(a_parameter_of_the_combine_repeats_nothing_either)
 {
     const struct plan *p = make(HEAD COPY "  position: {combine: concat_split}\n"
                                           "matrix:\n"
@@ -122,10 +105,9 @@ START_TEST(a_parameter_of_the_combine_repeats_nothing_either)
     ck_assert_str_eq(p->cell[2].label, "sinusoidal.concat_split-d_pos=8.s0");
     ck_assert_str_eq(p->cell[2].name, "sinusoidal.concat_split-d_pos=8.8.s0");
 }
-END_TEST
 
 /* Directories and registrations keep the whole names. */
-START_TEST(a_label_says_once_what_a_labelled_axis_sets)
+TEST(a_label_says_once_what_a_labelled_axis_sets)
 {
     const struct plan *p = make(
         HEAD COPY "matrix:\n"
@@ -140,18 +122,16 @@ START_TEST(a_label_says_once_what_a_labelled_axis_sets)
                        "  arm: {sum: {position.combine: sum}}\n");
     ck_assert_str_eq(p->cell[1].label, "alibi.sum.s0");
 }
-END_TEST
 
-START_TEST(sum_is_accepted_with_any_scheme)
+TEST(sum_is_accepted_with_any_scheme)
 {
     const struct plan *p = make(HEAD COPY "  position: {scheme: alibi, combine: sum}\n");
     ck_assert_int_eq(p->n, 1);
     ck_assert_str_eq(p->cell[0].label, "alibi.-.s0");
     ck_assert_int_eq(p->dropped->n, 0);
 }
-END_TEST
 
-START_TEST(cells_are_seed_major_and_seeds_share_all_but_their_identity)
+TEST(cells_are_seed_major_and_seeds_share_all_but_their_identity)
 {
     const struct plan *p = make(HEAD COPY "matrix: {position.scheme: [none, learned]}\n"
                                           "seeds: [7, 5]\n");
@@ -165,19 +145,17 @@ START_TEST(cells_are_seed_major_and_seeds_share_all_but_their_identity)
     const char *id = arena_printf(&arena, "learned.sum.s5-%.8s", p->cell[3].config.hash);
     ck_assert_str_eq(p->cell[3].id, id);
 }
-END_TEST
 
-START_TEST(a_seed_of_a_grid_is_the_cell_of_that_seed_alone)
+TEST(a_seed_of_a_grid_is_the_cell_of_that_seed_alone)
 {
     const struct plan *both = make(HEAD COPY "seeds: [0, 5]\n");
     const struct plan *one = make(HEAD COPY "seeds: [5]\n");
     ck_assert_str_eq(both->cell[1].id, one->cell[0].id);
 }
-END_TEST
 
 /* ---- costs ---- */
 
-START_TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
+TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
 {
     const struct plan *p = make(HEAD COPY "matrix: {position.scheme: [none, "
                                           "{plugin: learned, max_len: 100}, sinusoidal]}\n");
@@ -189,9 +167,8 @@ START_TEST(a_learned_table_is_what_a_cell_has_more_than_without_position)
     ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "learned"));
     ck_assert_double_gt(p->cell[1].q[Q_ACTIVATION_BYTES], 0);
 }
-END_TEST
 
-START_TEST(the_injection_says_where_a_scheme_acts_across)
+TEST(the_injection_says_where_a_scheme_acts_across)
 {
     const struct plan *p =
         make(HEAD "defaults: {task: {plugin: copy}, model: {arch: seq2seq, n_layer: 1}}\n"
@@ -201,21 +178,19 @@ START_TEST(the_injection_says_where_a_scheme_acts_across)
     ck_assert_ptr_nonnull(strstr(p->cell[1].injection, "; across two sequences too"));
     ck_assert_ptr_nonnull(strstr(p->cell[2].injection, "; across two sequences only"));
 }
-END_TEST
 
 /* Per token and layer 2 * 12 d^2 in matrices and 4 T d in attention, forward; 2 d V for the head;
  * training is three times that. Norms and the like add little. */
-START_TEST(flops_follow_the_usual_count)
+TEST(flops_follow_the_usual_count)
 {
     const struct plan *p = make(HEAD COPY);
     double d = 32, L = 2, T = 32, V = 13, usual = 3 * (L * (24 * d * d + 4 * T * d) + 2 * d * V);
     ck_assert_double_ge(p->cell[0].q[Q_FLOPS_PER_TOKEN], usual);
     ck_assert_double_le(p->cell[0].q[Q_FLOPS_PER_TOKEN], 1.2 * usual);
 }
-END_TEST
 
 /* 64 sequences of 6 symbols are fed 14 tokens each, of which 7 are generated. */
-START_TEST(evaluation_and_generation_are_counted)
+TEST(evaluation_and_generation_are_counted)
 {
     const char *words[] = {"eval.lengths=[6]", "eval.tokens=448", "eval.every=10"};
     const struct plan_cell *once = make_with(HEAD COPY, 2, words)->plan.cell;
@@ -237,11 +212,10 @@ START_TEST(evaluation_and_generation_are_counted)
     ck_assert_double_gt(plan_work(twice, 0), plan_work(once, 0));
     ck_assert_double_gt(plan_work(once, 0), plan_training_work(once, 0));
 }
-END_TEST
 
 /* The composed path keeps tensors of all pairs: at these sizes a step of cope takes more than twice
  * as long as one of none, with 7 % more FLOPs (docs/performance.md). */
-START_TEST(activations_take_time_beside_their_flops)
+TEST(activations_take_time_beside_their_flops)
 {
     const struct plan *p = make(HEAD "defaults:\n"
                                      "  task: copy\n"
@@ -257,58 +231,40 @@ START_TEST(activations_take_time_beside_their_flops)
     ck_assert_double_gt(plan_training_work(none, 0), plan_training(none, 0));
     ck_assert_double_gt(plan_work(none, 0), plan_training_work(none, 0));
 }
-END_TEST
 
-START_TEST(the_command_says_what_evaluation_costs_and_trains_nothing)
+TEST(the_command_says_what_evaluation_costs_and_trains_nothing)
 {
-    const char *path = write_file("exp.yaml", HEAD COPY);
-    const char *command = arena_printf(
-        &arena,
-        "'%s' plan '%s' | grep -q 'FLOP of training, .*FLOP of evaluation, at most .*FLOP of "
-        "generation$'",
-        need("PEAT"), path);
-    ck_assert_int_eq(system(command), 0);
+    shell_write("exp.yaml", HEAD COPY);
+    shell_expect(0, "peat plan exp.yaml | grep -q 'FLOP of training, .*FLOP of evaluation, at most "
+                    ".*FLOP of generation$'");
 }
-END_TEST
 
 /* Two schemes are two kinds, whatever their rates, seeds and lengths. */
-START_TEST(the_command_measures_each_kind_of_cell)
+TEST(the_command_measures_each_kind_of_cell)
 {
-    const char *path = write_file("exp.yaml", HEAD COPY "matrix:\n"
-                                                        "  position.scheme: [none, learned]\n"
-                                                        "  train.lr: [1e-3, 2e-3]\n"
-                                                        "  train.steps: [20, 40]\n"
-                                                        "seeds: 3\n");
-    char folder[PATH_MAX];
-    new_folder(folder, sizeof(folder));
-    const char *command =
-        arena_printf(&arena,
-                     "cd '%s' && TMPDIR='%s' '%s' plan '%s' --measure >%s.out 2>%s.err && "
-                     "grep -q '; about .* here, from 12 steps and an evaluation of 2 kinds of "
-                     "cell$' %s.out && grep -q '(2 of 2 kinds of cell)$' %s.err && "
-                     "test -z \"$(ls)\"",
-                     folder, folder, need("PEAT"), path, folder, folder, folder, folder);
-    ck_assert_int_eq(system(command), 0);
+    shell_write("exp.yaml", HEAD COPY "matrix:\n"
+                                      "  position.scheme: [none, learned]\n"
+                                      "  train.lr: [1e-3, 2e-3]\n"
+                                      "  train.steps: [20, 40]\n"
+                                      "seeds: 3\n");
+    shell_expect(0, "mkdir tmp && TMPDIR=$PWD/tmp peat plan exp.yaml --measure >out 2>err && "
+                    "grep -q '; about .* here, from 12 steps and an evaluation of 2 kinds of "
+                    "cell$' out && grep -q '(2 of 2 kinds of cell)$' err && test -z \"$(ls tmp)\"");
 }
-END_TEST
 
-START_TEST(the_command_shows_what_the_data_begin_with)
+TEST(the_command_shows_what_the_data_begin_with)
 {
     char text[2000];
     memset(text, 'a', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     memcpy(text, "To be,\nor not to be", 19);
-    write_file("words.txt", text);
-    const char *path =
-        write_file("exp.yaml", HEAD "defaults:\n  task: {plugin: text, path: words.txt}\n");
-    const char *command = arena_printf(
-        &arena, "'%s' plan '%s' | grep -q \"^training data begin with: .*: 'To be,.nor not to'$\"",
-        need("PEAT"), path);
-    ck_assert_int_eq(system(command), 0);
+    shell_write("words.txt", text);
+    shell_write("exp.yaml", HEAD "defaults:\n  task: {plugin: text, path: words.txt}\n");
+    shell_expect(
+        0, "peat plan exp.yaml | grep \"^training data begin with: .*: 'To be,.nor not to'$\"");
 }
-END_TEST
 
-START_TEST(matched_cells_cost_the_same_within_tolerance)
+TEST(matched_cells_cost_the_same_within_tolerance)
 {
     const struct plan *p =
         make(HEAD COPY "  position: {scheme: sinusoidal}\n"
@@ -327,11 +283,10 @@ START_TEST(matched_cells_cost_the_same_within_tolerance)
         ck_assert_int_eq(strncmp(c->matched, size, strlen(size)), 0);
     }
 }
-END_TEST
 
 /* ---- baselines ---- */
 
-START_TEST(a_row_without_combine_is_the_baseline_of_every_combine)
+TEST(a_row_without_combine_is_the_baseline_of_every_combine)
 {
     const struct plan *p = make(HEAD COPY "matrix:\n"
                                           "  position.scheme: [none, sinusoidal]\n"
@@ -346,17 +301,15 @@ START_TEST(a_row_without_combine_is_the_baseline_of_every_combine)
         ck_assert_int_eq(base->seed, p->cell[i].seed);
     }
 }
-END_TEST
 
-START_TEST(without_a_baseline_nothing_is_compared)
+TEST(without_a_baseline_nothing_is_compared)
 {
     ck_assert_int_eq(make(HEAD COPY)->cell[0].baseline, -1);
 }
-END_TEST
 
 /* ---- identity ---- */
 
-START_TEST(the_hash_is_of_what_is_trained_and_of_nothing_else)
+TEST(the_hash_is_of_what_is_trained_and_of_nothing_else)
 {
     const char *plain = only_hash(HEAD COPY);
     const char *same[] = {
@@ -385,9 +338,8 @@ START_TEST(the_hash_is_of_what_is_trained_and_of_nothing_else)
     for (size_t i = 0; i < sizeof(different) / sizeof(*different); i++)
         ck_assert_msg(strcmp(only_hash(different[i]), plain) != 0, "equals: %s", different[i]);
 }
-END_TEST
 
-START_TEST(where_a_scheme_acts_is_part_of_the_identity)
+TEST(where_a_scheme_acts_is_part_of_the_identity)
 {
     const char *all = only_hash(HEAD COPY "  position: {scheme: alibi}\n");
     const char *some =
@@ -400,7 +352,6 @@ START_TEST(where_a_scheme_acts_is_part_of_the_identity)
                                          "share: model}}\n"),
                      only_hash(HEAD COPY "  position: {scheme: sinusoidal}\n"));
 }
-END_TEST
 
 static const char *text_hash(const char *path)
 {
@@ -411,22 +362,22 @@ static const char *text_hash(const char *path)
                                   path));
 }
 
-START_TEST(data_counts_by_its_content_and_is_found_beside_the_file)
+TEST(data_counts_by_its_content_and_is_found_beside_the_file)
 {
     char text[2000];
     memset(text, 'a', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    write_file("one.txt", text);
-    const char *absolute = write_file("two.txt", text);
+    const char *absolute = arena_printf(&arena, "%s/two.txt", shell.dir);
+    shell_write("one.txt", text);
+    shell_write("two.txt", text);
     text[5] = 'b';
-    write_file("three.txt", text);
+    shell_write("three.txt", text);
     ck_assert_str_eq(text_hash("one.txt"), text_hash("two.txt"));
     ck_assert_str_eq(text_hash("one.txt"), text_hash(absolute));
     ck_assert_str_ne(text_hash("one.txt"), text_hash("three.txt"));
 }
-END_TEST
 
-START_TEST(a_plugin_named_by_its_path_counts_by_its_file_too)
+TEST(a_plugin_named_by_its_path_counts_by_its_file_too)
 {
     struct made *m = make_with(HEAD COPY "  position: {scheme: alibi}\n", 0, NULL);
     const char *path = m->plan.cell[0].config.scheme[0].plugin->path;
@@ -437,7 +388,6 @@ START_TEST(a_plugin_named_by_its_path_counts_by_its_file_too)
         value_get(value_get_path(p->cell[0].config.identity, "position.scheme")->item[0], "sha256");
     ck_assert_str_eq(sha->text, p->cell[0].config.scheme[0].plugin->sha256);
 }
-END_TEST
 
 /* ---- files ---- */
 
@@ -452,7 +402,7 @@ static struct value *through_json(const struct value *v)
     return read;
 }
 
-START_TEST(a_cell_reads_the_same_from_its_own_config)
+TEST(a_cell_reads_the_same_from_its_own_config)
 {
     struct made *m = make_with(
         HEAD COPY "  eval: {lengths: [8, 4], tokens: all}\n"
@@ -480,9 +430,8 @@ START_TEST(a_cell_reads_the_same_from_its_own_config)
         ck_assert_double_eq(read.eval.lengths.item[0], 4);
     }
 }
-END_TEST
 
-START_TEST(the_plan_lists_axes_cells_and_what_was_left_out)
+TEST(the_plan_lists_axes_cells_and_what_was_left_out)
 {
     const struct plan *p = make(HEAD COPY "matrix:\n"
                                           "  position.scheme: [none, learned]\n"
@@ -502,37 +451,20 @@ START_TEST(the_plan_lists_axes_cells_and_what_was_left_out)
                      "none x multiply: nothing to merge");
     ck_assert_str_eq(value_get_path(plan, "report.baseline")->item[0]->text, "none");
 }
-END_TEST
 
-START_TEST(the_command_prints_one_line_for_each_cell)
+TEST(the_command_prints_one_line_for_each_cell)
 {
-    const char *path = write_file("exp.yaml", HEAD COPY "matrix: {position.scheme: [none, alibi]}\n"
-                                                        "seeds: 3\n");
-    const char *command = arena_printf(
-        &arena,
-        "cd '%s' && '%s' plan '%s' seeds=2 --ids > ids && '%s' plan '%s' --json > json "
-        "&& '%s' plan '%s' --injection > table",
-        work, need("PEAT"), path, need("PEAT"), path, need("PEAT"), path);
-    ck_assert_int_eq(system(command), 0);
-    char *text;
-    size_t n;
-    int lines = 0;
-    char *ids = path_join(work, "ids"), *json = path_join(work, "json");
-    ck_assert_int_eq(file_read(ids, 0, &text, &n, &error), PEAT_OK);
-    for (const char *c = text; *c; c++)
-        lines += *c == '\n';
-    ck_assert_int_eq(lines, 4);
-    ck_assert_int_eq(strncmp(text, "none.-.s0-", 10), 0);
-    free(text);
-    ck_assert_int_eq(file_read(json, 0, &text, &n, &error), PEAT_OK);
-    const struct value *plan = json_parse(&arena, text, n, "json", &error);
+    shell_write("exp.yaml", HEAD COPY "matrix: {position.scheme: [none, alibi]}\nseeds: 3\n");
+    shell_expect(0, "peat plan exp.yaml --injection");
+    shell_expect(0, "peat plan exp.yaml seeds=2 --ids >ids && "
+                    "head -n 1 ids | grep '^none\\.-\\.s0-'");
+    shell_prints(0, "4", "wc -l <ids");
+    shell_expect(0, "peat plan exp.yaml --json");
+    const struct value *plan =
+        json_parse(&arena, shell.printed.text, shell.printed.n, "json", &error);
     ck_assert_msg(plan, "%s", error.text);
     ck_assert_str_eq(value_get(value_get(plan, "cells")->item[0], "state")->text, "todo");
-    free(text);
-    free(ids);
-    free(json);
 }
-END_TEST
 
 /* A vocabulary of 21 rows of 32 tokens: sizes as drawn, within a tenth of the deviations. */
 static void assert_ratio(const struct plan *p, const char *label, double expected)
@@ -544,7 +476,7 @@ static void assert_ratio(const struct plan *p, const char *label, double expecte
 
 /* Tokens 1 after sqrt(d_model); sines and cosines sqrt(1/2); a concatenation gives 24 and 8 of 32
  * places. */
-START_TEST(the_ratio_of_tokens_to_positions_is_that_of_what_is_merged)
+TEST(the_ratio_of_tokens_to_positions_is_that_of_what_is_merged)
 {
     const struct plan *p =
         make(HEAD COPY "matrix:\n"
@@ -562,9 +494,8 @@ START_TEST(the_ratio_of_tokens_to_positions_is_that_of_what_is_merged)
     assert_ratio(p, "sinusoidal.sum-token_scale=4-position_scale=0.5.s0", 8.0 * sqrt(2.0));
     assert_ratio(p, "sinusoidal.concat_split-d_pos=8.s0", sqrt(24.0 / (8.0 * 0.5)));
 }
-END_TEST
 
-START_TEST(learned_positions_keep_up_with_tokens_whatever_their_factor)
+TEST(learned_positions_keep_up_with_tokens_whatever_their_factor)
 {
     const struct plan *p = make(HEAD COPY "matrix:\n"
                                           "  position.scheme: [learned, {plugin: learned, "
@@ -575,45 +506,31 @@ START_TEST(learned_positions_keep_up_with_tokens_whatever_their_factor)
     assert_ratio(p, "learned.sum.20.s0", 1.0);
     assert_ratio(p, "learned-init_std=0.02-scale=1.sum.20.s0", 20.0 / sqrt(32.0) / 0.02);
 }
-END_TEST
 
-START_TEST(positions_far_smaller_than_tokens_are_warned_of)
+TEST(positions_far_smaller_than_tokens_are_warned_of)
 {
-    const char *path = write_file(
-        "exp.yaml", HEAD COPY "matrix:\n"
-                              "  position.scheme: [sinusoidal]\n"
-                              "  position.combine: [sum, {plugin: sum, position_scale: 0.05}]\n");
-    const char *count = arena_printf(&arena, "test \"$('%s' plan '%s' | grep -c '^warning')\" = 1",
-                                     need("PEAT"), path);
-    const char *names = arena_printf(
-        &arena,
-        "'%s' plan '%s' | grep -q '^warning: sinusoidal.sum-position_scale=0.05.s0: tokens enter'",
-        need("PEAT"), path);
-    ck_assert_int_eq(system(count), 0);
-    ck_assert_int_eq(system(names), 0);
+    shell_write("exp.yaml",
+                HEAD COPY "matrix:\n"
+                          "  position.scheme: [sinusoidal]\n"
+                          "  position.combine: [sum, {plugin: sum, position_scale: 0.05}]\n");
+    shell_prints(0, "1", "peat plan exp.yaml >said; grep -c ^warning said");
+    shell_expect(0, "grep '^warning: sinusoidal.sum-position_scale=0.05.s0: tokens enter' said");
 }
-END_TEST
 
-START_TEST(rows_that_are_one_model_are_warned_of)
+TEST(rows_that_are_one_model_are_warned_of)
 {
-    const char *path =
-        write_file("exp.yaml",
-                   HEAD COPY "matrix:\n"
-                             "  position.scheme: [alibi, rotary, {plugin: rotary, base: 10000}]\n");
+    shell_write("exp.yaml", HEAD COPY "matrix:\n  position.scheme: [alibi, rotary, "
+                                      "{plugin: rotary, base: 10000}]\n");
     static const char *const verb[] = {"plan", "validate"};
     for (int i = 0; i < 2; i++) {
-        const char *command = arena_printf(
-            &arena,
-            "'%s' %s '%s' > '%s/said' && test $(grep -c '^warning' '%s/said') = 1 && "
-            "grep -q '^warning: rotary-base=10000.-.s0: the same model as rotary.-.s0' '%s/said'",
-            need("PEAT"), verb[i], path, work, work, work);
-        ck_assert_int_eq(system(command), 0);
+        shell_prints(0, "1", "peat %s exp.yaml >said; grep -c ^warning said", verb[i]);
+        shell_expect(0,
+                     "grep '^warning: rotary-base=10000.-.s0: the same model as rotary.-.s0' said");
     }
 }
-END_TEST
 
 /* A row in which the setting acts ends the warning. */
-START_TEST(a_setting_without_effect_in_any_row_is_warned_of)
+TEST(a_setting_without_effect_in_any_row_is_warned_of)
 {
     static const struct {
         const char *matrix, *said;
@@ -627,18 +544,13 @@ START_TEST(a_setting_without_effect_in_any_row_is_warned_of)
         {"  train.lr_min: [0]\n  train.schedule: [constant, linear]\n", NULL},
     };
     for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-        const char *path =
-            write_file("exp.yaml", arena_printf(&arena, HEAD COPY "matrix:\n%s", row[i].matrix));
-        const char *command =
-            arena_printf(&arena,
-                         "'%s' plan '%s' position.scheme=none > '%s/said' && "
-                         "test $(grep -c 'has no effect' '%s/said') = %d && grep -q '%s' '%s/said'",
-                         need("PEAT"), path, work, work, row[i].said != NULL,
-                         row[i].said ? row[i].said : "cell", work);
-        ck_assert_int_eq(system(command), 0);
+        shell_write("exp.yaml", arena_printf(&arena, HEAD COPY "matrix:\n%s", row[i].matrix));
+        shell_expect(0,
+                     "peat plan exp.yaml position.scheme=none >said && "
+                     "test $(grep -c 'has no effect' said) = %d && grep -q '%s' said",
+                     row[i].said != NULL, row[i].said ? row[i].said : "cell");
     }
 }
-END_TEST
 
 /* ---- points that are refused ---- */
 
@@ -698,7 +610,7 @@ static const struct {
      1, 1, "a head width of 4 does not split into blocks of 8"},
 };
 
-START_TEST(a_point_that_is_refused_costs_only_itself)
+LOOP_TEST(a_point_that_is_refused_costs_only_itself, sizeof(refused) / sizeof(*refused))
 {
     const struct plan *p = make(refused[_i].grid);
     ck_assert_int_eq(p->skipped->n, refused[_i].skipped);
@@ -708,26 +620,19 @@ START_TEST(a_point_that_is_refused_costs_only_itself)
                       json_get_text(p->skipped->item[i], "reason"));
     ck_assert_int_eq(p->n, refused[_i].cells);
 }
-END_TEST
 
 /* What is wrong whatever else the point has is a mistake of the file. */
-START_TEST(validate_names_what_is_skipped_and_what_does_not_fit)
+TEST(validate_names_what_is_skipped_and_what_does_not_fit)
 {
-    const char *path = write_file("exp.yaml", HEAD COPY "matrix:\n  position.scheme: [none, "
-                                                        "{plugin: rotary, where: {layers: [99]}}]"
-                                                        "\n");
-    const char *command = arena_printf(
-        &arena,
-        "'%s' validate '%s' | grep -q '^skipped: rotary.*where.layers' && "
-        "! '%s' validate '%s' | grep GiB && "
-        "'%s' validate '%s' model.d_model=65536 | grep -q '^warning: .* GiB of memory, and .* GiB "
-        "are free here$'",
-        need("PEAT"), path, need("PEAT"), path, need("PEAT"), path);
-    ck_assert_int_eq(system(command), 0);
+    shell_write("exp.yaml", HEAD COPY "matrix:\n  position.scheme: [none, "
+                                      "{plugin: rotary, where: {layers: [99]}}]\n");
+    shell_expect(0, "peat validate exp.yaml | grep -q '^skipped: rotary.*where.layers' && "
+                    "! peat validate exp.yaml | grep GiB && "
+                    "peat validate exp.yaml model.d_model=65536 | "
+                    "grep -q '^warning: .* GiB of memory, and .* GiB are free here$'");
 }
-END_TEST
 
-START_TEST(a_mistake_at_one_point_is_not_a_refusal)
+TEST(a_mistake_at_one_point_is_not_a_refusal)
 {
     static const char *const mistake[] = {
         "  position.scheme: [none, {plugin: rotary, where: {layers: [x]}}]\n",
@@ -736,7 +641,8 @@ START_TEST(a_mistake_at_one_point_is_not_a_refusal)
     for (size_t i = 0; i < sizeof(mistake) / sizeof(*mistake); i++) {
         struct made *m = ARENA_NEW(&arena, struct made);
         const char *text = arena_printf(&arena, "%s%s", GRID("copy", "", ""), mistake[i]);
-        const char *path = write_file("exp.yaml", text);
+        const char *path = arena_printf(&arena, "%s/exp.yaml", shell.dir);
+        shell_write("exp.yaml", text);
         ck_assert_int_eq(experiment_load(&m->experiment, &arena, path, 0, NULL, NULL, &error),
                          PEAT_OK);
         ck_assert_int_eq(registry_init(&m->registry, &arena, NULL, &error), PEAT_OK);
@@ -745,39 +651,8 @@ START_TEST(a_mistake_at_one_point_is_not_a_refusal)
             PEAT_INVALID);
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"plan", set_up, tear_down, 60,
-                       .loops = LOOPS({a_point_that_is_refused_costs_only_itself,
-                                       (int)(sizeof(refused) / sizeof(*refused))})},
-        TESTS(a_scheme_without_stream_has_one_row_whatever_it_is_crossed_with,
-              a_parameter_of_the_combine_repeats_nothing_either,
-              a_label_says_once_what_a_labelled_axis_sets, sum_is_accepted_with_any_scheme,
-              cells_are_seed_major_and_seeds_share_all_but_their_identity,
-              a_seed_of_a_grid_is_the_cell_of_that_seed_alone,
-              a_learned_table_is_what_a_cell_has_more_than_without_position,
-              the_injection_says_where_a_scheme_acts_across, flops_follow_the_usual_count,
-              evaluation_and_generation_are_counted, activations_take_time_beside_their_flops,
-              the_command_says_what_evaluation_costs_and_trains_nothing,
-
-              the_command_measures_each_kind_of_cell, the_command_shows_what_the_data_begin_with,
-              matched_cells_cost_the_same_within_tolerance,
-              a_row_without_combine_is_the_baseline_of_every_combine,
-              without_a_baseline_nothing_is_compared,
-              the_hash_is_of_what_is_trained_and_of_nothing_else,
-              where_a_scheme_acts_is_part_of_the_identity,
-              data_counts_by_its_content_and_is_found_beside_the_file,
-              a_plugin_named_by_its_path_counts_by_its_file_too,
-              a_cell_reads_the_same_from_its_own_config,
-              the_plan_lists_axes_cells_and_what_was_left_out,
-              the_ratio_of_tokens_to_positions_is_that_of_what_is_merged,
-              learned_positions_keep_up_with_tokens_whatever_their_factor,
-              positions_far_smaller_than_tokens_are_warned_of,
-              rows_that_are_one_model_are_warned_of,
-              a_setting_without_effect_in_any_row_is_warned_of,
-              validate_names_what_is_skipped_and_what_does_not_fit,
-              a_mistake_at_one_point_is_not_a_refusal, the_command_prints_one_line_for_each_cell));
+    return run_tests((struct tests){"plan", set_up, tear_down, .seconds = 60, .needs = "PEAT"});
 }

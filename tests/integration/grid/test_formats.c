@@ -244,7 +244,7 @@ static const struct {
 };
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
-START_TEST(each_format_lists_what_is_checked_and_written)
+TEST(each_format_lists_what_is_checked_and_written)
 {
     struct section s;
     char command[256];
@@ -264,10 +264,9 @@ START_TEST(each_format_lists_what_is_checked_and_written)
         nothing_else(&s);
     }
 }
-END_TEST
 
 /* The columns that are always there, then those of axes. */
-START_TEST(csv_has_the_columns_of_the_document)
+TEST(csv_has_the_columns_of_the_document)
 {
     struct section s;
     read_section(&s, "csv");
@@ -285,12 +284,9 @@ START_TEST(csv_has_the_columns_of_the_document)
     ck_assert_msg(find(&s, "", "registration"), "'registration' is not in docs/formats.md");
     nothing_else(&s);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"formats", open_document, close_document, .seconds = 120,
-                       .needs = "PEAT PEAT_SOURCE tar"},
-        TESTS(each_format_lists_what_is_checked_and_written, csv_has_the_columns_of_the_document));
+    return run_tests((struct tests){"formats", open_document, close_document, .seconds = 120,
+                                    .needs = "PEAT PEAT_SOURCE tar"});
 }

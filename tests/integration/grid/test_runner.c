@@ -158,7 +158,7 @@ static void assert_end(int done, int diverged, int failed, int left, int skipped
 
 /* ---- ends ---- */
 
-START_TEST(every_end_gets_its_state_and_reason)
+TEST(every_end_gets_its_state_and_reason)
 {
     static const struct {
         enum cell_state state;
@@ -191,18 +191,16 @@ START_TEST(every_end_gets_its_state_and_reason)
     assert_said("fail.s0-10000002/log.txt");
     assert_said("peat: 9 cells: 2 done, 1 diverged, 5 failed, 1 left");
 }
-END_TEST
 
-START_TEST(program_that_can_not_be_started_is_a_failure)
+TEST(program_that_can_not_be_started_is_a_failure)
 {
     program = "/nonexistent/peat";
     run("good");
     assert_end(0, 0, 1, 0, 0, 0);
     ck_assert_str_eq(reason(0), "cannot start '/nonexistent/peat': No such file or directory");
 }
-END_TEST
 
-START_TEST(full_disk_stops_the_grid_and_is_gone_on_from)
+TEST(full_disk_stops_the_grid_and_is_gone_on_from)
 {
     run("full good");
     assert_end(0, 0, 1, 1, 0, 0);
@@ -212,9 +210,8 @@ START_TEST(full_disk_stops_the_grid_and_is_gone_on_from)
     run_again();
     ck_assert_int_eq(starts(0), 2);
 }
-END_TEST
 
-START_TEST(cells_have_their_environment_and_arguments)
+TEST(cells_have_their_environment_and_arguments)
 {
     setenv("OMP_NUM_THREADS", "77", 1);
     options.threads = 3;
@@ -224,26 +221,23 @@ START_TEST(cells_have_their_environment_and_arguments)
     ck_assert_str_eq(log, arena_printf(&hand.arena, "3 1 false 2\ncell -t 3 --checkpoint-every 50 "
                                                     "--with-parent\nparent\n"));
 }
-END_TEST
 
 /* ---- order and choice ---- */
 
-START_TEST(cells_run_at_once_as_asked)
+TEST(cells_run_at_once_as_asked)
 {
     options.jobs = 2;
     run("meet1 meet2");
     assert_end(2, 0, 0, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(one_job_at_a_time_runs_one)
+TEST(one_job_at_a_time_runs_one)
 {
     run("alone1 alone2");
     assert_end(2, 0, 0, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(second_run_does_only_what_is_left)
+TEST(second_run_does_only_what_is_left)
 {
     run("good fail once diverge");
     run_again();
@@ -259,9 +253,8 @@ START_TEST(second_run_does_only_what_is_left)
     assert_end(0, 0, 1, 0, 3, 0);
     ck_assert_int_eq(starts(1), 2);
 }
-END_TEST
 
-START_TEST(finished_cell_without_an_evaluation_is_started_again)
+TEST(finished_cell_without_an_evaluation_is_started_again)
 {
     run("good1 good2 diverge");
     struct value *lengths = value_get_path(hand.cell[0].config.resolved, "eval.lengths");
@@ -272,9 +265,8 @@ START_TEST(finished_cell_without_an_evaluation_is_started_again)
     ck_assert_int_eq(starts(0), 2);
     ck_assert_int_eq(starts(1), 1);
 }
-END_TEST
 
-START_TEST(glob_and_shard_choose_cells)
+TEST(glob_and_shard_choose_cells)
 {
     options.only = "good*";
     options.shard_index = 2;
@@ -284,18 +276,16 @@ START_TEST(glob_and_shard_choose_cells)
     ck_assert_int_eq(starts(0) + starts(1) + starts(3), 0);
     ck_assert_int_eq(starts(2) + starts(4), 2);
 }
-END_TEST
 
-START_TEST(glob_that_nothing_fits_is_refused)
+TEST(glob_that_nothing_fits_is_refused)
 {
     add_cells("good");
     options.only = "bad*";
     ck_assert_int_eq(runner_check(&hand.plan, &options, &err), PEAT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.text, "no cell matches 'bad*'"));
 }
-END_TEST
 
-START_TEST(first_failure_stops_the_others_when_asked)
+TEST(first_failure_stops_the_others_when_asked)
 {
     options.jobs = 2;
     options.stop_on_failure = true;
@@ -304,19 +294,17 @@ START_TEST(first_failure_stops_the_others_when_asked)
     ck_assert_int_eq(cell(0).state, CELL_PARTIAL);
     ck_assert_int_eq(starts(2), 0);
 }
-END_TEST
 
-START_TEST(quiet_tells_failures_alone)
+TEST(quiet_tells_failures_alone)
 {
     options.quiet = true;
     run("good");
     ck_assert_str_eq(text_of(said), "");
 }
-END_TEST
 
 /* ---- time ---- */
 
-START_TEST(cell_over_its_time_is_stopped)
+TEST(cell_over_its_time_is_stopped)
 {
     options.timeout = 0.2;
     run("slow good");
@@ -324,9 +312,8 @@ START_TEST(cell_over_its_time_is_stopped)
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
     ck_assert_str_eq(reason(0), "took longer than 0.2 s (run.timeout)");
 }
-END_TEST
 
-START_TEST(cell_that_stands_still_is_stopped)
+TEST(cell_that_stands_still_is_stopped)
 {
     options.no_progress = 0.3;
     options.timeout = 100;
@@ -335,9 +322,8 @@ START_TEST(cell_that_stands_still_is_stopped)
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
     ck_assert_str_eq(reason(0), "no progress for 0.3 s (run.no_progress)");
 }
-END_TEST
 
-START_TEST(cell_that_ignores_its_time_is_killed)
+TEST(cell_that_ignores_its_time_is_killed)
 {
     struct progress progress;
     add_cells("stuck");
@@ -361,11 +347,10 @@ START_TEST(cell_that_ignores_its_time_is_killed)
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
     ck_assert_str_eq(json_get_text(cell(0).end, "signal"), "SIGKILL");
 }
-END_TEST
 
 /* ---- signals ---- */
 
-START_TEST(interruption_lets_cells_save_and_the_next_run_goes_on)
+TEST(interruption_lets_cells_save_and_the_next_run_goes_on)
 {
     options.jobs = 2;
     run("slow int good");
@@ -379,9 +364,8 @@ START_TEST(interruption_lets_cells_save_and_the_next_run_goes_on)
     ck_assert(!end.interrupted);
     assert_end(2, 0, 0, 0, 0, 0);
 }
-END_TEST
 
-START_TEST(second_interruption_kills)
+TEST(second_interruption_kills)
 {
     run("twice good");
     ck_assert(end.interrupted);
@@ -392,9 +376,8 @@ START_TEST(second_interruption_kills)
     stat(handplan_path(&hand, 0, "looks"), &st);
     ck_assert_int_lt(st.st_size, 250);
 }
-END_TEST
 
-START_TEST(hangup_is_an_interruption)
+TEST(hangup_is_an_interruption)
 {
     signal(SIGHUP, SIG_DFL);
     run("hup good");
@@ -404,19 +387,17 @@ START_TEST(hangup_is_an_interruption)
     run_again();
     assert_end(2, 0, 0, 0, 0, 0);
 }
-END_TEST
 
 /* As when a session ends: both to all of its processes. */
-START_TEST(hangup_after_an_interruption_kills_nothing)
+TEST(hangup_after_an_interruption_kills_nothing)
 {
     signal(SIGHUP, SIG_DFL);
     run("logout");
     ck_assert(end.interrupted);
     ck_assert(file_exists(handplan_path(&hand, 0, "ckpt")));
 }
-END_TEST
 
-START_TEST(hangup_that_was_ignored_stays_so)
+TEST(hangup_that_was_ignored_stays_so)
 {
     signal(SIGHUP, SIG_IGN);
     options.timeout = 0.5;
@@ -425,9 +406,8 @@ START_TEST(hangup_that_was_ignored_stays_so)
     ck_assert(!end.interrupted);
     ck_assert_int_eq(cell(0).state, CELL_TIMEOUT);
 }
-END_TEST
 
-START_TEST(signals_are_as_before_after_a_run)
+TEST(signals_are_as_before_after_a_run)
 {
     sigset_t before, after;
     sigprocmask(SIG_SETMASK, NULL, &before);
@@ -436,7 +416,6 @@ START_TEST(signals_are_as_before_after_a_run)
     for (int signal = 1; signal < 32; signal++)
         ck_assert_int_eq(sigismember(&before, signal), sigismember(&after, signal));
 }
-END_TEST
 
 /* ---- cells that others left ---- */
 
@@ -454,7 +433,7 @@ static struct child start_alone(int i, const char *extra)
     return c;
 }
 
-START_TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
+TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
 {
     add_cells("held");
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
@@ -466,9 +445,8 @@ START_TEST(cell_of_a_dead_parent_is_ended_and_gone_on_with)
     ck_assert_int_ge(held.code, 0);
     assert_said("although its parent has gone");
 }
-END_TEST
 
-START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
+TEST(cell_that_somebody_runs_alone_is_left_to_them)
 {
     add_cells("held good");
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
@@ -481,7 +459,6 @@ START_TEST(cell_that_somebody_runs_alone_is_left_to_them)
     child_end(&held);
     child_wait(&held);
 }
-END_TEST
 
 /* The plan names this file of the plugin, and the cell was made with another: it is stale. */
 static void plan_plugin(const char *sha256)
@@ -500,7 +477,7 @@ static void change_plugin(void)
                  "{\"plugins\": [{\"kind\": \"scheme\", \"id\": \"rotary\", \"sha256\": \"bb\"}]}");
 }
 
-START_TEST(stale_cells_are_left_until_asked_for)
+TEST(stale_cells_are_left_until_asked_for)
 {
     run("good1 good2");
     change_plugin();
@@ -516,10 +493,9 @@ START_TEST(stale_cells_are_left_until_asked_for)
     ck_assert(!file_exists(handplan_path(&hand, 0, "metrics.jsonl")));
     ck_assert_int_eq(cell(0).state, CELL_DONE);
 }
-END_TEST
 
 /* Another version computes the same: what it adds in another order has another hash. */
-START_TEST(another_version_of_the_engine_makes_no_cell_stale)
+TEST(another_version_of_the_engine_makes_no_cell_stale)
 {
     run("good1 good2");
     handplan_put(&hand, 0, "meta.json", "{\"engine\": \"0.0.0\", \"plugins\": []}");
@@ -527,9 +503,8 @@ START_TEST(another_version_of_the_engine_makes_no_cell_stale)
     assert_end(0, 0, 0, 0, 2, 0);
     ck_assert_int_eq(cell(0).state, CELL_DONE);
 }
-END_TEST
 
-START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
+TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
 {
     run("good");
     change_plugin();
@@ -541,25 +516,8 @@ START_TEST(changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again)
     assert_end(0, 0, 0, 0, 1, 0);
     ck_assert_int_eq(cell(0).state, CELL_DONE);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"runner", open_run, close_run, .seconds = 180},
-        TESTS(every_end_gets_its_state_and_reason, program_that_can_not_be_started_is_a_failure,
-              full_disk_stops_the_grid_and_is_gone_on_from,
-              cells_have_their_environment_and_arguments, cells_run_at_once_as_asked,
-              one_job_at_a_time_runs_one, second_run_does_only_what_is_left,
-              finished_cell_without_an_evaluation_is_started_again, glob_and_shard_choose_cells,
-              glob_that_nothing_fits_is_refused, first_failure_stops_the_others_when_asked,
-              quiet_tells_failures_alone, cell_over_its_time_is_stopped,
-              cell_that_stands_still_is_stopped, cell_that_ignores_its_time_is_killed,
-              interruption_lets_cells_save_and_the_next_run_goes_on, second_interruption_kills,
-              hangup_is_an_interruption, hangup_after_an_interruption_kills_nothing,
-              hangup_that_was_ignored_stays_so, signals_are_as_before_after_a_run,
-              cell_of_a_dead_parent_is_ended_and_gone_on_with,
-              cell_that_somebody_runs_alone_is_left_to_them, stale_cells_are_left_until_asked_for,
-              another_version_of_the_engine_makes_no_cell_stale,
-              changed_plugin_makes_its_cells_stale_and_the_old_one_fresh_again));
+    return run_tests((struct tests){"runner", open_run, close_run, .seconds = 180});
 }

@@ -20,29 +20,19 @@ static void open_experiment(void)
     shell_expect(0, "cat \"$PEAT_SOURCE\"/docs/*.md \"$PEAT_SOURCE\"/LICENSE > text.txt");
 }
 
-START_TEST(an_unknown_precision_is_refused_where_it_stands)
+TEST(an_unknown_precision_is_refused_where_it_stands)
 {
     shell_says(2, "e.yaml:7:", "sed -i s/bf16/bf61/ e.yaml; peat plan e.yaml");
     assert_printed("bf16");
 }
-END_TEST
 
-START_TEST(a_provider_without_bf16_is_refused_before_anything_runs)
+TEST(a_provider_without_bf16_is_refused_before_anything_runs)
 {
     shell_says(2, "e.yaml:7:", "echo 'run: {gemm: openblas}' >> e.yaml; peat run e.yaml");
     assert_printed("precision 'bf16'");
     shell_expect(0, "test ! -e runs");
     shell_expect(0, "peat plan e.yaml train.precision=fp32");
 }
-END_TEST
-
-START_TEST(a_processor_without_bf16_is_refused_before_anything_runs)
-{
-    shell_says(2, "e.yaml:7:", "ONEDNN_MAX_CPU_ISA=AVX2 peat run e.yaml");
-    assert_printed("this CPU has no instructions");
-    shell_expect(0, "test ! -e runs");
-}
-END_TEST
 
 /* Bits per byte of the validation text. */
 static double value_at(const char *precision, int step)
@@ -58,7 +48,16 @@ static double value_at(const char *precision, int step)
     return x;
 }
 
-START_TEST(the_curve_follows_that_of_fp32_and_each_result_names_its_precision)
+GROUP(bf16)
+
+TEST(a_processor_without_bf16_is_refused_before_anything_runs)
+{
+    shell_says(2, "e.yaml:7:", "ONEDNN_MAX_CPU_ISA=AVX2 peat run e.yaml");
+    assert_printed("this CPU has no instructions");
+    shell_expect(0, "test ! -e runs");
+}
+
+TEST(the_curve_follows_that_of_fp32_and_each_result_names_its_precision)
 {
     shell_expect(
         0, "printf 'matrix:\\n  train.precision: [fp32, bf16]\\n' >> e.yaml; peat run e.yaml -o r");
@@ -72,9 +71,8 @@ START_TEST(the_curve_follows_that_of_fp32_and_each_result_names_its_precision)
     shell_expect(0, "grep -h '\"precision\": \"fp32\"' r/cells/*fp32*/meta.json");
     shell_expect(0, "peat results r --format csv | head -1 | grep ,precision,");
 }
-END_TEST
 
-START_TEST(trained_weights_have_the_same_bits_at_any_thread_count)
+TEST(trained_weights_have_the_same_bits_at_any_thread_count)
 {
     char first[1 << 10] = "";
     for (int threads = 1; threads <= 4; threads *= 2) {
@@ -91,39 +89,28 @@ START_TEST(trained_weights_have_the_same_bits_at_any_thread_count)
                     "--warmup 0 --json | grep -o '\"weights\": \"[0-9a-f]*\"'");
     ck_assert_str_ne(first, shell.printed.text);
 }
-END_TEST
 
-START_TEST(an_interrupted_run_ends_as_an_uninterrupted_one)
+TEST(an_interrupted_run_ends_as_an_uninterrupted_one)
 {
     shell_expect(0, "echo 'run: {checkpoint: {every: 10}}' >> e.yaml; peat run e.yaml -o whole");
-    shell_expect(
-        0, "peat run e.yaml -o parts > /dev/null 2>&1 & pid=$!; "
-           "for i in $(seq 3000); do ls parts/cells/*/ckpt/*/state.json >/dev/null 2>&1 && break; "
-           "sleep 0.02; done; kill -TERM $pid; wait $pid; test ! -e parts/cells/*/result.json");
+    shell_expect(130,
+                 INTERRUPTED("peat run e.yaml -o parts", "ls parts/cells/*/ckpt/*/state.json"));
+    shell_expect(0, "test ! -e parts/cells/*/result.json");
     shell_expect(0, "peat run e.yaml -o parts");
     shell_expect(
         0, "cmp whole/cells/*/ckpt/*/model.safetensors parts/cells/*/ckpt/*/model.safetensors");
 }
-END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("precision");
-    TCase *tc = tcase_create("precision");
-    tcase_set_timeout(tc, 120);
-    tcase_add_checked_fixture(tc, open_experiment, shell_close);
-    tcase_add_test(tc, an_unknown_precision_is_refused_where_it_stands);
-    tcase_add_test(tc, a_provider_without_bf16_is_refused_before_anything_runs);
+    struct tests tests = {"precision", open_experiment, shell_close, .seconds = 120};
     struct error missing = {0};
+    int end = run_tests(tests);
     use_built_plugins();
     if (gemm_check_bf16("auto", &missing) != PEAT_OK) {
         printf("bf16 itself is not tested: %s\n", missing.text);
-    } else {
-        tcase_add_test(tc, a_processor_without_bf16_is_refused_before_anything_runs);
-        tcase_add_test(tc, the_curve_follows_that_of_fp32_and_each_result_names_its_precision);
-        tcase_add_test(tc, trained_weights_have_the_same_bits_at_any_thread_count);
-        tcase_add_test(tc, an_interrupted_run_ends_as_an_uninterrupted_one);
+        return end;
     }
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    tests.group = "bf16";
+    return end | run_tests(tests);
 }

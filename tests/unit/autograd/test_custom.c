@@ -32,7 +32,7 @@ static void kernel(const peat_op_call *c, int64_t begin, int64_t end)
 }
 PEAT_VECTORS(kernel)
 
-START_TEST(kernel_for_wide_vectors_has_the_bits_of_the_plain_one)
+TEST(kernel_for_wide_vectors_has_the_bits_of_the_plain_one)
 {
     static double from[UNITS * N], plain[UNITS * N], wide[UNITS * N];
     for (int i = 0; i < UNITS * N; i++)
@@ -55,10 +55,8 @@ START_TEST(kernel_for_wide_vectors_has_the_bits_of_the_plain_one)
     }
 #endif
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"custom"},
-                    TESTS(kernel_for_wide_vectors_has_the_bits_of_the_plain_one));
+    return run_tests((struct tests){"custom"});
 }

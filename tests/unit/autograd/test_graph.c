@@ -50,7 +50,7 @@ static double grad_at(peat_node *n, int64_t i)
     return tensor_get(&grad, i);
 }
 
-START_TEST(views_share_memory_in_both_directions)
+TEST(views_share_memory_in_both_directions)
 {
     graph_init(&graph, &arena, &team, PEAT_F64);
     peat_node *x = leaf(2, DIMS(3, 4));
@@ -65,9 +65,8 @@ START_TEST(views_share_memory_in_both_directions)
     for (int64_t i = 0; i < 12; i++)
         ck_assert(grad_at(x, i) == (i % 4 == 1 || i % 4 == 2 ? 3.0 : 0.0));
 }
-END_TEST
 
-START_TEST(parameters_accumulate_into_their_own_block)
+TEST(parameters_accumulate_into_their_own_block)
 {
     float value[3] = {1, 2, 3}, grad[3] = {10, 20, 30};
     struct tensor x = tensor_shape(PEAT_F32, 1, DIMS(3)), dx = x;
@@ -78,9 +77,8 @@ START_TEST(parameters_accumulate_into_their_own_block)
     for (int i = 0; i < 3; i++)
         ck_assert(grad[i] == 10.0f * (float)(i + 1) + 2.0f * value[i]);
 }
-END_TEST
 
-START_TEST(backward_reaches_what_the_loss_depends_on_and_no_more)
+TEST(backward_reaches_what_the_loss_depends_on_and_no_more)
 {
     graph_init(&graph, &arena, &team, PEAT_F64);
     peat_node *x = leaf(1, DIMS(3)), *y = leaf(1, DIMS(3)), *z = leaf(1, DIMS(3));
@@ -93,9 +91,8 @@ START_TEST(backward_reaches_what_the_loss_depends_on_and_no_more)
     ck_assert_ptr_null(y->grad.data);
     ck_assert(grad_at(x, 2) == 6.0);
 }
-END_TEST
 
-START_TEST(plans_reach_the_same_nodes_without_memory)
+TEST(plans_reach_the_same_nodes_without_memory)
 {
     graph.shape_only = true;
     struct tensor huge = tensor_shape(PEAT_F32, 2, DIMS(1 << 20, 1 << 20));
@@ -110,9 +107,8 @@ START_TEST(plans_reach_the_same_nodes_without_memory)
     ck_assert(graph.value_bytes >= INT64_C(8) << 40);
     ck_assert_uint_lt(arena.used, 1 << 20);
 }
-END_TEST
 
-START_TEST(evaluation_keeps_no_gradients)
+TEST(evaluation_keeps_no_gradients)
 {
     graph_init(&graph, &arena, &team, PEAT_F64);
     graph.no_grad = true;
@@ -123,9 +119,8 @@ START_TEST(evaluation_keeps_no_gradients)
     ck_assert_ptr_null(x->grad.data);
     ck_assert(tensor_get(&loss->value, 0) == 14.0);
 }
-END_TEST
 
-START_TEST(the_first_error_sticks_and_names_hook_and_operation)
+TEST(the_first_error_sticks_and_names_hook_and_operation)
 {
     peat_node *a = leaf(1, DIMS(3)), *b = leaf(1, DIMS(4));
     graph.hook = "alibi.bias";
@@ -138,15 +133,13 @@ START_TEST(the_first_error_sticks_and_names_hook_and_operation)
     ck_assert_ptr_null(op_exp(g, a));
     ck_assert_str_eq(graph.err.text, "alibi.bias: add: shapes [3] and [4] do not broadcast");
 }
-END_TEST
 
-START_TEST(a_hook_can_fail_in_its_own_words)
+TEST(a_hook_can_fail_in_its_own_words)
 {
     graph.hook = "mine.encode";
     ck_assert_ptr_null(peat_fail(g, "length %d is beyond %d", 9, 8));
     ck_assert_str_eq(graph.err.text, "mine.encode: length 9 is beyond 8");
 }
-END_TEST
 
 static peat_node *misuse(int which)
 {
@@ -220,15 +213,14 @@ static peat_node *misuse(int which)
     }
 }
 
-START_TEST(misuse_is_an_error_with_a_text)
+LOOP_TEST(misuse_is_an_error_with_a_text, 30)
 {
     ck_assert_ptr_null(misuse(_i));
     ck_assert(graph_failed(&graph));
     ck_assert_msg(strchr(graph.err.text, ':') != NULL, "%s", graph.err.text);
 }
-END_TEST
 
-START_TEST(empty_axes_pass_through_every_kind_of_operation)
+TEST(empty_axes_pass_through_every_kind_of_operation)
 {
     peat_node *x = leaf(3, DIMS(2, 0, 4)), *w = leaf(2, DIMS(5, 4)), *b = leaf(1, DIMS(5));
     peat_node *y = op_linear(g, op_gelu(g, x), w, b);
@@ -243,16 +235,14 @@ START_TEST(empty_axes_pass_through_every_kind_of_operation)
     ck_assert(tensor_get(&loss->value, 0) == 0.0);
     ck_assert(grad_at(w, 7) == 0.0 && grad_at(b, 0) == 0.0);
 }
-END_TEST
 
-START_TEST(sums_of_nothing_are_zero)
+TEST(sums_of_nothing_are_zero)
 {
     peat_node *y = op_sum(g, leaf(2, DIMS(3, 0)), 1);
     ck_assert(tensor_count(&y->value) == 3 && tensor_get(&y->value, 2) == 0.0);
 }
-END_TEST
 
-START_TEST(the_first_nonfinite_node_is_named)
+TEST(the_first_nonfinite_node_is_named)
 {
     peat_node *x = leaf(1, DIMS(3));
     peat_node *big = op_affine(g, x, 1e30, 0.0);
@@ -262,9 +252,8 @@ START_TEST(the_first_nonfinite_node_is_named)
     ck_assert(isnan(tensor_get(&nan->value, 0)));
     ck_assert_ptr_eq(graph_first_nonfinite(&graph, false), inf);
 }
-END_TEST
 
-START_TEST(nonfinite_gradients_are_found_too)
+TEST(nonfinite_gradients_are_found_too)
 {
     peat_node *x = leaf(1, DIMS(3));
     peat_node *loss = total(op_sqrt(g, op_affine(g, x, 0.0, 0.0)));
@@ -272,9 +261,8 @@ START_TEST(nonfinite_gradients_are_found_too)
     ck_assert_ptr_null(graph_first_nonfinite(&graph, false));
     ck_assert_ptr_nonnull(graph_first_nonfinite(&graph, true));
 }
-END_TEST
 
-START_TEST(comparisons_and_clamps_let_nan_pass)
+TEST(comparisons_and_clamps_let_nan_pass)
 {
     peat_node *x = leaf(1, DIMS(2)), *bad = leaf(1, DIMS(2));
     tensor_set(&bad->value, 0, NAN);
@@ -285,9 +273,8 @@ START_TEST(comparisons_and_clamps_let_nan_pass)
     for (size_t i = 0; i < sizeof(y) / sizeof(*y); i++)
         ck_assert(isnan(tensor_get(&y[i]->value, 0)) && !isnan(tensor_get(&y[i]->value, 1)));
 }
-END_TEST
 
-START_TEST(operands_of_another_graph_are_refused)
+TEST(operands_of_another_graph_are_refused)
 {
     struct graph other;
     struct tensor x = tensor_new(&arena, PEAT_F32, 1, DIMS(3));
@@ -295,9 +282,8 @@ START_TEST(operands_of_another_graph_are_refused)
     ck_assert_ptr_null(op_exp(g, graph_leaf(&other, &x, NULL, "x")));
     ck_assert_ptr_nonnull(strstr(graph.err.text, "another graph"));
 }
-END_TEST
 
-START_TEST(reshape_copies_only_when_strides_cannot_say_it)
+TEST(reshape_copies_only_when_strides_cannot_say_it)
 {
     peat_node *x = leaf(3, DIMS(2, 3, 4));
     int64_t bytes = graph.value_bytes;
@@ -310,19 +296,8 @@ START_TEST(reshape_copies_only_when_strides_cannot_say_it)
     ck_assert_ptr_ne(copied->view_of, x);
     ck_assert(tensor_get(&copied->value, 4) == 13.0);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"graph", set_up, tear_down,
-                       .loops = LOOPS({misuse_is_an_error_with_a_text, 30})},
-        TESTS(views_share_memory_in_both_directions, parameters_accumulate_into_their_own_block,
-              backward_reaches_what_the_loss_depends_on_and_no_more,
-              plans_reach_the_same_nodes_without_memory, evaluation_keeps_no_gradients,
-              the_first_error_sticks_and_names_hook_and_operation, a_hook_can_fail_in_its_own_words,
-              empty_axes_pass_through_every_kind_of_operation, sums_of_nothing_are_zero,
-              the_first_nonfinite_node_is_named, nonfinite_gradients_are_found_too,
-              comparisons_and_clamps_let_nan_pass, operands_of_another_graph_are_refused,
-              reshape_copies_only_when_strides_cannot_say_it));
+    return run_tests((struct tests){"graph", set_up, tear_down});
 }

@@ -72,7 +72,7 @@ static double read_so_far(const struct attention_mask *m, const peat_node *x, co
     return sum;
 }
 
-START_TEST(a_recurrence_is_the_sum_of_what_it_has_read)
+LOOP_TEST(a_recurrence_is_the_sum_of_what_it_has_read, MASKS)
 {
     const struct attention_mask *m = &masks[_i];
     const int64_t dim[] = {B, T, D};
@@ -83,9 +83,8 @@ START_TEST(a_recurrence_is_the_sum_of_what_it_has_read)
             for (int64_t d = 0; d < D && real(m, b, t); d++)
                 ck_assert_double_eq_tol(at(h, b, t, d), read_so_far(m, x, f, b, t, d), 1e-14);
 }
-END_TEST
 
-START_TEST(a_convolution_is_a_sum_over_taps)
+LOOP_TEST(a_convolution_is_a_sum_over_taps, MASKS)
 {
     const struct attention_mask *m = &masks[_i];
     const int64_t dim[] = {B, T, D}, taps_dim[] = {K, D};
@@ -103,7 +102,6 @@ START_TEST(a_convolution_is_a_sum_over_taps)
                 ck_assert_double_eq_tol(at(y, b, t, d), sum, 1e-14);
             }
 }
-END_TEST
 
 static void expect_failure(const peat_node *n, const char *text)
 {
@@ -112,7 +110,7 @@ static void expect_failure(const peat_node *n, const char *text)
     graph.err = (struct error){0};
 }
 
-START_TEST(what_does_not_fit_is_named)
+TEST(what_does_not_fit_is_named)
 {
     const int64_t dim[] = {B, T, D}, other[] = {B, T, D + 1}, even[] = {4, D}, flat[] = {T, D};
     peat_node *x = some(3, dim, 0), *f = some(3, other, 0), *w = some(2, even, 0);
@@ -122,13 +120,8 @@ START_TEST(what_does_not_fit_is_named)
     expect_failure(op_convolution(g, x, w, &masks[1]), "4 taps");
     ck_assert_ptr_nonnull(op_convolution(g, x, w, &masks[0]));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"mixers", set_up, tear_down,
-                       .loops = LOOPS({a_recurrence_is_the_sum_of_what_it_has_read, MASKS},
-                                      {a_convolution_is_a_sum_over_taps, MASKS})},
-        TESTS(what_does_not_fit_is_named));
+    return run_tests((struct tests){"mixers", set_up, tear_down});
 }

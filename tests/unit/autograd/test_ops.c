@@ -58,7 +58,7 @@ static void check_values(const peat_node *n, const double *want)
                       want[i]);
 }
 
-START_TEST(elementwise_operations_broadcast_from_the_last_axis)
+TEST(elementwise_operations_broadcast_from_the_last_axis)
 {
     peat_node *a = ramp(3, DIMS(2, 3, 1), -2.5, 1.0), *b = ramp(1, DIMS(4), -1.2, 0.9);
     peat_node *y[] = {op_add(g, a, b), op_sub(g, a, b),     op_mul(g, a, b),
@@ -72,9 +72,8 @@ START_TEST(elementwise_operations_broadcast_from_the_last_axis)
         ck_assert(get(y[4], i) == fmin(u, v) && get(y[5], i) == fmax(u, v));
     }
 }
-END_TEST
 
-START_TEST(functions_of_one_element_match_libm)
+TEST(functions_of_one_element_match_libm)
 {
     peat_node *a = ramp(1, DIMS(41), -4.0, 0.2), *p = ramp(1, DIMS(41), 0.1, 0.2);
     peat_node *y[] = {op_exp(g, a),
@@ -118,9 +117,8 @@ START_TEST(functions_of_one_element_match_libm)
             ck_assert_double_eq_tol(get(y[k], i), want[k], 1e-13 * fmax(1.0, fabs(want[k])));
     }
 }
-END_TEST
 
-START_TEST(saturating_functions_stay_finite)
+TEST(saturating_functions_stay_finite)
 {
     peat_node *a = ramp(1, DIMS(2), -1000.0, 2000.0);
     check_values(op_sigmoid(g, a), (const double[]){0.0, 1.0});
@@ -128,7 +126,6 @@ START_TEST(saturating_functions_stay_finite)
     check_values(op_softplus(g, a), (const double[]){0.0, 1000.0});
     check_values(op_tanh(g, a), (const double[]){-1.0, 1.0});
 }
-END_TEST
 
 static const struct {
     int rank_a, rank_b, rank;
@@ -151,7 +148,7 @@ static int64_t matrix_at(const struct tensor *t, int rank, const int64_t *lead, 
     return offset;
 }
 
-START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
+LOOP_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag, 4)
 {
     enum { M = 3, K = 5, N = 4 };
     bool ta = (_i & PEAT_TRANS_A) != 0, tb = (_i & PEAT_TRANS_B) != 0;
@@ -181,9 +178,8 @@ START_TEST(matmul_is_the_sum_of_products_for_every_batch_and_flag)
         }
     }
 }
-END_TEST
 
-START_TEST(matmul_and_linear_read_views_as_their_copies)
+TEST(matmul_and_linear_read_views_as_their_copies)
 {
     peat_node *x = ramp(4, DIMS(2, 3, 4, 5), -60.0, 1.0), *w = ramp(2, DIMS(5, 7), 3.0, -1.0);
     static const int32_t orders[][4] = {{0, 2, 1, 3}, {0, 1, 3, 2}, {3, 2, 1, 0}, {2, 0, 3, 1}};
@@ -201,9 +197,8 @@ START_TEST(matmul_and_linear_read_views_as_their_copies)
         check_values(op_linear(g, v, weight, NULL), want->value.data);
     }
 }
-END_TEST
 
-START_TEST(linear_multiplies_by_the_transposed_weight)
+TEST(linear_multiplies_by_the_transposed_weight)
 {
     peat_node *x = ramp(3, DIMS(2, 3, 4), -5.0, 1.0), *w = ramp(2, DIMS(5, 4), 9.0, -1.0);
     peat_node *b = ramp(1, DIMS(5), 100.0, 10.0);
@@ -216,9 +211,8 @@ START_TEST(linear_multiplies_by_the_transposed_weight)
         ck_assert(get(y, i) == sum);
     }
 }
-END_TEST
 
-START_TEST(permute_moves_axes_and_slice_cuts_them)
+TEST(permute_moves_axes_and_slice_cuts_them)
 {
     peat_node *x = ramp(3, DIMS(2, 3, 4), 0.0, 1.0);
     peat_node *y = op_permute(g, x, 3, AXES(2, 0, -2));
@@ -230,10 +224,9 @@ START_TEST(permute_moves_axes_and_slice_cuts_them)
     for (int64_t i = 0; i < 16; i++)
         ck_assert(get(s, i) == get(y, i / 2 * 3 + 1 + i % 2));
 }
-END_TEST
 
 /* Reshape keeps row-major order whether it is a view of strides or a copy. */
-START_TEST(reshape_keeps_the_order_of_elements)
+TEST(reshape_keeps_the_order_of_elements)
 {
     static const int32_t orders[][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {0, 2, 1}, {2, 1, 0}};
     static const struct {
@@ -263,9 +256,8 @@ START_TEST(reshape_keeps_the_order_of_elements)
                     ck_assert(get(y, i) == get(v, i));
             }
 }
-END_TEST
 
-START_TEST(concat_pad_and_expand_place_elements)
+TEST(concat_pad_and_expand_place_elements)
 {
     peat_node *a = ramp(2, DIMS(2, 2), 1.0, 1.0), *b = ramp(2, DIMS(1, 1), 9.0, 0.0);
     peat_node *c = op_concat(g, 3, (peat_node *const[]){b, a, b}, -1);
@@ -281,9 +273,8 @@ START_TEST(concat_pad_and_expand_place_elements)
     check_shape(e, 3, DIMS(2, 2, 2));
     check_values(e, (const double[]){1, 1, 3, 3, 1, 1, 3, 3});
 }
-END_TEST
 
-START_TEST(sums_means_and_running_sums_follow_their_axis)
+TEST(sums_means_and_running_sums_follow_their_axis)
 {
     peat_node *a = ramp(2, DIMS(2, 3), 1.0, 1.0);
     peat_node *s = op_sum(g, a, 0);
@@ -296,9 +287,8 @@ START_TEST(sums_means_and_running_sums_follow_their_axis)
     check_values(op_cumsum(g, a, 0, false), (const double[]){1, 2, 3, 5, 7, 9});
     check_values(op_cumsum(g, a, 0, true), (const double[]){5, 7, 9, 4, 5, 6});
 }
-END_TEST
 
-START_TEST(rows_and_elements_are_taken_by_index)
+TEST(rows_and_elements_are_taken_by_index)
 {
     static int32_t index[] = {2, 0, 1, 2, 2, 0};
     peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
@@ -313,9 +303,8 @@ START_TEST(rows_and_elements_are_taken_by_index)
     t = op_take_last(g, ramp(2, DIMS(2, 3), 0.0, 1.0), i);
     check_values(t, (const double[]){2, 0, 1, 5, 5, 3});
 }
-END_TEST
 
-START_TEST(elements_are_summed_by_index)
+TEST(elements_are_summed_by_index)
 {
     static int32_t index[] = {2, 0, 2, 1, 1, 1};
     peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
@@ -324,7 +313,6 @@ START_TEST(elements_are_summed_by_index)
     check_shape(y, 3, DIMS(2, 2, 4));
     check_values(y, (const double[]){2, 0, 4, 0, 0, 15, 0, 0, 8, 0, 16, 0, 0, 33, 0, 0});
 }
-END_TEST
 
 enum { WIDE = 71, PLACES = 9 };
 
@@ -357,7 +345,7 @@ static peat_node *indices_of_every_kind(int32_t *index)
     return graph_constant(&graph, PEAT_I32, 2, DIMS(4, WIDE), index);
 }
 
-START_TEST(indices_are_taken_alike_however_they_run)
+TEST(indices_are_taken_alike_however_they_run)
 {
     static int32_t index[4 * WIDE];
     double grad[4 * 2 * WIDE], want[4 * 2 * WIDE] = {0};
@@ -372,10 +360,9 @@ START_TEST(indices_are_taken_alike_however_they_run)
     for (int i = 0; i < 4 * 2 * WIDE; i++)
         ck_assert_double_eq(grad[i], want[i]);
 }
-END_TEST
 
 /* The second of two sums adds to the gradient that the first has written. */
-START_TEST(elements_are_summed_alike_however_indices_run)
+TEST(elements_are_summed_alike_however_indices_run)
 {
     static int32_t index[4 * WIDE];
     double grad[4 * WIDE], want[4 * 2 * WIDE] = {0};
@@ -389,9 +376,8 @@ START_TEST(elements_are_summed_alike_however_indices_run)
     for (int i = 0; i < 4 * WIDE; i++)
         ck_assert_double_eq(grad[i], 2.0 * (1.0 + i / WIDE * 2 * WIDE + index[i]));
 }
-END_TEST
 
-START_TEST(sums_of_elements_check_their_operands)
+TEST(sums_of_elements_check_their_operands)
 {
     static int32_t index[] = {0, 4, 1, 2, 3, 0};
     peat_node *i = graph_constant(&graph, PEAT_I32, 2, DIMS(2, 3), index);
@@ -403,9 +389,8 @@ START_TEST(sums_of_elements_check_their_operands)
     ck_assert_ptr_null(op_scatter_last(g, ramp(2, DIMS(2, 3), 0, 1), i, 4));
     ck_assert_str_eq(graph.err.text, "scatter_last: index 4 is not in 0..3");
 }
-END_TEST
 
-START_TEST(whole_numbers_are_refused_where_rows_are_real)
+TEST(whole_numbers_are_refused_where_rows_are_real)
 {
     static int32_t whole[] = {0, 1, 2, 3};
     for (int which = 0; which < 4; which++) {
@@ -420,7 +405,6 @@ START_TEST(whole_numbers_are_refused_where_rows_are_real)
         ck_assert_ptr_nonnull(strstr(graph.err.text, "operand 1 must be real, not I32"));
     }
 }
-END_TEST
 
 enum { HEADS = 12, ROWS = 50, TABLE = 37, CHANNELS = 8 };
 
@@ -461,7 +445,7 @@ static int64_t taken(bool at_once, int threads, int64_t tables, float *out)
     return n;
 }
 
-START_TEST(a_product_that_is_taken_at_once_has_the_bits_of_both_steps)
+LOOP_TEST(a_product_that_is_taken_at_once_has_the_bits_of_both_steps, 2)
 {
     enum { MOST = HEADS * (ROWS * ROWS + (ROWS + TABLE) * CHANNELS) };
     static float wanted[MOST], got[MOST];
@@ -472,10 +456,9 @@ START_TEST(a_product_that_is_taken_at_once_has_the_bits_of_both_steps)
         ck_assert_mem_eq(got, wanted, (size_t)n * sizeof(float));
     }
 }
-END_TEST
 
 /* More rows than go side by side, and some over. */
-START_TEST(running_sums_of_many_rows_are_those_of_each)
+TEST(running_sums_of_many_rows_are_those_of_each)
 {
     double grad[PLACES * WIDE];
     for (int reverse = 0; reverse < 2; reverse++) {
@@ -495,7 +478,6 @@ START_TEST(running_sums_of_many_rows_are_those_of_each)
         }
     }
 }
-END_TEST
 
 /* Element i is added to lane i % 16; the lanes are then folded in halves. */
 static float sum_in_lanes(const float *x, int n)
@@ -510,7 +492,7 @@ static float sum_in_lanes(const float *x, int n)
 }
 
 /* The order of rounding is a promise: trained cells rest on these bits. */
-START_TEST(norms_add_in_lanes_and_round_each_step)
+TEST(norms_add_in_lanes_and_round_each_step)
 {
     enum { LONGEST = 70 };
     graph_init(&graph, &arena, lone_team(), PEAT_F32);
@@ -540,23 +522,8 @@ START_TEST(norms_add_in_lanes_and_round_each_step)
         }
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"operations", set_up, tear_down,
-                       .loops =
-                           LOOPS({matmul_is_the_sum_of_products_for_every_batch_and_flag, 4},
-                                 {a_product_that_is_taken_at_once_has_the_bits_of_both_steps, 2})},
-        TESTS(elementwise_operations_broadcast_from_the_last_axis,
-              functions_of_one_element_match_libm, saturating_functions_stay_finite,
-              matmul_and_linear_read_views_as_their_copies,
-              linear_multiplies_by_the_transposed_weight, permute_moves_axes_and_slice_cuts_them,
-              reshape_keeps_the_order_of_elements, concat_pad_and_expand_place_elements,
-              sums_means_and_running_sums_follow_their_axis, rows_and_elements_are_taken_by_index,
-              elements_are_summed_by_index, elements_are_summed_alike_however_indices_run,
-              sums_of_elements_check_their_operands, whole_numbers_are_refused_where_rows_are_real,
-              indices_are_taken_alike_however_they_run, running_sums_of_many_rows_are_those_of_each,
-              norms_add_in_lanes_and_round_each_step));
+    return run_tests((struct tests){"operations", set_up, tear_down});
 }

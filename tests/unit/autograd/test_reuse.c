@@ -165,7 +165,7 @@ static void run(build_fn f, bool reuse, struct result *out)
     run_keeping(f, reuse, RECOMPUTE_BYTES, out);
 }
 
-START_TEST(reuse_changes_no_bit_and_takes_less_memory)
+LOOP_TEST(reuse_changes_no_bit_and_takes_less_memory, sizeof(functions) / sizeof(*functions))
 {
     struct result *kept = malloc(sizeof(*kept)), *reused = malloc(sizeof(*reused));
     ck_assert(kept != NULL && reused != NULL);
@@ -178,7 +178,6 @@ START_TEST(reuse_changes_no_bit_and_takes_less_memory)
     free(kept);
     free(reused);
 }
-END_TEST
 
 /* The bits of a function whose stretches are all dropped but the last are those of one that keeps
  * them. */
@@ -193,24 +192,22 @@ static void assert_made_again(build_fn f, struct result *kept, struct result *ag
     ck_assert_int_gt(again->dropped, 0);
 }
 
-START_TEST(values_made_again_change_no_bit_and_take_less_memory)
+TEST(values_made_again_change_no_bit_and_take_less_memory)
 {
     static struct result kept, again;
     assert_made_again(layers_of_pairs, &kept, &again);
     ck_assert_int_eq(again.dropped, 2); /* of three */
     ck_assert_uint_lt(again.bytes, kept.bytes);
 }
-END_TEST
 
 /* The first two values are made again in the third layer, and are there in every later one. */
-START_TEST(values_that_another_layer_reads_are_made_again_for_it)
+TEST(values_that_another_layer_reads_are_made_again_for_it)
 {
     static struct result kept, again;
     assert_made_again(layers_that_remember, &kept, &again);
 }
-END_TEST
 
-START_TEST(the_pool_prefers_the_smallest_and_the_newest_that_fits)
+TEST(the_pool_prefers_the_smallest_and_the_newest_that_fits)
 {
     struct arena a;
     struct pool pool = {.n = 0};
@@ -229,9 +226,8 @@ START_TEST(the_pool_prefers_the_smallest_and_the_newest_that_fits)
     ck_assert_uint_gt(a.used, used);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(a_full_pool_forgets_the_oldest)
+TEST(a_full_pool_forgets_the_oldest)
 {
     static unsigned char memory[POOL_BLOCKS + 1][64];
     struct arena a;
@@ -245,15 +241,8 @@ START_TEST(a_full_pool_forgets_the_oldest)
     ck_assert_int_eq(pool.n, 0);
     arena_release(&a);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"reuse", .loops = LOOPS({reuse_changes_no_bit_and_takes_less_memory,
-                                                (int)(sizeof(functions) / sizeof(*functions))})},
-        TESTS(values_made_again_change_no_bit_and_take_less_memory,
-              values_that_another_layer_reads_are_made_again_for_it,
-              the_pool_prefers_the_smallest_and_the_newest_that_fits,
-              a_full_pool_forgets_the_oldest));
+    return run_tests((struct tests){"reuse"});
 }

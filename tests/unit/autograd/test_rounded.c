@@ -68,7 +68,7 @@ static void run_rounded(const struct shape *s, bool mlp, int threads, struct out
 }
 
 /* Operands are rounded by at most 2^-9 of themselves; of the leaves nothing is lost. */
-START_TEST(results_and_gradients_are_as_near_those_of_f64_as_rounded_operands_let_them)
+LOOP_TEST(results_and_gradients_are_as_near_those_of_f64_as_rounded_operands_let_them, 2 * N_SHAPES)
 {
     const struct shape *s = &shapes[_i / 2];
     struct outcome rounded, exact;
@@ -90,9 +90,8 @@ START_TEST(results_and_gradients_are_as_near_those_of_f64_as_rounded_operands_le
     arena_release(&rounded.arena);
     arena_release(&exact.arena);
 }
-END_TEST
 
-START_TEST(bits_are_the_same_at_any_thread_count)
+LOOP_TEST(bits_are_the_same_at_any_thread_count, 2 * N_SHAPES)
 {
     struct outcome one, other;
     run_rounded(&shapes[_i / 2], _i % 2 == 1, 1, &one);
@@ -104,9 +103,8 @@ START_TEST(bits_are_the_same_at_any_thread_count)
     }
     arena_release(&one.arena);
 }
-END_TEST
 
-START_TEST(a_value_is_rounded_once_for_all_that_read_it)
+TEST(a_value_is_rounded_once_for_all_that_read_it)
 {
     struct error err = {0};
     struct team team = team_by("auto", 1);
@@ -129,7 +127,6 @@ START_TEST(a_value_is_rounded_once_for_all_that_read_it)
     ck_assert_ptr_null(node_rounded(x));
     arena_release(&arena);
 }
-END_TEST
 
 int main(void)
 {
@@ -137,12 +134,5 @@ int main(void)
     use_built_plugins();
     if (gemm_check_bf16("auto", &missing) != PEAT_OK)
         return skip_all(missing.text);
-    return run_list(
-        (struct tests){
-            "rounded", .seconds = 60,
-            .loops =
-                LOOPS({results_and_gradients_are_as_near_those_of_f64_as_rounded_operands_let_them,
-                       2 * N_SHAPES},
-                      {bits_are_the_same_at_any_thread_count, 2 * N_SHAPES})},
-        TESTS(a_value_is_rounded_once_for_all_that_read_it));
+    return run_tests((struct tests){"rounded", .seconds = 60});
 }

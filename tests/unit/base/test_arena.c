@@ -18,7 +18,7 @@ static void tear_down(void)
     arena_release(&a);
 }
 
-START_TEST(blocks_are_aligned_and_apart)
+TEST(blocks_are_aligned_and_apart)
 {
     unsigned char *last = NULL;
     for (size_t bytes = 0; bytes < 300; bytes++) {
@@ -33,9 +33,8 @@ START_TEST(blocks_are_aligned_and_apart)
         last = block;
     }
 }
-END_TEST
 
-START_TEST(large_blocks_are_whole)
+TEST(large_blocks_are_whole)
 {
     for (size_t bytes = 1 << 20; bytes <= (size_t)16 << 20; bytes = 2 * bytes + 1) {
         unsigned char *block = arena_alloc(&a, bytes);
@@ -44,9 +43,8 @@ START_TEST(large_blocks_are_whole)
         block[0] = block[bytes - 1] = 1;
     }
 }
-END_TEST
 
-START_TEST(zalloc_clears_reused_memory)
+TEST(zalloc_clears_reused_memory)
 {
     arena_init(&a, "test", 1024);
     memset(arena_alloc(&a, 200), 0xff, 200);
@@ -55,7 +53,6 @@ START_TEST(zalloc_clears_reused_memory)
     for (int i = 0; i < 200; i++)
         ck_assert_uint_eq(block[i], 0);
 }
-END_TEST
 
 /* A mixed load that spills over several chunks and skips some on the way. */
 static void load(void **block, int n)
@@ -67,7 +64,7 @@ static void load(void **block, int n)
     }
 }
 
-START_TEST(reset_reuses_the_same_pages)
+TEST(reset_reuses_the_same_pages)
 {
     enum { BLOCKS = 100 };
     void *first[BLOCKS], *again[BLOCKS];
@@ -83,9 +80,8 @@ START_TEST(reset_reuses_the_same_pages)
     ck_assert_uint_eq(a.high_water, high);
     ck_assert_uint_eq(a.chunk_bytes, next_chunk);
 }
-END_TEST
 
-START_TEST(rewind_gives_back_what_came_after_the_mark)
+TEST(rewind_gives_back_what_came_after_the_mark)
 {
     char *kept = arena_strdup(&a, "kept");
     struct arena_mark mark = arena_mark(&a);
@@ -98,9 +94,8 @@ START_TEST(rewind_gives_back_what_came_after_the_mark)
     ck_assert_ptr_eq(arena_alloc(&a, 100), first);
     ck_assert_str_eq(kept, "kept");
 }
-END_TEST
 
-START_TEST(mark_of_an_empty_arena_rewinds_to_empty)
+TEST(mark_of_an_empty_arena_rewinds_to_empty)
 {
     struct arena_mark mark = arena_mark(&a);
     void *first = arena_alloc(&a, 100);
@@ -108,9 +103,8 @@ START_TEST(mark_of_an_empty_arena_rewinds_to_empty)
     ck_assert_uint_eq(a.used, 0);
     ck_assert_ptr_eq(arena_alloc(&a, 100), first);
 }
-END_TEST
 
-START_TEST(high_water_is_the_most_ever_used)
+TEST(high_water_is_the_most_ever_used)
 {
     arena_init(&a, "test", 4096);
     arena_alloc(&a, 640);
@@ -119,9 +113,8 @@ START_TEST(high_water_is_the_most_ever_used)
     ck_assert_uint_eq(a.used, 64);
     ck_assert_uint_eq(a.high_water, 640);
 }
-END_TEST
 
-START_TEST(impossible_sizes_give_null_and_leave_the_arena_usable)
+TEST(impossible_sizes_give_null_and_leave_the_arena_usable)
 {
     int64_t negative = -1;
     ck_assert_ptr_null(arena_try_alloc(&a, SIZE_MAX));
@@ -131,18 +124,16 @@ START_TEST(impossible_sizes_give_null_and_leave_the_arena_usable)
     ck_assert_uint_eq(a.used, 0);
     ck_assert_ptr_nonnull(arena_alloc(&a, 10));
 }
-END_TEST
 
-START_TEST(released_arena_can_be_used_again)
+TEST(released_arena_can_be_used_again)
 {
     arena_alloc(&a, 1000);
     arena_release(&a);
     ck_assert_str_eq(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
 }
-END_TEST
 
 #ifdef BASE_ADDRESS_SANITIZER
-START_TEST(given_back_memory_is_poisoned)
+TEST(given_back_memory_is_poisoned)
 {
     arena_init(&a, "test", 4096);
     char *before = arena_alloc(&a, 100);
@@ -158,23 +149,9 @@ START_TEST(given_back_memory_is_poisoned)
     arena_reset(&a);
     ck_assert(__asan_address_is_poisoned(before));
 }
-END_TEST
 #endif
 
 int main(void)
 {
-    const TTest *const tests[] = {blocks_are_aligned_and_apart,
-                                  large_blocks_are_whole,
-                                  zalloc_clears_reused_memory,
-                                  reset_reuses_the_same_pages,
-                                  rewind_gives_back_what_came_after_the_mark,
-                                  mark_of_an_empty_arena_rewinds_to_empty,
-                                  high_water_is_the_most_ever_used,
-                                  impossible_sizes_give_null_and_leave_the_arena_usable,
-                                  released_arena_can_be_used_again,
-#ifdef BASE_ADDRESS_SANITIZER
-                                  given_back_memory_is_poisoned,
-#endif
-                                  NULL};
-    return run_list((struct tests){"arena", set_up, tear_down}, tests);
+    return run_tests((struct tests){"arena", set_up, tear_down});
 }

@@ -4,7 +4,7 @@
 
 #include "support/support.h"
 
-START_TEST(error_carries_status_and_text)
+TEST(error_carries_status_and_text)
 {
     struct error err = {0};
     ck_assert_int_eq(error_set(&err, PEAT_IO, "cannot open '%s'", "x"), PEAT_IO);
@@ -16,14 +16,12 @@ START_TEST(error_carries_status_and_text)
     error_set(&err, PEAT_FAILED, "again: %s", err.text);
     ck_assert_str_eq(err.text, "again: cell 3: cannot open 'x'");
 }
-END_TEST
 
-START_TEST(error_may_be_absent)
+TEST(error_may_be_absent)
 {
     ck_assert_int_eq(error_set(NULL, PEAT_NOMEM, "text"), PEAT_NOMEM);
     error_prefix(NULL, "text");
 }
-END_TEST
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -31,7 +29,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && !strcmp(text + n - m, end);
 }
 
-START_TEST(error_about_a_long_path_keeps_what_and_why)
+TEST(error_about_a_long_path_keeps_what_and_why)
 {
     struct error err;
     for (size_t n = 900; n <= 4095; n++) {
@@ -47,9 +45,8 @@ START_TEST(error_about_a_long_path_keeps_what_and_why)
         ck_assert(ends_in(err.text, "xxx': Permission denied"));
     }
 }
-END_TEST
 
-START_TEST(error_is_cut_between_characters)
+TEST(error_is_cut_between_characters)
 {
     struct error err;
     struct strbuf text = STRBUF_NEW;
@@ -66,9 +63,8 @@ START_TEST(error_is_cut_between_characters)
     }
     strbuf_release(&text);
 }
-END_TEST
 
-START_TEST(every_status_has_its_own_text)
+TEST(every_status_has_its_own_text)
 {
 #define STATUS_VALUE(name, value, text) PEAT_##name,
     const peat_status status[] = {PEAT_STATUS_LIST(STATUS_VALUE)};
@@ -80,9 +76,8 @@ START_TEST(every_status_has_its_own_text)
     }
     ck_assert_str_eq(status_text((peat_status)-99), "unknown status");
 }
-END_TEST
 
-START_TEST(nearest_name_suggests_what_was_meant)
+TEST(nearest_name_suggests_what_was_meant)
 {
     static const char *const name[] = {"sinusoidal", "learned", "rotary", "alibi", "none"};
     const int n = 5;
@@ -100,10 +95,9 @@ START_TEST(nearest_name_suggests_what_was_meant)
     longest[sizeof(longest) - 1] = '\0';
     ck_assert_ptr_null(nearest_name(longest, name, n));
 }
-END_TEST
 
 /* A dotted word means a key of its own section. */
-START_TEST(nearest_name_knows_the_words_of_other_programs)
+TEST(nearest_name_knows_the_words_of_other_programs)
 {
     static const char *const key[] = {"model.d_ff", "model.d_model", "train.lr"};
     ck_assert_str_eq(nearest_name("model.dim", key, 3), "model.d_model");
@@ -112,19 +106,17 @@ START_TEST(nearest_name_knows_the_words_of_other_programs)
     ck_assert_ptr_null(nearest_name("eval.learning_rate", key, 3));
     ck_assert_str_eq(nearest_name("train", (const char *const[]){"plan", "run"}, 2), "run");
 }
-END_TEST
 
 /* A swap of neighbours is one step, and of equally near names the first is taken. */
-START_TEST(nearest_name_counts_swaps_once)
+TEST(nearest_name_counts_swaps_once)
 {
     static const char *const name[] = {"steps", "stop"};
     ck_assert_str_eq(nearest_name("stesp", name, 2), "steps");
     static const char *const tie[] = {"seed", "need"};
     ck_assert_str_eq(nearest_name("xeed", tie, 2), "seed");
 }
-END_TEST
 
-START_TEST(bug_aborts)
+TEST(bug_aborts)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -140,9 +132,8 @@ START_TEST(bug_aborts)
     ck_assert(WIFSIGNALED(how));
     ck_assert_int_eq(WTERMSIG(how), SIGABRT);
 }
-END_TEST
 
-START_TEST(strbuf_grows)
+TEST(strbuf_grows)
 {
     struct strbuf b = STRBUF_NEW;
     ck_assert_str_eq(b.text, "");
@@ -162,9 +153,8 @@ START_TEST(strbuf_grows)
     ck_assert_str_eq(b.text, "");
     strbuf_release(&b);
 }
-END_TEST
 
-START_TEST(strbuf_detach_hands_over_the_text)
+TEST(strbuf_detach_hands_over_the_text)
 {
     struct strbuf b = STRBUF_NEW;
     char *none = strbuf_detach(&b);
@@ -179,9 +169,8 @@ START_TEST(strbuf_detach_hands_over_the_text)
     free(none);
     free(text);
 }
-END_TEST
 
-START_TEST(items_of_a_list_have_commas_between_them)
+TEST(items_of_a_list_have_commas_between_them)
 {
     static const char *const name[] = {"alibi", "rotary", "none"};
     struct arena a;
@@ -198,9 +187,8 @@ START_TEST(items_of_a_list_have_commas_between_them)
     ck_assert_str_eq(arena_item(&a, "", "one"), "one");
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(columns_of_text)
+TEST(columns_of_text)
 {
     ck_assert_uint_eq(text_columns(""), 0);
     ck_assert_uint_eq(text_columns("plain"), 5);
@@ -208,9 +196,8 @@ START_TEST(columns_of_text)
     ck_assert_uint_eq(text_columns("\xe2\x80\x94"), 1);
     ck_assert_uint_eq(text_columns("\xff"), 1);
 }
-END_TEST
 
-START_TEST(hash_is_sha256)
+TEST(hash_is_sha256)
 {
     char hex[HASH_HEX];
     hash_bytes("abc", 3, hex);
@@ -218,9 +205,8 @@ START_TEST(hash_is_sha256)
     hash_bytes("", 0, hex);
     ck_assert_str_eq(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
-END_TEST
 
-START_TEST(file_hash_equals_the_hash_of_its_bytes)
+TEST(file_hash_equals_the_hash_of_its_bytes)
 {
     enum { BYTES = 200000 };
     static const char pattern[] = "0123456789abcdef";
@@ -241,16 +227,14 @@ START_TEST(file_hash_equals_the_hash_of_its_bytes)
     ck_assert_ptr_nonnull(strstr(err.text, path));
     ck_assert_int_eq(hash_file("/tmp", file, &err), PEAT_INVALID);
 }
-END_TEST
 
-START_TEST(no_time_is_below_zero_where_the_clock_ran_backwards)
+TEST(no_time_is_below_zero_where_the_clock_ran_backwards)
 {
     ck_assert_double_eq(clock_since(clock_seconds() + 100.0), 0.0);
     ck_assert_double_ge(clock_since(clock_seconds() - 100.0), 100.0);
 }
-END_TEST
 
-START_TEST(clock_runs_forward)
+TEST(clock_runs_forward)
 {
     double start = clock_seconds();
     ck_assert_double_le(start, clock_seconds());
@@ -263,9 +247,8 @@ START_TEST(clock_runs_forward)
     clock_utc(text, 5);
     ck_assert_str_eq(text, "");
 }
-END_TEST
 
-START_TEST(log_writes_whole_lines)
+TEST(log_writes_whole_lines)
 {
     char *text = NULL;
     size_t n = 0;
@@ -278,18 +261,8 @@ START_TEST(log_writes_whole_lines)
     fclose(out);
     free(text);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"base"},
-        TESTS(error_carries_status_and_text, error_may_be_absent,
-              error_about_a_long_path_keeps_what_and_why, error_is_cut_between_characters,
-              every_status_has_its_own_text, nearest_name_suggests_what_was_meant,
-              nearest_name_knows_the_words_of_other_programs, nearest_name_counts_swaps_once,
-              bug_aborts, strbuf_grows, strbuf_detach_hands_over_the_text,
-              items_of_a_list_have_commas_between_them, columns_of_text, hash_is_sha256,
-              file_hash_equals_the_hash_of_its_bytes, clock_runs_forward,
-              no_time_is_below_zero_where_the_clock_ran_backwards, log_writes_whole_lines));
+    return run_tests((struct tests){"base"});
 }

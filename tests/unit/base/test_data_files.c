@@ -42,7 +42,7 @@ static void assert_hash(struct data_files *f, const char *name)
     ck_assert_uint_eq(strlen(hex), HASH_HEX - 1);
 }
 
-START_TEST(kept_bytes_stay_those_that_were_hashed)
+TEST(kept_bytes_stay_those_that_were_hashed)
 {
     static const char *const later[] = {"other", "longer than before", "", "s"};
     struct data_files f = {.a = &arena, .keep_most = SIZE_MAX};
@@ -58,9 +58,8 @@ START_TEST(kept_bytes_stay_those_that_were_hashed)
     assert_gives(&f, "one", "first");
     ck_assert_int_eq(f.n, 2);
 }
-END_TEST
 
-START_TEST(bytes_that_were_not_kept_are_read_again_or_refused)
+TEST(bytes_that_were_not_kept_are_read_again_or_refused)
 {
     struct data_files f = {.a = &arena};
     const unsigned char *byte;
@@ -76,9 +75,8 @@ START_TEST(bytes_that_were_not_kept_are_read_again_or_refused)
     put("one", "first");
     assert_gives(&f, "one", "first");
 }
-END_TEST
 
-START_TEST(only_what_fits_is_kept)
+TEST(only_what_fits_is_kept)
 {
     struct data_files f = {.a = &arena, .keep_most = 8};
     put("one", "12345");
@@ -93,9 +91,8 @@ START_TEST(only_what_fits_is_kept)
     ck_assert_uint_eq(f.kept, 8);
     assert_gives(&f, "two", "12345");
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_refused_and_not_remembered)
+TEST(what_is_no_file_is_refused_and_not_remembered)
 {
     struct data_files f = {.a = &arena, .keep_most = SIZE_MAX};
     const char *hex;
@@ -105,7 +102,6 @@ START_TEST(what_is_no_file_is_refused_and_not_remembered)
     ck_assert_int_eq(data_hash(&f, scratch_path("none"), &hex, &err), PEAT_NOTFOUND);
     ck_assert_int_eq(f.n, 0);
 }
-END_TEST
 
 /* DATA_MAPPED_FROM + more bytes, nearly all of them a hole. */
 static const char *put_large(const char *name, off_t more)
@@ -116,7 +112,7 @@ static const char *put_large(const char *name, off_t more)
     return path;
 }
 
-START_TEST(large_file_is_mapped_with_a_zero_behind_it)
+TEST(large_file_is_mapped_with_a_zero_behind_it)
 {
     for (off_t more = 0; more < 2; more++) {
         struct data_files f = {.a = &arena, .keep_most = 1};
@@ -138,10 +134,9 @@ START_TEST(large_file_is_mapped_with_a_zero_behind_it)
         ck_assert_uint_lt(arena.high_water, 1 << 20);
     }
 }
-END_TEST
 
 /* Written in place, a mapped file is not what its hash says any more; replaced, it stays. */
-START_TEST(write_into_a_mapped_file_is_noticed)
+TEST(write_into_a_mapped_file_is_noticed)
 {
     for (int replaced = 0; replaced < 2; replaced++) {
         struct data_files f = {.a = &arena, .keep_most = 1};
@@ -165,10 +160,9 @@ START_TEST(write_into_a_mapped_file_is_noticed)
                       err.text);
     }
 }
-END_TEST
 
 /* A file of a tebibyte and more, most of which is a hole. */
-START_TEST(hole_that_no_memory_holds_is_refused_at_once)
+TEST(hole_that_no_memory_holds_is_refused_at_once)
 {
     struct data_files f = {.a = &arena, .keep_most = DATA_KEPT_BY_PLANS};
     const char *path = put_large("sparse", (off_t)8 << 40), *hex;
@@ -182,15 +176,8 @@ START_TEST(hole_that_no_memory_holds_is_refused_at_once)
     ck_assert_msg(strstr(err.text, "has 8192 GiB, more than the memory of this machine"), "%s",
                   err.text);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"data_files", open_scratch, close_scratch},
-                    TESTS(kept_bytes_stay_those_that_were_hashed,
-                          bytes_that_were_not_kept_are_read_again_or_refused,
-                          only_what_fits_is_kept, what_is_no_file_is_refused_and_not_remembered,
-                          large_file_is_mapped_with_a_zero_behind_it,
-                          write_into_a_mapped_file_is_noticed,
-                          hole_that_no_memory_holds_is_refused_at_once));
+    return run_tests((struct tests){"data_files", open_scratch, close_scratch});
 }

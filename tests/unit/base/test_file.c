@@ -27,7 +27,7 @@ static int names_in(const char *path)
     return n;
 }
 
-START_TEST(write_replaces_and_leaves_nothing_behind)
+TEST(write_replaces_and_leaves_nothing_behind)
 {
     struct error err = {0};
     ck_assert_int_eq(file_write(scratch_path("a"), "first", 5, &err), PEAT_OK);
@@ -38,9 +38,8 @@ START_TEST(write_replaces_and_leaves_nothing_behind)
     ck_assert_int_eq(names_in(scratch_dir), 2);
     ck_assert_str_eq(err.text, "");
 }
-END_TEST
 
-START_TEST(failed_write_keeps_the_old_file_and_names_the_path)
+TEST(failed_write_keeps_the_old_file_and_names_the_path)
 {
     struct error err = {0};
     struct rlimit all, few;
@@ -60,9 +59,8 @@ START_TEST(failed_write_keeps_the_old_file_and_names_the_path)
     ck_assert_int_eq(file_write(scratch_dir, "x", 1, &err), PEAT_IO);
     ck_assert_ptr_nonnull(strstr(err.text, "is a directory"));
 }
-END_TEST
 
-START_TEST(write_leaves_files_of_the_user_beside_it_alone)
+TEST(write_leaves_files_of_the_user_beside_it_alone)
 {
     static const char *const users[] = {"a.tmp", "a.tmp-1", "a.tmp-x-1", "a.tmp-1-2-3x"};
     for (int i = 0; i < 4; i++)
@@ -73,9 +71,8 @@ START_TEST(write_leaves_files_of_the_user_beside_it_alone)
     for (int i = 0; i < 4; i++)
         assert_holds(scratch_path(users[i]), users[i]);
 }
-END_TEST
 
-START_TEST(tidying_removes_what_killed_writers_left_and_nothing_else)
+TEST(tidying_removes_what_killed_writers_left_and_nothing_else)
 {
     ck_assert_int_eq(file_write(scratch_path("a.tmp-123-456"), "x", 1, NULL), PEAT_OK);
     ck_assert_int_eq(file_write(scratch_path("b.tmp-1-2.tmp-3-4"), "x", 1, NULL), PEAT_OK);
@@ -84,9 +81,8 @@ START_TEST(tidying_removes_what_killed_writers_left_and_nothing_else)
     ck_assert_int_eq(names_in(scratch_dir), 1);
     assert_holds(scratch_path("kept"), "x");
 }
-END_TEST
 
-START_TEST(write_keeps_the_mode_of_the_file_it_replaces)
+TEST(write_keeps_the_mode_of_the_file_it_replaces)
 {
     struct stat st;
     mode_t mask = umask(027);
@@ -99,7 +95,6 @@ START_TEST(write_keeps_the_mode_of_the_file_it_replaces)
     ck_assert_uint_eq(st.st_mode & 0777, 0606);
     umask(mask);
 }
-END_TEST
 
 /* Each writer's text is one letter, again and again: a torn file has two of them. */
 static void write_often(char letter, int times)
@@ -128,7 +123,7 @@ static void read_often(int times)
     }
 }
 
-START_TEST(four_writers_at_once_never_fail_or_tear_the_file)
+TEST(four_writers_at_once_never_fail_or_tear_the_file)
 {
     for (int i = 0; i < 4; i++) {
         pid_t pid = fork();
@@ -143,9 +138,8 @@ START_TEST(four_writers_at_once_never_fail_or_tear_the_file)
     }
     ck_assert_int_eq(names_in(scratch_dir), 1);
 }
-END_TEST
 
-START_TEST(writer_whose_temporary_file_is_tidied_away_writes_again)
+TEST(writer_whose_temporary_file_is_tidied_away_writes_again)
 {
     pid_t pid = fork();
     if (pid == 0)
@@ -155,7 +149,6 @@ START_TEST(writer_whose_temporary_file_is_tidied_away_writes_again)
     ck_assert_int_eq(names_in(scratch_dir), 1);
     read_often(1);
 }
-END_TEST
 
 /* A file that is not regular, in the folder of the test. */
 static void plant_strange_files(void)
@@ -184,7 +177,7 @@ static const struct {
 };
 enum { STRANGE = sizeof(strange) / sizeof(*strange) };
 
-START_TEST(reading_refuses_at_once_what_is_no_regular_file)
+TEST(reading_refuses_at_once_what_is_no_regular_file)
 {
     char *bytes = NULL, hex[HASH_HEX];
     size_t n;
@@ -200,9 +193,8 @@ START_TEST(reading_refuses_at_once_what_is_no_regular_file)
     }
     ck_assert_ptr_null(bytes);
 }
-END_TEST
 
-START_TEST(own_files_are_never_written_through_links_or_into_pipes)
+TEST(own_files_are_never_written_through_links_or_into_pipes)
 {
     struct stat before, after;
     plant_strange_files();
@@ -227,9 +219,8 @@ START_TEST(own_files_are_never_written_through_links_or_into_pipes)
     assert_holds(scratch_path("target"), "old");
     ck_assert(!file_exists(scratch_path("none")));
 }
-END_TEST
 
-START_TEST(write_makes_the_file_that_a_dangling_link_names)
+TEST(write_makes_the_file_that_a_dangling_link_names)
 {
     struct stat st;
     ck_assert_int_eq(mkdir(scratch_path("sub"), 0777), 0);
@@ -240,9 +231,8 @@ START_TEST(write_makes_the_file_that_a_dangling_link_names)
     ck_assert_int_eq(lstat(scratch_path("sub/second"), &st), 0);
     ck_assert(S_ISLNK(st.st_mode));
 }
-END_TEST
 
-START_TEST(pipe_with_a_reader_is_written_straight)
+TEST(pipe_with_a_reader_is_written_straight)
 {
     char got[8] = "";
     struct stat st;
@@ -255,9 +245,8 @@ START_TEST(pipe_with_a_reader_is_written_straight)
     ck_assert_int_eq(lstat(scratch_path("pipe"), &st), 0);
     ck_assert(S_ISFIFO(st.st_mode));
 }
-END_TEST
 
-START_TEST(name_of_an_open_descriptor_is_written_and_read_straight)
+TEST(name_of_an_open_descriptor_is_written_and_read_straight)
 {
     int ends[2];
     char name[32], *bytes = NULL;
@@ -281,9 +270,8 @@ START_TEST(name_of_an_open_descriptor_is_written_and_read_straight)
     ck_assert_int_eq(file_descriptor("/dev/fd/1x"), -1);
     ck_assert_int_eq(file_descriptor("/dev/stdout"), 1);
 }
-END_TEST
 
-START_TEST(long_names_can_be_written)
+TEST(long_names_can_be_written)
 {
     char name[256], path[400];
     memset(name, 'x', 255);
@@ -293,9 +281,8 @@ START_TEST(long_names_can_be_written)
     ck_assert_int_eq(file_write(path, "2", 1, NULL), PEAT_OK);
     assert_holds(path, "2");
 }
-END_TEST
 
-START_TEST(full_device_is_an_error)
+TEST(full_device_is_an_error)
 {
     struct error err = {0};
     ck_assert_int_eq(file_write("/dev/full", "x", 1, &err), PEAT_IO);
@@ -304,9 +291,8 @@ START_TEST(full_device_is_an_error)
     ck_assert_int_eq(fd_write(fd, "x", 1, &err), PEAT_IO);
     close(fd);
 }
-END_TEST
 
-START_TEST(devices_and_links_survive_a_write)
+TEST(devices_and_links_survive_a_write)
 {
     struct stat st;
     ck_assert_int_eq(file_write("/dev/null", "x", 1, NULL), PEAT_OK);
@@ -319,9 +305,8 @@ START_TEST(devices_and_links_survive_a_write)
     ck_assert(S_ISLNK(st.st_mode));
     assert_holds(scratch_path("target"), "new");
 }
-END_TEST
 
-START_TEST(read_keeps_zero_bytes_and_terminates)
+TEST(read_keeps_zero_bytes_and_terminates)
 {
     char *bytes;
     size_t n;
@@ -331,9 +316,8 @@ START_TEST(read_keeps_zero_bytes_and_terminates)
     ck_assert_mem_eq(bytes, "a\0b", 4);
     free(bytes);
 }
-END_TEST
 
-START_TEST(read_takes_files_that_claim_to_be_empty)
+TEST(read_takes_files_that_claim_to_be_empty)
 {
     char *bytes;
     size_t n;
@@ -342,11 +326,10 @@ START_TEST(read_takes_files_that_claim_to_be_empty)
     ck_assert_uint_eq(strlen(bytes), n);
     free(bytes);
 }
-END_TEST
 
 /* The log of the kernel, which root alone may read: a regular file to stat, and never at its end.
  */
-START_TEST(read_refuses_a_file_without_an_end)
+TEST(read_refuses_a_file_without_an_end)
 {
     static const char path[] = "/proc/kmsg";
     char *bytes;
@@ -357,9 +340,8 @@ START_TEST(read_refuses_a_file_without_an_end)
     peat_status status = file_read(path, 0, &bytes, &n, &err);
     ck_assert_msg(status == PEAT_INVALID || status == PEAT_IO, "%s", err.text);
 }
-END_TEST
 
-START_TEST(read_refuses_what_is_too_large)
+TEST(read_refuses_what_is_too_large)
 {
     char *bytes = NULL;
     size_t n;
@@ -369,9 +351,8 @@ START_TEST(read_refuses_what_is_too_large)
     ck_assert_ptr_nonnull(strstr(err.text, "has 5 bytes, the limit is 4"));
     ck_assert_ptr_null(bytes);
 }
-END_TEST
 
-START_TEST(read_tells_absent_files_from_directories)
+TEST(read_tells_absent_files_from_directories)
 {
     char *bytes;
     size_t n;
@@ -381,9 +362,8 @@ START_TEST(read_tells_absent_files_from_directories)
     ck_assert_int_eq(file_read(scratch_dir, 0, &bytes, &n, &err), PEAT_INVALID);
     ck_assert_ptr_nonnull(strstr(err.text, "is a directory"));
 }
-END_TEST
 
-START_TEST(directories_are_made_with_their_parents)
+TEST(directories_are_made_with_their_parents)
 {
     struct error err = {0};
     ck_assert_int_eq(dir_make(scratch_path("a/b//c/"), &err), PEAT_OK);
@@ -395,9 +375,8 @@ START_TEST(directories_are_made_with_their_parents)
     ck_assert_ptr_nonnull(strstr(err.text, strerror(ENOTDIR)));
     ck_assert_int_eq(dir_make(scratch_path("file/x"), &err), PEAT_IO);
 }
-END_TEST
 
-START_TEST(remove_takes_everything_but_what_links_point_to)
+TEST(remove_takes_everything_but_what_links_point_to)
 {
     ck_assert_int_eq(dir_make(scratch_path("a/b"), NULL), PEAT_OK);
     ck_assert_int_eq(file_write(scratch_path("a/b/f"), "x", 1, NULL), PEAT_OK);
@@ -409,9 +388,8 @@ START_TEST(remove_takes_everything_but_what_links_point_to)
     ck_assert(file_exists(scratch_path("kept")));
     ck_assert_int_eq(dir_remove(scratch_path("a"), NULL), PEAT_OK);
 }
-END_TEST
 
-START_TEST(list_is_sorted_by_bytes)
+TEST(list_is_sorted_by_bytes)
 {
     static const char *const made[] = {"b", "a", "B", "a10", "a2", ".x"};
     static const char *const sorted[] = {".x", "B", "a", "a10", "a2", "b"};
@@ -427,7 +405,6 @@ START_TEST(list_is_sorted_by_bytes)
     struct error err = {0};
     ck_assert_int_eq(dir_list(scratch_path("none"), &name, &n, &err), PEAT_NOTFOUND);
 }
-END_TEST
 
 static void assert_path(char *path, const char *expected)
 {
@@ -435,7 +412,7 @@ static void assert_path(char *path, const char *expected)
     free(path);
 }
 
-START_TEST(paths_are_joined_and_resolved)
+TEST(paths_are_joined_and_resolved)
 {
     assert_path(path_join("a", "b"), "a/b");
     assert_path(path_join("a/", "b"), "a/b");
@@ -448,7 +425,6 @@ START_TEST(paths_are_joined_and_resolved)
     ck_assert_str_eq(path_name("one.npy"), "one.npy");
     ck_assert_str_eq(path_name("a/"), "");
 }
-END_TEST
 
 /* In the scratch directory; `age` in seconds. */
 static const char *make_left(const char *name, int age)
@@ -463,7 +439,7 @@ static const char *make_left(const char *name, int age)
     return path;
 }
 
-START_TEST(own_directory_ends_with_its_process_or_with_the_next)
+TEST(own_directory_ends_with_its_process_or_with_the_next)
 {
     struct own_dir own, next;
     setenv("TMPDIR", scratch_dir, 1);
@@ -484,28 +460,8 @@ START_TEST(own_directory_ends_with_its_process_or_with_the_next)
     ck_assert_int_eq(names_in(scratch_dir), 3);
     unsetenv("TMPDIR");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"file", scratch_make, scratch_remove, .seconds = 60},
-        TESTS(write_replaces_and_leaves_nothing_behind,
-              failed_write_keeps_the_old_file_and_names_the_path,
-              write_leaves_files_of_the_user_beside_it_alone,
-              tidying_removes_what_killed_writers_left_and_nothing_else,
-              write_keeps_the_mode_of_the_file_it_replaces,
-              four_writers_at_once_never_fail_or_tear_the_file,
-              writer_whose_temporary_file_is_tidied_away_writes_again,
-              reading_refuses_at_once_what_is_no_regular_file,
-              own_files_are_never_written_through_links_or_into_pipes,
-              write_makes_the_file_that_a_dangling_link_names,
-              pipe_with_a_reader_is_written_straight,
-              name_of_an_open_descriptor_is_written_and_read_straight, long_names_can_be_written,
-              full_device_is_an_error, devices_and_links_survive_a_write,
-              read_keeps_zero_bytes_and_terminates, read_takes_files_that_claim_to_be_empty,
-              read_refuses_a_file_without_an_end, read_refuses_what_is_too_large,
-              read_tells_absent_files_from_directories, directories_are_made_with_their_parents,
-              remove_takes_everything_but_what_links_point_to, list_is_sorted_by_bytes,
-              paths_are_joined_and_resolved, own_directory_ends_with_its_process_or_with_the_next));
+    return run_tests((struct tests){"file", scratch_make, scratch_remove, .seconds = 60});
 }

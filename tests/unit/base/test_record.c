@@ -30,7 +30,7 @@ static peat_status check(const struct record *r, const char *text)
     return record_check(r, json_parse(&arena, text, strlen(text), "text", &err), r->name, &err);
 }
 
-START_TEST(what_fits_its_rows_is_accepted)
+TEST(what_fits_its_rows_is_accepted)
 {
     static const char *const text[] = {
         "{\"format\": 1, \"name\": \"\"}",
@@ -42,9 +42,8 @@ START_TEST(what_fits_its_rows_is_accepted)
         ck_assert_msg(check(&kind, text[i]) == PEAT_OK, "%s: %s", text[i], err.text);
     ck_assert_int_eq(check(&bare, "{\"name\": \"a\"}"), PEAT_OK);
 }
-END_TEST
 
-START_TEST(what_does_not_is_named_with_its_place)
+TEST(what_does_not_is_named_with_its_place)
 {
     static const struct {
         const char *text, *why;
@@ -71,9 +70,8 @@ START_TEST(what_does_not_is_named_with_its_place)
         ck_assert_msg(strstr(err.text, row[i].why), "'%s' does not say '%s'", err.text, row[i].why);
     }
 }
-END_TEST
 
-START_TEST(newer_format_is_refused_by_its_number)
+TEST(newer_format_is_refused_by_its_number)
 {
     ck_assert_int_eq(check(&kind, "{\"format\": 99}"), PEAT_MISMATCH);
     ck_assert_str_eq(err.text,
@@ -82,11 +80,8 @@ START_TEST(newer_format_is_refused_by_its_number)
     ck_assert_str_eq(err.text,
                      "'bare.json' was written by a newer peat, format 2; this one reads 1");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"record", open_arena, close_arena},
-                    TESTS(what_fits_its_rows_is_accepted, what_does_not_is_named_with_its_place,
-                          newer_format_is_refused_by_its_number));
+    return run_tests((struct tests){"record", open_arena, close_arena});
 }

@@ -2,16 +2,15 @@
 /* Saying things once. */
 #include "support/support.h"
 
-START_TEST(the_first_of_equal_texts_counts_them_all)
+TEST(the_first_of_equal_texts_counts_them_all)
 {
     const char *const text[] = {NULL, "a", "b", "a", NULL, "a"};
     const int times[] = {0, 3, 1, 0, 0, 0};
     for (int i = 0; i < 6; i++)
         ck_assert_int_eq(times_said(text, 6, i), times[i]);
 }
-END_TEST
 
-START_TEST(a_name_stands_for_the_others)
+TEST(a_name_stands_for_the_others)
 {
     struct arena a;
     arena_init(&a, "test", 256);
@@ -21,10 +20,8 @@ START_TEST(a_name_stands_for_the_others)
     ck_assert_str_eq(name_and_more(&a, "x", "row", 4), "x and 3 more rows");
     arena_release(&a);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"repeat"},
-                    TESTS(the_first_of_equal_texts_counts_them_all, a_name_stands_for_the_others));
+    return run_tests((struct tests){"repeat"});
 }

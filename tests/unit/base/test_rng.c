@@ -4,11 +4,10 @@
 
 /* Random123's known answers for philox4x32-10 whose counter fits the index: the first two of the
  * four words. */
-START_TEST(bits_are_philox4x32_10)
+TEST(bits_are_philox4x32_10)
 {
     ck_assert_uint_eq(rng_bits(0, 0), UINT64_C(0xe169c58d6627e8d5));
 }
-END_TEST
 
 /* An independent Philox: ten rounds of two 32 x 32 -> 64 bit products. */
 static uint64_t plain_philox(uint64_t key, uint64_t index, uint32_t use)
@@ -26,7 +25,7 @@ static uint64_t plain_philox(uint64_t key, uint64_t index, uint32_t use)
     return (uint64_t)c[1] << 32 | c[0];
 }
 
-START_TEST(key_is_the_stream_and_counter_the_index)
+TEST(key_is_the_stream_and_counter_the_index)
 {
     ck_assert_uint_eq(plain_philox(0, 0, 0), UINT64_C(0xe169c58d6627e8d5));
     uint64_t word = UINT64_C(0x123456789abcdef0);
@@ -35,17 +34,15 @@ START_TEST(key_is_the_stream_and_counter_the_index)
         ck_assert_uint_eq(rng_substream(word, ~word), plain_philox(word, ~word, 1));
     }
 }
-END_TEST
 
 /* Frozen: other values would change every experiment. */
-START_TEST(streams_never_change)
+TEST(streams_never_change)
 {
     ck_assert_uint_eq(rng_stream(0, "init", ""), UINT64_C(0xe9e57ed2d5487a0));
     ck_assert_uint_eq(rng_stream(7, "batch", "train"), UINT64_C(0xbbc5173712d40be9));
 }
-END_TEST
 
-START_TEST(seed_purpose_and_name_all_count)
+TEST(seed_purpose_and_name_all_count)
 {
     const uint64_t stream[] = {
         rng_stream(0, "init", ""),      rng_stream(1, "init", ""),
@@ -59,9 +56,8 @@ START_TEST(seed_purpose_and_name_all_count)
         for (int j = 0; j < i; j++)
             ck_assert_uint_ne(stream[i], stream[j]);
 }
-END_TEST
 
-START_TEST(substreams_differ_from_each_other_and_from_draws)
+TEST(substreams_differ_from_each_other_and_from_draws)
 {
     uint64_t stream = rng_stream(3, "dropout", "h");
     for (uint64_t i = 0; i < 100; i++) {
@@ -71,12 +67,11 @@ START_TEST(substreams_differ_from_each_other_and_from_draws)
                           rng_bits(rng_substream(stream, i + 1), 0));
     }
 }
-END_TEST
 
 enum { DRAWS = 200000 };
 
 /* Bounds are five standard errors. */
-START_TEST(uniform_has_the_right_range_mean_and_variance)
+TEST(uniform_has_the_right_range_mean_and_variance)
 {
     uint64_t stream = rng_stream(0, "test", "uniform");
     double sum = 0.0, squares = 0.0;
@@ -89,9 +84,8 @@ START_TEST(uniform_has_the_right_range_mean_and_variance)
     ck_assert_double_lt(fabs(sum / DRAWS), 5.0 * sqrt(1.0 / 12.0 / DRAWS));
     ck_assert_double_lt(fabs(squares / DRAWS - 1.0 / 12.0), 5.0 * sqrt(1.0 / 180.0 / DRAWS));
 }
-END_TEST
 
-START_TEST(normal_has_the_right_moments)
+TEST(normal_has_the_right_moments)
 {
     uint64_t stream = rng_stream(0, "test", "normal");
     double m1 = 0.0, m2 = 0.0, m3 = 0.0, m4 = 0.0;
@@ -108,9 +102,8 @@ START_TEST(normal_has_the_right_moments)
     ck_assert_double_lt(fabs(m3 / DRAWS), 5.0 * sqrt(15.0 / DRAWS));
     ck_assert_double_lt(fabs(m4 / DRAWS - 3.0), 5.0 * sqrt(96.0 / DRAWS));
 }
-END_TEST
 
-START_TEST(neighbouring_draws_are_uncorrelated)
+TEST(neighbouring_draws_are_uncorrelated)
 {
     uint64_t one = rng_stream(0, "test", "a"), two = rng_stream(1, "test", "a");
     double lag = 0.0, cross = 0.0;
@@ -121,14 +114,8 @@ START_TEST(neighbouring_draws_are_uncorrelated)
     ck_assert_double_lt(fabs(lag / DRAWS), 5.0 * sqrt(1.0 / DRAWS));
     ck_assert_double_lt(fabs(cross / DRAWS), 5.0 * sqrt(1.0 / DRAWS));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"rng"},
-                    TESTS(bits_are_philox4x32_10, key_is_the_stream_and_counter_the_index,
-                          streams_never_change, seed_purpose_and_name_all_count,
-                          substreams_differ_from_each_other_and_from_draws,
-                          uniform_has_the_right_range_mean_and_variance,
-                          normal_has_the_right_moments, neighbouring_draws_are_uncorrelated));
+    return run_tests((struct tests){"rng"});
 }

@@ -30,7 +30,7 @@ static const char *sealed_text(const char *text)
     return copy;
 }
 
-START_TEST(sealed_map_is_good_in_any_order_and_spacing)
+TEST(sealed_map_is_good_in_any_order_and_spacing)
 {
     static const char *const same[] = {
         "{\"a\": 1.0, \"b\": [true, null], \"c\": \"x\"}",
@@ -42,40 +42,35 @@ START_TEST(sealed_map_is_good_in_any_order_and_spacing)
     value_set(&arena, other, SEAL_KEY, other->at, value_get(one, SEAL_KEY));
     ck_assert_int_eq(seal_check(other), SEAL_GOOD);
 }
-END_TEST
 
-START_TEST(sealed_map_read_again_is_good)
+TEST(sealed_map_read_again_is_good)
 {
     const char *text =
         sealed_text("{\"x\": -0.0, \"y\": 1e300, \"z\": 0.1, \"n\": -5, \"t\": \"\\u00e9\"}");
     ck_assert_int_eq(seal_check(parse(text)), SEAL_GOOD);
 }
-END_TEST
 
-START_TEST(sealing_again_changes_nothing)
+TEST(sealing_again_changes_nothing)
 {
     struct value *once = sealed(&arena, parse("{\"a\": 1}"));
     ck_assert(value_equal(once, sealed(&arena, once)));
 }
-END_TEST
 
-START_TEST(changed_value_breaks_the_seal)
+TEST(changed_value_breaks_the_seal)
 {
     char *text = arena_strdup(&arena, sealed_text("{\"mean\": 1.5, \"n\": 8}"));
     strstr(text, "1.5")[2] = '7';
     ck_assert_int_eq(seal_check(parse(text)), SEAL_BROKEN);
 }
-END_TEST
 
-START_TEST(map_without_a_seal_is_told_apart)
+TEST(map_without_a_seal_is_told_apart)
 {
     ck_assert_int_eq(seal_check(parse("{\"a\": 1}")), SEAL_ABSENT);
     ck_assert_int_eq(seal_check(parse("{\"a\": 1, \"check\": 3}")), SEAL_BROKEN);
     ck_assert_int_eq(seal_check(parse("[1]")), SEAL_ABSENT);
 }
-END_TEST
 
-START_TEST(every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers)
+TEST(every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers)
 {
     struct strbuf line = STRBUF_NEW;
     strbuf_add(&line, "{\"step\":10,\"value\":1.25}");
@@ -92,13 +87,8 @@ START_TEST(every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers)
     ck_assert_int_eq(seal_check_line(line.text, line.n - 1), SEAL_ABSENT);
     strbuf_release(&line);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"seal", open_arena, close_arena},
-                    TESTS(sealed_map_is_good_in_any_order_and_spacing,
-                          sealed_map_read_again_is_good, sealing_again_changes_nothing,
-                          changed_value_breaks_the_seal, map_without_a_seal_is_told_apart,
-                          every_changed_byte_of_a_line_breaks_it_or_leaves_its_numbers));
+    return run_tests((struct tests){"seal", open_arena, close_arena});
 }

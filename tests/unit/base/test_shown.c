@@ -35,20 +35,18 @@ static const struct {
 };
 enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 
-START_TEST(controls_and_what_is_no_text_are_written_out)
+LOOP_TEST(controls_and_what_is_no_text_are_written_out, CASES)
 {
     ck_assert_str_eq(shown_text(&arena, cases[_i].text), cases[_i].shown);
 }
-END_TEST
 
-START_TEST(bytes_with_nul_and_kept_characters_are_shown)
+TEST(bytes_with_nul_and_kept_characters_are_shown)
 {
     struct strbuf out = STRBUF_NEW;
     shown_add_bytes(&out, "a\0\n\tb\r", 6, "\n\t");
     ck_assert_str_eq(out.text, "a\\x00\n\tb\\r");
     strbuf_release(&out);
 }
-END_TEST
 
 /* What f printed. */
 static char *printed(FILE *f)
@@ -60,15 +58,14 @@ static char *printed(FILE *f)
     return text;
 }
 
-START_TEST(a_line_of_a_log_is_one_line)
+TEST(a_line_of_a_log_is_one_line)
 {
     FILE *f = tmpfile();
     log_line(&(struct log){f}, "%s", "one\npeat: two\x1b[2J\tthree");
     ck_assert_str_eq(printed(f), "one\\npeat: two\\x1b[2J\tthree\n");
 }
-END_TEST
 
-START_TEST(columns_are_as_wide_as_what_is_shown)
+TEST(columns_are_as_wide_as_what_is_shown)
 {
     struct columns t;
     FILE *f = tmpfile();
@@ -78,9 +75,8 @@ START_TEST(columns_are_as_wide_as_what_is_shown)
     columns_print(&t, "", f);
     ck_assert_str_eq(printed(f), "\\x1b[1m      x\\ny\nlonger-text  \\u009bz\n");
 }
-END_TEST
 
-START_TEST(json_escapes_them_but_not_in_its_canonical_form)
+TEST(json_escapes_them_but_not_in_its_canonical_form)
 {
     struct json m = json_map(&arena);
     json_put_text(m, "k\xc2\x9b", "\x7f\xe2\x80\xae é");
@@ -88,23 +84,16 @@ START_TEST(json_escapes_them_but_not_in_its_canonical_form)
     ck_assert_str_eq(json_to_text(m.v, JSON_CANONICAL, &arena),
                      "{\"k\xc2\x9b\":\"\x7f\xe2\x80\xae é\"}");
 }
-END_TEST
 
-START_TEST(text_is_cut_between_characters)
+TEST(text_is_cut_between_characters)
 {
     ck_assert_uint_eq(text_fit("abc", 2), 2);
     ck_assert_uint_eq(text_fit("abc", 9), 3);
     ck_assert_uint_eq(text_fit("aé中b", 3), 3); /* 中 takes two columns */
     ck_assert_uint_eq(text_fit("aé中b", 4), 6);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"shown", open_arena, release_arena,
-                       .loops = LOOPS({controls_and_what_is_no_text_are_written_out, CASES})},
-        TESTS(bytes_with_nul_and_kept_characters_are_shown, a_line_of_a_log_is_one_line,
-              columns_are_as_wide_as_what_is_shown, json_escapes_them_but_not_in_its_canonical_form,
-              text_is_cut_between_characters));
+    return run_tests((struct tests){"shown", open_arena, release_arena});
 }

@@ -41,7 +41,7 @@ static struct value *scalar(const char *text)
     return v;
 }
 
-START_TEST(scalars_have_the_kinds_of_the_core_schema)
+TEST(scalars_have_the_kinds_of_the_core_schema)
 {
     static const struct {
         enum value_kind kind;
@@ -117,9 +117,8 @@ START_TEST(scalars_have_the_kinds_of_the_core_schema)
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
         ck_assert_msg(scalar(row[i].text)->kind == row[i].kind, "'%s'", row[i].text);
 }
-END_TEST
 
-START_TEST(scalars_have_the_right_values)
+TEST(scalars_have_the_right_values)
 {
     ck_assert_int_eq(scalar("-9223372036854775808")->integer, INT64_MIN);
     ck_assert_int_eq(scalar("+12")->integer, 12);
@@ -138,9 +137,8 @@ START_TEST(scalars_have_the_right_values)
     ck_assert(scalar("True")->boolean);
     ck_assert(!scalar("FALSE")->boolean);
 }
-END_TEST
 
-START_TEST(numbers_read_back_and_are_short)
+TEST(numbers_read_back_and_are_short)
 {
     static const struct {
         double x;
@@ -179,10 +177,9 @@ START_TEST(numbers_read_back_and_are_short)
     number_text(-HUGE_VAL, text);
     ck_assert_str_eq(text, "null");
 }
-END_TEST
 
 /* A program that embeds a library may run in a locale with a decimal comma. */
-START_TEST(numbers_do_not_depend_on_the_locale)
+TEST(numbers_do_not_depend_on_the_locale)
 {
     static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "nl_NL.UTF-8"};
     bool found = false;
@@ -198,9 +195,8 @@ START_TEST(numbers_do_not_depend_on_the_locale)
         ck_assert_int_eq(*localeconv()->decimal_point, ',');
     setlocale(LC_ALL, "C");
 }
-END_TEST
 
-START_TEST(lists_and_maps_grow_and_keep_order)
+TEST(lists_and_maps_grow_and_keep_order)
 {
     struct value *list = value_list(&memory, NOWHERE), *map = value_map(&memory, NOWHERE);
     for (int i = 0; i < 1000; i++) {
@@ -218,9 +214,8 @@ START_TEST(lists_and_maps_grow_and_keep_order)
         ck_assert_str_eq(map->key[i], key);
     }
 }
-END_TEST
 
-START_TEST(set_replaces_and_get_finds_nothing_elsewhere)
+TEST(set_replaces_and_get_finds_nothing_elsewhere)
 {
     struct place at = {"f", 1, 2}, later = {"f", 3, 4};
     struct value *map = value_map(&memory, at);
@@ -235,9 +230,8 @@ START_TEST(set_replaces_and_get_finds_nothing_elsewhere)
     ck_assert_ptr_null(value_get(NULL, "a"));
     ck_assert_ptr_null(value_get(value_get(map, "a"), "a"));
 }
-END_TEST
 
-START_TEST(paths_reach_into_maps)
+TEST(paths_reach_into_maps)
 {
     struct value *v = json("{\"model\": {\"d_model\": 8, \"d\": {\"x\": 1}}, \"model.d\": 3}");
     ck_assert_int_eq(value_get_path(v, "model.d_model")->integer, 8);
@@ -247,9 +241,8 @@ START_TEST(paths_reach_into_maps)
     ck_assert_ptr_null(value_get_path(v, "model."));
     ck_assert_ptr_null(value_get_path(NULL, "model"));
 }
-END_TEST
 
-START_TEST(with_path_copies_and_leaves_the_original)
+TEST(with_path_copies_and_leaves_the_original)
 {
     struct value *v = json("{\"a\": {\"b\": {\"c\": 1}, \"d\": 2}, \"e\": 3}");
     const char *before = canonical(v);
@@ -267,9 +260,8 @@ START_TEST(with_path_copies_and_leaves_the_original)
     struct value *changed = value_with_path(&memory, v, "a.d", at, seven);
     ck_assert_str_eq(value_key_place(value_get(changed, "a"), "d").file, "command line");
 }
-END_TEST
 
-START_TEST(merge_is_deep_and_leaves_its_inputs)
+TEST(merge_is_deep_and_leaves_its_inputs)
 {
     struct value *base = json("{\"a\": {\"x\": 1, \"y\": [1, 2]}, \"b\": 1, \"c\": {\"z\": 1}}");
     struct value *over = json("{\"a\": {\"y\": [3], \"w\": 4}, \"b\": {\"q\": 5}, \"c\": null}");
@@ -282,9 +274,8 @@ START_TEST(merge_is_deep_and_leaves_its_inputs)
     ck_assert_str_eq(canonical(base), base_text);
     ck_assert_str_eq(canonical(over), over_text);
 }
-END_TEST
 
-START_TEST(merge_with_nothing_is_a_copy)
+TEST(merge_with_nothing_is_a_copy)
 {
     struct value *map = json("{\"a\": {\"x\": 1}}");
     ck_assert_ptr_null(value_merge(&memory, NULL, NULL));
@@ -293,9 +284,8 @@ START_TEST(merge_with_nothing_is_a_copy)
     ck_assert_ptr_ne(value_get(one, "a"), value_get(map, "a"));
     ck_assert_ptr_ne(value_get(two, "a"), value_get(map, "a"));
 }
-END_TEST
 
-START_TEST(merge_keeps_the_places_of_the_winner)
+TEST(merge_keeps_the_places_of_the_winner)
 {
     struct value *base = value_map(&memory, (struct place){"f", 1, 1});
     struct value *over = value_map(&memory, (struct place){"command line", 1, 0});
@@ -307,9 +297,8 @@ START_TEST(merge_keeps_the_places_of_the_winner)
     ck_assert_str_eq(value_key_place(merged, "a").file, "command line");
     ck_assert_str_eq(value_key_place(merged, "b").file, "f");
 }
-END_TEST
 
-START_TEST(equality_is_of_content)
+TEST(equality_is_of_content)
 {
     static const struct {
         bool equal;
@@ -341,9 +330,8 @@ START_TEST(equality_is_of_content)
     ck_assert(!value_equal(NULL, scalar("1")));
     ck_assert(value_equal(NULL, NULL));
 }
-END_TEST
 
-START_TEST(json_is_written_as_asked)
+TEST(json_is_written_as_asked)
 {
     struct value *v = json("{\"b\": [1, 2.5, \"x\"], \"a\": {}, \"c\": [{\"d\": []}], \"e\": 1.0}");
     ck_assert_str_eq(canonical(v), "{\"a\":{},\"b\":[1,2.5,\"x\"],\"c\":[{\"d\":[]}],\"e\":1}");
@@ -360,9 +348,8 @@ START_TEST(json_is_written_as_asked)
                                                               "  \"e\": 1.0\n"
                                                               "}\n");
 }
-END_TEST
 
-START_TEST(members_are_put_and_read)
+TEST(members_are_put_and_read)
 {
     struct json m = json_map(&memory), list = json_put_list(m, "list");
     json_put_text(m, "text", "t");
@@ -389,9 +376,8 @@ START_TEST(members_are_put_and_read)
     ck_assert_int_eq(json_get_count(m.v, "list"), 2);
     ck_assert_int_eq(json_get_count(m.v, "text"), 0);
 }
-END_TEST
 
-START_TEST(json_numbers_survive)
+TEST(json_numbers_survive)
 {
     static const double real[] = {0.1,     1.0,     -0.0,   1e16,          1e22,    5e-324,
                                   DBL_MAX, 1.0 / 3, -2.5e9, 0x1.fffp-1000, 123456.0};
@@ -410,9 +396,8 @@ START_TEST(json_numbers_survive)
     ck_assert_str_eq(canonical(scalar(".nan")), "null");
     ck_assert_str_eq(on_one_line(scalar("-.inf")), "null");
 }
-END_TEST
 
-START_TEST(json_texts_survive)
+TEST(json_texts_survive)
 {
     char all[300] = "";
     for (int c = 1; c < 128; c++)
@@ -423,10 +408,9 @@ START_TEST(json_texts_survive)
                      "\"a\\\"\\\\\\n\\u0001/\"");
     ck_assert_str_eq(json("\"\\u20ac\"")->text, "\xe2\x82\xac");
 }
-END_TEST
 
 /* Stray, cut, overlong, surrogate, beyond the last: text that was written can be read. */
-START_TEST(bytes_that_are_not_utf8_are_replaced)
+TEST(bytes_that_are_not_utf8_are_replaced)
 {
     static const char *const bad[] = {
         "\x80",         "\xc3",         "\xe2\x82",         "\xc0\xaf",
@@ -439,9 +423,8 @@ START_TEST(bytes_that_are_not_utf8_are_replaced)
         ck_assert_int_eq(back[strlen(back) - 1], 'b');
     }
 }
-END_TEST
 
-START_TEST(bad_json_is_placed)
+TEST(bad_json_is_placed)
 {
     static const struct {
         const char *text, *place;
@@ -467,9 +450,8 @@ START_TEST(bad_json_is_placed)
     memset(deep, '[', sizeof(deep));
     ck_assert_ptr_null(json_parse(&memory, deep, sizeof(deep), "test.json", &err));
 }
-END_TEST
 
-START_TEST(places_are_named_as_far_as_known)
+TEST(places_are_named_as_far_as_known)
 {
     struct error err;
     ck_assert_int_eq(place_error(&err, (struct place){"f.yaml", 3, 7}, "bad %s", "'x'"),
@@ -484,19 +466,8 @@ START_TEST(places_are_named_as_far_as_known)
     ck_assert_str_eq(err.text, "bad");
     ck_assert_int_eq(place_error(NULL, NOWHERE, "bad"), PEAT_INVALID);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"value", open_arena, close_arena},
-                    TESTS(scalars_have_the_kinds_of_the_core_schema, scalars_have_the_right_values,
-                          numbers_read_back_and_are_short, numbers_do_not_depend_on_the_locale,
-                          lists_and_maps_grow_and_keep_order,
-                          set_replaces_and_get_finds_nothing_elsewhere, paths_reach_into_maps,
-                          with_path_copies_and_leaves_the_original,
-                          merge_is_deep_and_leaves_its_inputs, merge_with_nothing_is_a_copy,
-                          merge_keeps_the_places_of_the_winner, equality_is_of_content,
-                          json_is_written_as_asked, members_are_put_and_read, json_numbers_survive,
-                          json_texts_survive, bytes_that_are_not_utf8_are_replaced,
-                          bad_json_is_placed, places_are_named_as_far_as_known));
+    return run_tests((struct tests){"value", open_arena, close_arena});
 }

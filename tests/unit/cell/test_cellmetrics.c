@@ -50,7 +50,7 @@ static void put_curve(const char *text)
     ck_assert_int_eq(file_write(scratch_path("metrics.jsonl"), text, strlen(text), &err), PEAT_OK);
 }
 
-START_TEST(evaluation_made_anew_changes_nothing_before_it_is_published)
+TEST(evaluation_made_anew_changes_nothing_before_it_is_published)
 {
     char *before = strdup(read_curve());
     ck_assert_int_eq(metrics_open(&m, scratch_dir, sealed_bytes, true, &err), PEAT_OK);
@@ -64,9 +64,8 @@ START_TEST(evaluation_made_anew_changes_nothing_before_it_is_published)
     ck_assert_ptr_nonnull(strstr(after + strlen(before), "\"length\":16"));
     free(before);
 }
-END_TEST
 
-START_TEST(lines_behind_what_was_sealed_are_not_kept)
+TEST(lines_behind_what_was_sealed_are_not_kept)
 {
     struct strbuf longer;
     strbuf_init(&longer);
@@ -80,7 +79,6 @@ START_TEST(lines_behind_what_was_sealed_are_not_kept)
     strbuf_release(&longer);
     free(before);
 }
-END_TEST
 
 /* "1 2 -3 ": the lines by number, damaged ones below 0. */
 static bool add_line(void *ctx, int line, const struct value *v)
@@ -98,7 +96,7 @@ static void assert_lines(const char *with, const char *expected)
     strbuf_release(&lines);
 }
 
-START_TEST(lines_are_read_in_their_order_and_damaged_ones_are_told)
+TEST(lines_are_read_in_their_order_and_damaged_ones_are_told)
 {
     assert_lines(NULL, "1 2 3 4 ");
     assert_lines("\"bpb\"", "4 ");
@@ -108,9 +106,8 @@ START_TEST(lines_are_read_in_their_order_and_damaged_ones_are_told)
     put_curve(curve.text);
     assert_lines(NULL, "1 -2 3 ");
 }
-END_TEST
 
-START_TEST(lines_of_other_kinds_are_damaged)
+TEST(lines_of_other_kinds_are_damaged)
 {
     put_curve("{\"step\":1,\"metric\":\"loss\",\"value\":null}\n"
               "{\"step\":-1,\"metric\":\"loss\",\"value\":1}\n"
@@ -119,7 +116,6 @@ START_TEST(lines_of_other_kinds_are_damaged)
               "[]\n\n");
     assert_lines(NULL, "1 -2 -3 -4 -5 -6 ");
 }
-END_TEST
 
 static void tear_down(void)
 {
@@ -129,9 +125,5 @@ static void tear_down(void)
 
 int main(void)
 {
-    return run_list((struct tests){"cellmetrics", write_curve, tear_down},
-                    TESTS(evaluation_made_anew_changes_nothing_before_it_is_published,
-                          lines_behind_what_was_sealed_are_not_kept,
-                          lines_are_read_in_their_order_and_damaged_ones_are_told,
-                          lines_of_other_kinds_are_damaged));
+    return run_tests((struct tests){"cellmetrics", write_curve, tear_down});
 }

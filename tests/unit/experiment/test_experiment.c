@@ -95,7 +95,7 @@ static const char *label_of(const char *text)
 
 /* ---- labels ---- */
 
-START_TEST(labels_read_as_people_write_them)
+TEST(labels_read_as_people_write_them)
 {
     ck_assert_str_eq(label_of("rotary"), "rotary");
     ck_assert_str_eq(label_of("{plugin: rotary}"), "rotary");
@@ -106,9 +106,8 @@ START_TEST(labels_read_as_people_write_them)
     ck_assert_str_eq(label_of("[[learned, {plugin: alibi, where: {heads: [0, 1]}}]]"),
                      "learned+alibi(where={heads=[0,1]})");
 }
-END_TEST
 
-START_TEST(names_of_cells_are_safe_in_file_names)
+TEST(names_of_cells_are_safe_in_file_names)
 {
     const char *plain[] = {"rotary", "sum", "S"};
     const char *odd[] = {"rotary(base=500)", "-",           "./my plugin.so",
@@ -122,9 +121,8 @@ START_TEST(names_of_cells_are_safe_in_file_names)
     ck_assert(
         cell_fits("rotary(where={across=true}).*", NULL, "rotary-where.across=true.-.s0-1234abcd"));
 }
-END_TEST
 
-START_TEST(long_labels_are_cut_to_fit_a_file_name)
+TEST(long_labels_are_cut_to_fit_a_file_name)
 {
     char x[400];
     memset(x, 'x', sizeof(x) - 1);
@@ -134,19 +132,17 @@ START_TEST(long_labels_are_cut_to_fit_a_file_name)
         many[i] = x;
     ck_assert_uint_lt(strlen(cell_label(&arena, 16, many, 12345)), 240);
 }
-END_TEST
 
 /* ---- precedence ---- */
 
-START_TEST(built_in_position_is_none_and_sum)
+TEST(built_in_position_is_none_and_sum)
 {
     const struct value *tree = loaded(1, HEAD "defaults: {task: copy}\n", 0, NULL)->tree;
     ck_assert_str_eq(text_at(tree, "position.scheme"), "none");
     ck_assert_str_eq(text_at(tree, "position.combine"), "sum");
 }
-END_TEST
 
-START_TEST(later_settings_win_default_axis_override_command_line)
+TEST(later_settings_win_default_axis_override_command_line)
 {
     const char *file_text = HEAD "defaults: {task: copy, train: {lr: 1, steps: 5, batch: 2}}\n"
                                  "matrix: {train.lr: [2, 3]}\n"
@@ -163,9 +159,8 @@ START_TEST(later_settings_win_default_axis_override_command_line)
     ck_assert_str_eq(p[1].label[0], "3");
     ck_assert_str_eq(text_at(loaded(2, file_text, 1, word)[1].tree, "train.batch"), "9");
 }
-END_TEST
 
-START_TEST(a_parameter_of_a_bare_name_makes_it_a_map)
+TEST(a_parameter_of_a_bare_name_makes_it_a_map)
 {
     const char *word[] = {"task.path=f", "position.scheme.base=500"};
     const struct value *tree =
@@ -175,9 +170,8 @@ START_TEST(a_parameter_of_a_bare_name_makes_it_a_map)
     ck_assert_str_eq(value_get_path(tree, "task.path")->at.file, "command line");
     ck_assert_str_eq(text_at(tree, "position.scheme"), "rotary(base=500)");
 }
-END_TEST
 
-START_TEST(an_axis_replaces_a_plugin_and_its_parameters)
+TEST(an_axis_replaces_a_plugin_and_its_parameters)
 {
     const struct point *p = loaded(
         2, HEAD "defaults: {task: {plugin: text, path: f}}\nmatrix: {task: [copy, reverse]}\n", 0,
@@ -185,11 +179,10 @@ START_TEST(an_axis_replaces_a_plugin_and_its_parameters)
     ck_assert_str_eq(text_at(p[1].tree, "task"), "reverse");
     ck_assert_ptr_null(value_get_path(p[1].tree, "task.path"));
 }
-END_TEST
 
 /* ---- points ---- */
 
-START_TEST(the_product_is_in_axis_order)
+TEST(the_product_is_in_axis_order)
 {
     const struct point *p = loaded(6, GRID "seeds: [4, 2]\n", 0, NULL);
     ck_assert_str_eq(p[0].label[0], "none");
@@ -199,7 +192,6 @@ START_TEST(the_product_is_in_axis_order)
     ck_assert_str_eq(text_at(p[1].tree, "train.batch"), "8");
     ck_assert_str_eq(text_at(p[1].tree, "train.steps"), "20");
 }
-END_TEST
 
 /* Bytes that reading an axis of n learning rates takes. */
 static size_t memory_of_axis(int n)
@@ -216,14 +208,13 @@ static size_t memory_of_axis(int n)
     return arena.used - before;
 }
 
-START_TEST(memory_of_an_axis_grows_as_its_values)
+TEST(memory_of_an_axis_grows_as_its_values)
 {
     size_t some = memory_of_axis(1000), more = memory_of_axis(4000);
     ck_assert_msg(more < 6 * some, "%zu bytes for 1000 values, %zu for 4000", some, more);
 }
-END_TEST
 
-START_TEST(an_axis_of_too_many_values_is_refused_by_their_number)
+TEST(an_axis_of_too_many_values_is_refused_by_their_number)
 {
     struct point *point;
     int n;
@@ -231,9 +222,8 @@ START_TEST(an_axis_of_too_many_values_is_refused_by_their_number)
     ck_assert_int_eq(experiment_points(&experiment, &point, &n, &error), PEAT_INVALID);
     ck_assert_msg(strstr(error.text, "the grid has 22000 cells"), "%s", error.text);
 }
-END_TEST
 
-START_TEST(exclude_matches_in_part_and_lists_mean_any)
+TEST(exclude_matches_in_part_and_lists_mean_any)
 {
     const struct point *p =
         loaded(4, GRID "  exclude: [{size: M, position.scheme: [none, learned+alibi]}]\n", 0, NULL);
@@ -241,9 +231,8 @@ START_TEST(exclude_matches_in_part_and_lists_mean_any)
     ck_assert_str_eq(p[2].label[1], "M");
     loaded(4, GRID "  exclude: {position.scheme: {base: 500, plugin: rotary}}\n", 0, NULL);
 }
-END_TEST
 
-START_TEST(numbers_name_an_axis_value_however_they_are_written)
+TEST(numbers_name_an_axis_value_however_they_are_written)
 {
     const struct point *p =
         loaded(1,
@@ -252,9 +241,8 @@ START_TEST(numbers_name_an_axis_value_however_they_are_written)
                0, NULL);
     ck_assert_str_eq(p[0].label[0], "2e-3");
 }
-END_TEST
 
-START_TEST(include_adds_cells_and_names_their_own_settings)
+TEST(include_adds_cells_and_names_their_own_settings)
 {
     const struct point *p =
         loaded(8,
@@ -268,9 +256,8 @@ START_TEST(include_adds_cells_and_names_their_own_settings)
     ck_assert_str_eq(text_at(p[7].tree, "model.n_layer"), "8");
     ck_assert_str_eq(text_at(p[7].tree, "model.d_model"), "128");
 }
-END_TEST
 
-START_TEST(a_dash_matches_any_combine_and_nothing_else)
+TEST(a_dash_matches_any_combine_and_nothing_else)
 {
     load(HEAD "defaults: {task: copy}\n"
               "matrix: {position.scheme: [none, learned], position.combine: [sum, multiply]}\n"
@@ -280,9 +267,8 @@ START_TEST(a_dash_matches_any_combine_and_nothing_else)
     ck_assert(point_matches(&experiment, &dash, experiment.report.baseline));
     ck_assert(!point_matches(&experiment, &other, experiment.report.baseline));
 }
-END_TEST
 
-START_TEST(the_count_is_checked_before_anything_is_expanded)
+TEST(the_count_is_checked_before_anything_is_expanded)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -298,11 +284,10 @@ START_TEST(the_count_is_checked_before_anything_is_expanded)
                      "4:1: the grid has 20736 cells (20736 for each of 1 seed), more than 10000");
     strbuf_release(&text);
 }
-END_TEST
 
 /* ---- the command line ---- */
 
-START_TEST(words_address_the_top_level_too)
+TEST(words_address_the_top_level_too)
 {
     const char *word[] = {"seeds=3", "name=other", "run.jobs=2", "run.checkpoint.every=7",
                           "report.metric=loss"};
@@ -315,9 +300,8 @@ START_TEST(words_address_the_top_level_too)
     ck_assert_double_eq(experiment.run.timeout, 5400);
     ck_assert_str_eq(experiment.report.metric, "loss");
 }
-END_TEST
 
-START_TEST(a_word_that_names_an_axis_replaces_its_values)
+TEST(a_word_that_names_an_axis_replaces_its_values)
 {
     const char *schemes[] = {"position.scheme=[alibi, [learned, alibi]]"}, *size[] = {"size=M"};
     const struct point *p = loaded(4, GRID, 1, schemes);
@@ -326,9 +310,8 @@ START_TEST(a_word_that_names_an_axis_replaces_its_values)
     p = loaded(3, GRID, 1, size);
     ck_assert_str_eq(text_at(p[0].tree, "model.d_model"), "128");
 }
-END_TEST
 
-START_TEST(a_file_may_name_labels_that_the_command_line_left_out)
+TEST(a_file_may_name_labels_that_the_command_line_left_out)
 {
     const char *word[] = {"position.scheme=alibi"};
     loaded(2,
@@ -336,9 +319,8 @@ START_TEST(a_file_may_name_labels_that_the_command_line_left_out)
                 "overrides: [{when: {position.scheme: none}, set: {train.lr: 1}}]\n",
            1, word);
 }
-END_TEST
 
-START_TEST(mistakes_on_the_command_line_are_placed_there)
+TEST(mistakes_on_the_command_line_are_placed_there)
 {
     const struct {
         const char *word, *expected;
@@ -362,11 +344,10 @@ START_TEST(mistakes_on_the_command_line_are_placed_there)
         ck_assert_str_eq(refusal(GRID, 2, word), item[i].expected);
     }
 }
-END_TEST
 
 /* ---- places and rows ---- */
 
-START_TEST(every_value_keeps_the_place_where_it_was_written)
+TEST(every_value_keeps_the_place_where_it_was_written)
 {
     const struct point *p =
         loaded(6, GRID "overrides: [{when: {size: M}, set: {train.lr: 1}}]\n", 0, NULL);
@@ -378,7 +359,6 @@ START_TEST(every_value_keeps_the_place_where_it_was_written)
     ck_assert_int_eq(given.line, 5);
     ck_assert_str_eq(given.file, file);
 }
-END_TEST
 
 /* Without CELL_LATER, which plugins cannot set. */
 static bool rows_are_sound(const peat_param *row, size_t bytes)
@@ -393,7 +373,7 @@ static bool rows_are_sound(const peat_param *row, size_t bytes)
     return params_check(copy, bytes, &error) == PEAT_OK;
 }
 
-START_TEST(the_tables_of_the_sections_are_sound)
+TEST(the_tables_of_the_sections_are_sound)
 {
     ck_assert_msg(rows_are_sound(model_rows, sizeof(struct model_config)), "%s", error.text);
     ck_assert_msg(rows_are_sound(attention_rows, sizeof(struct model_config)), "%s", error.text);
@@ -402,10 +382,9 @@ START_TEST(the_tables_of_the_sections_are_sound)
     ck_assert(!rows_are_sound(train_rows, sizeof(struct train_config)));
     ck_assert_ptr_nonnull(strstr(error.text, "'warmup'"));
 }
-END_TEST
 
 /* The keys that cells had before there were later ones: none is added here. */
-START_TEST(a_key_that_is_new_leaves_the_hashes_of_cells_as_they_were)
+TEST(a_key_that_is_new_leaves_the_hashes_of_cells_as_they_were)
 {
     static const struct {
         const peat_param *row;
@@ -425,27 +404,8 @@ START_TEST(a_key_that_is_new_leaves_the_hashes_of_cells_as_they_were)
                           "'%s' is a new key: its row needs CELL_LATER", row->key);
         }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"experiment", set_up, tear_down},
-        TESTS(
-            labels_read_as_people_write_them, names_of_cells_are_safe_in_file_names,
-            long_labels_are_cut_to_fit_a_file_name, built_in_position_is_none_and_sum,
-            later_settings_win_default_axis_override_command_line,
-            a_parameter_of_a_bare_name_makes_it_a_map, an_axis_replaces_a_plugin_and_its_parameters,
-            the_product_is_in_axis_order, memory_of_an_axis_grows_as_its_values,
-            an_axis_of_too_many_values_is_refused_by_their_number,
-            exclude_matches_in_part_and_lists_mean_any,
-            numbers_name_an_axis_value_however_they_are_written,
-            include_adds_cells_and_names_their_own_settings,
-            a_dash_matches_any_combine_and_nothing_else,
-            the_count_is_checked_before_anything_is_expanded, words_address_the_top_level_too,
-            a_word_that_names_an_axis_replaces_its_values,
-            a_file_may_name_labels_that_the_command_line_left_out,
-            mistakes_on_the_command_line_are_placed_there,
-            every_value_keeps_the_place_where_it_was_written, the_tables_of_the_sections_are_sound,
-            a_key_that_is_new_leaves_the_hashes_of_cells_as_they_were));
+    return run_tests((struct tests){"experiment", set_up, tear_down});
 }

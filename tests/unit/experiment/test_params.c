@@ -90,7 +90,7 @@ static void assert_refused(const char *text, const char *expected)
 
 /* ---- filling ---- */
 
-START_TEST(what_is_not_given_is_the_preset)
+TEST(what_is_not_given_is_the_preset)
 {
     const struct value nothing = {.kind = VALUE_NULL};
     const struct value *const given[] = {NULL, &nothing, parse("{}")};
@@ -109,9 +109,8 @@ START_TEST(what_is_not_given_is_the_preset)
         ck_assert_int_eq(config.lengths.n, 0);
     }
 }
-END_TEST
 
-START_TEST(every_type_is_filled)
+TEST(every_type_is_filled)
 {
     fill("flag: false\nsteps: 1e3\nspan: 7\nlayout: interleaved\nfraction: 1\nbase: 0x10\n"
          "clip: -.5\nname: x y\nfiles: [/, /]\ntags: one\nlengths: [128, 2.5e2]\n");
@@ -130,9 +129,8 @@ START_TEST(every_type_is_filled)
     ck_assert_int_eq(config.lengths.n, 2);
     ck_assert_double_eq(config.lengths.item[1], 250);
 }
-END_TEST
 
-START_TEST(auto_stands_for_not_given)
+TEST(auto_stands_for_not_given)
 {
     fill("span: auto\n");
     ck_assert_int_eq(config.span, 0);
@@ -141,27 +139,24 @@ START_TEST(auto_stands_for_not_given)
     assert_refused("steps: auto\n", "exp.yaml:1:8: parameter 'steps' of scheme 'rotary' must be a "
                                     "whole number from 1 to 1000000000, not 'auto'");
 }
-END_TEST
 
-START_TEST(a_label_that_looks_like_a_number_is_a_label)
+TEST(a_label_that_looks_like_a_number_is_a_label)
 {
     fill("layout: 2\n");
     ck_assert_int_eq(config.layout, 2);
     fill("layout: '2'\n");
     ck_assert_int_eq(config.layout, 2);
 }
-END_TEST
 
-START_TEST(bounds_are_inclusive_unless_open)
+TEST(bounds_are_inclusive_unless_open)
 {
     fill("steps: 1\nfraction: 0\n");
     fill("steps: 1000000000\nfraction: 1\nbase: 5e-324\n");
     assert_refused("base: 0\n", "exp.yaml:1:7: parameter 'base' of scheme 'rotary' must be a "
                                 "number above 0 and at most 1000000000, not 0");
 }
-END_TEST
 
-START_TEST(reserved_keys_are_passed_over)
+TEST(reserved_keys_are_passed_over)
 {
     const char *const reserved[] = {"plugin", "where", NULL};
     ck_assert_int_eq(params_fill(rows, &config, parse("plugin: rotary\nwhere: [1]\nsteps: 3\n"),
@@ -174,9 +169,8 @@ START_TEST(reserved_keys_are_passed_over)
     ck_assert_str_eq(error.text, "exp.yaml:1:1: unknown parameter 'wher' of scheme 'rotary'; did "
                                  "you mean 'where'?");
 }
-END_TEST
 
-START_TEST(the_config_outlives_the_settings)
+TEST(the_config_outlives_the_settings)
 {
     char text[] = "first";
     const struct value item = {.kind = VALUE_TEXT, .text = text};
@@ -188,11 +182,10 @@ START_TEST(the_config_outlives_the_settings)
     ck_assert_str_eq(config.name, "first");
     ck_assert_str_eq(config.tags.item[0], "first");
 }
-END_TEST
 
 /* ---- refusals ---- */
 
-START_TEST(an_unknown_key_is_refused_with_the_nearest_or_with_all)
+TEST(an_unknown_key_is_refused_with_the_nearest_or_with_all)
 {
     assert_refused("steps: 1\nbsae: 2\n", "exp.yaml:2:1: unknown parameter 'bsae' of scheme "
                                           "'rotary'; did you mean 'base'?");
@@ -205,9 +198,8 @@ START_TEST(an_unknown_key_is_refused_with_the_nearest_or_with_all)
                       "exp.yaml:1:1: unknown parameter 'base' of scheme 'none'; scheme 'none' "
                       "takes none");
 }
-END_TEST
 
-START_TEST(a_number_out_of_bounds_is_refused_at_its_place)
+TEST(a_number_out_of_bounds_is_refused_at_its_place)
 {
     assert_refused("fraction: 2\n", "exp.yaml:1:11: parameter 'fraction' of scheme 'rotary' must "
                                     "be a number from 0 to 1, not 2");
@@ -217,9 +209,8 @@ START_TEST(a_number_out_of_bounds_is_refused_at_its_place)
     assert_refused("span: 0\n", "exp.yaml:1:7: parameter 'span' of scheme 'rotary' must be a whole "
                                 "number from 1 to 4096 (tokens), or auto, not 0");
 }
-END_TEST
 
-START_TEST(what_is_no_finite_number_is_refused)
+TEST(what_is_no_finite_number_is_refused)
 {
     const char *const written[] = {"1e999", ".nan", "-.inf", "1_000", "1:30", "true", "'1'", "[1]"};
     for (size_t i = 0; i < sizeof(written) / sizeof(*written); i++) {
@@ -236,9 +227,8 @@ START_TEST(what_is_no_finite_number_is_refused)
                       "exp.yaml:1:8: 'steps' in train must be a whole number from 1 to "
                       "1000000000, not 99999999999999999999");
 }
-END_TEST
 
-START_TEST(an_unknown_label_is_refused_with_the_nearest)
+TEST(an_unknown_label_is_refused_with_the_nearest)
 {
     assert_refused("layout: half\n", "exp.yaml:1:9: parameter 'layout' of scheme 'rotary' must be "
                                      "one of interleaved, halves, 2, not 'half'; did you mean "
@@ -246,9 +236,8 @@ START_TEST(an_unknown_label_is_refused_with_the_nearest)
     assert_refused("layout: 1\n", "exp.yaml:1:9: parameter 'layout' of scheme 'rotary' must be "
                                   "one of interleaved, halves, 2, not 1");
 }
-END_TEST
 
-START_TEST(booleans_are_true_and_false_alone)
+TEST(booleans_are_true_and_false_alone)
 {
     assert_refused_by(rows, "model", "flag: no\n",
                       "exp.yaml:1:7: 'flag' in model must be true or false, not 'no'; only true "
@@ -258,9 +247,8 @@ START_TEST(booleans_are_true_and_false_alone)
     assert_refused_by(rows, "model", "flag:\n",
                       "exp.yaml:1:6: 'flag' in model must be true or false, not nothing");
 }
-END_TEST
 
-START_TEST(texts_are_texts)
+TEST(texts_are_texts)
 {
     assert_refused_by(rows, "run", "name: 10\n",
                       "exp.yaml:1:7: 'name' in run must be a text, not 10; put it in quotes to "
@@ -270,9 +258,8 @@ START_TEST(texts_are_texts)
     assert_refused_by(rows, "run", "tags: {a: 1}\n",
                       "exp.yaml:1:7: 'tags' in run must be a text, or a list of such, not a map");
 }
-END_TEST
 
-START_TEST(a_bad_item_is_refused_at_its_own_place)
+TEST(a_bad_item_is_refused_at_its_own_place)
 {
     assert_refused_by(rows, "run", "tags: [a, 7]\n",
                       "exp.yaml:1:11: each item of 'tags' in run must be a text, not 7; put it in "
@@ -284,9 +271,8 @@ START_TEST(a_bad_item_is_refused_at_its_own_place)
                       "exp.yaml:1:10: 'lengths' in eval must be a number from 1 to 1000000, or a "
                       "list of such, not 0");
 }
-END_TEST
 
-START_TEST(a_missing_required_key_is_refused_at_the_map)
+TEST(a_missing_required_key_is_refused_at_the_map)
 {
     assert_refused_by(required_rows, "task 'text'", "files: a\n",
                       "exp.yaml:1:1: task 'text' needs parameter 'path': the text to read");
@@ -296,9 +282,8 @@ START_TEST(a_missing_required_key_is_refused_at_the_map)
     assert_refused_by(required_rows, "task", "path: ''\n",
                       "exp.yaml:1:7: 'path' in task must be a text, not ''; it cannot be empty");
 }
-END_TEST
 
-START_TEST(only_a_map_can_be_filled_from)
+TEST(only_a_map_can_be_filled_from)
 {
     assert_refused_by(
         rows, "train", "[1, 2]\n",
@@ -307,9 +292,8 @@ START_TEST(only_a_map_can_be_filled_from)
         rows, "train", "fast\n",
         "exp.yaml:1:1: train must be a map of keys and values such as {flag: ...}, not 'fast'");
 }
-END_TEST
 
-START_TEST(a_long_text_is_cut_in_messages_and_stays_one_line)
+TEST(a_long_text_is_cut_in_messages_and_stays_one_line)
 {
     assert_refused_by(rows, "model",
                       "layout: \"a\\nb"
@@ -322,7 +306,6 @@ START_TEST(a_long_text_is_cut_in_messages_and_stays_one_line)
     ck_assert_int_ne(params_fill(rows, &config, parse(digits), "train", NULL, &arena, &error), 0);
     ck_assert_uint_lt(strlen(error.text), 200);
 }
-END_TEST
 
 /* ---- paths ---- */
 
@@ -346,7 +329,7 @@ static void assert_path(const char *text, const char *file, const char *expected
     ck_assert_str_eq(config.path, expected);
 }
 
-START_TEST(a_path_is_seen_from_the_file_it_was_written_in)
+TEST(a_path_is_seen_from_the_file_it_was_written_in)
 {
     scratch_make();
     char *real = realpath(scratch_dir, NULL);
@@ -363,9 +346,8 @@ START_TEST(a_path_is_seen_from_the_file_it_was_written_in)
     scratch_remove();
     free(real);
 }
-END_TEST
 
-START_TEST(a_path_that_does_not_exist_is_refused_with_where_it_was_sought)
+TEST(a_path_that_does_not_exist_is_refused_with_where_it_was_sought)
 {
     ck_assert_int_eq(fill_path("corpus.txt", "/nowhere/exp.yaml"), PEAT_INVALID);
     ck_assert_str_eq(error.text,
@@ -375,7 +357,6 @@ START_TEST(a_path_that_does_not_exist_is_refused_with_where_it_was_sought)
                                  NULL, &arena, &error),
                      PEAT_INVALID);
 }
-END_TEST
 
 /* ---- back to settings ---- */
 
@@ -420,7 +401,7 @@ static const char *const settings[] = {
 
 enum { N_SETTINGS = sizeof(settings) / sizeof(*settings) };
 
-START_TEST(settings_of_a_config_give_the_same_config)
+LOOP_TEST(settings_of_a_config_give_the_same_config, N_SETTINGS)
 {
     struct config again = {0};
     fill(settings[_i]);
@@ -429,18 +410,16 @@ START_TEST(settings_of_a_config_give_the_same_config)
     ck_assert_int_eq(params_fill(rows, &again, map, "train", NULL, &arena, &error), PEAT_OK);
     ck_assert(value_equal(map, params_value(rows, &again, &arena)));
 }
-END_TEST
 
-START_TEST(settings_survive_json)
+LOOP_TEST(settings_survive_json, N_SETTINGS)
 {
     fill(settings[_i]);
     const char *text = json_to_text(params_value(rows, &config, &arena), JSON_CANONICAL, &arena);
     assert_fills_same(json_parse(&arena, text, strlen(text), "config.json", &error));
 }
-END_TEST
 
 /* Each row's text, read as YAML, fills the same field. */
-START_TEST(the_text_of_a_value_reads_back)
+LOOP_TEST(the_text_of_a_value_reads_back, N_SETTINGS)
 {
     struct strbuf text;
     strbuf_init(&text);
@@ -450,9 +429,8 @@ START_TEST(the_text_of_a_value_reads_back)
     assert_fills_same(parse(text.text));
     strbuf_release(&text);
 }
-END_TEST
 
-START_TEST(every_row_is_in_the_settings_in_row_order)
+TEST(every_row_is_in_the_settings_in_row_order)
 {
     fill("{}");
     const struct value *map = params_value(rows, &config, &arena);
@@ -461,7 +439,6 @@ START_TEST(every_row_is_in_the_settings_in_row_order)
         ck_assert_str_eq(map->key[i], rows[i].key);
     ck_assert_str_eq(value_get(map, "span")->text, "auto");
 }
-END_TEST
 
 static const char *text_of(const char *key)
 {
@@ -471,7 +448,7 @@ static const char *text_of(const char *key)
     return params_text(row, &config, &arena);
 }
 
-START_TEST(values_are_written_as_a_person_would)
+TEST(values_are_written_as_a_person_would)
 {
     fill("clip: 1e-5\nlengths: [128, 256]\nname: a b\ntags: [x, 'no: y']\n");
     ck_assert_str_eq(text_of("clip"), "1e-05");
@@ -482,7 +459,6 @@ START_TEST(values_are_written_as_a_person_would)
     ck_assert_str_eq(text_of("steps"), "10");
     ck_assert_str_eq(text_of("tags"), "[x, \"no: y\"]");
 }
-END_TEST
 
 static void assert_allowed(peat_param row, const char *expected)
 {
@@ -491,7 +467,7 @@ static void assert_allowed(peat_param row, const char *expected)
 
 #define ALLOWED(expected, ...) assert_allowed((peat_param){__VA_ARGS__}, expected)
 
-START_TEST(what_is_allowed_is_said_in_words)
+TEST(what_is_allowed_is_said_in_words)
 {
     const double inf = (double)INFINITY;
     ALLOWED("a whole number from 1 to 4096", .type = PEAT_INT, .min = 1, .max = 4096);
@@ -506,7 +482,6 @@ START_TEST(what_is_allowed_is_said_in_words)
     ALLOWED("a number (radians), or auto", .type = PEAT_REAL, .unit = "radians",
             .flags = PEAT_AUTO);
 }
-END_TEST
 
 /* ---- tables ---- */
 
@@ -520,16 +495,15 @@ static void assert_faulty(peat_param row, const char *fault)
 
 #define FAULTY(fault, ...) assert_faulty((peat_param){__VA_ARGS__, .doc = "x"}, fault)
 
-START_TEST(a_good_table_passes)
+TEST(a_good_table_passes)
 {
     ck_assert_msg(params_check(rows, sizeof(struct config), &error) == PEAT_OK, "%s", error.text);
     ck_assert_int_eq(params_check(required_rows, sizeof(struct config), &error), PEAT_OK);
     ck_assert_int_eq(params_check(no_rows, 0, &error), PEAT_OK);
     ck_assert_int_eq(params_check(NULL, 0, &error), PEAT_OK);
 }
-END_TEST
 
-START_TEST(a_faulty_key_or_field_is_found)
+TEST(a_faulty_key_or_field_is_found)
 {
     FAULTY("the key is not in snake_case", "Key", PEAT_INT, FIELD(span));
     FAULTY("the key is not in snake_case", "", PEAT_INT, FIELD(span));
@@ -543,9 +517,8 @@ START_TEST(a_faulty_key_or_field_is_found)
     assert_faulty((peat_param){"key", PEAT_INT, FIELD(span), .doc = ""},
                   "the doc must be one line");
 }
-END_TEST
 
-START_TEST(faulty_bounds_and_labels_are_found)
+TEST(faulty_bounds_and_labels_are_found)
 {
     static const char *const twice[] = {"a", "a", NULL};
     FAULTY("ENUM needs labels", "key", PEAT_ENUM, FIELD(layout));
@@ -561,9 +534,8 @@ START_TEST(faulty_bounds_and_labels_are_found)
            .labels = layouts);
     FAULTY("the preset is never used", "key", PEAT_STRING, FIELD(name), .preset = 1);
 }
-END_TEST
 
-START_TEST(faulty_flags_are_found)
+TEST(faulty_flags_are_found)
 {
     const peat_param span = {"key", PEAT_INT, FIELD(span), .min = 1, .max = 9, .doc = "x"};
     peat_param row = span;
@@ -584,27 +556,8 @@ START_TEST(faulty_flags_are_found)
     row = (peat_param){"key", PEAT_REAL, FIELD(base), .doc = "x", .flags = PEAT_OPEN_MIN};
     assert_faulty(row, "PEAT_OPEN_MIN needs bounds");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"params", set_up, tear_down,
-                       .loops = LOOPS({settings_of_a_config_give_the_same_config, N_SETTINGS},
-                                      {settings_survive_json, N_SETTINGS},
-                                      {the_text_of_a_value_reads_back, N_SETTINGS})},
-        TESTS(what_is_not_given_is_the_preset, every_type_is_filled, auto_stands_for_not_given,
-              a_label_that_looks_like_a_number_is_a_label, bounds_are_inclusive_unless_open,
-              reserved_keys_are_passed_over, the_config_outlives_the_settings,
-              an_unknown_key_is_refused_with_the_nearest_or_with_all,
-              a_number_out_of_bounds_is_refused_at_its_place, what_is_no_finite_number_is_refused,
-              an_unknown_label_is_refused_with_the_nearest, booleans_are_true_and_false_alone,
-              texts_are_texts, a_bad_item_is_refused_at_its_own_place,
-              a_missing_required_key_is_refused_at_the_map, only_a_map_can_be_filled_from,
-              a_long_text_is_cut_in_messages_and_stays_one_line,
-              a_path_is_seen_from_the_file_it_was_written_in,
-              a_path_that_does_not_exist_is_refused_with_where_it_was_sought,
-              every_row_is_in_the_settings_in_row_order, values_are_written_as_a_person_would,
-              what_is_allowed_is_said_in_words, a_good_table_passes, a_faulty_key_or_field_is_found,
-              faulty_bounds_and_labels_are_found, faulty_flags_are_found));
+    return run_tests((struct tests){"params", set_up, tear_down});
 }

@@ -53,7 +53,7 @@ static void assert_at(struct place at, int line, int column)
 
 /* ---- trees ---- */
 
-START_TEST(plain_scalars_are_typed_and_quoted_ones_are_text)
+TEST(plain_scalars_are_typed_and_quoted_ones_are_text)
 {
     const struct value *root = parse("[8, 1e-3, true, no, ~, '8', \"true\", 1:30]\n");
     const enum value_kind kind[] = {VALUE_INT,  VALUE_REAL, VALUE_BOOL, VALUE_TEXT,
@@ -63,9 +63,8 @@ START_TEST(plain_scalars_are_typed_and_quoted_ones_are_text)
         ck_assert_int_eq(root->item[i]->kind, kind[i]);
     ck_assert_double_eq(root->item[1]->real, 0.001);
 }
-END_TEST
 
-START_TEST(places_are_those_of_the_text)
+TEST(places_are_those_of_the_text)
 {
     const struct value *root = parse("a: 1\nlänge:\n  - x\n  - {ü: y, z: 2}\n");
     assert_at(root->at, 1, 1);
@@ -78,9 +77,8 @@ START_TEST(places_are_those_of_the_text)
     assert_at(value_key_place(list->item[1], "z"), 4, 12);
     assert_at(value_get(list->item[1], "z")->at, 4, 15);
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_moves_no_place)
+TEST(a_byte_order_mark_moves_no_place)
 {
     const struct value *root = parse("\xef\xbb\xbfkey: 1\n");
     assert_at(value_key_place(root, "key"), 1, 1);
@@ -88,26 +86,23 @@ START_TEST(a_byte_order_mark_moves_no_place)
     ck_assert_str_eq(refusal("\xef\xbb\xbf@\n", 5),
                      "exp.yaml:1:1: found character that cannot start any token");
 }
-END_TEST
 
-START_TEST(an_alias_is_the_anchored_tree_itself)
+TEST(an_alias_is_the_anchored_tree_itself)
 {
     const struct value *root = parse("a: &x {k: [1, 2]}\nb: *x\n");
     ck_assert_ptr_eq(value_get(root, "a"), value_get(root, "b"));
     assert_at(value_get(root, "b")->at, 1, 4);
 }
-END_TEST
 
-START_TEST(maps_keep_the_order_of_the_file)
+TEST(maps_keep_the_order_of_the_file)
 {
     const struct value *root = parse("z: 1\na: 2\n8: 3\nm: 4\n");
     const char *const key[] = {"z", "a", "8", "m"};
     for (int i = 0; i < 4; i++)
         ck_assert_str_eq(root->key[i], key[i]);
 }
-END_TEST
 
-START_TEST(the_tree_owns_the_name_of_its_file)
+TEST(the_tree_owns_the_name_of_its_file)
 {
     char file[] = "exp.yaml";
     struct value *root = NULL;
@@ -115,11 +110,10 @@ START_TEST(the_tree_owns_the_name_of_its_file)
     file[0] = '?';
     assert_at(root->at, 1, 1);
 }
-END_TEST
 
 /* ---- limits ---- */
 
-START_TEST(files_of_256_kib_are_read_and_larger_ones_refused)
+TEST(files_of_256_kib_are_read_and_larger_ones_refused)
 {
     char *text = malloc(LIMIT + 1);
     memset(text, '#', LIMIT + 1);
@@ -129,7 +123,6 @@ START_TEST(files_of_256_kib_are_read_and_larger_ones_refused)
     ck_assert_str_eq(refusal(text, LIMIT + 1), "exp.yaml: larger than 256 KiB");
     free(text);
 }
-END_TEST
 
 /* The unit over and over, as much as a file may hold. */
 static void assert_refused_soon(const char *unit, const char *expected)
@@ -144,7 +137,7 @@ static void assert_refused_soon(const char *unit, const char *expected)
     free(text);
 }
 
-START_TEST(the_largest_bombs_are_refused_soon)
+TEST(the_largest_bombs_are_refused_soon)
 {
     assert_refused_soon("[", "exp.yaml:1:33: nested more than 32 levels deep");
     assert_refused_soon("{a: ", "exp.yaml:1:129: nested more than 32 levels deep");
@@ -154,7 +147,6 @@ START_TEST(the_largest_bombs_are_refused_soon)
     assert_refused_soon("-\n", "exp.yaml:100000:2: more than 100000 values, aliases counted as "
                                "what they stand for");
 }
-END_TEST
 
 /* Lines made of a number between two texts, `room` bytes of them. */
 static double seconds_to_read(const char *before, const char *after, size_t room)
@@ -171,7 +163,7 @@ static double seconds_to_read(const char *before, const char *after, size_t room
 }
 
 /* As many as a file may hold take eight times as long as an eighth of them, not 64 times. */
-START_TEST(time_grows_with_the_number_of_names_and_no_faster)
+TEST(time_grows_with_the_number_of_names_and_no_faster)
 {
     static const char *const around[][2] = {
         {"", ": 1"}, {"- &a", " x"}, {"- {k", ": 1}"}, {"- 'x", "'"}, {"# ", " comment"}};
@@ -181,15 +173,13 @@ START_TEST(time_grows_with_the_number_of_names_and_no_faster)
         ck_assert_msg(all < 24 * (part + 0.002), "%s: %g s and %g s", around[i][0], part, all);
     }
 }
-END_TEST
 
-START_TEST(a_missing_file_is_named)
+TEST(a_missing_file_is_named)
 {
     struct value *root = NULL;
     ck_assert_int_eq(yaml_load(&arena, "/nowhere/exp.yaml", &root, &error), PEAT_NOTFOUND);
     ck_assert_ptr_nonnull(strstr(error.text, "/nowhere/exp.yaml"));
 }
-END_TEST
 
 /* ---- hostile texts ---- */
 
@@ -219,14 +209,13 @@ static const char experiment[] = "name: &n x\n"
                                  "  text \"ü\"\n"
                                  "seeds: 8 # eight\n";
 
-START_TEST(every_prefix_is_a_tree_or_an_error_with_its_place)
+TEST(every_prefix_is_a_tree_or_an_error_with_its_place)
 {
     for (size_t n = 0; n < sizeof(experiment); n++)
         assert_tree_or_place(experiment, n);
 }
-END_TEST
 
-START_TEST(every_changed_byte_leaves_a_tree_or_an_error_with_its_place)
+TEST(every_changed_byte_leaves_a_tree_or_an_error_with_its_place)
 {
     const char hostile[] = "\0\t\n\r :-?[]{},&*!|>'\"%@#~\\\xff\xc3";
     char text[sizeof(experiment)];
@@ -238,7 +227,6 @@ START_TEST(every_changed_byte_leaves_a_tree_or_an_error_with_its_place)
         }
     }
 }
-END_TEST
 
 /* The message for a file, "NAME: ok" where there is none, as a line of `lines`. */
 static void add_line(const char *folder, const char *name, struct strbuf *lines)
@@ -256,7 +244,7 @@ static void add_line(const char *folder, const char *name, struct strbuf *lines)
     free(text);
 }
 
-START_TEST(every_file_of_the_corpus_gives_its_expected_line)
+TEST(every_file_of_the_corpus_gives_its_expected_line)
 {
     const char *source = getenv("PEAT_SOURCE");
     char *folder = path_join(source ? source : ".", "tests/fuzz/corpus/yaml"), **name;
@@ -278,13 +266,12 @@ START_TEST(every_file_of_the_corpus_gives_its_expected_line)
     free(folder);
     free(path);
 }
-END_TEST
 
 /* ---- values of the command line ---- */
 
 static const struct place second_word = {"command line", 2, 0};
 
-START_TEST(a_value_of_the_command_line_is_placed_at_its_word)
+TEST(a_value_of_the_command_line_is_placed_at_its_word)
 {
     struct value *value = NULL;
     ck_assert_int_eq(yaml_value(&arena, "{plugin: rotary, base: 1e4}", second_word, &value, &error),
@@ -296,9 +283,8 @@ START_TEST(a_value_of_the_command_line_is_placed_at_its_word)
     ck_assert_int_eq(base->at.column, 0);
     ck_assert_int_eq(value_key_place(value, "base").line, 2);
 }
-END_TEST
 
-START_TEST(a_value_of_the_command_line_is_typed_like_the_file)
+TEST(a_value_of_the_command_line_is_typed_like_the_file)
 {
     const struct {
         const char *text;
@@ -312,9 +298,8 @@ START_TEST(a_value_of_the_command_line_is_typed_like_the_file)
         ck_assert_int_eq(value->kind, word[i].kind);
     }
 }
-END_TEST
 
-START_TEST(a_bad_value_of_the_command_line_is_refused_at_its_word)
+TEST(a_bad_value_of_the_command_line_is_refused_at_its_word)
 {
     const char *const word[] = {"[1, 2", "{a: 1, a: 2}", "\xff", "*x", "!mine 1"};
     for (size_t i = 0; i < sizeof(word) / sizeof(*word); i++) {
@@ -325,21 +310,8 @@ START_TEST(a_bad_value_of_the_command_line_is_refused_at_its_word)
     }
     ck_assert_str_eq(error.text, "command line:2: tag '!mine' is not allowed");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"yamldoc", set_up, tear_down, 60},
-        TESTS(plain_scalars_are_typed_and_quoted_ones_are_text, places_are_those_of_the_text,
-              a_byte_order_mark_moves_no_place, an_alias_is_the_anchored_tree_itself,
-              maps_keep_the_order_of_the_file, the_tree_owns_the_name_of_its_file,
-              files_of_256_kib_are_read_and_larger_ones_refused, the_largest_bombs_are_refused_soon,
-              time_grows_with_the_number_of_names_and_no_faster, a_missing_file_is_named,
-              every_prefix_is_a_tree_or_an_error_with_its_place,
-              every_changed_byte_leaves_a_tree_or_an_error_with_its_place,
-              every_file_of_the_corpus_gives_its_expected_line,
-              a_value_of_the_command_line_is_placed_at_its_word,
-              a_value_of_the_command_line_is_typed_like_the_file,
-              a_bad_value_of_the_command_line_is_refused_at_its_word));
+    return run_tests((struct tests){"yamldoc", set_up, tear_down, 60});
 }

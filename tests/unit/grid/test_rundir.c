@@ -72,7 +72,7 @@ static void put_done(int i, const char *state)
 
 /* ---- writing ---- */
 
-START_TEST(new_directory_has_plan_file_and_cells)
+TEST(new_directory_has_plan_file_and_cells)
 {
     write_run();
     ck_assert(file_exists(in_run("plan.json")));
@@ -89,9 +89,8 @@ START_TEST(new_directory_has_plan_file_and_cells)
         ck_assert_ptr_null(r.cell[i].end);
     }
 }
-END_TEST
 
-START_TEST(writing_again_touches_only_what_changed)
+TEST(writing_again_touches_only_what_changed)
 {
     write_run();
     ino_t plan = identity(in_run("plan.json")), file = identity(in_run("experiment.yaml"));
@@ -109,9 +108,8 @@ START_TEST(writing_again_touches_only_what_changed)
     write_run();
     ck_assert_uint_eq(identity(in_run("plan.json")), plan);
 }
-END_TEST
 
-START_TEST(cells_of_other_plans_stay_behind_the_planned_ones)
+TEST(cells_of_other_plans_stay_behind_the_planned_ones)
 {
     write_run();
     put_done(2, "done");
@@ -124,9 +122,8 @@ START_TEST(cells_of_other_plans_stay_behind_the_planned_ones)
     ck_assert_str_eq(r.cell[2].label, "learned.s0");
     ck_assert_int_eq(r.cell[2].state, CELL_DONE);
 }
-END_TEST
 
-START_TEST(directory_of_another_experiment_is_refused)
+TEST(directory_of_another_experiment_is_refused)
 {
     write_run();
     hand.experiment.name = "other";
@@ -134,9 +131,8 @@ START_TEST(directory_of_another_experiment_is_refused)
     ck_assert_ptr_nonnull(strstr(err.text, "belongs to experiment 'hand', not to 'other'"));
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
 }
-END_TEST
 
-START_TEST(file_of_the_user_is_not_written_over)
+TEST(file_of_the_user_is_not_written_over)
 {
     ck_assert_int_eq(dir_make(hand.run, &err), PEAT_OK);
     ck_assert_int_eq(file_write(in_run("experiment.yaml"), "mine", 4, &err), PEAT_OK);
@@ -144,18 +140,16 @@ START_TEST(file_of_the_user_is_not_written_over)
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_INVALID);
     ck_assert(!file_exists(in_run("plan.json")));
 }
-END_TEST
 
-START_TEST(check_accepts_what_does_not_exist_and_makes_nothing)
+TEST(check_accepts_what_does_not_exist_and_makes_nothing)
 {
     ck_assert_int_eq(rundir_check(hand.run, &hand.plan, &hand.arena, &err), PEAT_OK);
     ck_assert(!file_exists(hand.run));
 }
-END_TEST
 
 /* ---- the lock ---- */
 
-START_TEST(lock_is_held_once_and_names_its_holder)
+TEST(lock_is_held_once_and_names_its_holder)
 {
     char host[256] = "", expected[512];
     int fd = -1, other = -1;
@@ -173,19 +167,17 @@ START_TEST(lock_is_held_once_and_names_its_holder)
     ck_assert_int_eq(rundir_lock(hand.run, &fd, &hand.arena, &err), PEAT_OK);
     close(fd);
 }
-END_TEST
 
-START_TEST(lock_in_an_unusable_place_is_refused_with_the_reason)
+TEST(lock_in_an_unusable_place_is_refused_with_the_reason)
 {
     int fd = -1;
     ck_assert_int_ne(rundir_lock(hand.file, &fd, &hand.arena, &err), PEAT_OK);
     ck_assert_ptr_nonnull(strstr(err.text, "Not a directory"));
 }
-END_TEST
 
 /* ---- states ---- */
 
-START_TEST(state_follows_from_the_files)
+TEST(state_follows_from_the_files)
 {
     static const struct {
         const char *file, *text;
@@ -210,9 +202,8 @@ START_TEST(state_follows_from_the_files)
         unlink(handplan_path(&hand, 0, row[i].file));
     }
 }
-END_TEST
 
-START_TEST(result_outranks_everything_but_a_living_process)
+TEST(result_outranks_everything_but_a_living_process)
 {
     write_run();
     handplan_put(&hand, 0, "end.json", "{\"state\": \"failed\"}");
@@ -231,9 +222,8 @@ START_TEST(result_outranks_everything_but_a_living_process)
     close(fd);
     ck_assert_int_eq(read_run().cell[0].state, CELL_DONE);
 }
-END_TEST
 
-START_TEST(damaged_results_are_told_and_count_as_damaged)
+TEST(damaged_results_are_told_and_count_as_damaged)
 {
     static const struct {
         const char *text, *why;
@@ -264,9 +254,8 @@ START_TEST(damaged_results_are_told_and_count_as_damaged)
                       r.cell[0].damage, row[i].why);
     }
 }
-END_TEST
 
-START_TEST(newer_formats_are_refused_by_number)
+TEST(newer_formats_are_refused_by_number)
 {
     static const struct {
         const char *file, *text, *reads;
@@ -300,9 +289,8 @@ START_TEST(newer_formats_are_refused_by_number)
     ck_assert_ptr_nonnull(strstr(err.text, "plan.json' was written by a newer peat, format 99"));
     ck_assert_int_eq(rundir_write(hand.run, &hand.plan, &hand.arena, &err), PEAT_MISMATCH);
 }
-END_TEST
 
-START_TEST(what_is_no_run_directory_is_refused)
+TEST(what_is_no_run_directory_is_refused)
 {
     struct rundir r;
     ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_NOTFOUND);
@@ -312,7 +300,6 @@ START_TEST(what_is_no_run_directory_is_refused)
     ck_assert_int_eq(file_write(in_run("plan.json"), bad, strlen(bad), &err), PEAT_OK);
     ck_assert_int_eq(rundir_read(hand.run, &r, &hand.arena, &err), PEAT_CORRUPT);
 }
-END_TEST
 
 /* ---- finding ---- */
 
@@ -324,7 +311,7 @@ static void assert_found(const char *cell, int expected)
     ck_assert_int_eq(index, expected);
 }
 
-START_TEST(cell_is_found_by_index_id_label_and_hash)
+TEST(cell_is_found_by_index_id_label_and_hash)
 {
     write_run();
     assert_found("2", 2);
@@ -332,9 +319,8 @@ START_TEST(cell_is_found_by_index_id_label_and_hash)
     assert_found(hand.cell[2].id, 2);
     assert_found("10000001", 1);
 }
-END_TEST
 
-START_TEST(unknown_and_ambiguous_cells_are_refused)
+TEST(unknown_and_ambiguous_cells_are_refused)
 {
     write_run();
     struct rundir r = read_run();
@@ -346,9 +332,8 @@ START_TEST(unknown_and_ambiguous_cells_are_refused)
     ck_assert_int_eq(rundir_find(&r, "", &index, &err), PEAT_NOTFOUND);
     ck_assert_int_eq(rundir_find(&r, "9", &index, &err), PEAT_NOTFOUND);
 }
-END_TEST
 
-START_TEST(one_cell_is_read_alone)
+TEST(one_cell_is_read_alone)
 {
     struct cell_files c;
     write_run();
@@ -358,7 +343,6 @@ START_TEST(one_cell_is_read_alone)
     ck_assert_str_eq(c.label, "rotary.s0");
     ck_assert_int_eq(rundir_read_cell(hand.run, "../cells", &c, &hand.arena, &err), PEAT_NOTFOUND);
 }
-END_TEST
 
 /* ---- what results and logs tell ---- */
 
@@ -369,7 +353,7 @@ static struct value *json(const char *text)
     return v;
 }
 
-START_TEST(missing_evaluation_lengths_are_noticed)
+TEST(missing_evaluation_lengths_are_noticed)
 {
     struct value *result =
         json("{\"state\": \"done\", \"measures\": [{\"split\": \"valid\", \"length\": 8},"
@@ -380,9 +364,8 @@ START_TEST(missing_evaluation_lengths_are_noticed)
     ck_assert(!cell_lacks_evaluation(json("{\"eval\": {\"lengths\": [16]}}"),
                                      json("{\"state\": \"diverged\", \"measures\": []}")));
 }
-END_TEST
 
-START_TEST(tail_of_metrics_is_the_last_whole_line)
+TEST(tail_of_metrics_is_the_last_whole_line)
 {
     write_run();
     struct rundir r = read_run();
@@ -400,9 +383,8 @@ START_TEST(tail_of_metrics_is_the_last_whole_line)
     handplan_put(&hand, 0, "metrics.jsonl", "garbage\n");
     ck_assert_int_eq(metrics_tail(r.cell[0].dir).step, 0);
 }
-END_TEST
 
-START_TEST(a_cell_whose_evaluation_is_left_is_far_from_done)
+TEST(a_cell_whose_evaluation_is_left_is_far_from_done)
 {
     const struct job job = {.steps = 20, .training = 0.1, .eval_every = 10};
     ck_assert_double_eq(job_done(&job, &(struct metrics_tail){.step = 0}), 0);
@@ -413,18 +395,16 @@ START_TEST(a_cell_whose_evaluation_is_left_is_far_from_done)
     const struct job old = {.steps = 0, .begun = 0.5, .training = 1};
     ck_assert_double_eq(job_done(&old, &(struct metrics_tail){.step = 7}), 0.5);
 }
-END_TEST
 
-START_TEST(evaluations_are_counted_with_the_last)
+TEST(evaluations_are_counted_with_the_last)
 {
     ck_assert_int_eq(evaluations_until(19, 20, 0), 0);
     ck_assert_int_eq(evaluations_until(20, 20, 0), 1);
     ck_assert_int_eq(evaluations_until(20, 20, 10), 2);
     ck_assert_int_eq(evaluations_until(20, 20, 8), 3);
 }
-END_TEST
 
-START_TEST(durations_are_short)
+TEST(durations_are_short)
 {
     char text[32];
     duration_text(0.04, text);
@@ -436,23 +416,8 @@ START_TEST(durations_are_short)
     duration_text(7800, text);
     ck_assert_str_eq(text, "2h10m");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"rundir", open_plan, close_plan},
-        TESTS(new_directory_has_plan_file_and_cells, writing_again_touches_only_what_changed,
-              cells_of_other_plans_stay_behind_the_planned_ones,
-              directory_of_another_experiment_is_refused, file_of_the_user_is_not_written_over,
-              check_accepts_what_does_not_exist_and_makes_nothing,
-              lock_is_held_once_and_names_its_holder,
-              lock_in_an_unusable_place_is_refused_with_the_reason, state_follows_from_the_files,
-              result_outranks_everything_but_a_living_process,
-              damaged_results_are_told_and_count_as_damaged, newer_formats_are_refused_by_number,
-              what_is_no_run_directory_is_refused, cell_is_found_by_index_id_label_and_hash,
-              unknown_and_ambiguous_cells_are_refused, one_cell_is_read_alone,
-              missing_evaluation_lengths_are_noticed, tail_of_metrics_is_the_last_whole_line,
-              a_cell_whose_evaluation_is_left_is_far_from_done,
-              evaluations_are_counted_with_the_last, durations_are_short));
+    return run_tests((struct tests){"rundir", open_plan, close_plan});
 }

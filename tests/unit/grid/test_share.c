@@ -24,7 +24,7 @@ static const struct {
     {0, 0, 0, 8, 100, 1, 8},                              /* nothing to do              */
 };
 
-START_TEST(cores_and_memory_are_shared_out)
+LOOP_TEST(cores_and_memory_are_shared_out, sizeof(row) / sizeof(*row))
 {
     const struct machine m = {.cores = (int)row[_i].cores, .free_bytes = row[_i].room * GIB};
     struct share s =
@@ -32,19 +32,14 @@ START_TEST(cores_and_memory_are_shared_out)
     ck_assert_int_eq(s.jobs, row[_i].want_jobs);
     ck_assert_int_eq(s.threads, row[_i].want_threads);
 }
-END_TEST
 
-START_TEST(memory_of_unknown_size_limits_nothing)
+TEST(memory_of_unknown_size_limits_nothing)
 {
     const struct machine m = {.cores = 8, .free_bytes = INT64_MAX};
     ck_assert_int_eq(share_machine((struct share){0, 1}, 100, 0, &m).jobs, 8);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"share", NULL, NULL,
-                                   .loops = LOOPS({cores_and_memory_are_shared_out,
-                                                   sizeof(row) / sizeof(*row)})},
-                    TESTS(memory_of_unknown_size_limits_nothing));
+    return run_tests((struct tests){"share", NULL, NULL});
 }

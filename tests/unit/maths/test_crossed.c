@@ -31,7 +31,7 @@ static void fill(double *d, int S, int J)
             d[s * J + j] = wave(s, j);
 }
 
-START_TEST(variance_and_degrees_of_freedom_are_those_of_an_independent_fit)
+TEST(variance_and_degrees_of_freedom_are_those_of_an_independent_fit)
 {
     static const struct {
         int S, J;
@@ -49,10 +49,9 @@ START_TEST(variance_and_degrees_of_freedom_are_those_of_an_independent_fit)
         ck_assert_double_eq_tol(c.df, known[i].df, 1e-6 * known[i].df);
     }
 }
-END_TEST
 
 /* Ten stretches of weight 3 and one of weight 0 are those ten. */
-START_TEST(weights_are_relative_and_a_stretch_of_weight_0_has_no_part)
+TEST(weights_are_relative_and_a_stretch_of_weight_0_has_no_part)
 {
     enum { S = 5, J = 10 };
     double d[S * J], more[S * (J + 1)], weight[J + 1];
@@ -67,10 +66,9 @@ START_TEST(weights_are_relative_and_a_stretch_of_weight_0_has_no_part)
     ck_assert_double_eq_tol(two.variance, one.variance, 1e-12);
     ck_assert_double_eq_tol(two.df, one.df, 1e-9);
 }
-END_TEST
 
 /* Text that says nothing leaves Student's interval over seeds. */
-START_TEST(without_spread_over_text_the_interval_is_that_over_seeds)
+TEST(without_spread_over_text_the_interval_is_that_over_seeds)
 {
     enum { S = 6, J = 8 };
     double d[S * J], of_seed[S];
@@ -79,9 +77,8 @@ START_TEST(without_spread_over_text_the_interval_is_that_over_seeds)
     struct crossed c = crossed_mean(d, S, J, equal);
     ck_assert_double_eq_tol(crossed_half(&c, 0.95), stats_ci_half(of_seed, S), 1e-12);
 }
-END_TEST
 
-START_TEST(one_seed_or_one_stretch_has_no_interval)
+TEST(one_seed_or_one_stretch_has_no_interval)
 {
     double d[4] = {1.0, 2.0, 3.0, 5.0}, one[2] = {1.0, 0.0};
     struct crossed of_text = crossed_mean(d, 1, 4, equal), of_seeds = crossed_mean(d, 4, 1, equal),
@@ -93,7 +90,6 @@ START_TEST(one_seed_or_one_stretch_has_no_interval)
     same = crossed_mean((double[4]){0.5, 0.5, 0.5, 0.5}, 2, 2, equal);
     ck_assert_double_eq(crossed_half(&same, 0.95), 0.0);
 }
-END_TEST
 
 /* The share of tables whose interval has the true mean, 0; *seeds: that of the interval over seeds
  * alone. */
@@ -121,7 +117,7 @@ static double coverage(int S, const double sd[3], uint64_t stream, double *seeds
 
 /* 10,000 tables tell .95 from .9435 at three standard errors. Where neither seeds nor stretches
  * differ the interval is too wide, never too narrow. */
-START_TEST(intervals_of_simulated_tables_have_the_mean_as_often_as_they_say)
+TEST(intervals_of_simulated_tables_have_the_mean_as_often_as_they_say)
 {
     static const struct {
         int S;
@@ -140,14 +136,8 @@ START_TEST(intervals_of_simulated_tables_have_the_mean_as_often_as_they_say)
                       share, seeds);
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"crossed", set_up, .seconds = 120},
-                    TESTS(variance_and_degrees_of_freedom_are_those_of_an_independent_fit,
-                          weights_are_relative_and_a_stretch_of_weight_0_has_no_part,
-                          without_spread_over_text_the_interval_is_that_over_seeds,
-                          one_seed_or_one_stretch_has_no_interval,
-                          intervals_of_simulated_tables_have_the_mean_as_often_as_they_say));
+    return run_tests((struct tests){"crossed", set_up, .seconds = 120});
 }

@@ -9,7 +9,7 @@
 #include "support/golden_file.h"
 #include "support/support.h"
 
-START_TEST(power_is_scipys)
+TEST(power_is_scipys)
 {
     struct arena a;
     arena_init(&a, "golden", 1 << 20);
@@ -30,7 +30,6 @@ START_TEST(power_is_scipys)
     ck_assert_int_gt(n, 100);
     arena_release(&a);
 }
-END_TEST
 
 /* Share of 10,000 experiments of n standard normal differences about the effect with p < alpha. */
 static double drawn_power(const struct paired_design *d, int n, int number)
@@ -51,7 +50,7 @@ static double drawn_power(const struct paired_design *d, int n, int number)
     return (double)reached / DRAWS;
 }
 
-START_TEST(power_is_the_share_of_drawn_experiments_that_reach_the_level)
+TEST(power_is_the_share_of_drawn_experiments_that_reach_the_level)
 {
     static const struct {
         int n;
@@ -70,16 +69,14 @@ START_TEST(power_is_the_share_of_drawn_experiments_that_reach_the_level)
                       drawn, power);
     }
 }
-END_TEST
 
-START_TEST(one_difference_shows_nothing)
+TEST(one_difference_shows_nothing)
 {
     ck_assert_double_eq(
         paired_power(&(struct paired_design){.tails = 2, .effect = 9, .alpha = 0.5}, 1), 0.0);
 }
-END_TEST
 
-START_TEST(the_pairs_for_a_power_are_the_fewest)
+TEST(the_pairs_for_a_power_are_the_fewest)
 {
     static const struct paired_design one[] = {{false, 2, 1.0, 0.0, 0.05},
                                                {false, 1, 0.2, 0.0, 0.01},
@@ -94,12 +91,8 @@ START_TEST(the_pairs_for_a_power_are_the_fewest)
     ck_assert_int_eq(paired_power_pairs(&(struct paired_design){true, 0, 2.0, 1.0, 0.05}, 0.8), 0);
     ck_assert_int_eq(paired_power_pairs(&(struct paired_design){false, 2, 0.001, 0, 0.05}, 0.8), 0);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"power", .seconds = 30, .needs = "PEAT_SOURCE"},
-                    TESTS(power_is_scipys,
-                          power_is_the_share_of_drawn_experiments_that_reach_the_level,
-                          one_difference_shows_nothing, the_pairs_for_a_power_are_the_fewest));
+    return run_tests((struct tests){"power", .seconds = 30, .needs = "PEAT_SOURCE"});
 }

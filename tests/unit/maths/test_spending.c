@@ -15,7 +15,7 @@ static const struct {
     {SPEND_POCOCK, {2.4380, 2.4268, 2.4101, 2.3966, 2.3859}},
 };
 
-START_TEST(boundaries_are_the_published_ones)
+LOOP_TEST(boundaries_are_the_published_ones, 2)
 {
     const double t[5] = {0.2, 0.4, 0.6, 0.8, 1.0};
     double level[5];
@@ -25,10 +25,9 @@ START_TEST(boundaries_are_the_published_ones)
         ck_assert_double_eq_tol(level[k] / expected, 1.0, 5e-4);
     }
 }
-END_TEST
 
 /* tests/golden/looks.py: by another quadrature. */
-START_TEST(levels_are_scipys)
+TEST(levels_are_scipys)
 {
     struct arena a;
     arena_init(&a, "golden", 1 << 18);
@@ -49,9 +48,8 @@ START_TEST(levels_are_scipys)
     ck_assert_int_eq(n, 18);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(one_look_has_the_whole_level)
+TEST(one_look_has_the_whole_level)
 {
     const double t[1] = {1.0};
     double level[1];
@@ -60,9 +58,8 @@ START_TEST(one_look_has_the_whole_level)
         ck_assert_double_eq_tol(level[0], 0.05 / 8, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(what_is_spent_rises_to_alpha)
+TEST(what_is_spent_rises_to_alpha)
 {
     for (int how = 0; spending_words[how]; how++)
         for (int i = 1; i <= 40; i++) {
@@ -72,7 +69,6 @@ START_TEST(what_is_spent_rises_to_alpha)
             ck_assert(i < 40 ? now < 0.05 : now == 0.05);
         }
 }
-END_TEST
 
 /* ---- drawn experiments ---- */
 
@@ -108,7 +104,7 @@ static double share_that_rejects(enum spending how, double alpha, double effect,
     return (double)rejected / DRAWS;
 }
 
-START_TEST(the_error_rate_over_all_looks_is_alpha)
+LOOP_TEST(the_error_rate_over_all_looks_is_alpha, 2)
 {
     double seeds;
     for (int how = 0; spending_words[how]; how++) {
@@ -121,10 +117,9 @@ START_TEST(the_error_rate_over_all_looks_is_alpha)
                       alpha, equal);
     }
 }
-END_TEST
 
 /* Four claims without an effect, by weights 3, 1, 1, 1: the chance of any false one. */
-START_TEST(claims_that_share_alpha_err_together_at_most_alpha)
+TEST(claims_that_share_alpha_err_together_at_most_alpha)
 {
     static const double share[] = {0.5, 1 / 6.0, 1 / 6.0, 1 / 6.0};
     double level[4][LOOKS], x[LOOKS * FROM];
@@ -147,9 +142,8 @@ START_TEST(claims_that_share_alpha_err_together_at_most_alpha)
     double rate = (double)wrong / DRAWS, error = sqrt(0.05 * 0.95 / DRAWS);
     ck_assert_msg(rate < 0.05 + 3.5 * error && rate > 0.05 - 5.0 * error, "%g", rate);
 }
-END_TEST
 
-START_TEST(looks_that_ignore_each_other_would_err_more_often)
+TEST(looks_that_ignore_each_other_would_err_more_often)
 {
     double seeds, share = 0.0;
     uint64_t stream = rng_stream(7, "looks", "");
@@ -166,16 +160,8 @@ START_TEST(looks_that_ignore_each_other_would_err_more_often)
     ck_assert_double_gt(share_that_rejects(SPEND_OBRIEN_FLEMING, 0.05, 1.0, 0.0, &seeds), 0.99);
     ck_assert_double_lt(seeds, 21.0); /* of 40 */
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){.subject = "spending",
-                                   .seconds = 60,
-                                   .loops = LOOPS({boundaries_are_the_published_ones, 2},
-                                                  {the_error_rate_over_all_looks_is_alpha, 2})},
-                    TESTS(levels_are_scipys, one_look_has_the_whole_level,
-                          claims_that_share_alpha_err_together_at_most_alpha,
-                          what_is_spent_rises_to_alpha,
-                          looks_that_ignore_each_other_would_err_more_often));
+    return run_tests((struct tests){.subject = "spending", .seconds = 60});
 }

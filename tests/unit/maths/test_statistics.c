@@ -75,7 +75,7 @@ static const struct {
               3.3936698450540668, 3.392588114128206,  3.3915288333636684, 3.390491311164258}},
 };
 
-START_TEST(t_quantile_is_scipys_for_1_to_100_degrees_of_freedom)
+TEST(t_quantile_is_scipys_for_1_to_100_degrees_of_freedom)
 {
     for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
         for (int df = 1; df <= 100; df++) {
@@ -85,9 +85,8 @@ START_TEST(t_quantile_is_scipys_for_1_to_100_degrees_of_freedom)
                         1e-10, "other side");
         }
 }
-END_TEST
 
-START_TEST(t_quantile_is_scipys_at_the_edges_and_nan_or_infinite_beyond)
+TEST(t_quantile_is_scipys_at_the_edges_and_nan_or_infinite_beyond)
 {
     static const struct {
         double p, df, t;
@@ -109,15 +108,13 @@ START_TEST(t_quantile_is_scipys_at_the_edges_and_nan_or_infinite_beyond)
     for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
         assert_same(student_t_quantile(other[i].p, other[i].df), other[i].t, 1e-9, "quantile");
 }
-END_TEST
 
-START_TEST(t_quantile_of_one_degree_is_a_tangent)
+TEST(t_quantile_of_one_degree_is_a_tangent)
 {
     for (double p = 0.01; p < 0.995; p += 0.01)
         ck_assert_double_eq_tol(student_t_quantile(p, 1), tan(M_PI * (p - 0.5)),
                                 1e-12 * fmax(1.0, fabs(tan(M_PI * (p - 0.5)))));
 }
-END_TEST
 
 static const struct {
     const char *name;
@@ -143,7 +140,7 @@ static const struct {
      {1000000.25, 0.12909944490363887, 0.2054260257238816, 1000000.25}},
 };
 
-START_TEST(moments_and_interval_are_scipys_where_there_are_any)
+TEST(moments_and_interval_are_scipys_where_there_are_any)
 {
     static const double relative[] = {1e-15, 1e-10, 1e-10, 1e-15};
     for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
@@ -156,7 +153,6 @@ START_TEST(moments_and_interval_are_scipys_where_there_are_any)
             assert_same(found[k], samples[i].expected[k], relative[k], samples[i].name);
     }
 }
-END_TEST
 
 /* Differences, and what scipy and the share of sign patterns say of them. */
 static const struct {
@@ -205,16 +201,15 @@ static const struct {
      {0.1640625, 0.1640625, 0.11730680301423822, 0.5477225575051661, 0.5005498929723737}},
 };
 
-START_TEST(signflip_p_is_the_share_of_sign_patterns)
+TEST(signflip_p_is_the_share_of_sign_patterns)
 {
     for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++)
         assert_near(paired_p(TEST_SIGN_FLIP, paired[i].d, paired[i].n), paired[i].expected[0],
                     1e-15, paired[i].name);
     ck_assert_double_nan(paired_p(TEST_SIGN_FLIP, paired[0].d, 0));
 }
-END_TEST
 
-START_TEST(signflip_p_of_a_clear_difference_is_two_over_two_to_the_n)
+TEST(signflip_p_of_a_clear_difference_is_two_over_two_to_the_n)
 {
     double d[20];
     for (int n = 1; n <= 20; n++) {
@@ -222,18 +217,16 @@ START_TEST(signflip_p_of_a_clear_difference_is_two_over_two_to_the_n)
         ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, n), 2.0 / (double)(1 << n));
     }
 }
-END_TEST
 
-START_TEST(signflip_p_does_not_depend_on_order_or_sign)
+TEST(signflip_p_does_not_depend_on_order_or_sign)
 {
     double d[] = {0.1, 0.7, -0.3, 0.2, 0.2, -0.4}, other[6];
     for (int i = 0; i < 6; i++)
         other[i] = -d[5 - i];
     ck_assert_double_eq(paired_p(TEST_SIGN_FLIP, d, 6), paired_p(TEST_SIGN_FLIP, other, 6));
 }
-END_TEST
 
-START_TEST(drawn_signflip_p_is_near_the_exact_one_and_always_the_same)
+TEST(drawn_signflip_p_is_near_the_exact_one_and_always_the_same)
 {
     /* +1 and -1 only: the sum of n signs is binomial. 25 of them with sum 9 or more: 0.107752. */
     double d[25];
@@ -246,9 +239,8 @@ START_TEST(drawn_signflip_p_is_near_the_exact_one_and_always_the_same)
         d[i] = 1.0 + i;
     ck_assert_double_eq_tol(paired_p(TEST_SIGN_FLIP, d, 25), 1.0 / 100001.0, 1e-12);
 }
-END_TEST
 
-START_TEST(holm_adjusts_as_defined_and_leaves_undefined_values_out)
+TEST(holm_adjusts_as_defined_and_leaves_undefined_values_out)
 {
     static const struct {
         const char *name;
@@ -270,11 +262,10 @@ START_TEST(holm_adjusts_as_defined_and_leaves_undefined_values_out)
             assert_same(p[j], one[i].adjusted[j], 1e-15, one[i].name);
     }
 }
-END_TEST
 
 /* ---- other paired tests ---- */
 
-START_TEST(wilcoxon_t_and_effect_sizes_are_scipys)
+TEST(wilcoxon_t_and_effect_sizes_are_scipys)
 {
     for (size_t i = 0; i < sizeof(paired) / sizeof(*paired); i++) {
         const double *d = paired[i].d;
@@ -287,9 +278,8 @@ START_TEST(wilcoxon_t_and_effect_sizes_are_scipys)
     ck_assert_double_nan(paired_p(TEST_WILCOXON, paired[0].d, 0));
     ck_assert_double_nan(paired_p(TEST_T, paired[0].d, 0));
 }
-END_TEST
 
-START_TEST(wilcoxon_of_many_differences_is_scipys)
+TEST(wilcoxon_of_many_differences_is_scipys)
 {
     static const struct {
         int n;
@@ -304,17 +294,15 @@ START_TEST(wilcoxon_of_many_differences_is_scipys)
     for (size_t i = 0; i < sizeof(one) / sizeof(*one); i++)
         assert_near(paired_p(TEST_WILCOXON, d, one[i].n), one[i].p, 1e-9, "p");
 }
-END_TEST
 
-START_TEST(sizes_that_differ_by_rounding_share_their_rank)
+TEST(sizes_that_differ_by_rounding_share_their_rank)
 {
     const double exact[] = {0.5, -0.5, 0.5, 1.0, 0.75},
                  rounded[] = {0.7 - 0.2, -0.5, 0.9 - 0.4, 1.0, 0.75};
     ck_assert_double_eq(paired_p(TEST_WILCOXON, rounded, 5), paired_p(TEST_WILCOXON, exact, 5));
 }
-END_TEST
 
-START_TEST(the_smallest_p_is_that_of_differences_of_one_sign)
+TEST(the_smallest_p_is_that_of_differences_of_one_sign)
 {
     const double d[] = {0.25, 0.5, 0.125, 1.0, 2.0, 0.75, 3.0};
     for (int n = 1; n <= 7; n++) {
@@ -325,9 +313,8 @@ START_TEST(the_smallest_p_is_that_of_differences_of_one_sign)
     ck_assert_double_eq(paired_p_smallest(TEST_T, 2, 2), 0.0);
     ck_assert_double_eq(paired_p_smallest(TEST_SIGN_FLIP, 2, 0), 1.0);
 }
-END_TEST
 
-START_TEST(welchs_interval_is_scipys)
+TEST(welchs_interval_is_scipys)
 {
     static const struct {
         const char *name;
@@ -347,9 +334,8 @@ START_TEST(welchs_interval_is_scipys)
     ck_assert_double_nan(welch_ci_half(1.0, 1, 1.0, 5));
     ck_assert_double_eq(welch_ci_half(0.0, 3, 0.0, 3), 0.0);
 }
-END_TEST
 
-START_TEST(tails_are_scipys)
+TEST(tails_are_scipys)
 {
     static const struct {
         char of; /* t or F */
@@ -373,23 +359,8 @@ START_TEST(tails_are_scipys)
     ck_assert_double_nan(student_t_p(1.0, 0));
     ck_assert_double_nan(f_tail((double)NAN, 1, 1));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"statistics"},
-                    TESTS(t_quantile_is_scipys_for_1_to_100_degrees_of_freedom,
-                          t_quantile_is_scipys_at_the_edges_and_nan_or_infinite_beyond,
-                          t_quantile_of_one_degree_is_a_tangent,
-                          moments_and_interval_are_scipys_where_there_are_any,
-                          signflip_p_is_the_share_of_sign_patterns,
-                          signflip_p_of_a_clear_difference_is_two_over_two_to_the_n,
-                          signflip_p_does_not_depend_on_order_or_sign,
-                          drawn_signflip_p_is_near_the_exact_one_and_always_the_same,
-                          holm_adjusts_as_defined_and_leaves_undefined_values_out,
-                          wilcoxon_t_and_effect_sizes_are_scipys,
-                          wilcoxon_of_many_differences_is_scipys,
-                          sizes_that_differ_by_rounding_share_their_rank,
-                          the_smallest_p_is_that_of_differences_of_one_sign,
-                          welchs_interval_is_scipys, tails_are_scipys));
+    return run_tests((struct tests){"statistics"});
 }

@@ -65,7 +65,7 @@ static void assert_number(double x, const char *key, double relative)
     golden_near(x, golden_number(value_get(c.expected, key)), relative, what);
 }
 
-START_TEST(a_seed_gives_its_mean_over_strata_when_it_has_all_of_them)
+TEST(a_seed_gives_its_mean_over_strata_when_it_has_all_of_them)
 {
     for (int i = 0; read_case(i); i++) {
         ck_assert_int_eq(c.n, json_get_int(c.expected, "n", -1));
@@ -73,9 +73,8 @@ START_TEST(a_seed_gives_its_mean_over_strata_when_it_has_all_of_them)
         assert_number(stats_ci_half(c.mean, c.n), "half", 1e-10);
     }
 }
-END_TEST
 
-START_TEST(a_seed_needs_only_the_strata_asked_for)
+TEST(a_seed_needs_only_the_strata_asked_for)
 {
     const double d[] = {1.0, (double)NAN, 3.0, 4.0, 5.0, (double)INFINITY};
     const bool outer[] = {true, false, true}, first[] = {true, true, false}, none[3] = {false};
@@ -88,9 +87,8 @@ START_TEST(a_seed_needs_only_the_strata_asked_for)
     ck_assert_double_eq(mean[1], 4.5);
     ck_assert_int_eq(strata_means(d, 2, 3, none, mean), 0);
 }
-END_TEST
 
-START_TEST(one_sided_p_is_scipys)
+TEST(one_sided_p_is_scipys)
 {
     for (int i = 0; read_case(i); i++)
         for (int t = 0; t < PAIRED_TESTS; t++) {
@@ -104,9 +102,8 @@ START_TEST(one_sided_p_is_scipys)
             golden_near(paired_p_below(test, c.mean, c.n, 0.0), below, 1e-9, c.name);
         }
 }
-END_TEST
 
-START_TEST(the_smaller_tail_twice_is_the_two_sided_p)
+TEST(the_smaller_tail_twice_is_the_two_sided_p)
 {
     for (int i = 0; read_case(i); i++)
         for (int t = 0; t < PAIRED_TESTS; t++) {
@@ -121,9 +118,8 @@ START_TEST(the_smaller_tail_twice_is_the_two_sided_p)
                           "%s, %s: %g, twice %g", c.name, paired_test_words[test], both, twice);
         }
 }
-END_TEST
 
-START_TEST(equivalence_is_two_one_sided_tests_as_statsmodels_has_them)
+TEST(equivalence_is_two_one_sided_tests_as_statsmodels_has_them)
 {
     for (int i = 0; read_case(i); i++)
         for (int m = 0; m < json_get_count(golden, "margins"); m++) {
@@ -132,9 +128,8 @@ START_TEST(equivalence_is_two_one_sided_tests_as_statsmodels_has_them)
             golden_near(equivalence_p(c.mean, c.n, margin), golden_number(p), 1e-9, c.name);
         }
 }
-END_TEST
 
-START_TEST(equivalence_holds_when_the_90_percent_interval_is_within_the_margin)
+TEST(equivalence_holds_when_the_90_percent_interval_is_within_the_margin)
 {
     for (int i = 0; read_case(i); i++) {
         double mean = stats_mean(c.mean, c.n), sd = stats_sd(c.mean, c.n);
@@ -144,9 +139,8 @@ START_TEST(equivalence_holds_when_the_90_percent_interval_is_within_the_margin)
             ck_assert_double_eq_tol(p, 0.05, 1e-9);
     }
 }
-END_TEST
 
-START_TEST(interaction_is_that_of_statsmodels_with_greenhouse_and_geissers_epsilon)
+TEST(interaction_is_that_of_statsmodels_with_greenhouse_and_geissers_epsilon)
 {
     for (int i = 0; read_case(i); i++) {
         struct interaction x;
@@ -158,9 +152,8 @@ START_TEST(interaction_is_that_of_statsmodels_with_greenhouse_and_geissers_epsil
         assert_number(x.p, "p", 1e-8);
     }
 }
-END_TEST
 
-START_TEST(interaction_of_two_strata_is_the_paired_t_of_their_difference)
+TEST(interaction_of_two_strata_is_the_paired_t_of_their_difference)
 {
     for (int i = 0; read_case(i); i++) {
         struct interaction x;
@@ -173,9 +166,8 @@ START_TEST(interaction_of_two_strata_is_the_paired_t_of_their_difference)
         golden_near(x.p, paired_p(TEST_T, difference, c.n), 1e-9, c.name);
     }
 }
-END_TEST
 
-START_TEST(the_smallest_p_is_reached_and_says_how_many_seeds_are_needed)
+TEST(the_smallest_p_is_reached_and_says_how_many_seeds_are_needed)
 {
     double d[10];
     for (int n = 1; n <= 10; n++) {
@@ -190,17 +182,8 @@ START_TEST(the_smallest_p_is_reached_and_says_how_many_seeds_are_needed)
     ck_assert_int_eq(paired_pairs_needed(TEST_WILCOXON, 1, 1, 0.05), 5);
     ck_assert_int_eq(paired_pairs_needed(TEST_T, 1, 8, 0.05), 2);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"strata", open_golden, close_golden, .needs = "PEAT_SOURCE"},
-                    TESTS(a_seed_gives_its_mean_over_strata_when_it_has_all_of_them,
-                          a_seed_needs_only_the_strata_asked_for, one_sided_p_is_scipys,
-                          the_smaller_tail_twice_is_the_two_sided_p,
-                          equivalence_is_two_one_sided_tests_as_statsmodels_has_them,
-                          equivalence_holds_when_the_90_percent_interval_is_within_the_margin,
-                          interaction_is_that_of_statsmodels_with_greenhouse_and_geissers_epsilon,
-                          interaction_of_two_strata_is_the_paired_t_of_their_difference,
-                          the_smallest_p_is_reached_and_says_how_many_seeds_are_needed));
+    return run_tests((struct tests){"strata", open_golden, close_golden, .needs = "PEAT_SOURCE"});
 }

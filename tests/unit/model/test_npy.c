@@ -83,15 +83,14 @@ static const struct {
     {"[]", "its header is not a dict"},
 };
 
-START_TEST(malformed_file_is_refused_with_its_reason)
+LOOP_TEST(malformed_file_is_refused_with_its_reason, sizeof(bad) / sizeof(*bad))
 {
     static const int32_t data[5];
     ck_assert_int_eq(parse(1, bad[_i].header, data, sizeof(data)), PEAT_INVALID);
     ck_assert_msg(strstr(err.text, bad[_i].says), "%s", err.text);
 }
-END_TEST
 
-START_TEST(truncated_file_is_refused_at_every_length)
+TEST(truncated_file_is_refused_at_every_length)
 {
     static const int32_t data[] = {1, 2, 3, 4};
     size_t size;
@@ -107,10 +106,9 @@ START_TEST(truncated_file_is_refused_at_every_length)
         free(whole);
     }
 }
-END_TEST
 
 /* A byte 0 in the name of a dtype is no end of it. */
-START_TEST(dtype_with_a_zero_in_it_is_refused)
+TEST(dtype_with_a_zero_in_it_is_refused)
 {
     static const int32_t data[5];
     size_t size;
@@ -122,9 +120,8 @@ START_TEST(dtype_with_a_zero_in_it_is_refused)
     ck_assert_int_eq(npy_parse(file, size), PEAT_INVALID);
     free(file);
 }
-END_TEST
 
-START_TEST(header_length_and_version_are_checked)
+TEST(header_length_and_version_are_checked)
 {
     unsigned char file[64] = "\x93NUMPY";
     memset(file + 6, 0xff, 6);
@@ -136,14 +133,8 @@ START_TEST(header_length_and_version_are_checked)
                                                    : "its version is none of 1, 2 and 3"));
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"npy", set_up, tear_down,
-                                   .loops = LOOPS({malformed_file_is_refused_with_its_reason,
-                                                   (int)(sizeof(bad) / sizeof(*bad))})},
-                    TESTS(dtype_with_a_zero_in_it_is_refused,
-                          truncated_file_is_refused_at_every_length,
-                          header_length_and_version_are_checked));
+    return run_tests((struct tests){"npy", set_up, tear_down});
 }

@@ -28,7 +28,7 @@ static struct named_tensor filled(const char *name, peat_dtype dtype, int rank, 
     return t;
 }
 
-START_TEST(bytes_are_those_of_the_format)
+TEST(bytes_are_those_of_the_format)
 {
     static const char header[] = "{\"__metadata__\":{\"format\":\"pt\"},"
                                  "\"z\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]},"
@@ -54,9 +54,8 @@ START_TEST(bytes_are_those_of_the_format)
     ck_assert_mem_eq(bytes + 8 + sizeof(header) - 1, data, sizeof(data));
     free(bytes);
 }
-END_TEST
 
-START_TEST(what_is_written_is_read_back_sorted_by_name)
+TEST(what_is_written_is_read_back_sorted_by_name)
 {
     const int64_t cube[] = {3, 4, 5}, empty[] = {2, 0}, deep[] = {1, 2, 1, 2, 1, 2};
     struct named_tensor t[] = {
@@ -87,9 +86,8 @@ START_TEST(what_is_written_is_read_back_sorted_by_name)
     }
     ck_assert_ptr_null(safetensors_find(back, n, "deeper"));
 }
-END_TEST
 
-START_TEST(file_without_tensors_is_legal)
+TEST(file_without_tensors_is_legal)
 {
     struct named_tensor *t;
     int n;
@@ -98,16 +96,14 @@ START_TEST(file_without_tensors_is_legal)
     ck_assert_int_eq(n, 0);
     ck_assert_ptr_null(safetensors_find(t, n, "x"));
 }
-END_TEST
 
-START_TEST(missing_file_is_not_found)
+TEST(missing_file_is_not_found)
 {
     struct named_tensor *t;
     int n;
     ck_assert_int_eq(safetensors_read(scratch_path("absent"), &a, &t, &n, NULL, NULL),
                      PEAT_NOTFOUND);
 }
-END_TEST
 
 static int digit(char c)
 {
@@ -125,7 +121,7 @@ static unsigned char *bytes_of(const char *hex, size_t *n)
 }
 
 /* The fixtures are also those of peat.safetensors in Python. PEAT's own files have fewer dtypes. */
-START_TEST(a_file_is_read_or_refused_with_the_reason_that_python_gives)
+TEST(a_file_is_read_or_refused_with_the_reason_that_python_gives)
 {
     const struct value *files = golden_read("safetensors.json", &a);
     for (int i = 0; i < files->n; i++) {
@@ -149,9 +145,8 @@ START_TEST(a_file_is_read_or_refused_with_the_reason_that_python_gives)
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(truncated_file_is_refused_at_every_length)
+TEST(truncated_file_is_refused_at_every_length)
 {
     const int64_t dim[] = {3, 2};
     struct named_tensor t[] = {filled("a", PEAT_F32, 2, dim), filled("b", PEAT_F64, 2, dim)};
@@ -170,7 +165,6 @@ START_TEST(truncated_file_is_refused_at_every_length)
     }
     free(bytes);
 }
-END_TEST
 
 /* ---- files of others ---- */
 
@@ -196,7 +190,7 @@ static unsigned char *foreign_file(size_t *n)
     return file;
 }
 
-START_TEST(one_tensor_of_a_file_of_others_is_taken)
+TEST(one_tensor_of_a_file_of_others_is_taken)
 {
     static const struct {
         const char *name;
@@ -231,9 +225,8 @@ START_TEST(one_tensor_of_a_file_of_others_is_taken)
     ck_assert_ptr_nonnull(strstr(err.text, "dtype 'BF16'; F32, F64 and I32 can be read"));
     free(file);
 }
-END_TEST
 
-START_TEST(a_file_of_others_is_refused_at_every_length)
+TEST(a_file_of_others_is_refused_at_every_length)
 {
     size_t size;
     unsigned char *file = foreign_file(&size);
@@ -246,15 +239,8 @@ START_TEST(a_file_of_others_is_refused_at_every_length)
     }
     free(file);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"safetensors", set_up, tear_down, .needs = "PEAT_SOURCE"},
-        TESTS(bytes_are_those_of_the_format, what_is_written_is_read_back_sorted_by_name,
-              file_without_tensors_is_legal, missing_file_is_not_found,
-              a_file_is_read_or_refused_with_the_reason_that_python_gives,
-              truncated_file_is_refused_at_every_length, one_tensor_of_a_file_of_others_is_taken,
-              a_file_of_others_is_refused_at_every_length));
+    return run_tests((struct tests){"safetensors", set_up, tear_down, .needs = "PEAT_SOURCE"});
 }

@@ -44,7 +44,7 @@ static struct child run_to_end(const char *command)
     return c;
 }
 
-START_TEST(end_is_a_code_or_a_signal)
+TEST(end_is_a_code_or_a_signal)
 {
     char name[SIGNAL_NAME];
     struct child c = run_to_end("exit 3");
@@ -55,16 +55,14 @@ START_TEST(end_is_a_code_or_a_signal)
     ck_assert_str_eq(signal_name(c.signal, name), "SIGSEGV");
     ck_assert_str_eq(signal_name(40, name), "signal 40");
 }
-END_TEST
 
-START_TEST(signals_that_are_ignored_here_lose_no_end)
+TEST(signals_that_are_ignored_here_lose_no_end)
 {
     signal(SIGCHLD, SIG_IGN);
     ck_assert_int_eq(run_to_end("exit 4").code, 4);
 }
-END_TEST
 
-START_TEST(program_that_is_not_there_is_not_found)
+TEST(program_that_is_not_there_is_not_found)
 {
     char name[] = "peat-no-such-program", *argv[] = {name, NULL};
     struct child c = {.argv = argv};
@@ -75,7 +73,6 @@ START_TEST(program_that_is_not_there_is_not_found)
     ck_assert_int_eq(child_start(&c, &err), PEAT_IO);
     ck_assert_str_eq(err.text, "cannot open '/nowhere/log': No such file or directory");
 }
-END_TEST
 
 /* Soon: init has yet to wait for those that it was left. */
 static void assert_group_is_gone(pid_t group)
@@ -86,7 +83,7 @@ static void assert_group_is_gone(pid_t group)
 }
 
 /* It ignores SIGTERM, and so does what it has started. */
-START_TEST(deadline_ends_the_whole_group)
+TEST(deadline_ends_the_whole_group)
 {
     struct child c = shell_child("trap '' TERM; sleep 100 & sleep 100");
     c.grace = 0.2;
@@ -99,17 +96,15 @@ START_TEST(deadline_ends_the_whole_group)
     ck_assert_int_eq(c.signal, SIGKILL);
     assert_group_is_gone(c.pid);
 }
-END_TEST
 
-START_TEST(what_a_program_leaves_behind_ends_with_it)
+TEST(what_a_program_leaves_behind_ends_with_it)
 {
     struct child c = run_to_end("sleep 100 & exit 0");
     ck_assert_int_eq(c.code, 0);
     assert_group_is_gone(c.pid);
 }
-END_TEST
 
-START_TEST(output_is_read_back_together_or_apart)
+TEST(output_is_read_back_together_or_apart)
 {
     struct strbuf out = STRBUF_NEW, said = STRBUF_NEW;
     struct child c = shell_child("cat; echo one; echo two >&2; pwd");
@@ -127,9 +122,8 @@ START_TEST(output_is_read_back_together_or_apart)
     strbuf_release(&out);
     strbuf_release(&said);
 }
-END_TEST
 
-START_TEST(trail_and_environment_are_handed_over)
+TEST(trail_and_environment_are_handed_over)
 {
     char only[] = "A=b", *env[] = {only, NULL};
     struct child c = shell_child("[ -e /proc/self/fd/3 ] && [ $A = b ] && [ -z \"$HOME\" ]");
@@ -142,7 +136,6 @@ START_TEST(trail_and_environment_are_handed_over)
     child_release(&c);
     ck_assert_ptr_null(c.trail);
 }
-END_TEST
 
 /* ---- logs ---- */
 
@@ -151,7 +144,7 @@ static void write_log(const char *text)
     ck_assert_int_eq(file_write(log_file, text, strlen(text), NULL), PEAT_OK);
 }
 
-START_TEST(last_lines_of_logs_are_found)
+TEST(last_lines_of_logs_are_found)
 {
     ck_assert_ptr_null(log_last_line(log_file, 0, "", &arena));
     write_log("peat: old\none\npeat: new\nlast\n\n");
@@ -164,9 +157,8 @@ START_TEST(last_lines_of_logs_are_found)
     write_log("\n\n");
     ck_assert_ptr_null(log_last_line(log_file, 0, "", &arena));
 }
-END_TEST
 
-START_TEST(first_line_of_a_sanitizer_is_found)
+TEST(first_line_of_a_sanitizer_is_found)
 {
     write_log("a\nb\n");
     ck_assert_ptr_null(log_sanitizer_line(log_file, 0, &arena));
@@ -177,15 +169,8 @@ START_TEST(first_line_of_a_sanitizer_is_found)
     write_log("m.c:3:5: runtime error: division by zero\n");
     ck_assert_ptr_nonnull(log_sanitizer_line(log_file, 0, &arena));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"child", open_directory, close_directory, 60},
-                    TESTS(end_is_a_code_or_a_signal, signals_that_are_ignored_here_lose_no_end,
-                          program_that_is_not_there_is_not_found, deadline_ends_the_whole_group,
-                          what_a_program_leaves_behind_ends_with_it,
-                          output_is_read_back_together_or_apart,
-                          trail_and_environment_are_handed_over, last_lines_of_logs_are_found,
-                          first_line_of_a_sanitizer_is_found));
+    return run_tests((struct tests){"child", open_directory, close_directory, 60});
 }

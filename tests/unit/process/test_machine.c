@@ -52,14 +52,13 @@ static int processors(void)
     return CPU_COUNT(&mine);
 }
 
-START_TEST(each_processor_is_a_core_where_nothing_else_is_said)
+TEST(each_processor_is_a_core_where_nothing_else_is_said)
 {
     ck_assert_int_eq(look().cores, processors());
     ck_assert(look().free_bytes == INT64_MAX);
 }
-END_TEST
 
-START_TEST(processors_of_one_core_count_once)
+TEST(processors_of_one_core_count_once)
 {
     for (int cpu = first; cpu < first + 8; cpu++) {
         char path[128], text[64];
@@ -70,9 +69,8 @@ START_TEST(processors_of_one_core_count_once)
     }
     ck_assert_int_eq(look().cores, 1);
 }
-END_TEST
 
-START_TEST(processors_that_belong_to_others_lead_no_core)
+TEST(processors_that_belong_to_others_lead_no_core)
 {
     char path[128], text[64];
     snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
@@ -81,9 +79,8 @@ START_TEST(processors_that_belong_to_others_lead_no_core)
     plant(path, text);
     ck_assert_int_eq(look().cores, processors());
 }
-END_TEST
 
-START_TEST(the_tightest_limit_of_the_groups_above_holds)
+TEST(the_tightest_limit_of_the_groups_above_holds)
 {
     plant("/proc/self/cgroup", "1:cpu:/old\\n0::/outer/inner\\n");
     plant("/proc/meminfo", "MemTotal: 4000 kB\\nMemAvailable:    3000 kB\\n");
@@ -98,9 +95,8 @@ START_TEST(the_tightest_limit_of_the_groups_above_holds)
     ck_assert_int_eq(look().cores, 1);
     ck_assert(look().free_bytes == 500000);
 }
-END_TEST
 
-START_TEST(a_group_beyond_its_limit_has_no_room)
+TEST(a_group_beyond_its_limit_has_no_room)
 {
     plant("/proc/self/cgroup", "0::/\\n");
     plant("/sys/fs/cgroup/memory.max", "1000\\n");
@@ -109,13 +105,8 @@ START_TEST(a_group_beyond_its_limit_has_no_room)
     ck_assert(look().free_bytes == 0);
     ck_assert_int_eq(look().cores, 1);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"machine", open_two, close_two},
-        TESTS(each_processor_is_a_core_where_nothing_else_is_said,
-              processors_of_one_core_count_once, processors_that_belong_to_others_lead_no_core,
-              the_tightest_limit_of_the_groups_above_holds, a_group_beyond_its_limit_has_no_room));
+    return run_tests((struct tests){"machine", open_two, close_two});
 }

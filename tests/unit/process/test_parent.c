@@ -98,13 +98,12 @@ static void watched(pid_t parent)
     endure();
 }
 
-START_TEST(process_that_endures_all_signals_ends_with_its_parent_and_with_what_it_started)
+TEST(process_that_endures_all_signals_ends_with_its_parent_and_with_what_it_started)
 {
     kill_parent_of(watched);
     await_end(shared->child);
     await_end(shared->grandchild);
 }
-END_TEST
 
 static void saving(pid_t parent)
 {
@@ -116,20 +115,18 @@ static void saving(pid_t parent)
     _exit(0);
 }
 
-START_TEST(process_that_gets_on_may_end_by_itself)
+TEST(process_that_gets_on_may_end_by_itself)
 {
     kill_parent_of(saving);
     await_end(shared->child);
     ck_assert(shared->came);
 }
-END_TEST
 
-START_TEST(process_whose_parent_has_gone_before_is_told)
+TEST(process_whose_parent_has_gone_before_is_told)
 {
     ck_assert(parent_follow(getppid(), 0));
     ck_assert(!parent_follow(getpid(), 0));
 }
-END_TEST
 
 /* ---- stops ---- */
 
@@ -179,25 +176,23 @@ static void ignore_it(int number)
 }
 
 static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+enum { STOPS = sizeof(stops) / sizeof(*stops) };
 
-START_TEST(stop_ends_the_process_with_130)
+LOOP_TEST(stop_ends_the_process_with_130, STOPS)
 {
     ck_assert_int_eq(end_of(be_told, stops[_i]), STOPS_CODE);
 }
-END_TEST
 
-START_TEST(stop_waits_until_the_outermost_work_is_done)
+LOOP_TEST(stop_waits_until_the_outermost_work_is_done, STOPS)
 {
     ck_assert_int_eq(end_of(be_told_while_held, stops[_i]), STOPS_CODE);
     ck_assert(shared->came);
 }
-END_TEST
 
-START_TEST(stop_that_was_ignored_at_the_start_stays_so)
+LOOP_TEST(stop_that_was_ignored_at_the_start_stays_so, STOPS)
 {
     ck_assert_int_eq(end_of(ignore_it, stops[_i]), 7);
 }
-END_TEST
 
 static void run_a_sleeper(int number)
 {
@@ -211,23 +206,12 @@ static void run_a_sleeper(int number)
     child_run(&sleeper, &out, NULL, &err);
 }
 
-START_TEST(stop_ends_the_program_that_is_waited_for_and_then_this_one)
+LOOP_TEST(stop_ends_the_program_that_is_waited_for_and_then_this_one, STOPS)
 {
     ck_assert_int_eq(end_of(run_a_sleeper, stops[_i]), STOPS_CODE);
 }
-END_TEST
 
 int main(void)
 {
-    enum { STOPS = sizeof(stops) / sizeof(*stops) };
-    return run_list(
-        (struct tests){
-            "parent", open_shared, NULL, .seconds = 60,
-            .loops = LOOPS({stop_ends_the_process_with_130, STOPS},
-                           {stop_waits_until_the_outermost_work_is_done, STOPS},
-                           {stop_that_was_ignored_at_the_start_stays_so, STOPS},
-                           {stop_ends_the_program_that_is_waited_for_and_then_this_one, STOPS})},
-        TESTS(process_that_endures_all_signals_ends_with_its_parent_and_with_what_it_started,
-              process_that_gets_on_may_end_by_itself,
-              process_whose_parent_has_gone_before_is_told));
+    return run_tests((struct tests){"parent", open_shared, NULL, .seconds = 60});
 }

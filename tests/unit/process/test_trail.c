@@ -15,7 +15,7 @@ static char where[TRAIL_TEXT];
 
 /* ---- the trail ---- */
 
-START_TEST(page_tells_where_a_process_died)
+TEST(page_tells_where_a_process_died)
 {
     int fd;
     struct trail_page *page = trail_page_new(&fd);
@@ -35,9 +35,8 @@ START_TEST(page_tells_where_a_process_died)
     close(fd);
     trail_page_free(page);
 }
-END_TEST
 
-START_TEST(kernel_goes_before_the_hook_it_runs_in)
+TEST(kernel_goes_before_the_hook_it_runs_in)
 {
     struct trail_page page = {0};
     struct trail trail = {.page = &page};
@@ -52,9 +51,8 @@ START_TEST(kernel_goes_before_the_hook_it_runs_in)
     trail_where(&page, where);
     ck_assert_str_eq(where, "");
 }
-END_TEST
 
-START_TEST(plugin_of_a_place_is_found_by_its_whole_name)
+TEST(plugin_of_a_place_is_found_by_its_whole_name)
 {
     struct trail_page page = {0};
     struct trail trail = {.page = &page};
@@ -69,9 +67,8 @@ START_TEST(plugin_of_a_place_is_found_by_its_whole_name)
         trail_plugin(&trail, "x", "", "");
     ck_assert_int_eq(page.n_plugin, TRAIL_PLUGINS);
 }
-END_TEST
 
-START_TEST(page_that_was_overwritten_does_no_harm)
+TEST(page_that_was_overwritten_does_no_harm)
 {
     struct trail_page page;
     struct trail_plugin found;
@@ -83,7 +80,6 @@ START_TEST(page_that_was_overwritten_does_no_harm)
     ck_assert(trail_said(&page, &err));
     ck_assert_int_lt((int)strlen(err.text), (int)sizeof(err.text));
 }
-END_TEST
 
 /* ---- the guard ---- */
 
@@ -166,7 +162,7 @@ static peat_status change(void *ctx, struct trail *trail, struct strbuf *out, st
     return PEAT_OK;
 }
 
-START_TEST(guard_names_each_change_and_who_made_it)
+LOOP_TEST(guard_names_each_change_and_who_made_it, sizeof(changes) / sizeof(*changes))
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -178,7 +174,6 @@ START_TEST(guard_names_each_change_and_who_made_it)
     ck_assert_msg(fnmatch(expected, out.text, 0) == 0, "%s, not %s", out.text, expected);
     strbuf_release(&out);
 }
-END_TEST
 
 /* ---- work apart ---- */
 
@@ -208,7 +203,7 @@ static peat_status die_apart(void *ctx, struct trail *trail, struct strbuf *out,
     return PEAT_OK;
 }
 
-START_TEST(error_of_the_work_comes_back_and_nothing_else)
+TEST(error_of_the_work_comes_back_and_nothing_else)
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -217,7 +212,6 @@ START_TEST(error_of_the_work_comes_back_and_nothing_else)
     ck_assert_str_eq(out.text, "");
     strbuf_release(&out);
 }
-END_TEST
 
 /* As in a lock that was taken before the fork. */
 static peat_status wait_for_ever(void *ctx, struct trail *trail, struct strbuf *out,
@@ -229,7 +223,7 @@ static peat_status wait_for_ever(void *ctx, struct trail *trail, struct strbuf *
     return PEAT_OK;
 }
 
-START_TEST(child_that_stands_still_outside_of_plugins_is_ended_and_named)
+TEST(child_that_stands_still_outside_of_plugins_is_ended_and_named)
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -241,9 +235,8 @@ START_TEST(child_that_stands_still_outside_of_plugins_is_ended_and_named)
     ck_assert_ptr_nonnull(strstr(err.text, ", for cell rotary.s0"));
     strbuf_release(&out);
 }
-END_TEST
 
-START_TEST(limit_of_a_plugin_is_not_the_engines_and_all_bytes_come)
+TEST(limit_of_a_plugin_is_not_the_engines_and_all_bytes_come)
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -252,9 +245,8 @@ START_TEST(limit_of_a_plugin_is_not_the_engines_and_all_bytes_come)
     ck_assert_uint_eq(out.n, 1 << 20);
     strbuf_release(&out);
 }
-END_TEST
 
-START_TEST(child_that_prints_may_wait_for_its_reader)
+TEST(child_that_prints_may_wait_for_its_reader)
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -262,9 +254,8 @@ START_TEST(child_that_prints_may_wait_for_its_reader)
                      PEAT_OK);
     strbuf_release(&out);
 }
-END_TEST
 
-START_TEST(death_of_the_child_names_the_plugin)
+TEST(death_of_the_child_names_the_plugin)
 {
     struct strbuf out = STRBUF_NEW;
     struct error err = {0};
@@ -274,18 +265,8 @@ START_TEST(death_of_the_child_names_the_plugin)
     ck_assert_str_eq(died.file, "/mine.so");
     strbuf_release(&out);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"trail", .loops = LOOPS({guard_names_each_change_and_who_made_it,
-                                                (int)(sizeof(changes) / sizeof(*changes))})},
-        TESTS(page_tells_where_a_process_died, kernel_goes_before_the_hook_it_runs_in,
-              plugin_of_a_place_is_found_by_its_whole_name, page_that_was_overwritten_does_no_harm,
-              error_of_the_work_comes_back_and_nothing_else,
-              child_that_stands_still_outside_of_plugins_is_ended_and_named,
-              child_that_prints_may_wait_for_its_reader,
-              limit_of_a_plugin_is_not_the_engines_and_all_bytes_come,
-              death_of_the_child_names_the_plugin));
+    return run_tests((struct tests){"trail"});
 }

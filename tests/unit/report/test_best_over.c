@@ -88,7 +88,7 @@ static const char *chosen(int row)
 
 /* ---- what is chosen ---- */
 
-START_TEST(the_best_value_is_chosen_on_its_seeds_and_reported_on_the_others)
+TEST(the_best_value_is_chosen_on_its_seeds_and_reported_on_the_others)
 {
     plant_choice("sum", "1e-3", 3.0);
     plant_choice("sum", "3e-3", 2.0);
@@ -109,9 +109,8 @@ START_TEST(the_best_value_is_chosen_on_its_seeds_and_reported_on_the_others)
         "chosen: the best lr of each row by bpb at 128 tokens, by its mean over seeds 7, 8");
     assert_shown("the largest lr that was tried is chosen, so a larger one may be better: sum");
 }
-END_TEST
 
-START_TEST(each_row_has_its_own_best_value_and_is_paired_with_others)
+TEST(each_row_has_its_own_best_value_and_is_paired_with_others)
 {
     b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"at\":\"final\","
                    "\"baseline\":{\"position.scheme\":\"sum\"}" OVER("7, 8", "") "}";
@@ -130,9 +129,8 @@ START_TEST(each_row_has_its_own_best_value_and_is_paired_with_others)
     ck_assert_int_eq(b.r.row[1].at[0].pairs.n, 3);
     ck_assert_double_eq(b.r.row[1].at[0].diff.mean, -0.5);
 }
-END_TEST
 
-START_TEST(of_equal_values_the_smaller_number_is_chosen)
+TEST(of_equal_values_the_smaller_number_is_chosen)
 {
     plant_choice("sum", "1e-2", 2.0);
     plant_choice("sum", "9e-3", 2.0);
@@ -141,9 +139,8 @@ START_TEST(of_equal_values_the_smaller_number_is_chosen)
     read_run();
     ck_assert_str_eq(chosen(0), "9e-3");
 }
-END_TEST
 
-START_TEST(of_equal_values_that_are_no_numbers_the_earlier_is_chosen)
+TEST(of_equal_values_that_are_no_numbers_the_earlier_is_chosen)
 {
     plant_choice("sum", "small", 2.0);
     plant_choice("sum", "large", 2.0);
@@ -151,9 +148,8 @@ START_TEST(of_equal_values_that_are_no_numbers_the_earlier_is_chosen)
     read_run();
     ck_assert_str_eq(chosen(0), "small");
 }
-END_TEST
 
-START_TEST(a_value_that_diverged_is_not_chosen)
+TEST(a_value_that_diverged_is_not_chosen)
 {
     plant_choice("sum", "1e-3", 3.0);
     plant("sum", "1e-2", 7, 1.0);
@@ -164,9 +160,8 @@ START_TEST(a_value_that_diverged_is_not_chosen)
     show();
     assert_shown("not chosen, since a cell for choosing diverged: sum lr=1e-2");
 }
-END_TEST
 
-START_TEST(a_row_of_which_every_value_diverged_counts_as_diverged)
+TEST(a_row_of_which_every_value_diverged_counts_as_diverged)
 {
     for (int seed = 7; seed <= 8; seed++) {
         run_maker_state(&b.run, "sum", "1e-3", seed, "diverged");
@@ -182,9 +177,8 @@ START_TEST(a_row_of_which_every_value_diverged_counts_as_diverged)
     assert_shown(
         "sum: no lr could be chosen: each had a cell of seeds 7, 8 that diverged or has no number");
 }
-END_TEST
 
-START_TEST(nothing_is_chosen_while_a_cell_for_choosing_has_no_result)
+TEST(nothing_is_chosen_while_a_cell_for_choosing_has_no_result)
 {
     static const char *const state[] = {"todo", "crashed", "stale"};
     for (size_t i = 0; i < sizeof(state) / sizeof(*state); i++) {
@@ -206,9 +200,8 @@ START_TEST(nothing_is_chosen_while_a_cell_for_choosing_has_no_result)
     for (int i = 0; i < b.r.n_cell; i++) /* a cell without results stands in the row for each */
         ck_assert_int_eq(b.r.cell[i].row, -1);
 }
-END_TEST
 
-START_TEST(metric_and_length_of_the_choice_are_those_it_names)
+TEST(metric_and_length_of_the_choice_are_those_it_names)
 {
     b.run.report = REPORT(OVER("7", ",\"metric\":\"accuracy\",\"length\":128"));
     plant("sum", "1e-3", 7, 2.0);
@@ -219,9 +212,8 @@ START_TEST(metric_and_length_of_the_choice_are_those_it_names)
     ck_assert_int_eq(value_get_path(b.r.row[0].choice, "choice.length")->integer, 128);
     ck_assert_str_eq(chosen(0), "1e-2");
 }
-END_TEST
 
-START_TEST(without_it_every_value_and_seed_is_a_row)
+TEST(without_it_every_value_and_seed_is_a_row)
 {
     char *dir[] = {b.run.dir};
     static const struct results_options all = {.every_value = true};
@@ -232,9 +224,8 @@ START_TEST(without_it_every_value_and_seed_is_a_row)
     ck_assert_int_eq(b.r.n_row, 2);
     ck_assert_int_eq(b.r.row[0].at[0].n, 2);
 }
-END_TEST
 
-START_TEST(formats_say_which_value_was_chosen_and_what_each_cell_is_for)
+TEST(formats_say_which_value_was_chosen_and_what_each_cell_is_for)
 {
     plant_choice("sum", "1e-3", 3.0);
     plant_choice("sum", "3e-3", 2.0);
@@ -256,9 +247,8 @@ START_TEST(formats_say_which_value_was_chosen_and_what_each_cell_is_for)
         reported += result_is_reported(&b.r.cell[i]);
     ck_assert_int_eq(reported, 1);
 }
-END_TEST
 
-START_TEST(a_damaged_best_over_is_refused)
+TEST(a_damaged_best_over_is_refused)
 {
     char *dir[] = {b.run.dir};
     static const struct results_options none;
@@ -269,7 +259,6 @@ START_TEST(a_damaged_best_over_is_refused)
     ck_assert_int_eq(results_read(&b.r, 1, dir, &none, &b.arena, &b.err), PEAT_CORRUPT);
     ck_assert_msg(strstr(b.err.text, "plan.json': report.best_over is damaged"), "%s", b.err.text);
 }
-END_TEST
 
 /* ---- a winner chosen by noise ---- */
 
@@ -320,7 +309,7 @@ static int best_by_noise(void)
     return best;
 }
 
-START_TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best_over)
+TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best_over)
 {
     /* As one would do it by hand: the best of many, shown on the seeds that made it the best. */
     int best = best_by_noise();
@@ -337,26 +326,12 @@ START_TEST(a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best
     for (int64_t seed = 0; seed < CHOOSING + 6; seed++)
         for (int lr = 0; lr < TRIED; lr++)
             plant_noise(lr, seed);
-    ck_assert_int_ne(judge_noise(), CLAIM_HOLDS);
+    ck_assert_int_eq(judge_noise(), CLAIM_UNDECIDED);
     ck_assert_int_eq(b.r.n_row, 2);
     ck_assert_str_eq(chosen(0), arena_printf(&b.arena, "%de-4", best + 1));
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"best_over", open_run, close_run, .seconds = 30},
-        TESTS(the_best_value_is_chosen_on_its_seeds_and_reported_on_the_others,
-              each_row_has_its_own_best_value_and_is_paired_with_others,
-              of_equal_values_the_smaller_number_is_chosen,
-              of_equal_values_that_are_no_numbers_the_earlier_is_chosen,
-              a_value_that_diverged_is_not_chosen,
-              a_row_of_which_every_value_diverged_counts_as_diverged,
-              nothing_is_chosen_while_a_cell_for_choosing_has_no_result,
-              metric_and_length_of_the_choice_are_those_it_names,
-              without_it_every_value_and_seed_is_a_row,
-              formats_say_which_value_was_chosen_and_what_each_cell_is_for,
-              a_damaged_best_over_is_refused,
-              a_winner_chosen_by_noise_holds_where_it_was_chosen_and_not_under_best_over));
+    return run_tests((struct tests){"best_over", open_run, close_run, .seconds = 30});
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_planted.c: ten situations of which the truth is planted, each with the verdict it must get;
- * and contrasts of whole runs against scipy and statsmodels on the hard cases of tests/golden.
- *
- * bpb is 3 + a seed's own part + what is planted + small noise; less is better.
+ * test_planted.c: contrasts and claims of whole runs, in which the differences of tests/golden are
+ * planted, against scipy and statsmodels.
  */
 #include "report/claim_verdict.h"
 #include "support/golden_file.h"
@@ -28,153 +26,9 @@ static void close_arena(void)
     arena_release(&b.arena);
 }
 
-/* ---- planting ---- */
-
-static void plant(const char *scheme, const char *label, int64_t seed, double effect, double spread)
-{
-    char what[64];
-    snprintf(what, sizeof(what), "%s.%s", scheme, label);
-    double own = rng_normal(rng_stream((uint64_t)seed, "planted", "seed"), 0);
-    double noise = rng_normal(rng_stream((uint64_t)seed, "planted", what), 0);
-    double x = 3.0 + 0.3 * own + effect + spread * noise;
-    run_maker_done(&b.run, scheme, label, seed, x, x + 1.0);
-}
-
-/* concat - sum in two schemes, beside a row that is the same model for both. */
-static void plant_effects(int seeds, double in_learned, double in_sine)
-{
-    for (int seed = 0; seed < seeds; seed++) {
-        plant("learned", "sum", seed, 0.0, 0.01);
-        plant("learned", "concat", seed, in_learned, 0.01);
-        plant("sine", "sum", seed, 0.1, 0.01);
-        plant("sine", "concat", seed, 0.1 + in_sine, 0.01);
-        plant("rotary", "-", seed, -1.0, 0.01);
-    }
-}
-
 #define COMBINE                                                                                    \
     "\"factor\":\"position.combine\",\"of\":[\"concat\",\"sum\"],\"over\":[\"position.scheme\"],"  \
     "\"pool\":[]"
-#define SCHEME "\"factor\":\"position.scheme\",\"of\":[\"many\",\"one\"],\"over\":[],\"pool\":[]"
-
-static void claim(const char *compared, const char *direction, double margin, int results)
-{
-    run_maker_claim(&b.run,
-                    arena_printf(&b.arena,
-                                 "[{\"name\":\"it\",\"text\":\"\",%s,\"direction\":\"%s\","
-                                 "\"margin\":%g,\"alpha\":0.05,\"test\":\"t\"}]",
-                                 compared, direction, margin),
-                    results);
-}
-
-/* ---- the situations ---- */
-
-static void true_effect(void)
-{
-    plant_effects(5, -0.1, -0.1);
-    claim(COMBINE, "less", 0.02, 0);
-}
-
-static void no_effect(void)
-{
-    plant_effects(8, 0.0, 0.0);
-    claim(COMBINE, "less", 0.02, 0);
-}
-
-static void no_effect_and_few_seeds(void)
-{
-    plant_effects(2, 0.0, 0.0);
-    claim(COMBINE, "less", 0.005, 0);
-}
-
-static void equal_within_margin(void)
-{
-    plant_effects(6, 0.002, -0.002);
-    claim(COMBINE, "equal", 0.03, 0);
-}
-
-static void effect_in_the_other_scheme(void)
-{
-    plant_effects(6, -0.2, 0.0);
-    claim(COMBINE ",\"where\":{\"position.scheme\":\"sine\"}", "less", 0.03, 0);
-}
-
-/* It is far better than the row that it is compared with, whatever stands for its combination. */
-static void dash_as_baseline(void)
-{
-    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"at\":\"final\","
-                   "\"baseline\":{\"position.scheme\":\"rotary\"}}";
-    plant_effects(5, -0.1, -0.1);
-    claim("\"rows\":[{\"position.scheme\":\"learned\",\"position.combine\":\"sum\"},"
-          "{\"position.scheme\":\"rotary\"}]",
-          "less", 0.0, 0);
-}
-
-static void claim_changed_after_the_run(void)
-{
-    plant_effects(5, -0.1, -0.1);
-    claim(COMBINE, "greater", 0.0, 0);
-    claim(COMBINE, "less", 0.0, 7);
-}
-
-static void diverged_arm(void)
-{
-    for (int seed = 0; seed < 5; seed++) {
-        plant("learned", "sum", seed, 0.0, 0.01);
-        run_maker_state(&b.run, "learned", "concat", seed, "diverged");
-    }
-    claim(COMBINE, "less", 0.0, 0);
-}
-
-static void mixed_objectives(void)
-{
-    b.run.task = ",\"objective\":\"auto\"";
-    for (int seed = 0; seed < 5; seed++) {
-        b.run.arch = "decoder";
-        plant("learned", "sum", seed, 0.0, 0.01);
-        b.run.arch = "encoder";
-        plant("learned", "concat", seed, -1.0, 0.01);
-    }
-    claim(COMBINE, "less", 0.0, 0);
-}
-
-/* No value of the many differs but by noise, and the best of them is chosen. */
-static void winner_by_noise(void)
-{
-    b.run.second = "train.lr";
-    b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"train.lr\","
-                 "\"labels\":[]}]";
-    b.run.report = "{\"metric\":\"bpb\",\"goal\":\"metric\",\"baseline\":null,\"at\":\"final\","
-                   "\"best_over\":{\"axes\":[\"train.lr\"],\"by\":\"seeds\","
-                   "\"choose\":[0,1,2,3,4,5]}}";
-    for (int64_t seed = 0; seed < 12; seed++)
-        for (int lr = 0; lr < 40; lr++) {
-            char label[16];
-            snprintf(label, sizeof(label), "%de-4", lr + 1);
-            plant("many", label, seed, 0.0, 0.1);
-            if (lr == 0)
-                plant("one", label, seed, 0.0, 0.02);
-        }
-    claim(SCHEME, "less", 0.0, 0);
-}
-
-static const struct {
-    const char *name;
-    void (*plant)(void);
-    enum claim_end verdict;
-} situations[] = {
-    {"true effect", true_effect, CLAIM_HOLDS},
-    {"no effect, enough seeds", no_effect, CLAIM_FAILS},
-    {"no effect, too few seeds", no_effect_and_few_seeds, CLAIM_UNDECIDED},
-    {"equal within the margin", equal_within_margin, CLAIM_HOLDS},
-    {"effect in one scheme only", effect_in_the_other_scheme, CLAIM_FAILS},
-    {"a - row as baseline", dash_as_baseline, CLAIM_FAILS},
-    {"claims changed after the run", claim_changed_after_the_run, CLAIM_HOLDS},
-    {"a diverged arm", diverged_arm, CLAIM_UNDECIDED},
-    {"mixed objectives", mixed_objectives, CLAIM_UNDECIDED},
-    {"a winner chosen by noise", winner_by_noise, CLAIM_UNDECIDED},
-};
-enum { SITUATIONS = sizeof(situations) / sizeof(*situations), CHANGED = 6 };
 
 static void read_run(void)
 {
@@ -183,25 +37,6 @@ static void read_run(void)
     run_maker_finish(&b.run);
     ck_assert_msg(results_read(&b.r, 1, dir, &none, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
 }
-
-START_TEST(each_of_ten_planted_situations_gets_its_verdict)
-{
-    run_maker_open(&b.run, "planted");
-    situations[_i].plant();
-    read_run();
-    ck_assert_msg(claims_history(&b.h, &b.r, &b.arena, &b.err) == PEAT_OK, "%s", b.err.text);
-    const struct claim_verdict *v = &b.h.now.item[0];
-    ck_assert_msg(v->verdict == situations[_i].verdict, "%s: %s (p %g, against %g): %s",
-                  situations[_i].name, claim_ends[v->verdict], v->p_holm, v->against_holm, v->why);
-    /* What was said first is judged too, and only there. */
-    ck_assert_int_eq(b.h.first.version != NULL, _i == CHANGED);
-    if (_i == CHANGED)
-        ck_assert_int_eq(b.h.first.item[0].verdict, CLAIM_FAILS);
-    run_maker_close(&b.run);
-}
-END_TEST
-
-/* ---- whole runs against scipy and statsmodels ---- */
 
 /* concat - sum is d at this seed and stratum: no cell where it is missing, and a side that diverged
  * where it is infinite. */
@@ -273,7 +108,7 @@ static void claim_margins(const struct value *golden)
     run_maker_claim(&b.run, arena_printf(&b.arena, "%s]", all), 0);
 }
 
-START_TEST(contrasts_and_claims_of_whole_runs_are_scipys_and_statsmodels)
+TEST(contrasts_and_claims_of_whole_runs_are_scipys_and_statsmodels)
 {
     const struct value *golden = golden_read("contrasts.json", &b.arena), *v;
     int n = 0;
@@ -294,12 +129,8 @@ START_TEST(contrasts_and_claims_of_whole_runs_are_scipys_and_statsmodels)
     }
     ck_assert_int_ge(n, 12);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"planted", open_arena, close_arena, .seconds = 60,
-                                   .loops = LOOPS({each_of_ten_planted_situations_gets_its_verdict,
-                                                   SITUATIONS})},
-                    TESTS(contrasts_and_claims_of_whole_runs_are_scipys_and_statsmodels));
+    return run_tests((struct tests){"planted", open_arena, close_arena, .seconds = 60});
 }

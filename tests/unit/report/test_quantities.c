@@ -103,7 +103,7 @@ static const char *below(const char *head, const char *separator)
 
 /* ---- numbers of cells ---- */
 
-START_TEST(each_number_is_under_its_heading_in_table_md_and_tex)
+TEST(each_number_is_under_its_heading_in_table_md_and_tex)
 {
     static const char *const separator[] = {"  ", "|", "&"};
     struct table t;
@@ -127,9 +127,8 @@ START_TEST(each_number_is_under_its_heading_in_table_md_and_tex)
             }
     }
 }
-END_TEST
 
-START_TEST(each_number_is_under_its_name_in_csv_and_json)
+TEST(each_number_is_under_its_name_in_csv_and_json)
 {
     char text[32];
     read_own_numbers();
@@ -148,10 +147,9 @@ START_TEST(each_number_is_under_its_name_in_csv_and_json)
         if (quantities[i].column)
             ck_assert_double_eq(json_get_number(row, quantities[i].key), b.run.q[i]);
 }
-END_TEST
 
 /* Columns of the csv that are texts of meta.json, each with its key there. */
-START_TEST(each_text_of_meta_is_under_its_name_in_the_csv)
+TEST(each_text_of_meta_is_under_its_name_in_the_csv)
 {
     static const char *const key[][2] = {{"host", "host"},
                                          {"cpu", "cpu"},
@@ -188,7 +186,6 @@ START_TEST(each_text_of_meta_is_under_its_name_in_the_csv)
     ck_assert_str_eq(below("plugin_sha256", ","), "<sha>");
     ck_assert_str_eq(below("data_sha256", ","), "<data>");
 }
-END_TEST
 
 /* ---- statistics ---- */
 
@@ -236,7 +233,7 @@ static void read_own_statistics(void)
         memcpy((char *)s + printed[i].at, &(double){own_statistic(i)}, sizeof(double));
 }
 
-START_TEST(each_statistic_is_in_its_column_and_under_its_key)
+TEST(each_statistic_is_in_its_column_and_under_its_key)
 {
     read_own_statistics();
     struct table t = table_of("p,p_holm,p_t,g_z,d_z");
@@ -251,7 +248,6 @@ START_TEST(each_statistic_is_in_its_column_and_under_its_key)
     for (int i = 0; i < STATISTICS; i++)
         ck_assert_double_eq(json_get_number(row, printed[i].key), own_statistic(i));
 }
-END_TEST
 
 /* ---- documents ---- */
 
@@ -281,7 +277,7 @@ static const char *row_of(const char *formats, const char *begin)
 
 /* docs/formats.md: unit and meaning where the number is first written, and the column of the csv;
  * docs/guide.md: every one that results show. */
-START_TEST(each_number_is_in_the_documents)
+TEST(each_number_is_in_the_documents)
 {
     const char *formats = document("docs/formats.md"), *guide = document("docs/guide.md");
     for (int i = 0; i < QUANTITIES; i++) {
@@ -303,10 +299,9 @@ START_TEST(each_number_is_in_the_documents)
                                      q->key, q->meaning));
     }
 }
-END_TEST
 
 /* The name in the program is the name in the files. */
-START_TEST(each_number_is_called_by_its_key)
+TEST(each_number_is_called_by_its_key)
 {
 #define QUANTITY(files, name, key, ...) {#name, key},
     static const char *const name[][2] = {
@@ -316,14 +311,8 @@ START_TEST(each_number_is_called_by_its_key)
         ck_assert_msg(strcasecmp(name[i][0], name[i][1]) == 0, "Q_%s is '%s'", name[i][0],
                       name[i][1]);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list((struct tests){"quantities", bench_open, bench_close, .needs = "PEAT_SOURCE"},
-                    TESTS(each_number_is_under_its_heading_in_table_md_and_tex,
-                          each_number_is_under_its_name_in_csv_and_json,
-                          each_text_of_meta_is_under_its_name_in_the_csv,
-                          each_statistic_is_in_its_column_and_under_its_key,
-                          each_number_is_in_the_documents, each_number_is_called_by_its_key));
+    return run_tests((struct tests){"quantities", bench_open, bench_close, .needs = "PEAT_SOURCE"});
 }

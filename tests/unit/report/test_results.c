@@ -151,7 +151,7 @@ static void open_second(void)
 
 static const char *const schemes[] = {"none", "alibi", "rotary", "learned"};
 
-START_TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
+TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
 {
     read_two_rows();
     ck_assert_int_eq(b.r.n_row, 2);
@@ -176,9 +176,8 @@ START_TEST(rows_stand_in_plan_order_with_values_by_seed_and_their_interval)
     ck_assert(!s->untrained);
     ck_assert(x->at[1].untrained);
 }
-END_TEST
 
-START_TEST(one_seed_has_a_mean_and_no_interval)
+TEST(one_seed_has_a_mean_and_no_interval)
 {
     run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
     read_all(NULL);
@@ -188,9 +187,8 @@ START_TEST(one_seed_has_a_mean_and_no_interval)
     ck_assert_double_nan(s->ci_low);
     ck_assert(b.r.row[0].best[0]);
 }
-END_TEST
 
-START_TEST(cells_that_did_not_finish_are_counted_and_never_averaged)
+TEST(cells_that_did_not_finish_are_counted_and_never_averaged)
 {
     static const char *const state[] = {"todo",    "interrupted", "failed", "crashed",
                                         "timeout", "oom",         "stale",  "diverged"};
@@ -210,9 +208,8 @@ START_TEST(cells_that_did_not_finish_are_counted_and_never_averaged)
     ck_assert_int_eq(x->at[1].n, 2);
     ck_assert_double_eq(x->at[1].mean, 4.0);
 }
-END_TEST
 
-START_TEST(a_grid_without_results_is_a_table_without_values)
+TEST(a_grid_without_results_is_a_table_without_values)
 {
     run_maker_state(&b.run, "rotary", "sum", 0, "todo");
     read_all(NULL);
@@ -227,11 +224,10 @@ START_TEST(a_grid_without_results_is_a_table_without_values)
     assert_has("no cell has a value yet");
     assert_has("1 of 1 cells not finished");
 }
-END_TEST
 
 /* ---- metric ---- */
 
-START_TEST(another_metric_brings_its_own_goal)
+TEST(another_metric_brings_its_own_goal)
 {
     add_two_rows(&b.run);
     read_all(&(struct results_options){.metric = "accuracy"});
@@ -245,20 +241,18 @@ START_TEST(another_metric_brings_its_own_goal)
     ck_assert_double_eq(b.r.row[0].at[0].mean, 1.25);
     assert_refused(&(struct results_options){.metric = "acuracy"}, "did you mean 'accuracy'?");
 }
-END_TEST
 
-START_TEST(the_reports_goal_wins_over_the_metrics)
+TEST(the_reports_goal_wins_over_the_metrics)
 {
     b.run.report = "{\"metric\":\"\",\"goal\":\"max\",\"baseline\":null}";
     read_two_rows();
     ck_assert(b.r.goal_max);
     ck_assert(row("learned", "sum")->best[0]);
 }
-END_TEST
 
 /* ---- comparisons ---- */
 
-START_TEST(differences_are_paired_by_seed)
+TEST(differences_are_paired_by_seed)
 {
     b.run.report = against_learned;
     add_two_rows(&b.run);
@@ -278,9 +272,8 @@ START_TEST(differences_are_paired_by_seed)
     ck_assert_double_nan(y->at[0].diff.p);
     ck_assert_int_eq(b.r.comparisons[0], 1);
 }
-END_TEST
 
-START_TEST(holm_is_over_the_rows_shown)
+TEST(holm_is_over_the_rows_shown)
 {
     for (int seed = 0; seed < 6; seed++)
         for (int i = 0; i < 4; i++)
@@ -292,9 +285,8 @@ START_TEST(holm_is_over_the_rows_shown)
         ck_assert_double_eq(row(schemes[i], "sum")->at[0].diff.p_holm, 3.0 / 32.0);
     }
 }
-END_TEST
 
-START_TEST(a_dash_on_combine_goes_with_any)
+TEST(a_dash_on_combine_goes_with_any)
 {
     run_maker_done(&b.run, "none", "-", 0, 3.0, 3.0);
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 2.0);
@@ -312,9 +304,8 @@ START_TEST(a_dash_on_combine_goes_with_any)
     assert_refused(&(struct results_options){.baseline = "learned"},
                    "row 'none.-' has several baselines");
 }
-END_TEST
 
-START_TEST(a_p_that_seeds_cannot_make_significant_is_no_number)
+TEST(a_p_that_seeds_cannot_make_significant_is_no_number)
 {
     struct table_options o = {.length = -1};
     b.run.report = against_learned;
@@ -337,10 +328,9 @@ START_TEST(a_p_that_seeds_cannot_make_significant_is_no_number)
     ck_assert_ptr_null(strstr(b.out.text, "p_t"));
     assert_has("0.031");
 }
-END_TEST
 
 /* A decoder's causal and an encoder's masked bits per byte are not of one scale. */
-START_TEST(other_objectives_are_neither_ranked_nor_paired)
+TEST(other_objectives_are_neither_ranked_nor_paired)
 {
     b.run.second = "model.arch";
     b.run.axes = "[{\"key\":\"position.scheme\",\"labels\":[]},{\"key\":\"model.arch\","
@@ -362,9 +352,8 @@ START_TEST(other_objectives_are_neither_ranked_nor_paired)
     make_text(&(struct table_options){.length = -1}, 200);
     assert_has("6 of 6 pairs refused: different tasks, metrics or objectives");
 }
-END_TEST
 
-START_TEST(another_arch_alone_is_no_other_objective)
+TEST(another_arch_alone_is_no_other_objective)
 {
     b.run.second = "model.arch";
     b.run.task = ",\"objective\":\"causal\"";
@@ -374,9 +363,8 @@ START_TEST(another_arch_alone_is_no_other_objective)
     read_all(NULL);
     ck_assert_int_eq(b.r.n_task, 1);
 }
-END_TEST
 
-START_TEST(a_baseline_that_names_nothing_is_refused)
+TEST(a_baseline_that_names_nothing_is_refused)
 {
     add_two_rows(&b.run);
     assert_refused(&(struct results_options){.baseline = "alibi"}, "no axis has the label");
@@ -386,9 +374,8 @@ START_TEST(a_baseline_that_names_nothing_is_refused)
     assert_refused(&(struct results_options){.baseline = "scheme=rotary,x"},
                    "'x' is not axis=label");
 }
-END_TEST
 
-START_TEST(best_are_the_best_mean_and_what_is_not_separable_from_it)
+TEST(best_are_the_best_mean_and_what_is_not_separable_from_it)
 {
     const double close[] = {2.01, 2.08, 2.07};
     add_two_rows(&b.run);
@@ -402,11 +389,10 @@ START_TEST(best_are_the_best_mean_and_what_is_not_separable_from_it)
     ck_assert(!row("none", "sum")->best[0]);
     ck_assert(!row("alibi", "sum")->best[1]);
 }
-END_TEST
 
 /* ---- several directories ---- */
 
-START_TEST(directories_with_the_same_axes_make_one_table)
+TEST(directories_with_the_same_axes_make_one_table)
 {
     open_second();
     run_maker_done(&b.other, "rotary", "sum", 3, 2.2, 3.0);
@@ -419,9 +405,8 @@ START_TEST(directories_with_the_same_axes_make_one_table)
     ck_assert_int_eq(row("rotary", "sum")->at[0].n, 4);
     ck_assert_double_eq(row("rotary", "sum")->cell[0]->at[0]->value, 2.0);
 }
-END_TEST
 
-START_TEST(n_is_said_for_each_length_where_lengths_have_different_numbers)
+TEST(n_is_said_for_each_length_where_lengths_have_different_numbers)
 {
     add_two_rows(&b.run);
     run_maker_done(&b.run, "rotary", "sum", 3, 2.0, (double)NAN);
@@ -430,9 +415,8 @@ START_TEST(n_is_said_for_each_length_where_lengths_have_different_numbers)
     assert_has("over n seeds");
     assert_has("4, 3/4");
 }
-END_TEST
 
-START_TEST(one_cell_of_two_directories_with_different_bits_is_noted)
+TEST(one_cell_of_two_directories_with_different_bits_is_noted)
 {
     char note[512];
     open_second();
@@ -452,9 +436,8 @@ START_TEST(one_cell_of_two_directories_with_different_bits_is_noted)
     ck_assert_int_eq(lines_with("1,rotary,bpb,valid,128,"), 1);
     ck_assert_int_eq(lines_with(",99"), 0);
 }
-END_TEST
 
-START_TEST(directories_that_differ_are_refused_with_both_named)
+TEST(directories_that_differ_are_refused_with_both_named)
 {
     open_second();
     add_two_rows(&b.other);
@@ -468,18 +451,16 @@ START_TEST(directories_that_differ_are_refused_with_both_named)
     assert_refused(NULL, "of the second 'accuracy'");
     read_all(&(struct results_options){.metric = "accuracy"});
 }
-END_TEST
 
-START_TEST(one_row_with_two_settings_is_refused)
+TEST(one_row_with_two_settings_is_refused)
 {
     open_second();
     b.other.d_model = 64;
     run_maker_done(&b.other, "rotary", "sum", 3, 2.2, 3.0);
     assert_refused(NULL, "their settings of 'model' differ");
 }
-END_TEST
 
-START_TEST(a_directory_that_is_none_is_refused)
+TEST(a_directory_that_is_none_is_refused)
 {
     char *dir[] = {b.run.dir};
     struct results_options none = {.metric = NULL};
@@ -488,11 +469,10 @@ START_TEST(a_directory_that_is_none_is_refused)
     run_maker_state(&b.run, "rotary", "sum", 0, "todo");
     assert_refused(NULL, "plan.json' is damaged: its axes is of another kind");
 }
-END_TEST
 
 /* ---- naming rows ---- */
 
-START_TEST(rows_are_named_by_labels_or_axes)
+TEST(rows_are_named_by_labels_or_axes)
 {
     run_maker_done(&b.run, "learned", "sum", 0, 2.0, 2.0);
     run_maker_done(&b.run, "learned", "concat", 0, 2.5, 2.0);
@@ -519,11 +499,10 @@ START_TEST(rows_are_named_by_labels_or_axes)
     ck_assert_ptr_null(selector_row(&b.r, "alibi", &b.arena, &b.err));
     ck_assert_ptr_nonnull(strstr(b.err.text, "no row is called 'alibi'; there are learned.sum"));
 }
-END_TEST
 
 /* ---- numbers ---- */
 
-START_TEST(intervals_have_two_significant_digits)
+TEST(intervals_have_two_significant_digits)
 {
     static const struct {
         double x, half;
@@ -550,9 +529,8 @@ START_TEST(intervals_have_two_significant_digits)
                          one[i].text);
     }
 }
-END_TEST
 
-START_TEST(counts_have_three_digits_and_a_unit)
+TEST(counts_have_three_digits_and_a_unit)
 {
     static const struct {
         double x;
@@ -564,7 +542,6 @@ START_TEST(counts_have_three_digits_and_a_unit)
         ck_assert_str_eq(number_count(&b.arena, one[i].x), one[i].text);
     }
 }
-END_TEST
 
 /* ---- tables ---- */
 
@@ -580,7 +557,7 @@ static void assert_fits(size_t width)
     }
 }
 
-START_TEST(the_table_says_what_its_numbers_are)
+TEST(the_table_says_what_its_numbers_are)
 {
     b.run.name = "sum-vs-concat";
     b.run.dropped = "[\"none x concat: nothing to merge\"]";
@@ -606,9 +583,8 @@ START_TEST(the_table_says_what_its_numbers_are)
     assert_has("3/5");
     assert_fits(100);
 }
-END_TEST
 
-START_TEST(a_narrow_table_repeats_its_labels)
+TEST(a_narrow_table_repeats_its_labels)
 {
     read_two_rows();
     make_text(&(struct table_options){.length = -1, .columns = "metric,cost"}, 60);
@@ -618,9 +594,8 @@ START_TEST(a_narrow_table_repeats_its_labels)
     ck_assert_int_gt(labels, 1);
     assert_fits(60);
 }
-END_TEST
 
-START_TEST(rows_can_be_sorted_and_grouped)
+TEST(rows_can_be_sorted_and_grouped)
 {
     add_three_rows();
     run_maker_state(&b.run, "alibi", "sum", 0, "todo");
@@ -645,9 +620,8 @@ START_TEST(rows_can_be_sorted_and_grouped)
     bad = (struct table_options){.length = -1, .cols = "combine,size"};
     assert_no_table(&bad, "there is no axis 'size'");
 }
-END_TEST
 
-START_TEST(axes_become_columns)
+TEST(axes_become_columns)
 {
     add_three_rows();
     read_all(NULL);
@@ -657,9 +631,8 @@ START_TEST(axes_become_columns)
     assert_has("learned  1.000*u  3.000u\n");
     assert_has("rotary   2.000u\n");
 }
-END_TEST
 
-START_TEST(markdown_and_tex_escape_what_they_must)
+TEST(markdown_and_tex_escape_what_they_must)
 {
     run_maker_done(&b.run, "a|b", "concat_split", 0, 3.0, 1.0);
     run_maker_done(&b.run, "100%", "sum", 0, 2.5, 2.0);
@@ -674,7 +647,6 @@ START_TEST(markdown_and_tex_escape_what_they_must)
     assert_has("100\\% & sum & \\textbf{2.500}");
     assert_has("\\begin{tabular}{llrr");
 }
-END_TEST
 
 /* ---- pairing ---- */
 
@@ -729,7 +701,7 @@ static const struct {
 
 /* What saw other batches, or began with other values in equal shapes, is no pair; other shapes
  * share their data alone, and the table says so. Without a pair there is no test. */
-START_TEST(pairs_that_are_none_are_refused_and_counted)
+TEST(pairs_that_are_none_are_refused_and_counted)
 {
     for (size_t i = 0; i < sizeof(pairings) / sizeof(*pairings); i++) {
         bench_close();
@@ -751,9 +723,8 @@ START_TEST(pairs_that_are_none_are_refused_and_counted)
         assert_has(pairings[i].text[1]);
     }
 }
-END_TEST
 
-START_TEST(best_of_unpaired_rows_goes_by_welchs_interval)
+TEST(best_of_unpaired_rows_goes_by_welchs_interval)
 {
     const double near[] = {2.0, 2.2, 2.1}, other[] = {2.05, 2.3, 2.0}, far[] = {3.0, 3.1, 2.9};
     for (int seed = 0; seed < 3; seed++) {
@@ -768,9 +739,8 @@ START_TEST(best_of_unpaired_rows_goes_by_welchs_interval)
     ck_assert(row("alibi", "sum")->best[0]);
     ck_assert(!row("none", "sum")->best[0]);
 }
-END_TEST
 
-START_TEST(another_test_is_used_and_named)
+TEST(another_test_is_used_and_named)
 {
     add_hashed_rows(6, NULL);
     double d[6];
@@ -786,11 +756,10 @@ START_TEST(another_test_is_used_and_named)
         assert_has(paired_test_name((enum paired_test)test));
     }
 }
-END_TEST
 
 /* ---- columns ---- */
 
-START_TEST(columns_are_those_asked_for_in_their_order)
+TEST(columns_are_those_asked_for_in_their_order)
 {
     add_hashed_rows(6, NULL);
     read_all(NULL);
@@ -806,9 +775,8 @@ START_TEST(columns_are_those_asked_for_in_their_order)
     o.columns = "metric@7";
     assert_no_table(&o, "");
 }
-END_TEST
 
-START_TEST(columns_spread_and_digits_are_those_that_can_be_shown)
+TEST(columns_spread_and_digits_are_those_that_can_be_shown)
 {
     static const struct {
         struct table_options o;
@@ -835,9 +803,8 @@ START_TEST(columns_spread_and_digits_are_those_that_can_be_shown)
     assert_no_table(&(struct table_options){.length = -1, .columns = "diff"},
                     "'diff' needs a baseline");
 }
-END_TEST
 
-START_TEST(csv_columns_can_be_chosen)
+TEST(csv_columns_can_be_chosen)
 {
     run_maker_done(&b.run, "rotary(base=500,x=1)", "sum", 0, 0.5, 2.0);
     run_maker_done(&b.run, "learned", "sum", 1, 0.25, 2.0);
@@ -850,7 +817,6 @@ START_TEST(csv_columns_can_be_chosen)
     assert_error("it has experiment, cell, ");
     assert_error("; did you mean 'seed'?");
 }
-END_TEST
 
 /* ---- tasks ---- */
 
@@ -869,7 +835,7 @@ static void add_tasks(int n)
                                1.0);
 }
 
-START_TEST(best_is_marked_within_each_task)
+TEST(best_is_marked_within_each_task)
 {
     add_tasks(3);
     read_all(NULL);
@@ -877,11 +843,10 @@ START_TEST(best_is_marked_within_each_task)
     for (int i = 0; i < b.r.n_row; i++)
         ck_assert_int_eq(b.r.row[i].best[0], strcmp(b.r.row[i].axis[0], "learned") == 0);
 }
-END_TEST
 
 /* ---- data ---- */
 
-START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
+TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
 {
     run_maker_done(&b.run, "rotary(base=500,x=1)", "sum", 0, 0.1, 2.0);
     run_maker_state(&b.run, "learned", "sum", 0, "diverged");
@@ -903,9 +868,8 @@ START_TEST(csv_has_a_line_for_each_cell_metric_split_and_length)
     assert_has(",1,h,\"a, \"\"b\"\"\",");
     assert_has(",task/text;scheme/rotary,1.0;1.1,0.1;0.1,aa;bb,cc,2026-01-31T12:00:00Z,\n");
 }
-END_TEST
 
-START_TEST(csv_of_all_steps_reads_the_curves_without_step_0)
+TEST(csv_of_all_steps_reads_the_curves_without_step_0)
 {
     run_maker_done(&b.run, "rotary", "sum", 0, 0.1, 2.0);
     run_maker_state(&b.run, "learned", "sum", 0, "todo");
@@ -921,9 +885,8 @@ START_TEST(csv_of_all_steps_reads_the_curves_without_step_0)
     assert_has(",0,loss,train,,10,2.5,");
     assert_has(",0,bpb,valid,128,20,,");
 }
-END_TEST
 
-START_TEST(value_that_is_no_number_is_named)
+TEST(value_that_is_no_number_is_named)
 {
     run_maker_done(&b.run, "rotary", "sum", 0, 2.0, 3.0);
     run_maker_done(&b.run, "rotary", "sum", 1, (double)NAN, 5.0);
@@ -931,9 +894,8 @@ START_TEST(value_that_is_no_number_is_named)
     make_text(&(struct table_options){.length = -1}, 100);
     assert_has("rotary.sum.s1: bpb@128 is not a finite number: not in the mean");
 }
-END_TEST
 
-START_TEST(json_has_an_entry_for_each_row_and_length)
+TEST(json_has_an_entry_for_each_row_and_length)
 {
     add_two_rows(&b.run);
     run_maker_state(&b.run, "rotary", "sum", 3, "crashed");
@@ -958,9 +920,8 @@ START_TEST(json_has_an_entry_for_each_row_and_length)
     format_jsonl(&b.r, NULL, &b.arena, &b.out);
     ck_assert_int_eq(lines_with("\"axes\""), 4);
 }
-END_TEST
 
-START_TEST(only_notes_on_methods_are_left_out)
+TEST(only_notes_on_methods_are_left_out)
 {
     struct table t = {.arena = &b.arena};
     for (int i = 0; i < 3; i++)
@@ -972,37 +933,8 @@ START_TEST(only_notes_on_methods_are_left_out)
     ck_assert_int_eq(t.n_note, 4);
     ck_assert_str_eq(t.note[3], "1 more note on how this is computed: --notes");
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"results", bench_open, bench_close},
-        TESTS(rows_stand_in_plan_order_with_values_by_seed_and_their_interval,
-              one_seed_has_a_mean_and_no_interval,
-              cells_that_did_not_finish_are_counted_and_never_averaged,
-              a_grid_without_results_is_a_table_without_values, another_metric_brings_its_own_goal,
-              the_reports_goal_wins_over_the_metrics, differences_are_paired_by_seed,
-              holm_is_over_the_rows_shown, a_dash_on_combine_goes_with_any,
-              a_p_that_seeds_cannot_make_significant_is_no_number,
-              other_objectives_are_neither_ranked_nor_paired,
-              another_arch_alone_is_no_other_objective, a_baseline_that_names_nothing_is_refused,
-              best_are_the_best_mean_and_what_is_not_separable_from_it,
-              directories_with_the_same_axes_make_one_table,
-              n_is_said_for_each_length_where_lengths_have_different_numbers,
-              one_cell_of_two_directories_with_different_bits_is_noted,
-              directories_that_differ_are_refused_with_both_named,
-              one_row_with_two_settings_is_refused, a_directory_that_is_none_is_refused,
-              rows_are_named_by_labels_or_axes, intervals_have_two_significant_digits,
-              counts_have_three_digits_and_a_unit, the_table_says_what_its_numbers_are,
-              a_narrow_table_repeats_its_labels, rows_can_be_sorted_and_grouped,
-              axes_become_columns, markdown_and_tex_escape_what_they_must,
-              csv_has_a_line_for_each_cell_metric_split_and_length,
-              csv_of_all_steps_reads_the_curves_without_step_0, value_that_is_no_number_is_named,
-              json_has_an_entry_for_each_row_and_length,
-              pairs_that_are_none_are_refused_and_counted,
-              best_of_unpaired_rows_goes_by_welchs_interval, another_test_is_used_and_named,
-              columns_are_those_asked_for_in_their_order,
-              columns_spread_and_digits_are_those_that_can_be_shown, csv_columns_can_be_chosen,
-              best_is_marked_within_each_task, only_notes_on_methods_are_left_out));
+    return run_tests((struct tests){"results", bench_open, bench_close});
 }

@@ -18,7 +18,7 @@ static float from_bits(uint32_t bits)
     return x;
 }
 
-START_TEST(rounding_is_to_the_nearest_and_between_two_to_the_even_one)
+LOOP_TEST(rounding_is_to_the_nearest_and_between_two_to_the_even_one, 2)
 {
     static const struct {
         uint32_t from;
@@ -38,9 +38,8 @@ START_TEST(rounding_is_to_the_nearest_and_between_two_to_the_even_one)
                       known[i].to);
     }
 }
-END_TEST
 
-START_TEST(nan_stays_nan)
+LOOP_TEST(nan_stays_nan, 2)
 {
     static const uint32_t nan[] = {0x7fc00000, 0x7f800001, 0xff800001, 0x7fffffff, 0xffffffff};
     for (size_t i = 0; i < sizeof(nan) / sizeof(*nan); i++) {
@@ -50,7 +49,6 @@ START_TEST(nan_stays_nan)
         ck_assert_msg(isnan(bf16_value(y)), "%08x became %04x", nan[i], y);
     }
 }
-END_TEST
 
 /* Of all numbers with 8 bits of significand around x, by arithmetic alone. */
 static float nearest(float x)
@@ -60,7 +58,7 @@ static float nearest(float x)
     return (float)ldexp(nearbyint(m), e - 8);
 }
 
-START_TEST(rows_of_any_length_and_step_are_rounded_without_touching_what_is_beside)
+LOOP_TEST(rows_of_any_length_and_step_are_rounded_without_touching_what_is_beside, 2)
 {
     enum { ROWS = 3, MOST = 70 };
     uint64_t stream = rng_stream(2, "bf16", "rows");
@@ -79,9 +77,8 @@ START_TEST(rows_of_any_length_and_step_are_rounded_without_touching_what_is_besi
             ck_assert_int_eq(to[ROWS * cols], 0x1234);
         }
 }
-END_TEST
 
-START_TEST(numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them)
+TEST(numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them)
 {
     enum { MOST = 70 };
     uint64_t stream = rng_stream(3, "bf16", "scale");
@@ -99,7 +96,6 @@ START_TEST(numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them)
         ck_assert(x[n] == before[n]);
     }
 }
-END_TEST
 
 /* ---- products ---- */
 
@@ -208,7 +204,19 @@ static void check_against_double(const struct operands *o)
         ck_assert(o->c[i * p->ldc + p->n] == o->before[i * p->ldc + p->n]);
 }
 
-START_TEST(a_product_is_the_one_of_its_rounded_operands)
+TEST(openblas_refuses_and_says_who_would_not)
+{
+    struct error err = {0};
+    struct team team = team_by("openblas", 1);
+    ck_assert_int_eq(gemm_start_bf16(&team, &err), PEAT_INVALID);
+    ck_assert_msg(strstr(err.text, "oneDNN") || strstr(err.text, "onednn"), "%s", err.text);
+    ck_assert_ptr_null(team.bf16);
+    gemm_stop(&team);
+}
+
+GROUP(products)
+
+LOOP_TEST(a_product_is_the_one_of_its_rounded_operands, 8 * N_SIZES)
 {
     struct operands o = operands(sizes[_i / 8], _i % 8);
     struct team team = started(2);
@@ -217,9 +225,8 @@ START_TEST(a_product_is_the_one_of_its_rounded_operands)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(a_long_product_is_the_one_of_its_rounded_operands)
+LOOP_TEST(a_long_product_is_the_one_of_its_rounded_operands, 2 * N_SIZES)
 {
     struct operands o = operands(sizes[_i / 2], 1 | (_i % 2) << 2);
     struct team team = started(2);
@@ -231,9 +238,8 @@ START_TEST(a_long_product_is_the_one_of_its_rounded_operands)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(a_product_has_the_same_bits_at_any_thread_count)
+LOOP_TEST(a_product_has_the_same_bits_at_any_thread_count, 8 * N_SIZES)
 {
     struct operands o = operands(sizes[_i / 8], _i % 8);
     float *first = malloc((size_t)o.nc * sizeof(*first));
@@ -249,9 +255,8 @@ START_TEST(a_product_has_the_same_bits_at_any_thread_count)
     free(first);
     release(&o);
 }
-END_TEST
 
-START_TEST(an_operand_may_be_rounded_before)
+LOOP_TEST(an_operand_may_be_rounded_before, 8 * N_SIZES)
 {
     struct operands o = operands(sizes[_i / 8], _i % 8);
     struct team team = started(2);
@@ -265,9 +270,8 @@ START_TEST(an_operand_may_be_rounded_before)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(both_operands_may_be_rounded_before_and_be_all_there_is)
+LOOP_TEST(both_operands_may_be_rounded_before_and_be_all_there_is, 4 * N_SIZES)
 {
     struct operands o = operands(sizes[_i / 4], _i / 2 % 2 == 1 ? 6 : 1);
     struct team team = started(2);
@@ -293,9 +297,8 @@ START_TEST(both_operands_may_be_rounded_before_and_be_all_there_is)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(only_products_that_say_so_are_rounded)
+TEST(only_products_that_say_so_are_rounded)
 {
     struct operands o = operands((int64_t[]){96, 96, 96}, 0);
     struct team team = started(1), plain = team;
@@ -315,9 +318,8 @@ START_TEST(only_products_that_say_so_are_rounded)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(nan_in_an_operand_reaches_the_result_and_old_results_do_not)
+TEST(nan_in_an_operand_reaches_the_result_and_old_results_do_not)
 {
     struct operands o = operands((int64_t[]){64, 64, 64}, 0);
     struct team team = started(1);
@@ -331,9 +333,8 @@ START_TEST(nan_in_an_operand_reaches_the_result_and_old_results_do_not)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
-START_TEST(products_of_one_team_differ_in_each_part_of_their_shape)
+TEST(products_of_one_team_differ_in_each_part_of_their_shape)
 {
     struct team team = started(1);
     for (int round = 0; round < 2; round++)
@@ -349,10 +350,9 @@ START_TEST(products_of_one_team_differ_in_each_part_of_their_shape)
             }
     gemm_stop(&team);
 }
-END_TEST
 
 /* More than are kept. */
-START_TEST(more_shapes_than_are_kept_are_all_right)
+TEST(more_shapes_than_are_kept_are_all_right)
 {
     enum { SHAPES = 600 };
     struct operands o = operands((int64_t[]){SHAPES, 2, 4}, 4);
@@ -368,10 +368,9 @@ START_TEST(more_shapes_than_are_kept_are_all_right)
     gemm_stop(&team);
     release(&o);
 }
-END_TEST
 
 /* A cell that was begun with products of another kind is not continued with these. */
-START_TEST(kernels_name_the_way_of_rounding_where_there_is_one)
+TEST(kernels_name_the_way_of_rounding_where_there_is_one)
 {
     struct arena arena;
     struct team team = started(1), plain = team;
@@ -385,52 +384,14 @@ START_TEST(kernels_name_the_way_of_rounding_where_there_is_one)
     arena_release(&arena);
     gemm_stop(&team);
 }
-END_TEST
-
-START_TEST(openblas_refuses_and_says_who_would_not)
-{
-    struct error err = {0};
-    struct team team = team_by("openblas", 1);
-    ck_assert_int_eq(gemm_start_bf16(&team, &err), PEAT_INVALID);
-    ck_assert_msg(strstr(err.text, "oneDNN") || strstr(err.text, "onednn"), "%s", err.text);
-    ck_assert_ptr_null(team.bf16);
-    gemm_stop(&team);
-}
-END_TEST
-
-static void add_product_tests(TCase *tc)
-{
-    struct error missing = {0};
-    use_built_plugins();
-    if (gemm_check_bf16("auto", &missing) != PEAT_OK) {
-        printf("products are not tested: %s\n", missing.text);
-        return;
-    }
-    tcase_add_loop_test(tc, a_product_is_the_one_of_its_rounded_operands, 0, 8 * N_SIZES);
-    tcase_add_loop_test(tc, a_long_product_is_the_one_of_its_rounded_operands, 0, 2 * N_SIZES);
-    tcase_add_loop_test(tc, a_product_has_the_same_bits_at_any_thread_count, 0, 8 * N_SIZES);
-    tcase_add_loop_test(tc, an_operand_may_be_rounded_before, 0, 8 * N_SIZES);
-    tcase_add_loop_test(tc, both_operands_may_be_rounded_before_and_be_all_there_is, 0,
-                        4 * N_SIZES);
-    tcase_add_test(tc, only_products_that_say_so_are_rounded);
-    tcase_add_test(tc, nan_in_an_operand_reaches_the_result_and_old_results_do_not);
-    tcase_add_test(tc, kernels_name_the_way_of_rounding_where_there_is_one);
-    tcase_add_test(tc, products_of_one_team_differ_in_each_part_of_their_shape);
-    tcase_add_test(tc, more_shapes_than_are_kept_are_all_right);
-}
 
 int main(void)
 {
-    Suite *suite = suite_create("bf16");
-    TCase *tc = tcase_create("bf16");
-    tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, rounding_is_to_the_nearest_and_between_two_to_the_even_one, 0, 2);
-    tcase_add_loop_test(tc, nan_stays_nan, 0, 2);
-    tcase_add_loop_test(tc, rows_of_any_length_and_step_are_rounded_without_touching_what_is_beside,
-                        0, 2);
-    tcase_add_test(tc, numbers_are_scaled_by_bf16_of_any_count_and_none_beside_them);
-    tcase_add_test(tc, openblas_refuses_and_says_who_would_not);
-    add_product_tests(tc);
-    suite_add_tcase(suite, tc);
-    return run_suite(suite);
+    struct error missing = {0};
+    int end = run_tests((struct tests){"bf16", .seconds = 120});
+    use_built_plugins();
+    if (gemm_check_bf16("auto", &missing) == PEAT_OK)
+        return end | run_tests((struct tests){"bf16", .seconds = 120, .group = "products"});
+    printf("products are not tested: %s\n", missing.text);
+    return end;
 }

@@ -88,7 +88,7 @@ static void release(struct trial *t)
     free(t->b);
 }
 
-START_TEST(a_product_is_the_one_of_its_rounded_operands_however_they_were_packed)
+LOOP_TEST(a_product_is_the_one_of_its_rounded_operands_however_they_were_packed, 8 * N_SIZES)
 {
     struct trial t = trial(sizes[_i / 8], _i % 8);
     const struct dots *p = &t.p;
@@ -114,9 +114,8 @@ START_TEST(a_product_is_the_one_of_its_rounded_operands_however_they_were_packed
     free(before);
     release(&t);
 }
-END_TEST
 
-START_TEST(bits_depend_neither_on_the_place_nor_on_the_other_rows_and_columns)
+LOOP_TEST(bits_depend_neither_on_the_place_nor_on_the_other_rows_and_columns, N_SIZES)
 {
     struct trial t = trial(sizes[_i], 0);
     dots_multiply(&t.p);
@@ -133,9 +132,8 @@ START_TEST(bits_depend_neither_on_the_place_nor_on_the_other_rows_and_columns)
         }
     release(&t);
 }
-END_TEST
 
-START_TEST(an_empty_sum_is_zero)
+TEST(an_empty_sum_is_zero)
 {
     struct trial t = trial(sizes[1], 0);
     t.p.k = 0;
@@ -145,9 +143,8 @@ START_TEST(an_empty_sum_is_zero)
     ck_assert(isnan(t.c[t.p.n]));
     release(&t);
 }
-END_TEST
 
-START_TEST(a_transposed_matrix_is_written_or_added)
+LOOP_TEST(a_transposed_matrix_is_written_or_added, 2 * N_SIZES)
 {
     const int64_t m = sizes[_i / 2][0], n = sizes[_i / 2][1], step = dots_whole(n, DOTS_COLUMNS);
     const bool add = _i % 2 == 1;
@@ -166,7 +163,6 @@ START_TEST(a_transposed_matrix_is_written_or_added)
     free(y);
     free(before);
 }
-END_TEST
 
 int main(void)
 {
@@ -174,13 +170,5 @@ int main(void)
         printf("nothing is tested: this CPU has no products of bf16\n");
         return 0;
     }
-    return run_list(
-        (struct tests){
-            "dots",
-            .loops =
-                LOOPS({a_product_is_the_one_of_its_rounded_operands_however_they_were_packed,
-                       8 * N_SIZES},
-                      {bits_depend_neither_on_the_place_nor_on_the_other_rows_and_columns, N_SIZES},
-                      {a_transposed_matrix_is_written_or_added, 2 * N_SIZES})},
-        TESTS(an_empty_sum_is_zero));
+    return run_tests((struct tests){"dots"});
 }

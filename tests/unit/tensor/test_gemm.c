@@ -10,6 +10,7 @@ static const int64_t sizes[][3] = {
     {1, 1, 1},      {3, 5, 7},      {130, 70, 103}, {333, 77, 91},
     {17, 1003, 65}, {600, 128, 33}, {96, 384, 117}, {100, 100, 100},
 };
+enum { CASES = 4 * sizeof(sizes) / sizeof(*sizes) };
 
 static double *filled(int64_t n, const char *name)
 {
@@ -70,7 +71,7 @@ static double at(const double *x, int64_t ld, bool transposed, int64_t i, int64_
     return transposed ? x[j * ld + i] : x[i * ld + j];
 }
 
-START_TEST(products_match_the_plain_loop)
+LOOP_TEST(products_match_the_plain_loop, CASES)
 {
     struct team team = team_by("openblas", 2);
     struct gemm p = shaped(sizes[_i / 4], _i % 4);
@@ -100,10 +101,9 @@ START_TEST(products_match_the_plain_loop)
     free(before);
     free(bias);
 }
-END_TEST
 
 /* Every provider, close to the double-precision product. */
-START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
+LOOP_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count, CASES *providers())
 {
     const char *provider = words()[_i % providers()];
     int which = _i / providers();
@@ -141,14 +141,14 @@ START_TEST(single_precision_matches_and_has_the_same_bits_at_any_thread_count)
     free(fb);
     free(first);
 }
-END_TEST
 
 /* Sums of differing length: one piece, several pieces, several blocks of rows. */
 static const int64_t long_sizes[][3] = {
     {33, 20, 40}, {48, 24, 1500}, {130, 9, 1024}, {800, 5, 1111}, {1600, 4, 1030}};
 
 /* op(A) is a transpose, as in the gradient of a weight; what stands in C is added to. */
-START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
+LOOP_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count,
+          providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes)))
 {
     const char *provider = words()[_i % providers()];
     struct gemm p = shaped(long_sizes[_i / providers()], 1);
@@ -187,9 +187,8 @@ START_TEST(long_products_match_and_have_the_same_bits_at_any_thread_count)
     free(fb);
     free(first);
 }
-END_TEST
 
-START_TEST(an_empty_inner_axis_gives_zero)
+TEST(an_empty_inner_axis_gives_zero)
 {
     double c[4] = {1.0, NAN, 3.0, 4.0}, unused[4] = {0};
     struct gemm p = {.dtype = PEAT_F64, .m = 2, .n = 2, .alpha = 1.0, .lda = 1, .ldb = 2, .ldc = 2};
@@ -201,9 +200,8 @@ START_TEST(an_empty_inner_axis_gives_zero)
     p.m = 0;
     gemm_run(NULL, &p);
 }
-END_TEST
 
-START_TEST(beta_zero_does_not_read_the_result)
+LOOP_TEST(beta_zero_does_not_read_the_result, providers())
 {
     struct team team = team_by(words()[_i], 1);
     float a[1] = {2.0f}, b[1] = {3.0f}, c[1] = {NAN};
@@ -215,10 +213,9 @@ START_TEST(beta_zero_does_not_read_the_result)
     gemm_run(&team, &p);
     ck_assert(c[0] == 6.0f);
 }
-END_TEST
 
 /* The library for the rest decides bits as well. */
-START_TEST(every_library_that_multiplies_is_named_with_its_version_and_kernels)
+LOOP_TEST(every_library_that_multiplies_is_named_with_its_version_and_kernels, providers())
 {
     struct team team = team_by(words()[_i], 1);
     struct arena a;
@@ -237,9 +234,8 @@ START_TEST(every_library_that_multiplies_is_named_with_its_version_and_kernels)
     ck_assert(_i == 0 || strcmp(team.gemm->name, words()[_i]) == 0);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(an_unknown_provider_is_refused_with_those_found_and_the_nearest)
+TEST(an_unknown_provider_is_refused_with_those_found_and_the_nearest)
 {
     struct error err = {0};
     struct team team = {1, NULL};
@@ -252,7 +248,6 @@ START_TEST(an_unknown_provider_is_refused_with_those_found_and_the_nearest)
     ck_assert_int_eq(gemm_check("openblas", &err), PEAT_OK);
     ck_assert_int_eq(gemm_check("auto", &err), PEAT_OK);
 }
-END_TEST
 
 struct marks {
     int count[100];
@@ -272,7 +267,7 @@ static void mark_range(void *ctx, int64_t begin, int64_t end)
         ((struct marks *)ctx)->count[i]++;
 }
 
-START_TEST(every_tile_runs_once_whatever_the_team)
+TEST(every_tile_runs_once_whatever_the_team)
 {
     parallel_start();
     for (int threads = 0; threads <= 4; threads++) {
@@ -287,7 +282,6 @@ START_TEST(every_tile_runs_once_whatever_the_team)
         }
     }
 }
-END_TEST
 
 struct nest {
     struct team team;
@@ -310,7 +304,7 @@ static void outer_tile(void *ctx, int64_t tile)
     n->differs[tile] = inner[0] != n->outer[tile];
 }
 
-START_TEST(a_tile_that_opens_a_region_keeps_its_thread_number)
+TEST(a_tile_that_opens_a_region_keeps_its_thread_number)
 {
     parallel_start();
     struct nest n = {{4}, {0}, {0}};
@@ -319,27 +313,11 @@ START_TEST(a_tile_that_opens_a_region_keeps_its_thread_number)
         ck_assert(!n.differs[i]);
     ck_assert_int_ne(n.outer[0], n.outer[7]);
 }
-END_TEST
 
 int main(void)
 {
-    int cases = 4 * (int)(sizeof(sizes) / sizeof(*sizes));
     struct team any = {1, NULL};
     for (int i = 0; i < providers(); i++)
         (void)gemm_start(&any, words()[i], NULL); /* loaded once for the processes of all tests */
-    return run_list(
-        (struct tests){
-            "gemm", .seconds = 60,
-            .loops = LOOPS({products_match_the_plain_loop, cases},
-                           {single_precision_matches_and_has_the_same_bits_at_any_thread_count,
-                            cases * providers()},
-                           {long_products_match_and_have_the_same_bits_at_any_thread_count,
-                            providers() * (int)(sizeof(long_sizes) / sizeof(*long_sizes))},
-                           {beta_zero_does_not_read_the_result, providers()},
-                           {every_library_that_multiplies_is_named_with_its_version_and_kernels,
-                            providers()})},
-        TESTS(an_empty_inner_axis_gives_zero,
-              an_unknown_provider_is_refused_with_those_found_and_the_nearest,
-              every_tile_runs_once_whatever_the_team,
-              a_tile_that_opens_a_region_keeps_its_thread_number));
+    return run_tests((struct tests){"gemm", .seconds = 60});
 }

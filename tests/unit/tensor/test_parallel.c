@@ -65,7 +65,7 @@ static int run_self(const char *what)
     return shell_run("'%s' %s", self, what);
 }
 
-START_TEST(a_race_between_tiles_ends_a_build_with_threadsanitizer)
+TEST(a_race_between_tiles_ends_a_build_with_threadsanitizer)
 {
 #ifdef BASE_THREAD_SANITIZER
     ck_assert_int_eq(run_self("race"), RACE);
@@ -73,13 +73,11 @@ START_TEST(a_race_between_tiles_ends_a_build_with_threadsanitizer)
     ck_assert_int_eq(run_self("race"), 0);
 #endif
 }
-END_TEST
 
-START_TEST(what_one_region_writes_the_next_may_read)
+TEST(what_one_region_writes_the_next_may_read)
 {
     ck_assert_msg(run_self("order") == 0, "%s", shell.printed.text);
 }
-END_TEST
 
 int main(int argc, char **argv)
 {
@@ -88,7 +86,5 @@ int main(int argc, char **argv)
         return race(), 0;
     if (argc > 1 && !strcmp(argv[1], "order"))
         return keep_order();
-    return run_list((struct tests){"parallel", shell_open, shell_close},
-                    TESTS(a_race_between_tiles_ends_a_build_with_threadsanitizer,
-                          what_one_region_writes_the_next_may_read));
+    return run_tests((struct tests){"parallel", shell_open, shell_close});
 }

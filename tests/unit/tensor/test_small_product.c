@@ -102,7 +102,7 @@ static void check(struct drawn_product *d, enum cpu_level level, struct lower lo
     free(wanted);
 }
 
-START_TEST(every_level_has_the_bits_of_the_definition)
+LOOP_TEST(every_level_has_the_bits_of_the_definition, SIZES)
 {
     for (int level = 0; level <= (int)level_here(); level++)
         for (int form = 0; form < FORMS; form++) {
@@ -110,7 +110,6 @@ START_TEST(every_level_has_the_bits_of_the_definition)
             check(&d, (enum cpu_level)level, (struct lower){0});
         }
 }
-END_TEST
 
 /* Beyond its diagonal A has zeros, as it is stored. */
 static void clear_beyond(struct drawn_product *d, int64_t diagonal)
@@ -121,7 +120,7 @@ static void clear_beyond(struct drawn_product *d, int64_t diagonal)
             d->a[i * d->p.lda + j] = 0.0f;
 }
 
-START_TEST(products_of_triangles_have_the_bits_of_the_definition)
+LOOP_TEST(products_of_triangles_have_the_bits_of_the_definition, SIZES)
 {
     static const int64_t diagonals[FORMS / 4] = {-70, -3, 0, 1, 5, 11, 64, 1100};
     for (int level = 0; level <= (int)level_here(); level++)
@@ -133,10 +132,9 @@ START_TEST(products_of_triangles_have_the_bits_of_the_definition)
             check(&e, (enum cpu_level)level, (struct lower){LOWER_C, diagonal});
         }
 }
-END_TEST
 
 /* Of libraries that the build has; larger products are theirs. */
-START_TEST(small_products_have_the_same_bits_beside_every_library)
+LOOP_TEST(small_products_have_the_same_bits_beside_every_library, SIZES)
 {
     static const char *const providers[] = {"onednn", "openblas"};
     struct drawn_product d = draw(&sizes[_i], 14);
@@ -166,7 +164,6 @@ START_TEST(small_products_have_the_same_bits_beside_every_library)
     free(first);
     drawn_free(&d);
 }
-END_TEST
 
 /* ---- which products these are ---- */
 
@@ -179,7 +176,7 @@ static peat_status count(const peat_gemm_product *p)
     return PEAT_OK;
 }
 
-START_TEST(large_deep_and_double_products_are_the_librarys)
+TEST(large_deep_and_double_products_are_the_librarys)
 {
     static const struct {
         struct sizes size;
@@ -213,15 +210,8 @@ START_TEST(large_deep_and_double_products_are_the_librarys)
     free(x);
     free(c);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"small_product", .seconds = 60,
-                       .loops =
-                           LOOPS({every_level_has_the_bits_of_the_definition, SIZES},
-                                 {products_of_triangles_have_the_bits_of_the_definition, SIZES},
-                                 {small_products_have_the_same_bits_beside_every_library, SIZES})},
-        TESTS(large_deep_and_double_products_are_the_librarys));
+    return run_tests((struct tests){"small_product", .seconds = 60});
 }

@@ -28,7 +28,7 @@ static struct tensor transposed(struct tensor t)
     return x;
 }
 
-START_TEST(new_shapes_are_row_major_and_aligned)
+TEST(new_shapes_are_row_major_and_aligned)
 {
     struct arena a;
     arena_init(&a, "test", 4096);
@@ -41,9 +41,8 @@ START_TEST(new_shapes_are_row_major_and_aligned)
     ck_assert_uint_eq((uintptr_t)t.data % 64, 0);
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(counts_notice_overflow_and_negative_lengths)
+TEST(counts_notice_overflow_and_negative_lengths)
 {
     struct tensor t = tensor_shape(PEAT_F32, 2, DIMS(INT64_C(1) << 40, INT64_C(1) << 40));
     ck_assert_int_eq(tensor_count(&t), -1);
@@ -57,9 +56,8 @@ START_TEST(counts_notice_overflow_and_negative_lengths)
     t = tensor_shape(PEAT_F64, 0, NULL);
     ck_assert_int_eq(tensor_count(&t), 1);
 }
-END_TEST
 
-START_TEST(contiguity_ignores_axes_of_one)
+TEST(contiguity_ignores_axes_of_one)
 {
     struct tensor t = tensor_shape(PEAT_F32, 3, DIMS(2, 1, 5));
     t.stride[1] = 99;
@@ -67,9 +65,8 @@ START_TEST(contiguity_ignores_axes_of_one)
     t.stride[0] = 6;
     ck_assert(!tensor_contiguous(&t));
 }
-END_TEST
 
-START_TEST(broadcasting_follows_numpy)
+TEST(broadcasting_follows_numpy)
 {
     int rank;
     int64_t dim[PEAT_MAX_RANK];
@@ -85,9 +82,8 @@ START_TEST(broadcasting_follows_numpy)
     ck_assert(shape_broadcast(&a, &b, &rank, dim));
     ck_assert_int_eq(dim[0], 0);
 }
-END_TEST
 
-START_TEST(broadcast_views_repeat_elements)
+TEST(broadcast_views_repeat_elements)
 {
     double data[3];
     struct tensor t = counting(data, 2, DIMS(3, 1));
@@ -95,9 +91,8 @@ START_TEST(broadcast_views_repeat_elements)
     for (int64_t i = 0; i < 24; i++)
         ck_assert(tensor_get(&wide, i) == (double)(i / 4 % 3));
 }
-END_TEST
 
-START_TEST(shape_text_never_overruns)
+TEST(shape_text_never_overruns)
 {
     struct tensor t = tensor_shape(PEAT_F32, 3, DIMS(2, 3, 4));
     char text[32], small[6];
@@ -107,9 +102,8 @@ START_TEST(shape_text_never_overruns)
     t.rank = 0;
     ck_assert_str_eq(tensor_shape_text(&t, text, sizeof(text)), "[]");
 }
-END_TEST
 
-START_TEST(copies_follow_strides_and_convert)
+TEST(copies_follow_strides_and_convert)
 {
     double data[12];
     float out[12];
@@ -131,9 +125,8 @@ START_TEST(copies_follow_strides_and_convert)
     for (int64_t i = 0; i < 12; i++)
         ck_assert(sum[i] == (double)(i + i % 3 * 4 + i / 3));
 }
-END_TEST
 
-START_TEST(empty_tensors_are_walked_without_a_step)
+TEST(empty_tensors_are_walked_without_a_step)
 {
     double data[1] = {7.0};
     struct tensor t = tensor_shape(PEAT_F64, 3, DIMS(2, 0, 3));
@@ -143,9 +136,8 @@ START_TEST(empty_tensors_are_walked_without_a_step)
     tensor_fill(&t, 1.0);
     ck_assert(data[0] == 7.0);
 }
-END_TEST
 
-START_TEST(loops_merge_axes_that_continue_each_other)
+TEST(loops_merge_axes_that_continue_each_other)
 {
     double x[60], y[5];
     struct tensor a = counting(x, 3, DIMS(3, 4, 5));
@@ -162,7 +154,6 @@ START_TEST(loops_merge_axes_that_continue_each_other)
     loop_init(&l, 1, (const struct tensor *const[]){&back});
     ck_assert_int_eq(l.rank, 3);
 }
-END_TEST
 
 /* y [last axis of x, ..., first] += 2 x, the axes of x reversed. */
 static void check_crossing(int rank, const int64_t *dim, bool dense, int threads)
@@ -188,7 +179,7 @@ static void check_crossing(int rank, const int64_t *dim, bool dense, int threads
 }
 
 /* Rows are walked in blocks where they are columns of another tensor. */
-START_TEST(rows_that_cross_columns_are_walked_once)
+TEST(rows_that_cross_columns_are_walked_once)
 {
     static const int64_t shape[][3] = {{64, 1, 64},  {100, 3, 70}, {70, 5, 31}, {31, 2, 70},
                                        {65, 40, 66}, {1, 96, 96},  {96, 96, 1}, {33, 1, 128}};
@@ -197,7 +188,6 @@ START_TEST(rows_that_cross_columns_are_walked_once)
             for (int dense = 0; dense < 2; dense++)
                 check_crossing(3, shape[i], dense, threads);
 }
-END_TEST
 
 static void add_up(const void *ctx, const struct loop_row *row)
 {
@@ -206,7 +196,7 @@ static void add_up(const void *ctx, const struct loop_row *row)
         *sum = 31.0 * *sum + ((const double *)row->p[0])[i * row->stride[0]];
 }
 
-START_TEST(ranges_of_a_loop_cover_it_once_in_order)
+TEST(ranges_of_a_loop_cover_it_once_in_order)
 {
     double x[30], whole = 0.0, parts = 0.0, *sum = &whole;
     struct tensor t = counting(x, 3, DIMS(2, 3, 5));
@@ -220,7 +210,6 @@ START_TEST(ranges_of_a_loop_cover_it_once_in_order)
         loop_range(&l, i, i + 4 < l.count ? i + 4 : l.count, add_up, &sum);
     ck_assert(whole == parts && whole > 0.0);
 }
-END_TEST
 
 /* A dst of the given shape summed from `large`, against the plain loop over all elements. */
 static void check_reduce(struct tensor large, int rank, const int64_t *dim, int threads)
@@ -244,7 +233,7 @@ static void check_reduce(struct tensor large, int rank, const int64_t *dim, int 
     arena_release(&a);
 }
 
-START_TEST(sums_over_axes_are_exact_for_whole_numbers)
+TEST(sums_over_axes_are_exact_for_whole_numbers)
 {
     static double x[4 * 50 * 6 * 70];
     struct tensor t = counting(x, 4, DIMS(4, 50, 6, 70)), back = transposed(t);
@@ -260,10 +249,9 @@ START_TEST(sums_over_axes_are_exact_for_whole_numbers)
         check_reduce(back, 2, DIMS(50, 1), threads);
     }
 }
-END_TEST
 
 /* 1 + 1e16 is 1e16, so that the sum is 0 in this order and 1 in the other. */
-START_TEST(partial_sums_are_added_in_the_order_of_their_tiles)
+TEST(partial_sums_are_added_in_the_order_of_their_tiles)
 {
     enum { TILE = 16384 };
     static double x[3 * TILE];
@@ -283,9 +271,8 @@ START_TEST(partial_sums_are_added_in_the_order_of_their_tiles)
         arena_release(&a);
     }
 }
-END_TEST
 
-START_TEST(axes_are_split_by_what_moves)
+TEST(axes_are_split_by_what_moves)
 {
     struct axes moves, repeats;
     axes_split(4, DIMS(2, 3, 1, 5), DIMS(3, 1, 0, 0), &moves, &repeats);
@@ -293,17 +280,8 @@ START_TEST(axes_are_split_by_what_moves)
     ck_assert_int_eq(axes_offset(&moves, 4, DIMS(100, 10, 1, 1000)), 110);
     ck_assert_int_eq(axes_offset(&repeats, 4, DIMS(100, 10, 1, 1000)), 4000);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"tensor"},
-        TESTS(new_shapes_are_row_major_and_aligned, counts_notice_overflow_and_negative_lengths,
-              contiguity_ignores_axes_of_one, broadcasting_follows_numpy,
-              broadcast_views_repeat_elements, shape_text_never_overruns,
-              copies_follow_strides_and_convert, empty_tensors_are_walked_without_a_step,
-              loops_merge_axes_that_continue_each_other, ranges_of_a_loop_cover_it_once_in_order,
-              rows_that_cross_columns_are_walked_once, sums_over_axes_are_exact_for_whole_numbers,
-              partial_sums_are_added_in_the_order_of_their_tiles, axes_are_split_by_what_moves));
+    return run_tests((struct tests){"tensor"});
 }

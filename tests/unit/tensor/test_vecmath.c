@@ -106,7 +106,7 @@ static float float_of(uint32_t bits)
     return x;
 }
 
-START_TEST(exp_is_relatively_exact_over_its_range)
+TEST(exp_is_relatively_exact_over_its_range)
 {
     double worst = 0.0;
     for (uint32_t sign = 0; sign <= 1; sign++)
@@ -120,9 +120,8 @@ START_TEST(exp_is_relatively_exact_over_its_range)
         }
     ck_assert_msg(worst < 2e-7, "%g", worst);
 }
-END_TEST
 
-START_TEST(exp_ends_in_zero_and_infinity)
+TEST(exp_ends_in_zero_and_infinity)
 {
     const float x[] = {-INFINITY, -3e38f, -1e30f, -1000.0f, -103.9f,
                        -88.0f,    88.8f,  1e30f,  INFINITY};
@@ -132,9 +131,8 @@ START_TEST(exp_ends_in_zero_and_infinity)
         ck_assert_msg(y[i] == (x[i] < 0.0f ? 0.0f : INFINITY), "exp(%g) = %g", (double)x[i],
                       (double)y[i]);
 }
-END_TEST
 
-START_TEST(f32_is_within_its_bound)
+LOOP_TEST(f32_is_within_its_bound, N_MAP)
 {
     if (maps[_i].rows == ROWS(exp))
         return;
@@ -145,9 +143,8 @@ START_TEST(f32_is_within_its_bound)
         ck_assert_msg(error < 5e-7 * fmax(1.0, fabs(at)), "%s(%g): %g", maps[_i].name, at, error);
     }
 }
-END_TEST
 
-START_TEST(small_arguments_keep_their_relative_error)
+TEST(small_arguments_keep_their_relative_error)
 {
     for (double at = 1e-30; at < 1e-2; at *= 1.7) {
         float x = (float)at, y;
@@ -157,10 +154,9 @@ START_TEST(small_arguments_keep_their_relative_error)
         ck_assert_double_le(fabs((double)y / erf((double)x) - 1.0), 3e-7);
     }
 }
-END_TEST
 
 /* Where the one is near 1 and its logarithm near 0, by the exponential that is left. */
-START_TEST(small_logarithms_keep_their_relative_error)
+TEST(small_logarithms_keep_their_relative_error)
 {
     for (double at = 0.0; at < 80.0; at += 0.03) {
         float x = (float)at, minus = -x, y;
@@ -170,9 +166,8 @@ START_TEST(small_logarithms_keep_their_relative_error)
         ck_assert_double_le(fabs((double)y / exact_softplus(-(double)x) - 1.0), 4e-7);
     }
 }
-END_TEST
 
-START_TEST(gradients_are_added_or_written_and_within_their_bound)
+LOOP_TEST(gradients_are_added_or_written_and_within_their_bound, N_GRAD)
 {
     for (double at = -12.0; at < 12.0; at += 5e-3) {
         for (int fresh = 0; fresh < 2; fresh++) {
@@ -187,9 +182,8 @@ START_TEST(gradients_are_added_or_written_and_within_their_bound)
         }
     }
 }
-END_TEST
 
-START_TEST(f64_is_exact)
+LOOP_TEST(f64_is_exact, N_MAP)
 {
     for (double at = -30.0; at < 30.0; at += 0.37) {
         double y, want = maps[_i].exact(at);
@@ -197,10 +191,9 @@ START_TEST(f64_is_exact)
         ck_assert_double_eq_tol(y, want, 1e-14 * fmax(1.0, fabs(want)));
     }
 }
-END_TEST
 
 /* Every length and start, in place or not: the bits of an element are those it has alone. */
-START_TEST(an_element_does_not_depend_on_its_place)
+LOOP_TEST(an_element_does_not_depend_on_its_place, N_MAP)
 {
     float x[ROW], y[ROW], alone[ROW];
     for (int i = 0; i < ROW; i++) {
@@ -217,9 +210,8 @@ START_TEST(an_element_does_not_depend_on_its_place)
             ck_assert_mem_eq(y, x, (size_t)from * sizeof(*y));
         }
 }
-END_TEST
 
-START_TEST(nan_stays)
+LOOP_TEST(nan_stays, N_MAP)
 {
     const float x = NAN, negative = -NAN, strange = float_of(UINT32_C(0x7fc12345));
     float y;
@@ -230,9 +222,8 @@ START_TEST(nan_stays)
     map_of(_i, PEAT_F32)(&y, &strange, 1);
     ck_assert(isnan(y));
 }
-END_TEST
 
-START_TEST(exp_sum_is_the_sum_of_what_it_writes)
+TEST(exp_sum_is_the_sum_of_what_it_writes)
 {
     float x[ROW], y[ROW], want[ROW];
     for (int i = 0; i < ROW; i++)
@@ -249,7 +240,6 @@ START_TEST(exp_sum_is_the_sum_of_what_it_writes)
         ck_assert_double_eq_tol((double)sum, expected, 1e-6 * expected + 1e-9);
     }
 }
-END_TEST
 
 /* Numbers of every size and sign, and those that are none. */
 static void fill_with_everything(float *x, int n)
@@ -273,7 +263,7 @@ static void run_all(const struct vec_rows *rows, const float *x, float *y, int n
     y[6 * n] = (float)rows->exp_sum(y + 6 * n + 1, x, 2.0, n);
 }
 
-START_TEST(every_level_gives_the_same_bits)
+TEST(every_level_gives_the_same_bits)
 {
     enum { ALL = 25 * ROW };
     float x[ROW], base[ALL], y[ALL];
@@ -292,18 +282,8 @@ START_TEST(every_level_gives_the_same_bits)
         }
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){
-            "vecmath",
-            .loops = LOOPS({f32_is_within_its_bound, N_MAP},
-                           {gradients_are_added_or_written_and_within_their_bound, N_GRAD},
-                           {f64_is_exact, N_MAP}, {an_element_does_not_depend_on_its_place, N_MAP},
-                           {nan_stays, N_MAP})},
-        TESTS(exp_is_relatively_exact_over_its_range, exp_ends_in_zero_and_infinity,
-              every_level_gives_the_same_bits, small_arguments_keep_their_relative_error,
-              small_logarithms_keep_their_relative_error, exp_sum_is_the_sum_of_what_it_writes));
+    return run_tests((struct tests){"vecmath"});
 }

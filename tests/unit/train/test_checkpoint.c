@@ -81,24 +81,22 @@ static void assert_resumes_from(int64_t from)
     toy_cell_release(&straight);
 }
 
-START_TEST(interrupted_run_ends_with_the_same_bits)
+TEST(interrupted_run_ends_with_the_same_bits)
 {
     run_and_stop(10);
     assert_resumes_from(10);
 }
-END_TEST
 
-START_TEST(stop_between_checkpoints_loses_nothing)
+TEST(stop_between_checkpoints_loses_nothing)
 {
     run_and_stop(13);
     ck_assert(file_exists(scratch_path("step-00000013")));
     assert_resumes_from(13);
 }
-END_TEST
 
 static const char *const damaged[] = {"model.safetensors", "optimiser.safetensors", "state.json"};
 
-START_TEST(damaged_generation_falls_back_to_the_one_before)
+LOOP_TEST(damaged_generation_falls_back_to_the_one_before, 3)
 {
     char name[64];
     run_and_stop(10);
@@ -106,9 +104,8 @@ START_TEST(damaged_generation_falls_back_to_the_one_before)
     flip_bit(name, 0.5);
     assert_resumes_from(5);
 }
-END_TEST
 
-START_TEST(missing_file_falls_back_to_the_one_before)
+LOOP_TEST(missing_file_falls_back_to_the_one_before, 3)
 {
     char name[64];
     run_and_stop(10);
@@ -116,18 +113,16 @@ START_TEST(missing_file_falls_back_to_the_one_before)
     ck_assert_int_eq(remove(scratch_path(name)), 0);
     assert_resumes_from(5);
 }
-END_TEST
 
-START_TEST(two_damaged_generations_mean_starting_over)
+TEST(two_damaged_generations_mean_starting_over)
 {
     run_and_stop(10);
     flip_bit("step-00000010/optimiser.safetensors", 1.0);
     flip_bit("step-00000005/model.safetensors", 0.99);
     assert_resumes_from(0);
 }
-END_TEST
 
-START_TEST(damage_is_named_in_the_log)
+TEST(damage_is_named_in_the_log)
 {
     char *text = NULL;
     size_t n = 0;
@@ -141,9 +136,8 @@ START_TEST(damage_is_named_in_the_log)
                   "%s", text);
     free(text);
 }
-END_TEST
 
-START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
+TEST(no_flipped_bit_in_the_state_goes_unnoticed)
 {
     char *bytes;
     size_t n;
@@ -165,9 +159,8 @@ START_TEST(no_flipped_bit_in_the_state_goes_unnoticed)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(two_generations_are_kept_and_one_at_the_end)
+TEST(two_generations_are_kept_and_one_at_the_end)
 {
     run_and_stop(15);
     ck_assert(!file_exists(scratch_path("step-00000005")));
@@ -186,9 +179,8 @@ START_TEST(two_generations_are_kept_and_one_at_the_end)
     ck_assert_str_eq(latest, scratch_path("step-00000020"));
     free(latest);
 }
-END_TEST
 
-START_TEST(finished_run_is_loaded_as_finished)
+TEST(finished_run_is_loaded_as_finished)
 {
     ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
     ck_assert(load(&other, NULL));
@@ -199,10 +191,9 @@ START_TEST(finished_run_is_loaded_as_finished)
     ck_assert_double_eq(other.trainer.train_seconds, c.trainer.train_seconds);
     ck_assert_double_eq(other.trainer.median_step_ms, c.trainer.median_step_ms);
 }
-END_TEST
 
 /* What schemes are told in evaluation, also where a run goes on from a checkpoint. */
-START_TEST(weights_know_the_step_that_changed_them_last)
+TEST(weights_know_the_step_that_changed_them_last)
 {
     ck_assert_int_eq(c.model.weights.step, 0);
     ck_assert_int_eq(toy_cell_run(&c), RUN_DONE);
@@ -210,7 +201,6 @@ START_TEST(weights_know_the_step_that_changed_them_last)
     ck_assert(load(&other, NULL));
     ck_assert_int_eq(other.model.weights.step, c.train.steps);
 }
-END_TEST
 
 /* Another program's number, with a seal that fits. */
 static void put_version(const char *dir, int64_t version)
@@ -224,7 +214,7 @@ static void put_version(const char *dir, int64_t version)
     arena_release(&a);
 }
 
-START_TEST(newer_checkpoint_is_not_trained_over)
+TEST(newer_checkpoint_is_not_trained_over)
 {
     struct error err = {0};
     const struct log log = {NULL};
@@ -237,18 +227,16 @@ START_TEST(newer_checkpoint_is_not_trained_over)
         strstr(err.text, "was written by a newer peat, format 99; this one reads 1"));
     ck_assert_int_eq(c.trainer.step, 0);
 }
-END_TEST
 
-START_TEST(weights_alone_are_not_enough_to_go_on)
+TEST(weights_alone_are_not_enough_to_go_on)
 {
     other.train.steps = 40;
     toy_cell_run(&c);
     ck_assert(!load(&other, NULL));
     ck_assert_int_eq(other.trainer.step, 0);
 }
-END_TEST
 
-START_TEST(diverged_run_is_loaded_as_diverged)
+TEST(diverged_run_is_loaded_as_diverged)
 {
     c.train.lr = 1e30;
     ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
@@ -258,10 +246,9 @@ START_TEST(diverged_run_is_loaded_as_diverged)
     ck_assert_int_eq(other.trainer.diverged.step, c.trainer.diverged.step);
     ck_assert_str_eq(other.trainer.diverged.what, c.trainer.diverged.what);
 }
-END_TEST
 
 /* They would stand in the result, where they are damage that no further run could mend. */
-START_TEST(seconds_below_zero_come_back_as_none)
+TEST(seconds_below_zero_come_back_as_none)
 {
     c.trainer.train_seconds = c.trainer.eval_seconds = -1.0;
     ck_assert_int_eq(checkpoint_save(scratch_dir, &c.trainer, NULL, false, NULL), PEAT_OK);
@@ -269,9 +256,8 @@ START_TEST(seconds_below_zero_come_back_as_none)
     ck_assert_double_eq(other.trainer.train_seconds, 0.0);
     ck_assert_double_eq(other.trainer.eval_seconds, 0.0);
 }
-END_TEST
 
-START_TEST(numbers_come_back_exactly)
+TEST(numbers_come_back_exactly)
 {
     c.trainer.step = 3;
     c.trainer.first_loss = 0.1 + 0.2;
@@ -293,7 +279,6 @@ START_TEST(numbers_come_back_exactly)
     ck_assert(load(&other, NULL));
     ck_assert(isnan(other.trainer.first_loss));
 }
-END_TEST
 
 /* The core that is wanted, and what was asked for it. */
 struct wanted {
@@ -351,7 +336,7 @@ static int64_t step_on(const char *core, FILE *lines, int *asked)
     return c.trainer.step;
 }
 
-START_TEST(identity_decides_whether_a_generation_is_used)
+TEST(identity_decides_whether_a_generation_is_used)
 {
     char *text = NULL;
     size_t n = 0;
@@ -366,10 +351,9 @@ START_TEST(identity_decides_whether_a_generation_is_used)
     ck_assert_ptr_nonnull(strstr(text, "step-00000009' is not used: it was made on 'Zen'\n"));
     free(text);
 }
-END_TEST
 
 /* Each with the curve that it had, whoever runs in between. */
-START_TEST(generation_of_another_is_kept_until_the_run_is_done)
+TEST(generation_of_another_is_kept_until_the_run_is_done)
 {
     static const char said[] =
         "started again from step 0, as the checkpoint of step 9 is not used: it was made on 'Zen'";
@@ -401,9 +385,8 @@ START_TEST(generation_of_another_is_kept_until_the_run_is_done)
     ck_assert_int_eq(n, 2); /* the last one, and the curve */
     names_free(name, n);
 }
-END_TEST
 
-START_TEST(leftovers_and_strangers_do_no_harm)
+TEST(leftovers_and_strangers_do_no_harm)
 {
     ck_assert(!load(&c, NULL));
     ck_assert_int_eq(dir_make(scratch_path("step-00000099.tmp/deep"), NULL), PEAT_OK);
@@ -418,9 +401,8 @@ START_TEST(leftovers_and_strangers_do_no_harm)
     ck_assert(file_exists(scratch_path("step-7")));
     ck_assert(file_exists(scratch_path("notes")));
 }
-END_TEST
 
-START_TEST(generations_of_a_given_up_future_are_removed)
+TEST(generations_of_a_given_up_future_are_removed)
 {
     run_and_stop(10);
     flip_bit("step-00000010/state.json", 0.3);
@@ -432,9 +414,8 @@ START_TEST(generations_of_a_given_up_future_are_removed)
     ck_assert(!file_exists(scratch_path("step-00000010")));
     assert_resumes_from(7);
 }
-END_TEST
 
-START_TEST(directory_that_is_absent_holds_nothing)
+TEST(directory_that_is_absent_holds_nothing)
 {
     bool found = true;
     ck_assert_int_eq(checkpoint_load(scratch_path("absent"), &c.trainer, NULL, NULL, &found, NULL),
@@ -442,9 +423,8 @@ START_TEST(directory_that_is_absent_holds_nothing)
     ck_assert(!found);
     ck_assert_ptr_null(checkpoint_latest(scratch_path("absent")));
 }
-END_TEST
 
-START_TEST(weights_of_another_model_are_refused_and_change_nothing)
+TEST(weights_of_another_model_are_refused_and_change_nothing)
 {
     struct toy_cell small, wide, untouched;
     char *text = NULL;
@@ -470,23 +450,8 @@ START_TEST(weights_of_another_model_are_refused_and_change_nothing)
     toy_cell_release(&wide);
     toy_cell_release(&untouched);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"checkpoint", set_up, tear_down, .seconds = 60,
-                       .loops = LOOPS({damaged_generation_falls_back_to_the_one_before, 3},
-                                      {missing_file_falls_back_to_the_one_before, 3})},
-        TESTS(
-            interrupted_run_ends_with_the_same_bits, stop_between_checkpoints_loses_nothing,
-            two_damaged_generations_mean_starting_over, damage_is_named_in_the_log,
-            no_flipped_bit_in_the_state_goes_unnoticed, two_generations_are_kept_and_one_at_the_end,
-            finished_run_is_loaded_as_finished, weights_know_the_step_that_changed_them_last,
-            newer_checkpoint_is_not_trained_over, weights_alone_are_not_enough_to_go_on,
-            diverged_run_is_loaded_as_diverged, numbers_come_back_exactly,
-            seconds_below_zero_come_back_as_none, identity_decides_whether_a_generation_is_used,
-            generation_of_another_is_kept_until_the_run_is_done, leftovers_and_strangers_do_no_harm,
-            generations_of_a_given_up_future_are_removed, directory_that_is_absent_holds_nothing,
-            weights_of_another_model_are_refused_and_change_nothing));
+    return run_tests((struct tests){"checkpoint", set_up, tear_down, .seconds = 60});
 }

@@ -9,7 +9,7 @@ static struct train_config config_of(enum schedule_kind schedule)
         .steps = 1000, .lr = 2e-3, .warmup = 100, .schedule = schedule, .lr_min = 0.1};
 }
 
-START_TEST(warmup_rises_in_equal_steps_to_lr)
+TEST(warmup_rises_in_equal_steps_to_lr)
 {
     for (int kind = SCHEDULE_COSINE; kind <= SCHEDULE_WSD; kind++) {
         struct train_config c = config_of((enum schedule_kind)kind);
@@ -19,9 +19,8 @@ START_TEST(warmup_rises_in_equal_steps_to_lr)
         ck_assert_double_eq(schedule_lr(&c, 100), 2e-3);
     }
 }
-END_TEST
 
-START_TEST(last_step_gets_exactly_the_lowest_rate)
+TEST(last_step_gets_exactly_the_lowest_rate)
 {
     struct train_config c = config_of(SCHEDULE_COSINE);
     ck_assert_double_eq(schedule_lr(&c, 1000), c.lr * c.lr_min);
@@ -30,9 +29,8 @@ START_TEST(last_step_gets_exactly_the_lowest_rate)
     c = config_of(SCHEDULE_CONSTANT);
     ck_assert_double_eq(schedule_lr(&c, 1000), c.lr);
 }
-END_TEST
 
-START_TEST(cosine_and_linear_follow_their_formulas)
+TEST(cosine_and_linear_follow_their_formulas)
 {
     struct train_config c = config_of(SCHEDULE_COSINE), l = config_of(SCHEDULE_LINEAR);
     for (int64_t step = 101; step <= 1000; step++) {
@@ -44,9 +42,8 @@ START_TEST(cosine_and_linear_follow_their_formulas)
         ck_assert_double_lt(schedule_lr(&c, step), schedule_lr(&c, step - 1));
     }
 }
-END_TEST
 
-START_TEST(warmup_left_open_is_a_tenth_and_at_most_200)
+TEST(warmup_left_open_is_a_tenth_and_at_most_200)
 {
     struct train_config c = config_of(SCHEDULE_COSINE);
     c.warmup = -1;
@@ -60,19 +57,17 @@ START_TEST(warmup_left_open_is_a_tenth_and_at_most_200)
     ck_assert_int_eq(schedule_warmup(&c), 0);
     ck_assert_double_lt(schedule_lr(&c, 1), c.lr);
 }
-END_TEST
 
-START_TEST(warmup_as_long_as_the_run_stays_finite)
+TEST(warmup_as_long_as_the_run_stays_finite)
 {
     struct train_config c = config_of(SCHEDULE_COSINE);
     c.warmup = c.steps;
     for (int64_t step = 1; step <= c.steps; step++)
         ck_assert_double_eq_tol(schedule_lr(&c, step), c.lr * (double)step / 1000.0, 1e-17);
 }
-END_TEST
 
 /* The settings of 1000 steps with a decay of a fifth: the constant part ends at step 800. */
-START_TEST(wsd_is_constant_and_falls_in_equal_steps_at_the_end)
+TEST(wsd_is_constant_and_falls_in_equal_steps_at_the_end)
 {
     struct train_config c = config_of(SCHEDULE_WSD);
     c.decay = 0.2;
@@ -85,9 +80,8 @@ START_TEST(wsd_is_constant_and_falls_in_equal_steps_at_the_end)
     }
     ck_assert_double_eq(schedule_lr(&c, 1000), c.lr * c.lr_min);
 }
-END_TEST
 
-START_TEST(length_does_not_change_the_rates_before_the_decay)
+TEST(length_does_not_change_the_rates_before_the_decay)
 {
     struct train_config s = config_of(SCHEDULE_WSD), l = s;
     s.decay = l.decay = 0.2;
@@ -98,9 +92,8 @@ START_TEST(length_does_not_change_the_rates_before_the_decay)
     for (int64_t step = 1; step <= schedule_flat_until(&s); step++)
         ck_assert_double_eq(schedule_lr(&s, step), schedule_lr(&l, step));
 }
-END_TEST
 
-START_TEST(decay_has_a_step_and_at_most_all)
+TEST(decay_has_a_step_and_at_most_all)
 {
     struct train_config c = config_of(SCHEDULE_WSD);
     c.warmup = 0;
@@ -113,15 +106,8 @@ START_TEST(decay_has_a_step_and_at_most_all)
     c.decay = 0.2;
     ck_assert_int_eq(schedule_flat_until(&c), 0);
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"schedule"},
-        TESTS(warmup_rises_in_equal_steps_to_lr, last_step_gets_exactly_the_lowest_rate,
-              cosine_and_linear_follow_their_formulas, warmup_left_open_is_a_tenth_and_at_most_200,
-              warmup_as_long_as_the_run_stays_finite,
-              wsd_is_constant_and_falls_in_equal_steps_at_the_end,
-              length_does_not_change_the_rates_before_the_decay, decay_has_a_step_and_at_most_all));
+    return run_tests((struct tests){"schedule"});
 }

@@ -28,7 +28,7 @@ static void build_both(void)
     toy_cell_build(&other);
 }
 
-START_TEST(training_lowers_the_loss)
+TEST(training_lowers_the_loss)
 {
     c.train.steps = 60;
     c.train.batch = 8;
@@ -41,7 +41,6 @@ START_TEST(training_lowers_the_loss)
     ck_assert_double_gt(c.trainer.median_step_ms, 0.0);
     ck_assert_int_eq(c.trainer.steps_timed, 60);
 }
-END_TEST
 
 /* The first measure of each split at the first length. */
 struct splits {
@@ -58,7 +57,7 @@ static void keep_split(void *ctx, const struct measure *m)
 }
 
 /* One batch, the first, is an even one. */
-START_TEST(even_batches_choose_and_odd_ones_are_reported)
+TEST(even_batches_choose_and_odd_ones_are_reported)
 {
     struct splits s = {(double)NAN, (double)NAN, (double)NAN};
     c.toy.sequences = 1;
@@ -71,9 +70,8 @@ START_TEST(even_batches_choose_and_odd_ones_are_reported)
     ck_assert_double_eq(s.choose, s.valid);
     ck_assert_double_nan(s.report);
 }
-END_TEST
 
-START_TEST(threads_change_no_bit)
+TEST(threads_change_no_bit)
 {
     other.team.threads = 2;
     build_both();
@@ -82,9 +80,8 @@ START_TEST(threads_change_no_bit)
     toy_cell_assert_same(&c, &other);
     ck_assert_mem_eq(c.trace.measure, other.trace.measure, sizeof(c.trace.measure));
 }
-END_TEST
 
-START_TEST(evaluation_does_not_touch_training)
+TEST(evaluation_does_not_touch_training)
 {
     c.eval.every = 1;
     build_both();
@@ -95,9 +92,8 @@ START_TEST(evaluation_does_not_touch_training)
     ck_assert_int_eq(other.trace.measures, 4);
     ck_assert_mem_eq(c.trace.measure + 19 * 4, other.trace.measure, 4 * sizeof(double));
 }
-END_TEST
 
-START_TEST(evaluations_and_saves_come_at_their_steps_and_once_at_the_end)
+TEST(evaluations_and_saves_come_at_their_steps_and_once_at_the_end)
 {
     c.eval.every = 10;
     c.trainer.checkpoint_every = 8;
@@ -115,9 +111,8 @@ START_TEST(evaluations_and_saves_come_at_their_steps_and_once_at_the_end)
     ck_assert_int_eq(c.trace.measures, 2 * 4);
     ck_assert_int_eq(c.trace.saves, 3);
 }
-END_TEST
 
-START_TEST(stop_saves_once_and_goes_on_to_the_same_bits)
+TEST(stop_saves_once_and_goes_on_to_the_same_bits)
 {
     c.trainer.checkpoint_every = 7;
     c.trace.stop_after = 7;
@@ -132,9 +127,8 @@ START_TEST(stop_saves_once_and_goes_on_to_the_same_bits)
     toy_cell_run(&other);
     toy_cell_assert_same(&c, &other);
 }
-END_TEST
 
-START_TEST(steady_steps_ask_the_system_for_no_memory)
+TEST(steady_steps_ask_the_system_for_no_memory)
 {
     c.eval.every = 5;
     c.trace.stop_after = 6;
@@ -148,9 +142,8 @@ START_TEST(steady_steps_ask_the_system_for_no_memory)
     ck_assert_uint_eq(c.arena.used, model);
     ck_assert_uint_eq(c.trainer.step_arena.used, 0);
 }
-END_TEST
 
-START_TEST(weight_that_nothing_depends_on_is_an_error)
+TEST(weight_that_nothing_depends_on_is_an_error)
 {
     struct error err = {0};
     enum run_end end;
@@ -160,9 +153,8 @@ START_TEST(weight_that_nothing_depends_on_is_an_error)
     ck_assert_str_eq(err.text, "weight 'combine.toy.idle' gets no gradient: nothing that is "
                                "trained depends on it");
 }
-END_TEST
 
-START_TEST(batches_are_a_function_of_seed_and_step)
+TEST(batches_are_a_function_of_seed_and_step)
 {
     toy_cell_build(&c);
     size_t bytes = (size_t)(c.train.batch * c.train.seq_len) * sizeof(int32_t);
@@ -177,9 +169,8 @@ START_TEST(batches_are_a_function_of_seed_and_step)
     ck_assert_int_eq(task_train_batch(&c.task, 7, 3, b, NULL), PEAT_OK);
     ck_assert_mem_eq(first, b->b.token, bytes);
 }
-END_TEST
 
-START_TEST(evaluation_data_depends_on_no_training_setting)
+TEST(evaluation_data_depends_on_no_training_setting)
 {
     other.train.batch = 9;
     other.train.seq_len = 12;
@@ -197,7 +188,6 @@ START_TEST(evaluation_data_depends_on_no_training_setting)
         ck_assert_int_eq(x.generated_correct, y.generated_correct);
     }
 }
-END_TEST
 
 /* The most likely next token after one row, by a full forward pass of that row alone. */
 static int32_t next_token(const int32_t *token, int64_t T)
@@ -231,7 +221,7 @@ static bool answer_is_right(const peat_batch *b, int64_t row, int64_t *correct)
     return right == b->answer;
 }
 
-START_TEST(generation_feeds_the_model_its_own_tokens)
+TEST(generation_feeds_the_model_its_own_tokens)
 {
     c.train.steps = 250;
     c.train.batch = 16;
@@ -256,9 +246,8 @@ START_TEST(generation_feeds_the_model_its_own_tokens)
     ck_assert_int_eq(sums.generated_correct, correct);
     ck_assert_int_gt(correct, 0);
 }
-END_TEST
 
-START_TEST(exploding_run_ends_as_diverged_with_step_and_place)
+TEST(exploding_run_ends_as_diverged_with_step_and_place)
 {
     c.train.lr = 1e30;
     c.train.warmup = 0;
@@ -274,9 +263,8 @@ START_TEST(exploding_run_ends_as_diverged_with_step_and_place)
     ck_assert_int_eq(toy_cell_run(&c), RUN_DIVERGED);
     ck_assert_int_eq(c.trainer.step, d->step);
 }
-END_TEST
 
-START_TEST(step_that_is_not_finite_changes_no_weight)
+TEST(step_that_is_not_finite_changes_no_weight)
 {
     build_both();
     for (int k = 0; k < 2; k++)
@@ -289,9 +277,8 @@ START_TEST(step_that_is_not_finite_changes_no_weight)
                      "loss is not finite at step 1, first in 'token.weight'");
     toy_cell_assert_same(&c, &other);
 }
-END_TEST
 
-START_TEST(gradient_that_is_not_finite_names_the_place_where_it_began)
+TEST(gradient_that_is_not_finite_names_the_place_where_it_began)
 {
     struct trainer t = {.step = 0};
     struct arena a;
@@ -313,9 +300,8 @@ START_TEST(gradient_that_is_not_finite_names_the_place_where_it_began)
     ck_assert_str_eq(t.diverged.what, "gradient is not finite at step 5, first in 'affine'");
     arena_release(&a);
 }
-END_TEST
 
-START_TEST(loss_far_above_the_first_for_fifty_steps_is_divergence)
+TEST(loss_far_above_the_first_for_fifty_steps_is_divergence)
 {
     struct trainer t = {.step = 0};
     ck_assert(!divergence_watch(&t, 1, 1.0));
@@ -329,7 +315,6 @@ START_TEST(loss_far_above_the_first_for_fifty_steps_is_divergence)
     ck_assert_str_eq(t.diverged.what, "loss stayed more than 2 nats above the first for 50 steps, "
                                       "until step 101");
 }
-END_TEST
 
 static const struct {
     enum toy_fault fault;
@@ -351,7 +336,7 @@ static const struct {
     {TOY_NO_METRIC, PEAT_FAILED, "task 'toy' has no metric"},
 };
 
-START_TEST(bad_answer_to_set_up_is_an_error)
+LOOP_TEST(bad_answer_to_set_up_is_an_error, sizeof(setup_faults) / sizeof(*setup_faults))
 {
     struct toy_config config = {.fault = setup_faults[_i].fault, .streams = true};
     struct task task;
@@ -363,7 +348,6 @@ START_TEST(bad_answer_to_set_up_is_an_error)
     ck_assert_msg(strstr(err.text, setup_faults[_i].text), "%s", err.text);
     arena_release(&a);
 }
-END_TEST
 
 static const struct {
     enum toy_fault fault;
@@ -392,7 +376,7 @@ static void open_batch(enum toy_fault fault, struct task *task, struct batch *ba
     ck_assert_int_eq(task_batch_init(task, batch, &c.arena, 4, 8), PEAT_OK);
 }
 
-START_TEST(bad_batch_is_an_error_that_names_the_task)
+LOOP_TEST(bad_batch_is_an_error_that_names_the_task, sizeof(batch_faults) / sizeof(*batch_faults))
 {
     struct task task;
     struct batch batch;
@@ -406,7 +390,6 @@ START_TEST(bad_batch_is_an_error_that_names_the_task)
     ck_assert_msg(strstr(train.text, batch_faults[_i].text), "%s", train.text);
     ck_assert_msg(strstr(eval.text, batch_faults[_i].text), "%s", eval.text);
 }
-END_TEST
 
 /* The highest logit of row b at place t. */
 static int32_t best_id(const peat_node *logits, const peat_batch *b, int64_t row, int64_t t)
@@ -420,7 +403,7 @@ static int32_t best_id(const peat_node *logits, const peat_batch *b, int64_t row
 }
 
 /* What is generated first is what a pass over whole rows says at that place. */
-START_TEST(streams_of_a_task_are_trained_and_generated_with)
+TEST(streams_of_a_task_are_trained_and_generated_with)
 {
     struct batch batch;
     struct graph g;
@@ -441,10 +424,9 @@ START_TEST(streams_of_a_task_are_trained_and_generated_with)
         ck_assert_int_eq(made[b * batch.b.answer],
                          best_id(logits, &batch.b, b, batch.b.prompt - 1));
 }
-END_TEST
 
 /* Weights of zeros have equal logits for every token. */
-START_TEST(the_lowest_id_wins_ties_in_every_way_to_generate)
+TEST(the_lowest_id_wins_ties_in_every_way_to_generate)
 {
     static peat_status (*const way[])(struct trainer *, const peat_batch *, int32_t *,
                                       struct error *) = {decode_greedy, decode_by_token,
@@ -464,9 +446,8 @@ START_TEST(the_lowest_id_wins_ties_in_every_way_to_generate)
             ck_assert_int_eq(made[i], 0);
     }
 }
-END_TEST
 
-START_TEST(batch_is_cleared_before_it_is_filled)
+TEST(batch_is_cleared_before_it_is_filled)
 {
     struct task task;
     struct batch batch;
@@ -481,29 +462,8 @@ START_TEST(batch_is_cleared_before_it_is_filled)
         ck_assert_int_eq(batch.b.target[i] == -1, i % 8 < 4);
     }
 }
-END_TEST
 
 int main(void)
 {
-    return run_list(
-        (struct tests){"trainer", set_up, tear_down, .seconds = 60,
-                       .loops = LOOPS({bad_answer_to_set_up_is_an_error,
-                                       (int)(sizeof(setup_faults) / sizeof(*setup_faults))},
-                                      {bad_batch_is_an_error_that_names_the_task,
-                                       (int)(sizeof(batch_faults) / sizeof(*batch_faults))})},
-        TESTS(training_lowers_the_loss, even_batches_choose_and_odd_ones_are_reported,
-              threads_change_no_bit, evaluation_does_not_touch_training,
-              evaluations_and_saves_come_at_their_steps_and_once_at_the_end,
-              stop_saves_once_and_goes_on_to_the_same_bits,
-              steady_steps_ask_the_system_for_no_memory, weight_that_nothing_depends_on_is_an_error,
-              batches_are_a_function_of_seed_and_step,
-              evaluation_data_depends_on_no_training_setting,
-              generation_feeds_the_model_its_own_tokens,
-              exploding_run_ends_as_diverged_with_step_and_place,
-              step_that_is_not_finite_changes_no_weight,
-              gradient_that_is_not_finite_names_the_place_where_it_began,
-              loss_far_above_the_first_for_fifty_steps_is_divergence,
-              streams_of_a_task_are_trained_and_generated_with,
-              the_lowest_id_wins_ties_in_every_way_to_generate,
-              batch_is_cleared_before_it_is_filled));
+    return run_tests((struct tests){"trainer", set_up, tear_down, .seconds = 60});
 }

@@ -2,8 +2,8 @@
 /*
  * quantity.h: the numbers of a cell, defined by the rows of quantities.inc.
  *
- * A number of plan.json is the same for all seeds of a setting; any other is reported by its median
- * over the seeds that count.
+ * All seeds of a setting have the same numbers in plan.json. Of any other number, tables show the
+ * median over the seeds that count.
  */
 #pragma once
 

@@ -73,7 +73,7 @@ struct registration {
 /* Adds the lines of one directory, each after `head`. */
 void registration_add(struct registration *g, const char *head, const struct claims_kept *kept,
                       int n, const struct rundir *r, struct arena *a);
-/* What a plan.json has otherwise than the last registration, in words; NULL: nothing, or none is
+/* Says how a plan.json differs from the last registration; NULL: it does not, or nothing is
  * registered. */
 const char *registration_other(const struct claims_kept *kept, const struct value *plan,
                                struct arena *a);

@@ -55,7 +55,7 @@ void table_cell(struct table *t, struct table_cell cell);
 void table_text(struct table *t, const char *text);
 /* Adds a note below the table. */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a note on how numbers are computed, which changes the meaning of none. */
+/* Adds a note on how numbers are computed. Without it every number still means the same. */
 void table_note_method(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Leaves so many notes, the last of which counts those that are left out. Only notes on methods are
  * left out, the last first, so that more may stay. */
