@@ -63,6 +63,36 @@ START_TEST(both_engines_measure_the_same)
 }
 END_TEST
 
+/* The lengths of the passes in which a formula turns keys: prompts, then single tokens. */
+START_TEST(answers_are_generated_with_stored_rows)
+{
+    write_kinds();
+    shell_expect(0, "{ echo 'def noted(T):'; echo '    open(\"lengths\", \"a\").write(str(T) + "
+                    "chr(10))'; sed 's/^def qkv.*/&\\n    noted(q.shape[2])/' "
+                    "\"$PEAT_SOURCE\"/plugins/scheme/rotary/formula.py; } > seen.py; "
+                    "cp \"$PEAT_SOURCE\"/plugins/scheme/formulas.py .");
+    for (int whole = 0; whole < 2; whole++)
+        shell_expect(0,
+                     "rm -f lengths; peat run kinds.yaml -o r%d -q run.engine=torch "
+                     "'kind=[answers]' \"position.scheme=[[{plugin: rotary, formula: "
+                     "$PWD/seen.py}%s]]\" && grep -c '^1$' lengths; test $? = %d",
+                     whole, whole ? ", path" : "", whole);
+}
+END_TEST
+
+/* Autocast rounds what hooks are given; a formula in double is still named. */
+START_TEST(bf16_is_no_fault_of_a_formula)
+{
+    write_kinds();
+    shell_write("double.py", "def qkv(q, k):\n    return q.double(), k.double()\n");
+    shell_says(1, "/double.py:1: qkv, layer 0 returned float64, not float32, as q has",
+               "peat run kinds.yaml -o r -q run.engine=torch 'kind=[answers]' train.precision=bf16 "
+               "train.steps=4 model.qk_norm=layer model.bias=false "
+               "'position.scheme=[[fope, alibi_learned], ./double.py]'");
+    shell_says(0, "2 cells: 1 done, 1 failed", "peat status r");
+}
+END_TEST
+
 /* Five kills of a cell after its next checkpoint. */
 START_TEST(kills_change_no_bit)
 {
@@ -256,7 +286,8 @@ int main(int argc, char **argv)
                               a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing,
                               a_rate_is_chosen_by_an_interrupted_run_as_by_peat));
     return run_list((struct tests){"engine", shell_open, shell_close, .seconds = 250},
-                    TESTS(both_engines_measure_the_same, kills_change_no_bit,
+                    TESTS(both_engines_measure_the_same, answers_are_generated_with_stored_rows,
+                          bf16_is_no_fault_of_a_formula, kills_change_no_bit,
                           an_engine_leaves_the_cells_that_the_other_began,
                           a_cell_that_lacks_memory_says_what_takes_less,
                           a_loss_that_is_not_finite_ends_the_cell_at_its_step,
