@@ -193,6 +193,20 @@ static peat_node *node_of(const struct message *m, const char *name, int64_t row
     return node;
 }
 
+/* Sends a command for logits with what each has; the answer is in the step arena. */
+static bool ask_logits(struct engine *e, struct message *m, struct trainer *t, const peat_batch *b,
+                       int64_t total, int64_t rows, struct message *answer, peat_node **logits,
+                       struct error *err)
+{
+    put_number(m, "step", t->step);
+    put_number(m, "total", total);
+    if (!batch_add(&m->list, t->task, b, "") || !send_message(e, m, err) ||
+        !receive_message(e, &t->step_arena, answer, err))
+        return false;
+    *logits = node_of(answer, "logits", rows, &t->step_arena);
+    return *logits || error_fail(err, PEAT_FAILED, "PyTorch gave logits of another shape");
+}
+
 static bool forward(void *ctx, struct trainer *t, const peat_batch *b, const struct model_input *in,
                     peat_node **logits, peat_node **classes, struct error *err)
 {
@@ -200,15 +214,21 @@ static bool forward(void *ctx, struct trainer *t, const peat_batch *b, const str
     struct message m = command(e, "forward", err), answer;
     int64_t rows;
     task_targets(t->task, b, &rows);
-    put_number(&m, "step", t->step);
-    put_number(&m, "total", in->rows.T_total ? in->rows.T_total : b->T);
     put_number(&m, "last_only", in->last_only);
-    if (!batch_add(&m.list, t->task, b, "") || !send_message(e, &m, err) ||
-        !receive_message(e, &t->step_arena, &answer, err))
+    if (!ask_logits(e, &m, t, b, in->rows.T_total ? in->rows.T_total : b->T,
+                    in->last_only ? b->B : rows, &answer, logits, err))
         return false;
-    *logits = node_of(&answer, "logits", in->last_only ? b->B : rows, &t->step_arena);
     *classes = node_of(&answer, "classes", b->B, &t->step_arena);
-    return *logits || error_fail(err, PEAT_FAILED, "PyTorch gave logits of another shape");
+    return true;
+}
+
+static bool newest(void *ctx, struct trainer *t, const peat_batch *b, bool first, int64_t total,
+                   peat_node **logits, struct error *err)
+{
+    struct engine *e = ctx;
+    struct message m = command(e, "newest", err), answer;
+    put_number(&m, "first", first);
+    return ask_logits(e, &m, t, b, total, b->B, &answer, logits, err);
 }
 
 /* ---- weights and moments ---- */
@@ -288,7 +308,7 @@ struct engine *engine_open(const struct cell_config *c, const struct value *conf
                            struct arena *a, struct error *err)
 {
     struct engine *e = ARENA_NEW(a, struct engine);
-    *e = (struct engine){.fd = -1, .arena = a, .passes = {e, step, losses, forward, fetch}};
+    *e = (struct engine){.fd = -1, .arena = a, .passes = {e, step, losses, forward, newest, fetch}};
     arena_init(&e->own, "message", 1 << 20);
     if (start(e, err) && build(e, c, config, s, place, threads, err))
         return e;

@@ -78,6 +78,7 @@ static void put_sides(struct json in, const peat_call *c)
     put_places(in, "document", c->B, q->T, q->document, NULL);
     put_places(in, "pad", c->B, q->T, NULL, q->pad);
     put_places(in, "special", c->B, q->T, NULL, q->special);
+    put_places(in, "special_k", c->B, k->T, NULL, k->special);
     json_put_int(in, "T", q->T);
     json_put_int(in, "T_k", k->T);
     json_put_int(in, "T_total", q->T_total);
@@ -144,8 +145,8 @@ static void put_projections(struct json in, const peat_call *c)
 
 static bool is_shown(const char *key)
 {
-    static const char *const ids[] = {"token", "token_k", "document", "pad", "special", "W_q",
-                                      "b_q",   "W_k",     "b_k",      "W_v", "b_v"};
+    static const char *const ids[] = {"token", "token_k", "document", "pad", "special", "special_k",
+                                      "W_q",   "b_q",     "W_k",      "b_k", "W_v",     "b_v"};
     return name_index(ids, sizeof(ids) / sizeof(*ids), key) < 0;
 }
 

@@ -33,6 +33,7 @@ struct exporter {
     const char *length_unit;
     const struct value *tokens;   /* list of texts; NULL: not known, or the task has none */
     const struct value *training; /* how tensors are trained; NULL: not known */
+    const char *answers;          /* "with stored rows"; NULL: not known, or in full */
     struct json passes;           /* how to read activations; v NULL: there are none */
     char weights[HASH_HEX];       /* SHA-256 of the checkpoint's weights; "": initial ones */
     struct assembly s;            /* the model that was built last, and its configuration */
@@ -231,7 +232,13 @@ static bool take_tensors(struct exporter *x, const struct request *q)
         return take_trained(x, q->steps);
     if (q->activations)
         return take_activations(x, q);
-    return !q->batch || (build_taken(x) && first_batch_add(&x->list, &x->s, &x->config));
+    const char *id;
+    if (!q->batch)
+        return true;
+    if (!build_taken(x) || !first_batch_add(&x->list, &x->s, &x->config))
+        return false;
+    x->answers = model_not_storable(&x->s.model, &id) ? NULL : "with stored rows";
+    return true;
 }
 
 /* ---- the file ---- */
@@ -252,6 +259,7 @@ static const struct value *metadata_of(const struct exporter *x)
         {"length_unit", x->length_unit},
         {"peat_tokens", x->tokens ? json_to_text(x->tokens, JSON_CANONICAL, a) : NULL},
         {"peat_weights", *x->weights ? x->weights : NULL},
+        {"peat_answers", x->answers},
         {"peat_engine", x->passes.v ? engine_version() : NULL},
         {"peat_activations", x->passes.v ? json_to_text(x->passes.v, JSON_CANONICAL, a) : NULL},
         {"peat_training", x->training ? json_to_text(x->training, JSON_CANONICAL, a) : NULL},

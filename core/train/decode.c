@@ -44,19 +44,28 @@ static struct choice decode_choose(const struct tensor *logits, int64_t row)
     return (struct choice){(int32_t)best, top - second, top - low};
 }
 
-/* Logits of n rows (row NULL: the first) with their prompts and the first `known` tokens of their
- * answers in made [B, answer]: of the last place of each row, [n, V], or of all places, [n * T, V].
- */
+/* Sets `part` to n rows (row NULL: the first) of a batch, with their prompts and the first `known`
+ * tokens of their answers in made [B, answer]; false: out of memory. */
+static bool cut_answers(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
+                        const int32_t *made, int64_t known, peat_batch *part)
+{
+    if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, part))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(part->token + i * part->T + b->prompt, made + (row ? row[i] : i) * b->answer,
+               (size_t)known * sizeof(*made));
+    return true;
+}
+
+/* Logits of rows of cut_answers: of the last place of each row, [n, V], or of all places,
+ * [n * T, V]. */
 static peat_status run_rows(struct trainer *t, const peat_batch *b, int64_t n, const int64_t *row,
                             const int32_t *made, int64_t known, bool last_only, peat_node **logits,
                             struct error *err)
 {
     peat_batch part;
-    if (!batch_cut(&t->step_arena, b, n, row, b->prompt + known, &part))
+    if (!cut_answers(t, b, n, row, made, known, &part))
         return decode_no_memory(err);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(part.token + i * part.T + b->prompt, made + (row ? row[i] : i) * b->answer,
-               (size_t)known * sizeof(*made));
     struct model_input in = part_input(&part, b);
     in.last_only = last_only;
     return forward_evaluated(t, &part, &in, logits, NULL, err);
@@ -174,17 +183,17 @@ peat_status decode_by_fixed_point(struct trainer *t, const peat_batch *b, int32_
  * rounded to 24 bits or, in bf16, to 8. */
 static double nearness(const struct trainer *t)
 {
-    return t->team->bf16 ? 0.05 : 2e-5;
+    return t->train->precision == PRECISION_BF16 ? 0.05 : 2e-5;
 }
 
 /* A batch that is being answered. */
 struct answering {
     struct trainer *t;
     const peat_batch *b;
-    struct stored stored;
-    int32_t *token; /* [B, room] prompts, and the part of the answers that exists */
-    int64_t *near;  /* [B] rows for which a whole pass chooses                    */
-    int32_t *made;  /* [B, answer] drafts, replaced by the answers                */
+    struct stored stored; /* not with an engine, which stores its own; room 0        */
+    int32_t *token;       /* [B, room] prompts, and the part of the answers that exists */
+    int64_t *near;        /* [B] rows for which a whole pass chooses                    */
+    int32_t *made;        /* [B, answer] drafts, replaced by the answers                */
 };
 
 /* Chooses token i of the n rows in `near`. The pass has all columns, not only those before the
@@ -201,16 +210,33 @@ static peat_status answer_near(struct answering *s, int64_t i, int64_t n, struct
     return status;
 }
 
+/* Logits [B, V] of the place before token i of every answer. */
+static peat_status run_newest(struct answering *s, int64_t i, peat_node **logits, struct error *err)
+{
+    const struct train_engine *e = s->t->engine;
+    const peat_batch *b = s->b;
+    struct graph g;
+    peat_batch part;
+    struct error why = {0};
+    if (!e) {
+        graph_init(&g, &s->t->step_arena, s->t->team, s->t->model->weights.dtype);
+        g.no_grad = true;
+        *logits = model_newest(s->t->model, &g, &s->stored, b->prompt + i);
+        return forward_status(&g, "evaluation", err);
+    }
+    if (!cut_answers(s->t, b, b->B, NULL, s->made, i, &part))
+        return decode_no_memory(err);
+    e->newest(e->ctx, s->t, &part, i == 0, b->T, logits, &why);
+    return error_copy(err, &why);
+}
+
 /* Chooses token i of every answer. */
 static peat_status answer_one(struct answering *s, int64_t i, struct error *err)
 {
     const peat_batch *b = s->b;
     int64_t room = s->stored.room, n = 0;
-    struct graph g;
-    graph_init(&g, &s->t->step_arena, s->t->team, s->t->model->weights.dtype);
-    g.no_grad = true;
-    peat_node *logits = model_newest(s->t->model, &g, &s->stored, b->prompt + i);
-    peat_status status = forward_status(&g, "evaluation", err);
+    peat_node *logits;
+    peat_status status = run_newest(s, i, &logits, err);
     if (status != PEAT_OK)
         return status;
     for (int64_t r = 0; r < b->B; r++) {
@@ -235,6 +261,8 @@ static peat_status start_answers(struct answering *s, struct arena *a, struct er
         return decode_no_memory(err);
     s->token = whole.token;
     draft_truth(s->b, s->made);
+    if (s->t->engine)
+        return PEAT_OK;
     struct model_input in = part_input(&whole, s->b);
     return model_store(s->t->model, &in, s->t->team, a, &s->stored, err);
 }
@@ -258,7 +286,7 @@ peat_status decode_stored(struct trainer *t, const peat_batch *b, int32_t *made,
 peat_status decode_greedy(struct trainer *t, const peat_batch *b, int32_t *made, struct error *err)
 {
     const char *id;
-    if (b->answer > 1 && !t->engine && !model_not_storable(t->model, &id))
+    if (b->answer > 1 && !model_not_storable(t->model, &id))
         return decode_stored(t, b, made, err);
     return t->model->dims.causal ? decode_by_fixed_point(t, b, made, err)
                                  : decode_by_token(t, b, made, err);

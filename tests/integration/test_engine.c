@@ -62,6 +62,34 @@ TEST(both_engines_measure_the_same)
     shell_says(0, "another program trained 1 of 1 cells (PyTorch ", "peat results torch");
 }
 
+/* The lengths of the passes in which a formula turns keys: prompts, then single tokens. */
+TEST(answers_are_generated_with_stored_rows)
+{
+    write_kinds();
+    shell_expect(0, "{ echo 'def noted(T):'; echo '    open(\"lengths\", \"a\").write(str(T) + "
+                    "chr(10))'; sed 's/^def qkv.*/&\\n    noted(q.shape[2])/' "
+                    "\"$PEAT_SOURCE\"/plugins/scheme/rotary/formula.py; } > seen.py; "
+                    "cp \"$PEAT_SOURCE\"/plugins/scheme/formulas.py .");
+    for (int whole = 0; whole < 2; whole++)
+        shell_expect(0,
+                     "rm -f lengths; peat run kinds.yaml -o r%d -q run.engine=torch "
+                     "'kind=[answers]' \"position.scheme=[[{plugin: rotary, formula: "
+                     "$PWD/seen.py}%s]]\" && grep -c '^1$' lengths; test $? = %d",
+                     whole, whole ? ", path" : "", whole);
+}
+
+/* Autocast rounds what hooks are given; a formula in double is still named. */
+TEST(bf16_is_no_fault_of_a_formula)
+{
+    write_kinds();
+    shell_write("double.py", "def qkv(q, k):\n    return q.double(), k.double()\n");
+    shell_says(1, "/double.py:1: qkv, layer 0 returned float64, not float32, as q has",
+               "peat run kinds.yaml -o r -q run.engine=torch 'kind=[answers]' train.precision=bf16 "
+               "train.steps=4 model.qk_norm=layer model.bias=false "
+               "'position.scheme=[[fope, alibi_learned], ./double.py]'");
+    shell_says(0, "2 cells: 1 done, 1 failed", "peat status r");
+}
+
 /* Five kills of a cell after its next checkpoint. */
 TEST(kills_change_no_bit)
 {

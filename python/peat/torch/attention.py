@@ -50,6 +50,17 @@ class Group:
         x = x.expand(*x.shape[:2], q.shape[2] - self.front, k.shape[2] - self.front)
         return F.pad(x.to(q.dtype), (self.front, 0, self.front, 0))
 
+    def grown(self, seen, k, v):
+        """What hooks of pairs see, keys and values: with those of the passes before, where the rows are the newest."""
+        kept, at = self.q_side.kept, (self.name, self.begin)
+        if kept is None or self.k_side.source:
+            return seen, k, v
+        self.k_side = self.q_side.so_far
+        self.rows["x_k"] = kept.so_far((*at, "x_k"), self.rows["x_k"])
+        k, v, before_k, before_v = (kept.so_far((*at, name), x, 2) for name, x in (
+            ("k", k), ("v", v), ("projected k", seen["k"]), ("projected v", seen["v"])))
+        return {"q": seen["q"], "k": before_k, "v": before_v}, k, v
+
     def projection(self, part, kind):
         """W_q, b_q and so on of these heads, for the formulas that name them."""
         m = self.model
@@ -120,6 +131,7 @@ class Group:
         """[B, heads, Tq, C] of projected queries, keys and values."""
         seen = {"q": self.cut(q), "k": self.cut(k), "v": self.cut(v)}
         q, k, v = self.turned(q, k, v)
+        seen, k, v = self.grown(seen, k, v)
         bias = score = None
         for part in self.parts:
             bias = added(bias, self.bias(part, **seen))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The rows of a batch, and where batches of training come from."""
+"""The rows of a batch, those that passes keep, and where batches of training come from."""
 from __future__ import annotations
+
+import copy
 
 import torch
 import torch.nn.functional as F
@@ -48,9 +50,20 @@ class Side:
         self.grid = pos
         if class_first:
             self._lead(lead, batch)
-        self.total = total or self.T
+        self.total, self.source = total or self.T, source
         self.places = self.pos if start is None else None  # while positions are places
         self.own = {}  # what schemes made for this side in a pass
+        self.kept = self.so_far = None  # of the newest rows: what passes keep, and the side with all rows so far
+
+    def newest(self, kept):
+        """The rows behind those that passes kept."""
+        part, begin = copy.copy(self), kept.done
+        for name in ("token", "pad", "special", "document", "pos", "grid"):
+            x = getattr(self, name)
+            setattr(part, name, None if x is None else x[..., begin:])
+        part.T, part.own, part.places, part.only_causal = self.T - begin, {}, None, False
+        part.kept, part.so_far = kept, self
+        return part
 
     def starts(self):
         """Where documents begin, and what stands behind padding in front, [B, T]; None: only in front of rows."""
@@ -95,6 +108,26 @@ class Side:
         if self.document is not None:
             keep = keep & (self.document[:, near] == self.document)
         return x[:, near] * keep.reshape(self.B, self.T, *[1] * (x.dim() - 2))
+
+
+class Kept:
+    """Keys, values and inputs of layers, which do not change when tokens are added behind them: a pass over the newest rows
+    of a causal model goes on from those of the passes before."""
+
+    def __init__(self):
+        self.done, self.found = 0, {}
+
+    def so_far(self, name, rows, axis=1):
+        """The rows of this name, with those of the passes before."""
+        before = self.found.get(name)
+        self.found[name] = rows if before is None else torch.cat([before, rows], axis)
+        return self.found[name]
+
+    def once(self, name, make):
+        """What the first pass made."""
+        if name not in self.found:
+            self.found[name] = make()
+        return self.found[name]
 
 
 class Feed:

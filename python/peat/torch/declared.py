@@ -19,8 +19,8 @@ import sys
 import threading
 import traceback
 
-CALL = ("params", "weights", "pos", "pos_k", "token", "token_k", "document", "pad", "special", "T", "T_k", "T_total", "B", "D",
-        "H", "C", "L", "d", "T_train", "causal", "training", "across", "layer", "step", "trained_step", "random", "state")
+CALL = ("params", "weights", "pos", "pos_k", "token", "token_k", "document", "pad", "special", "special_k", "T", "T_k", "T_total",
+        "B", "D", "H", "C", "L", "d", "T_train", "causal", "training", "across", "layer", "step", "trained_step", "random", "state")
 PROJECTED = ("q", "k", "v")
 IN_ATTENTION = ("x_q", "x_k", *(f"{kind}_{of}" for kind in "Wb" for of in PROJECTED))
 #: Hooks of schemes, and what their functions may name beside CALL.

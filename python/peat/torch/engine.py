@@ -6,7 +6,8 @@
 
 A message is the length of a safetensors file (8 bytes) and the file, whose metadata have the command or the answer:
 `build` a model of its weights, `load` weights and moments, a `step` with a batch, which has no answer, the `losses` of the
-steps since the last, `forward` for logits, and `fetch` for weights and moments. PEAT has all else: batches, the end of the training, the curve, checkpoints and results.
+steps since the last, `forward` for logits, `newest` for those of rows behind the last call's,
+and `fetch` for weights and moments. PEAT has all else: batches, the end of the training, the curve, checkpoints and results.
 """
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ class Channel:
 class Engine:
     """Answers commands: each method takes tensors and metadata, and returns arrays and facts."""
 
-    torch = training = None
+    torch = training = kept = None
 
     def build(self, tensors, meta):
         for place in ("FX_GRAPH", "AUTOGRAD"):  # cells of a shape share what one of them has compiled
@@ -141,15 +142,19 @@ class Engine:
         self.steps = []
         return self.arrays({"loss": loss, "norm": norm}), {}
 
-    def forward(self, tensors, meta):
+    def evaluated(self, tensors, meta, *kept):
+        """The logits of tokens, and of classes or None."""
         x, batch = self.training, self.read(tensors)
         model = x.model.eval()
         model.step, model.first_row = int(meta["step"]), 0
         model.total = int(meta["total"]) + model.class_first
         with self.torch.no_grad(), self.torch.autocast(x.device.type, self.torch.bfloat16, enabled=x.rounds):
-            out = model(batch)
+            out = (model.newest if kept else model)(batch, *kept)
         model.total = None
-        logits, classes = out if isinstance(out, tuple) else (out, None)
+        return out if isinstance(out, tuple) else (out, None)
+
+    def forward(self, tensors, meta):
+        logits, classes = self.evaluated(tensors, meta)
         if meta["last_only"] == "1":
             logits = logits[:, -1]
         found = {"logits": logits.reshape(-1, logits.shape[-1])}
@@ -157,7 +162,13 @@ class Engine:
             found["classes"] = classes
         return self.arrays(found), {}
 
+    def newest(self, tensors, meta):
+        from peat.torch.batches import Kept
+        self.kept = Kept() if meta["first"] == "1" else self.kept
+        return self.arrays({"logits": self.evaluated(tensors, meta, self.kept)[0][:, -1]}), {}
+
     def fetch(self, tensors, meta):
+        self.kept = None
         return self.arrays(self.state()), {}
 
     @staticmethod

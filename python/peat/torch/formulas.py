@@ -139,7 +139,7 @@ class Formula:
                 raise self.wrong(hook, call, f"a tensor {list(part.shape)}{is_like or ', not ' + described(shape)}")
             if hook != "prepare" and not part.is_floating_point():
                 raise self.wrong(hook, call, f"{word(part.dtype)}, not real numbers")
-            if like is not None and part.dtype != like.dtype and not autocast():
+            if like is not None and part.dtype != like.dtype and not (autocast() and part.dtype in ROUNDED):
                 raise self.wrong(hook, call, f"{word(part.dtype)}, not {word(like.dtype)}, as {name} has")
             if part.device.type != call.q.device.type:
                 raise self.wrong(hook, call, f"a tensor on {part.device}, and its arguments are on {call.q.device}; "
@@ -150,6 +150,10 @@ class Formula:
     def wrong(self, hook: str, call: Call, what: str) -> Refused:
         line = getattr(self.module, hook).__code__.co_firstlineno
         return Refused(f"{self.path}:{line}: {hook}{of_layer(call)} returned {what}")
+
+
+#: What autocast makes of single precision.
+ROUNDED = (torch.float32, torch.bfloat16)
 
 
 def autocast() -> bool:
@@ -248,6 +252,8 @@ class Part:
 
     def pos(self, side) -> torch.Tensor:
         """Positions as the scheme sees them: [1|B, T], or [A, 1|B, T]."""
+        if side.so_far:
+            return self.pos(side.so_far)[..., side.kept.done:]
         if self.has("own_positions"):
             if self not in side.own:
                 side.own[self] = None
@@ -275,6 +281,7 @@ MADE = {
     "document": lambda c: places(c.q, c.q.document),
     "pad": lambda c: places(c.q, c.q.pad),
     "special": lambda c: places(c.q, c.q.special),
+    "special_k": lambda c: places(c.k, c.k.special),
     "T": lambda c: c.q.T,
     "T_k": lambda c: c.k.T,
     "T_total": lambda c: c.q.total,
@@ -287,7 +294,7 @@ MADE = {
     "T_train": lambda c: c.part.model.T_train,
     "causal": lambda c: c.part.model.causal(c.part.stack),
     "training": lambda c: c.part.model.training,
-    "across": lambda c: c.k is not c.q,
+    "across": lambda c: c.k.source is not c.q.source,
     "layer": lambda c: c.layer,
     "step": lambda c: c.part.model.step if c.part.model.training else 0,
     "trained_step": lambda c: c.part.model.step,
@@ -307,6 +314,8 @@ class Call:
         return self.part.weights(self.layer)
 
     def state(self) -> list:
+        if self.q.kept:  # it is of these rows, and of the keys of this hook
+            return self.part.run("prepare", self.q, self.k)
         if self.part.state is None:
             self.part.state = self.part.run("prepare", self.q, self.k)
         return self.part.state

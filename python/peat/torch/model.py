@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from . import pieces
 from .attention import Group, groups
-from .batches import Side, on_device
+from .batches import Kept, Side, on_device
 from .draws import stream, substream, uniform
 from .files import Refused, read_cell
 from .formulas import Part
@@ -141,20 +141,22 @@ class Model(torch.nn.Module):
         first = self.first_row * x[0].numel()
         return (uniform(key, first + torch.arange(x.numel(), device=x.device)) >= p).reshape(x.shape), p
 
-    def projected(self, name, inputs, made):
+    def projected(self, name, inputs, made, kept):
         """Queries, keys and values, [B, H, T, C], of their inputs [B, T, D]; one product where these are the same, which
-        may be made already."""
+        may be made already. kept: of a source, whose keys and values are made once."""
         w, b = self.product(name + ".qkv")
         if inputs[0] is inputs[1] is inputs[2]:
             made = (F.linear(inputs[0], w, b) if made is None else made).chunk(3, -1)
         else:
-            made = [F.linear(x, *rows) for x, *rows in zip(inputs, w.chunk(3), [None] * 3 if b is None else b.chunk(3))]
+            q, *of_keys = zip(inputs, w.chunk(3), [None] * 3 if b is None else b.chunk(3))
+            make = lambda: [F.linear(*x) for x in of_keys]
+            made = F.linear(*q), *(kept.once(name, make) if kept else make())
         return [y.reshape(*y.shape[:2], self.H, self.C).transpose(1, 2) for y in made]
 
     def attention(self, name, layer, inputs, q_side, k_side, mask, schemes, made=None):
         """inputs of queries, keys, values; mask [1|B, Tq, Tk] of what is seen, with the front. [B, Tq, D], before the
         last product."""
-        q, k, v = self.projected(name, inputs, made)
+        q, k, v = self.projected(name, inputs, made, q_side.kept if k_side.source else None)
         kind = self.options["qk_norm"]
         if kind != "none":
             q, k = self.norm(q, name + ".q_norm", kind), self.norm(k, name + ".k_norm", kind)
@@ -278,17 +280,23 @@ class Model(torch.nn.Module):
             seen[:, 1:, 0] = place + 1 < window
         return seen
 
-    def stack_forward(self, stack, batch, side, crossing=None):
-        """[B, T, D], normed at the end; crossing: the encoder's output and its side."""
+    def stack_forward(self, stack, batch, side, crossing=None, kept=None):
+        """[B, T, D], normed at the end; crossing: the encoder's output and its side. kept: of passes over the rows before, so
+        that this one is over the newest."""
         m, layers_schemes = self.options, stack.schemes
         for s in stack.schemes:
             s.state = None
             if s.has("positions"):
                 side.pos = s.run("positions", side)
         streams, later = self.streams(batch, stack, side)
+        mask, after, whole, begin = self.mask(stack, side), m["norm_place"] == "after", side, 0
+        if kept:
+            side, begin = side.newest(kept), kept.done
+            streams, mask = [(x[:, begin:], front) for x, front in streams], mask[:, begin:]
+            later = {s: (x[:, begin:], front) for s, (x, front) in later.items()}
+        so_far = kept.so_far if kept else lambda name, rows: rows
         x = self.merged(stack, streams, side)
         x = pieces.without(x, self.dropped(x, stack, "input", 0))
-        mask, after = self.mask(stack, side), m["norm_place"] == "after"
         late = lambda s, y: self.merged(stack, [(y[:, self.front:], y[:, :self.front]), later[s]], side)
 
         def closed(x, y, name, norm, place, layer):
@@ -301,7 +309,8 @@ class Model(torch.nn.Module):
                 if s in later and s.site == "residual":
                     x = late(s, x)
                 if s.has("residual"):
-                    x = self.behind_front(x, s.run("residual", side, side, l, x=x[:, self.front:]))
+                    rows = so_far((s, l), x[:, self.front:])
+                    x = self.behind_front(x, s.run("residual", whole, whole, l, x=rows)[:, begin:])
 
             name, norm, made = b + m["mixer"], b + "norm1", None
             if after:
@@ -318,13 +327,13 @@ class Model(torch.nn.Module):
                         for w in sees.get(s.site, ()):
                             inputs[w] = late(s, inputs[w])
                     if s.has("hidden"):
-                        new = s.run("hidden", side, side, l, **dict(zip(
-                            ("xq", "xk", "xv"), (x[:, self.front:] for x in inputs))))
-                        inputs = [self.behind_front(x, y) for x, y in zip(inputs, new)]
+                        rows = {n: so_far((s, l, n), x[:, self.front:]) for n, x in zip(("xq", "xk", "xv"), inputs)}
+                        new = s.run("hidden", whole, whole, l, **rows)
+                        inputs = [self.behind_front(x, y[:, begin:]) for x, y in zip(inputs, new)]
                 own = [s for s in acting if s.across != "only"]
                 y = self.attention(name, l, inputs, side, side, mask, own, made)
             else:
-                y = self.mixer(name, m["mixer"], y, side, stack.causal)
+                y = self.mixer(name, m["mixer"], so_far(name, y), whole, stack.causal)[:, begin:]
             x = closed(x, y, name, norm, "attention", l)
             if crossing:
                 memory, source = crossing
@@ -359,7 +368,14 @@ class Model(torch.nn.Module):
     def behind_front(self, x, new):
         return new if not self.front else torch.cat([x[:, :self.front], new], 1)
 
-    def forward(self, batch: torch.Tensor | dict):
+    def newest(self, batch: dict, kept: Kept):
+        """Logits of the rows of a batch behind those that `kept` has of the passes before, which were given the same rows
+        up to there. Of a causal model in evaluation whose schemes and combination are storable (docs/plugin-guide.md)."""
+        logits = self.forward(batch, kept)
+        kept.done = batch["token"].shape[1]
+        return logits
+
+    def forward(self, batch: torch.Tensor | dict, kept: Kept = None):
         batch = {"token": batch} if isinstance(batch, torch.Tensor) else batch
         self.refuse(batch)
         m, like = self.options, next(self.parameters())
@@ -369,8 +385,9 @@ class Model(torch.nn.Module):
         crossing = None
         if "encoder." in self.stacks:
             source = Side(batch, like, source=True)
-            crossing = self.stack_forward(self.stacks["encoder."], batch, source), source
-        x = self.stack_forward(self.stacks[""], batch, side, crossing)
+            encode = lambda: (self.stack_forward(self.stacks["encoder."], batch, source), source)
+            crossing = kept.once("source", encode) if kept else encode()
+        x = self.stack_forward(self.stacks[""], batch, side, crossing, kept)
         head = self.weight("head.weight")
         head = self.weight("token.weight") if head is None else head
         tie = self.weight("tie.weight")

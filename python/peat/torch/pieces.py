@@ -13,6 +13,7 @@ import torch.nn.functional as F
 
 
 def norm(x, kind, eps, weight, bias):
+    x = x.to(weight.dtype)  # autocast rounds products, and norms are computed in single precision
     if kind == "rms":
         return x / ((x * x).mean(-1, keepdim=True) + eps).sqrt() * weight
     return F.layer_norm(x, x.shape[-1:], weight, bias, eps)

@@ -5,9 +5,10 @@
  * There are three ways, with the same answers.
  *
  * Stored: a causal model's keys, values and layer inputs do not change when later tokens are added.
- * They are stored, and each token costs a pass over one row (nn/stored.h). Products of few rows
- * round differently from those of many rows, so logits differ from a whole pass's in the last bits.
- * Where the two highest logits are so near that this could change the choice, a whole pass chooses.
+ * They are stored (nn/stored.h; an engine stores its own), and each token costs a pass over one
+ * row. Products of few rows round differently from those of many rows, so logits differ from a
+ * whole pass's in the last bits. Where the two highest logits are so near that this could change
+ * the choice, a whole pass chooses.
  *
  * By fixed point, where rows of a scheme cannot be stored: an answer that a causal model, given
  * that answer, would choose at every place is the greedy one. One pass over whole rows is given a

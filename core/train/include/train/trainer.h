@@ -109,6 +109,11 @@ struct train_engine {
      * that `in` is of. */
     bool (*forward)(void *ctx, struct trainer *t, const peat_batch *b, const struct model_input *in,
                     peat_node **logits, peat_node **classes, struct error *err);
+    /* Logits [B, V] of the last column of b, which is the beginning of rows of length `total`. All
+     * columns but the newest are those of the last call, whose rows were stored; first: none are.
+     * For a model that model_not_storable has nothing against. */
+    bool (*newest)(void *ctx, struct trainer *t, const peat_batch *b, bool first, int64_t total,
+                   peat_node **logits, struct error *err);
     /* Copies weights and moments into the trainer. */
     bool (*fetch)(void *ctx, struct trainer *t, struct error *err);
 };
