@@ -177,11 +177,10 @@ static void move_weights(struct rig *r)
 
 void gradients_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     t->rig->shim.row = 3;
     if (!trial_is_short(t) && t->phase == PEAT_TRAIN)
         return; /* evaluation is long */
-    struct gradient_check here = {.trial = t, .in = &x.in};
+    struct gradient_check here = {.trial = t, .in = &t->x->in};
     hold_here(&here);
     if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
         move_weights(t->rig);

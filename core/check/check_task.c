@@ -280,7 +280,7 @@ void task_leaks(const struct checked *s, struct check_outcome *o)
     }
     size_t kept = state_memory_kept(before);
     if (status != PEAT_OK)
-        check_skip(o, "%s", b.err.text);
+        check_say(o, CHECK_SKIPPED, "%s", b.err.text);
     else if (kept > 0)
         check_fail(o, "%d batches keep %zu bytes", BATCHES, kept);
     bench_close(&b);

@@ -152,12 +152,12 @@ static void put_kind(struct draws *d, struct value *model)
         if (d->index % 4 == 3 && is_usual(d))
             label = with_classes[d->index / 4 % 4][i];
         else if (is_plain(d))
-            label = i < 2 ? "tokens" : arch_names[PEAT_ENCODER];
+            label = i < 2 ? "tokens" : "encoder";
         put(d, model, keys[i], text_of(d, label));
         n /= labels;
     }
     if (across)
-        put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
+        put(d, model, "arch", text_of(d, "seq2seq"));
 }
 
 /* Where a class token stands goes through all labels, and is left out where there is none. */

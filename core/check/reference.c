@@ -25,9 +25,8 @@ struct recording {
 
 static void record_pass(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     struct graph g;
-    if (rig_loss(t->rig, &g, &x.in))
+    if (rig_loss(t->rig, &g, &t->x->in))
         recorder_end(t->recorder, t->rig, &g);
 }
 
@@ -156,7 +155,7 @@ void trace_whole(const struct checked *s, struct check_outcome *o)
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
     const struct check_cells *cells = s->plugin->desc->kind == PEAT_TASK ? s->open : cells_of(s, o);
     if (s->plugin->desc->kind == PEAT_TASK)
-        check_skip(o, "a task has no hooks");
+        check_say(o, CHECK_SKIPPED, "a task has no hooks");
     for (int i = 0; i < cells->n; i++) {
         trace_text(s, cell_text(s, &cells->item[i]));
         record(&r, &cells->item[i], PEAT_TRAIN, 0);
@@ -184,7 +183,7 @@ void reference_whole(const struct checked *s, struct check_outcome *o)
     if (file_write(records, r.lines.text, r.lines.n, &err) != PEAT_OK)
         check_fail(o, "%s", err.text);
     if (o->verdict == CHECK_PASSED && r.lines.n == 0)
-        check_skip(o, "its hooks were not called");
+        check_say(o, CHECK_SKIPPED, "its hooks were not called");
     if (o->verdict == CHECK_PASSED)
         compare(&r, records);
     strbuf_release(&r.lines);

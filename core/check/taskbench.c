@@ -91,7 +91,7 @@ void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
     for (int i = 0; i < n; i++) {
         peat_status status = bench_open(&b[i], t->subject, t->cell, kind[i].seed, kind[i].rows);
         if (status == PEAT_REFUSED && i == 0) /* that the cell has a test part too */
-            check_skip(t->o, "refused: %s", b[i].err.text);
+            check_say(t->o, CHECK_SKIPPED, "refused: %s", b[i].err.text);
         else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
             check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
                        b[i].err.text);

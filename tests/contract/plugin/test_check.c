@@ -312,9 +312,8 @@ static const struct crime crimes[] = {
     {"memory", "keeps_a_table", "statics", "failed", "its static variable 'kept' changes *"},
     {"slope", "keeps_in_its_thread", "statics", "failed",
      "its thread-local variable 'calls' changes *"},
-    {"slope", "shares_config", "uses", "failed",
-     "the logits at place * differ by * when two uses of it in one model change places: they share "
-     "state (*"},
+    {"slope", "shares_config", "purity", "failed",
+     "the loss is * and * in a second model of the same kind, *(*"},
     {"slope", "reads_the_total", "lengths", "failed",
      "the logits at place * differ by * with T_total, which it reads without PEAT_NEED_LENGTH (*"},
     {"combine", "merges_by_the_total", "lengths", "failed",
