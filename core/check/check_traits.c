@@ -40,8 +40,8 @@ static void compare_norms(const struct trial *t, const char *what, const peat_no
     for (int64_t row = 0; row < dim[0] * dim[1] * dim[2]; row++) {
         double a = row_norm(before, row), b = row_norm(after, row);
         if (!(fabs(a - b) <= limit * fmax(1, a)))
-            trial_fail(t, "makes a %s at place %" PRId64 " of %.*g one of %.*g", what, row % dim[2],
-                       rig_digits(a, b), a, rig_digits(a, b), b);
+            trial_fail(t, "makes a %s at place %" PRId64 " of %.10g one of %.10g", what,
+                       row % dim[2], a, b);
     }
 }
 
@@ -147,22 +147,12 @@ void needs_causal(const struct checked *s, struct check_outcome *o)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 
-static void not_trained(const struct trial *t, const struct part *part)
-{
-    for (int i = 0; i < part->n_weight; i++) {
-        const struct scheme_weight *w = &part->weight[i];
-        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? t->rig->s.model.dims.L : 1); l++)
-            if (w->layer[l] && !w->layer[l]->frozen)
-                trial_fail(t, "registers '%s'", w->name);
-    }
-}
-
 void nothing_trained(const struct trial *t)
 {
-    const struct positional *p = &t->rig->s.positional;
-    for (int i = 0; i < p->n_scheme; i++)
-        if (rig_owns(t->rig, &p->scheme[i].part))
-            not_trained(t, &p->scheme[i].part);
+    const struct weights *w = &t->rig->s.model.weights;
+    for (int i = 0; i < w->n; i++)
+        if (!w->item[i]->frozen && rig_registered(t->rig, w->item[i]))
+            trial_fail(t, "registers '%s'", w->item[i]->name);
 }
 
 void content_dependent(const struct checked *s, struct check_outcome *o)

@@ -88,29 +88,23 @@ bool rig_owns(const struct rig *r, const struct part *part)
     return false;
 }
 
-static bool has_weight(const struct part *part, const struct weight *w, int64_t L)
+/* Names of a part's tensors begin with its prefix. */
+static bool has_weight(const struct rig *r, const struct part *part, const struct weight *w)
 {
-    for (int i = 0; i < part->n_weight; i++)
-        for (int64_t l = 0; l < (part->weight[i].scope == PEAT_PER_LAYER ? L : 1); l++)
-            if (part->weight[i].layer[l] == w)
-                return true;
-    return false;
-}
-
-static bool registered_in(const struct rig *r, const struct positional *p, const struct weight *w,
-                          int64_t L)
-{
-    for (int i = 0; i < p->n_scheme; i++)
-        if (rig_owns(r, &p->scheme[i].part) && has_weight(&p->scheme[i].part, w, L))
-            return true;
-    return p->combine && rig_owns(r, &p->combine_part) && has_weight(&p->combine_part, w, 1);
+    return rig_owns(r, part) && strncmp(w->name, part->prefix, strlen(part->prefix)) == 0;
 }
 
 bool rig_registered(const struct rig *r, const struct weight *w)
 {
     const struct model *m = &r->s.model;
-    return registered_in(r, m->positional, w, m->dims.L) ||
-           (m->encoder && registered_in(r, &m->encoder->positional, w, m->encoder->dims.L));
+    bool has = false;
+    for (int k = 0; k < (m->encoder ? 2 : 1); k++) {
+        const struct positional *p = k ? &m->encoder->positional : m->positional;
+        has = has || (p->combine && has_weight(r, &p->combine_part, w));
+        for (int i = 0; i < p->n_scheme; i++)
+            has = has || has_weight(r, &p->scheme[i].part, w);
+    }
+    return has;
 }
 
 /* Moves weights off their initial values, which may be zero or equal, at most half the way to their
@@ -233,10 +227,10 @@ static int64_t below(uint64_t stream, uint64_t i, int64_t n)
 void *rig_config(const struct rig *r)
 {
     const struct plugin_use *use;
+    void *config = NULL;
     for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        if (use->plugin->desc == r->subject->plugin->desc)
-            return use->config;
-    return NULL;
+        config = use->plugin->desc == r->subject->plugin->desc ? use->config : config;
+    return config;
 }
 
 int64_t rig_named(const struct rig *r, const peat_param *row)
@@ -447,17 +441,4 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
         check_fail(r->o, "the loss is not a number%s",
                    r->plan.guarded == ARENA_SHOWS_READS ? " " RIG_READS_NAN : "");
     return value;
-}
-
-int rig_digits(double a, double b)
-{
-    enum { LEAST = 5, MOST = 17 };
-    char x[64], y[64];
-    int digits = LEAST - 2;
-    do {
-        digits++;
-        snprintf(x, sizeof(x), "%.*g", digits, a);
-        snprintf(y, sizeof(y), "%.*g", digits, b);
-    } while (digits < MOST - 2 && strcmp(x, y) == 0);
-    return digits + 2 > LEAST ? digits + 2 : LEAST;
 }

@@ -122,7 +122,7 @@ bool rig_has_places(const struct rig *r);
 bool rig_owns(const struct rig *r, const struct part *part);
 /* True where the tensor is one that the plugin registered. */
 bool rig_registered(const struct rig *r, const struct weight *w);
-/* The parameters of the plugin in the model. */
+/* The parameters of the plugin in the model, which rig_plan.config replaces; of its last use. */
 void *rig_config(const struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
@@ -162,5 +162,3 @@ bool checked_config(const struct checked *s, const struct value *over, const voi
 
 const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a scheme */
 const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */
-/* The number of significant digits that show how two numbers differ, and two more. */
-int rig_digits(double a, double b);

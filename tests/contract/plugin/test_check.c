@@ -55,7 +55,7 @@ static const struct crime crimes[] = {
      "it claims a finite length, but takes sequences of eight times the model's, and models for "
      "65536"},
     {"stream", "claims_no_trainable", "no-trainable", "failed",
-     "it claims to have no trained tensors, but registers 'gain' (*"},
+     "it claims to have no trained tensors, but registers '*gain' (*"},
     {"stream", "claims_content", "content-dependent", "failed",
      "it claims to depend on content, but asks for none: no hook sees tokens, queries, keys or "
      "scores"},
@@ -421,7 +421,7 @@ static const struct crime crimes[] = {
     {"layers", "some_start_outside", "start", "failed",
      "*planted.near starts outside its bounds, 0.4 to 10: the first update moves it there (*"},
     {"settings", "untrained_by_default", "no-trainable", "failed",
-     "it claims to have no trained tensors, but registers 'part' (*"},
+     "it claims to have no trained tensors, but registers '*part' (*"},
     {"keeping", "remembers_step", "purity", "failed",
      "the loss is * and * in a second model of the same kind, which made passes of other steps "
      "before (*"},
