@@ -128,12 +128,11 @@ static int64_t part_rows(struct bench *a, const struct held_out *part, int64_t w
     return n;
 }
 
-static int64_t count_alike(const uint64_t *x, int64_t n, uint64_t row)
+static bool is_among(const uint64_t *x, int64_t n, uint64_t row)
 {
-    int64_t alike = 0;
-    for (int64_t i = 0; i < n; i++)
-        alike += x[i] == row;
-    return alike;
+    while (n > 0 && x[n - 1] != row)
+        n--;
+    return n > 0;
 }
 
 /* The test part has as many sequences as set-up answered, and few of the validation part. Where
@@ -146,11 +145,11 @@ static void test_length(struct bench *a, int64_t which, struct check_outcome *o)
     int64_t rows = part_rows(a, &test_part, which, test, o), alike = 0, again = 0;
     int64_t others = part_rows(a, &validation_part, which, valid, o);
     for (int64_t i = 0; i < rows; i++) {
-        alike += count_alike(valid, others, test[i]) > 0;
-        again += count_alike(test, i, test[i]) > 0;
+        alike += is_among(valid, others, test[i]);
+        again += is_among(test, i, test[i]);
     }
     for (int64_t i = 0; i < others; i++)
-        again += count_alike(valid, i, valid[i]) > 0;
+        again += is_among(valid, i, valid[i]);
     if (!a->repeats_data && again == 0 && alike > 5 && 4 * alike > rows)
         check_fail(o,
                    "%" PRId64 " of %" PRId64 " rows of the test part of length %" PRId64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_traits.c: runs a plugin to check the traits that it claims. */
 
+#include "plugin/params.h"
 #include "property.h"
 
 static const double limit = 1e-9;
@@ -105,21 +106,26 @@ void acts_across(const struct trial *t)
 /* ---- refusals ---- */
 
 /* Whether the first cell's model is refused with this word; or, without one, by its pass over eight
- * rows as one, longer than any sequence for which it is made. */
+ * rows as one, longer than any sequence for which it is made. Where the cell has other parameters
+ * than were given, those were refused in every cell. */
 static bool refuses(const struct checked *s, char *word, struct check_outcome *o)
 {
     struct check_outcome ignored = {CHECK_PASSED};
     const struct check_cells *cells = cells_of(s, o);
     const struct rig_plan plan = {.dtype = PEAT_F64, .shape_only = word != NULL};
+    const peat_param *row = s->plugin->desc->param;
     struct check_cell cell;
-    if (!cells->n)
+    const void *given;
+    if (!cells->n || !checked_config(s, NULL, &given, NULL))
         return false;
     if (cell_read(s, cells->item->file, 1, word ? &word : (char *[]){"train.batch=8"}, &cell,
                   NULL) != PEAT_OK)
         return true;
     struct rig *r = rig_open(s, &cell, &plan, &ignored);
-    bool refused = r->status == PEAT_REFUSED;
-    if (r->status == PEAT_OK && !word) {
+    bool refused =
+        r->status == PEAT_REFUSED || !value_equal(params_value(row, given, s->arena),
+                                                  params_value(row, rig_config(r), s->arena));
+    if (!refused && r->status == PEAT_OK && !word) {
         struct rig_input x = rig_input(r, PEAT_TRAIN);
         x.b.T *= x.b.B;
         x.b.B = 1;

@@ -450,7 +450,7 @@ static const struct crime crimes[] = {
     {"layers", "negative_position", "finite", "failed",
      "planted.hidden: gather_rows: index -* is not in 0..7 (*"},
     {"settings", "radians_in_place", "purity", "failed",
-     "it changes its parameters: another set-up has others (*"},
+     "the loss is * and * in a second model of the same kind, *(*"},
     {"settings", "reach_of_one", "storable", "failed",
      "it claims to be storable, but the logits at place * differ by * between a pass over all rows "
      "and one over the newest (*"},
