@@ -84,8 +84,8 @@ bool trial_fits(const struct trial *t);
 /* Opens the model, tests the property and closes the model. The verdict is CHECK_SKIPPED where the
  * plugin refuses the model or a pass. */
 void trial_run(struct trial *t);
-/* A model of the cell, the trial's or another. NULL: the plugin refused it at its set-up, which skips the trial, or
- * another error, which fails it. */
+/* A model of the cell, the trial's or another. NULL: the plugin refused it at its set-up, which
+ * skips the trial, or another error, which fails it. */
 struct rig *trial_open(const struct trial *t, const struct rig_plan *plan);
 struct rig_plan trial_plan(const struct trial *t);
 /* A number below n, which depends on the cell, the property, the phase and the word. */
