@@ -16,7 +16,8 @@ const struct check checks[] = {
     {"start", "tensors start within their bounds", MODEL},
     {"finite", "logits are finite at every length, and far from position 0", MODEL},
     {"purity",
-     "equal calls give equal bits, and change neither its parameters nor the memory of its set-up",
+     "equal calls and models give equal bits, and change neither its parameters nor the memory of "
+     "its set-up",
      MODEL},
     {"gradients",
      "every trained tensor agrees with central differences, and has a gradient for each head and "
@@ -50,7 +51,6 @@ const struct check checks[] = {
     {"buffers",
      "it writes only its results, and reads only memory that it was given or has written", MODEL},
     {"statics", "its static and thread-local variables never change", ALL},
-    {"uses", "two uses in one model share nothing", SCHEME},
     {"streams", "no stream of the input is without effect", MODEL},
     {"costs", "the costs of its operations are 0 or more", MODEL},
     {"batches", "ids are in range and depend on seed, step and row alone", TASK},
@@ -85,45 +85,20 @@ bool check_is_for(const struct check *c, peat_kind kind)
     return c->kinds >> kind & 1;
 }
 
-static void set(struct check_outcome *o, enum check_end verdict, const char *fmt, va_list args)
+/* A failure counts more than a reason to skip, which counts more than a note. */
+static int weight_of(enum check_end verdict, const char *why)
 {
+    return verdict == CHECK_FAILED ? 3 : verdict == CHECK_SKIPPED ? 2 : *why != '\0';
+}
+
+void check_say(struct check_outcome *o, enum check_end verdict, const char *fmt, ...)
+{
+    va_list args;
+    if (weight_of(verdict, fmt) <= weight_of(o->verdict, o->why))
+        return;
     o->verdict = verdict;
+    va_start(args, fmt);
     vsnprintf(o->why, sizeof(o->why), fmt, args);
-}
-
-void check_fail(struct check_outcome *o, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (o->verdict != CHECK_FAILED)
-        set(o, CHECK_FAILED, fmt, args);
-    va_end(args);
-}
-
-void check_skip(struct check_outcome *o, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (o->verdict == CHECK_PASSED)
-        set(o, CHECK_SKIPPED, fmt, args);
-    va_end(args);
-}
-
-void check_note(struct check_outcome *o, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    if (o->verdict == CHECK_PASSED && !*o->why)
-        set(o, CHECK_PASSED, fmt, args);
-    va_end(args);
-}
-
-void check_add(struct check_outcome *o, const char *fmt, ...)
-{
-    size_t n = strlen(o->why);
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(o->why + n, sizeof(o->why) - n, fmt, args);
     va_end(args);
 }
 
@@ -137,12 +112,8 @@ struct tried {
 static void add(struct tried *tried, const struct check_outcome *one)
 {
     tried->held += one->verdict == CHECK_PASSED;
-    if (one->verdict == CHECK_FAILED)
-        check_fail(tried->o, "%s", one->why);
-    else if (one->verdict == CHECK_SKIPPED)
-        check_skip(tried->o, "%s", one->why);
-    else if (*one->why)
-        check_note(tried->o, "%s", one->why);
+    if (one->verdict != CHECK_PASSED || *one->why)
+        check_say(tried->o, one->verdict, "%s", one->why);
 }
 
 /* Tries the property on the cell, in each phase that fits. */
@@ -159,8 +130,10 @@ static void run_cell(const struct checked *s, const struct property *p,
         trial_run(&t);
         if (one.verdict == CHECK_FAILED) {
             s->end->text = cell_text(s, cell);
-            check_add(&one, " (%s, %s)", arch_names[cell->config.model.arch],
-                      path_name(cell->file));
+            size_t n = strlen(one.why);
+            snprintf(one.why + n, sizeof(one.why) - n, " (%s, %s)",
+                     json_get_text(value_get(cell->config.resolved, "model"), "arch"),
+                     path_name(cell->file));
         } else {
             arena_rewind(s->arena, mark);
         }
@@ -260,7 +233,7 @@ void check_run(const struct check *c, const struct checked *s, struct check_outc
     struct tried tried = {o, 0};
     const char *unfit = check_unfit(c, s);
     if (unfit)
-        check_skip(o, "%s", unfit);
+        check_say(o, CHECK_SKIPPED, "%s", unfit);
     if (c == &check_cells && cells_of(s, o)->n)
         s->end->text = labels_met(s);
     if (c == &check_cases || c == &check_trace)

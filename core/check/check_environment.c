@@ -31,8 +31,7 @@ void environment_after_load(const struct checked *s, struct check_outcome *o)
 
 void environment_after_step(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    rig_step(t->rig, &x.in, true);
+    rig_step(t->rig, &t->x->in, true);
     compare_state(t->subject, "", t->o);
 }
 

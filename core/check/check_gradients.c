@@ -15,12 +15,6 @@ static const double limit = 1e-7;
 enum { STEPS = 4 };
 static const double steps[STEPS] = {1e-4, 1e-5, 1e-6, 1e-7};
 
-struct gradient_check {
-    const struct trial *trial;
-    const struct model_input *in;
-    int kinks; /* number of elements at a kink, which are not named */
-};
-
 struct difference {
     double analytic, numeric;
 };
@@ -31,13 +25,14 @@ static double relative(const struct difference *d)
 }
 
 struct search {
-    struct gradient_check *check;
+    const struct trial *trial;
     struct weight *w;
     uint64_t stream;    /* stream of the random directions */
     const double *kept; /* the values of w */
     struct difference worst;
-    int64_t at; /* index of `worst`; -1: none */
-    int tried;  /* number of elements that disagree */
+    int64_t at;       /* index of `worst`; -1: none */
+    int tried, kinks; /* numbers of elements that disagree, and of those at a kink, which are not
+                       * named */
 };
 
 /* Elements [begin, end) of a tensor. */
@@ -56,7 +51,7 @@ static double loss_at(const struct search *s, struct range r, double h)
 {
     for (int64_t i = r.begin; i < r.end; i++)
         tensor_set(&s->w->value, i, s->kept[i] + h * component(s, r, i));
-    double L = rig_step(s->check->trial->rig, s->check->in, false);
+    double L = rig_step(s->trial->rig, &s->trial->x->in, false);
     for (int64_t i = r.begin; i < r.end; i++)
         tensor_set(&s->w->value, i, s->kept[i]);
     return L;
@@ -74,23 +69,16 @@ static bool agrees(const struct search *s, struct range r, struct difference *d)
         double up = loss_at(s, r, steps[k]), down = loss_at(s, r, -steps[k]);
         numeric[k] = (up - down) / (2 * steps[k]);
         const struct difference one = {along, numeric[k]};
-        if (i == 0)
-            *d = one;
+        *d = i == 0 ? one : *d;
         /* The loss is known up to some tens of its last binary digit. */
         double rounding = 32 * DBL_EPSILON * (fabs(up) + fabs(down)) / (2 * steps[k]);
         if (relative(&one) <= limit || fabs(along - numeric[k]) <= rounding)
             return true;
     }
-    for (int k = 0; k + 1 < STEPS; k++) {
-        const struct difference one = {along, (100 * numeric[k + 1] - numeric[k]) / 99};
-        if (relative(&one) <= limit)
+    for (int k = 0; k + 1 < STEPS; k++)
+        if (relative(&(struct difference){along, (100 * numeric[k + 1] - numeric[k]) / 99}) <=
+            limit)
             return true;
-    }
-    for (int k = 0; k + 1 < STEPS; k++) {
-        const struct difference one = {along, (100 * numeric[k + 1] - numeric[k]) / 99};
-        if (relative(&one) <= limit)
-            return true;
-    }
     return false;
 }
 
@@ -105,63 +93,54 @@ static bool is_kink(const struct search *s, struct range r)
     return jump[1] > 10 * limit && jump[1] > 0.5 * jump[0];
 }
 
-static void note_element(struct search *s, struct range r, const struct difference *d)
-{
-    s->tried++;
-    if (relative(d) <= relative(&s->worst))
-        return;
-    if (isfinite(d->analytic) && is_kink(s, r)) {
-        s->check->kinks++;
-    } else {
-        s->worst = *d;
-        s->at = r.begin;
-    }
-}
-
 static void find_element(struct search *s, struct range r)
 {
     struct difference d;
     int64_t half = r.begin + (r.end - r.begin) / 2;
     if (s->tried == ELEMENTS_MAX || agrees(s, r, &d))
         return;
-    if (r.end - r.begin == 1) {
-        note_element(s, r, &d);
-    } else {
+    if (r.end - r.begin > 1) {
         find_element(s, (struct range){r.begin, half});
         find_element(s, (struct range){half, r.end});
+        return;
     }
+    s->tried++;
+    if (relative(&d) <= relative(&s->worst))
+        return;
+    bool kink = isfinite(d.analytic) && is_kink(s, r);
+    s->kinks += kink;
+    s->worst = kink ? s->worst : d;
+    s->at = kink ? s->at : r.begin;
 }
 
-static void check_weight(struct gradient_check *t, struct weight *w)
+/* Returns the number of elements at a kink. */
+static int check_weight(const struct trial *t, struct weight *w)
 {
     int64_t n = tensor_count(&w->value);
-    double *kept = ARENA_ARRAY(&t->trial->rig->arena, n, double);
+    double *kept = ARENA_ARRAY(&t->rig->arena, n, double);
     struct search s = {t, w, rng_stream(1, "direction", w->name), kept, .at = -1};
     for (int64_t i = 0; i < n; i++)
         kept[i] = tensor_get(&w->value, i);
     find_element(&s, (struct range){0, n});
-    int digits = rig_digits(s.worst.analytic, s.worst.numeric);
     if (s.at >= 0)
-        trial_fail(t->trial,
-                   "%s[%" PRId64 "]: gradient %.*g, central difference %.*g at T = %" PRId64,
-                   w->name, s.at, digits, s.worst.analytic, digits, s.worst.numeric, t->in->rows.T);
+        trial_fail(t, "%s[%" PRId64 "]: gradient %.9g, central difference %.9g at T = %" PRId64,
+                   w->name, s.at, s.worst.analytic, s.worst.numeric, t->x->in.rows.T);
+    return s.kinks;
 }
 
-/* The plugin's tensors, and of the others one in six: gradients of inputs of hooks reach all. */
-static bool is_looked_at(const struct trial *t, const struct weight *w, int k)
+/* The plugin's tensors, and of the others one in six: gradients of inputs of hooks reach all. Only
+ * a step with `backward` writes gradients, so those of a tensor stay while losses are taken. */
+static int check_weights(const struct trial *t)
 {
+    const struct weights *w = &t->rig->s.model.weights;
     int64_t few = trial_is_short(t) ? 6 : 12;
-    return !w->frozen && (rig_registered(t->rig, w) || k % few == trial_draw(t, "tensors", few));
-}
-
-/* Only a step with `backward` writes gradients, so those of w stay while losses are taken. */
-static void hold_here(struct gradient_check *t)
-{
-    rig_step(t->trial->rig, t->in, true);
-    const struct weights *w = &t->trial->rig->s.model.weights;
-    for (int k = 0; k < w->n && t->trial->o->verdict == CHECK_PASSED; k++)
-        if (is_looked_at(t->trial, w->item[k], k))
-            check_weight(t, w->item[k]);
+    int kinks = 0;
+    rig_step(t->rig, &t->x->in, true);
+    for (int k = 0; k < w->n && t->o->verdict == CHECK_PASSED; k++)
+        if (!w->item[k]->frozen &&
+            (rig_registered(t->rig, w->item[k]) || k % few == trial_draw(t, "tensors", few)))
+            kinks += check_weight(t, w->item[k]);
+    return kinks;
 }
 
 static void move_weights(struct rig *r)
@@ -177,15 +156,13 @@ static void move_weights(struct rig *r)
 
 void gradients_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     t->rig->shim.row = 3;
     if (!trial_is_short(t) && t->phase == PEAT_TRAIN)
         return; /* evaluation is long */
-    struct gradient_check here = {.trial = t, .in = &x.in};
-    hold_here(&here);
-    if (t->o->verdict == CHECK_PASSED && here.kinks > 0) {
+    int kinks = check_weights(t);
+    if (t->o->verdict == CHECK_PASSED && kinks > 0) {
         move_weights(t->rig);
-        hold_here(&here);
+        check_weights(t);
     }
 }
 

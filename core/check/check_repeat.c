@@ -4,10 +4,10 @@
 #include "plugin/params.h"
 #include "property.h"
 
-static double far_stride(const struct rig_input *x)
+/* Moves positions apart, the last to about 4900. */
+static void go_far(const struct trial *t)
 {
-    enum { FARTHEST = 4900 };
-    return (double)(FARTHEST / x->b.T);
+    t->rig->shim.stride = (double)(4900 / t->x->b.T);
 }
 
 /* Gradients may be infinite where the loss is, at a logit of -inf. */
@@ -32,64 +32,59 @@ static void all_finite(const struct trial *t, const struct model_input *in, cons
 
 void finite_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    all_finite(t, &x.in, "");
-    x = rig_part(t->rig, &x, -1, 0, 1 + trial_draw(t, "length", 2) * (x.b.T > 1));
-    all_finite(t, &x.in, "");
+    all_finite(t, &t->x->in, "");
+    *t->x = rig_part(t->rig, t->x, -1, 0, 1 + trial_draw(t, "length", 2) * (t->x->b.T > 1));
+    all_finite(t, &t->x->in, "");
 }
 
 void far_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    t->rig->shim.stride = far_stride(&x);
-    all_finite(t, &x.in,
-               arena_printf(&t->rig->arena, ", with positions %g apart,", t->rig->shim.stride));
-    t->rig->shim.by = -t->rig->shim.stride * (double)(x.b.T / 2);
-    all_finite(t, &x.in, ", with positions below 0,");
+    struct shim *shim = &t->rig->shim;
+    go_far(t);
+    all_finite(t, &t->x->in,
+               arena_printf(&t->rig->arena, ", with positions %g apart,", shim->stride));
+    shim->by = -shim->stride * (double)(t->x->b.T / 2);
+    all_finite(t, &t->x->in, ", with positions below 0,");
 }
 
 void wider_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     t->rig->shim.wider = true;
-    all_finite(t, &x.in, ", with q and k twice as wide,");
+    all_finite(t, &t->x->in, ", with q and k twice as wide,");
 }
 
 void paths_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    const double *fused = rig_logits(t->rig, &x.in);
+    const double *fused = trial_logits(t);
     t->rig->s.model.config.attention_path = PATH_COMPOSED;
-    trial_same_batch(t, &x.in, fused, rig_logits(t->rig, &x.in),
-                     "between fused and composed attention");
+    trial_stays(t, fused, "between fused and composed attention");
 }
 
 /* ---- bits ---- */
 
+/* What a step of training left. */
 struct step {
     double loss;
-    size_t bytes;
-    void *grad;
+    char *grad;
 };
 
 static struct step run_step(struct rig *r, const struct model_input *in)
 {
-    struct step o = {.loss = rig_step(r, in, true)};
-    o.bytes = (size_t)r->s.model.weights.size * dtype_bytes(r->s.model.weights.dtype);
-    o.grad = arena_alloc(&r->arena, o.bytes);
-    memcpy(o.grad, r->s.model.weights.grad, o.bytes);
-    return o;
+    const struct weights *w = &r->s.model.weights;
+    size_t bytes = (size_t)w->size * dtype_bytes(w->dtype);
+    double loss = rig_step(r, in, true);
+    return (struct step){loss, memcpy(arena_alloc(&r->arena, bytes + 1), w->grad, bytes)};
 }
 
-static void same_bits(const struct trial *t, const struct step *a, const struct step *b,
+static void same_bits(const struct trial *t, const struct step *a, const struct step b,
                       const char *what)
 {
     const struct weights *w = &t->rig->s.model.weights;
-    if (memcmp(&a->loss, &b->loss, sizeof(a->loss)) != 0)
-        trial_fail(t, "the loss is %.17g and %.17g %s", a->loss, b->loss, what);
+    if (memcmp(&a->loss, &b.loss, sizeof(b.loss)) != 0)
+        trial_fail(t, "the loss is %.17g and %.17g %s", a->loss, b.loss, what);
     for (int i = 0; i < w->n; i++) {
         size_t at = (size_t)w->item[i]->offset * dtype_bytes(w->dtype);
-        if (memcmp((char *)a->grad + at, (char *)b->grad + at, tensor_bytes(&w->item[i]->value)))
+        if (memcmp(a->grad + at, b.grad + at, tensor_bytes(&w->item[i]->value)))
             trial_fail(t, "the gradient of %s differs %s", w->item[i]->name, what);
     }
 }
@@ -116,39 +111,46 @@ static void pass_otherwise(const struct trial *t, struct rig *r)
 static void same_in_twin(const struct trial *t, const struct rig_plan *plan,
                          const struct step *first, const char *what)
 {
-    struct rig *twin = rig_open(t->subject, t->cell, plan, t->o);
-    if (twin->status == PEAT_OK) {
-        struct rig_input x = trial_input_of(t, twin);
-        twin->shim.stride = t->rig->shim.stride;
-        if (!plan->guarded)
-            pass_otherwise(t, twin);
-        const struct step elsewhere = run_step(twin, &x.in);
-        same_bits(t, first, &elsewhere, what);
-    } else {
-        check_fail(t->o, "%s", twin->err.text);
+    struct rig *twin = trial_open(t, plan);
+    if (!twin) {
+        check_fail(t->o, "its set-up fails the second time");
+        return;
     }
+    struct rig_input x = trial_input(t, twin);
+    twin->shim.stride = t->rig->shim.stride;
+    if (!plan->guarded)
+        pass_otherwise(t, twin);
+    same_bits(t, first, run_step(twin, &x.in), what);
     rig_close(twin);
 }
 
+/* The second model has a copy of the parameters, and those of the first change to others. */
 void purity_holds(const struct trial *t)
 {
     struct rig *r = t->rig;
-    struct rig_input x = trial_input(t);
-    const struct step first = run_step(r, &x.in), again = run_step(r, &x.in);
-    same_bits(t, &first, &again, "in two equal calls");
-    const struct rig_plan plan = trial_plan(t);
+    const struct step first = run_step(r, &t->x->in);
+    struct rig_plan plan = trial_plan(t);
+    size_t bytes = t->subject->plugin->desc->config_size;
+    void *config = rig_config(r), *own = arena_alloc(&r->arena, bytes + 1);
+    const void *other = config;
+    same_bits(t, &first, run_step(r, &t->x->in), "in two equal calls");
+    for (int i = 0; i < 8 && memcmp(other, config, bytes) == 0; i++)
+        if (!checked_config(t->subject, settings_drawn(t->subject, i), &other, NULL))
+            other = config;
+    plan.config = memcpy(own, config, bytes);
+    memcpy(config, other, bytes);
     same_in_twin(t, &plan, &first,
                  "in a second model of the same kind, which made passes of other steps before");
+    memcpy(config, own, bytes);
 }
 
 void threads_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    const struct step one = run_step(t->rig, &x.in);
+    const struct step one = run_step(t->rig, &t->x->in);
     for (int n = 2; n <= 4; n++) {
         t->rig->team.threads = n;
-        const struct step many = run_step(t->rig, &x.in);
-        same_bits(t, &one, &many, arena_printf(&t->rig->arena, "with 1 and with %d threads", n));
+        same_bits(t, &one, run_step(t->rig, &t->x->in),
+                  arena_printf(&t->rig->arena, "with 1 and with %d threads", n));
     }
 }
 
@@ -167,6 +169,18 @@ static void check_zones(const struct trial *t)
                    *owner ? owner : "the hooks");
     if (arena_overrun(&t->rig->arena))
         trial_fail(t, "memory is written to around the tokens, the positions or a trained tensor");
+}
+
+/* Copies the blocks, or says whether they are as they were when they were copied. */
+static bool blocks_stay(const struct trial *t, struct kept *x, int n, bool copy)
+{
+    bool same = true;
+    for (int i = 0; i < n; i++)
+        if (copy)
+            x[i].was = memcpy(arena_alloc(&t->rig->arena, x[i].bytes + 1), x[i].at, x[i].bytes);
+        else
+            same = same && memcmp(x[i].was, x[i].at, x[i].bytes) == 0;
+    return same;
 }
 
 static void replay(const struct trial *t, struct graph *g, peat_node *n)
@@ -194,24 +208,12 @@ static void run_part(peat_node *n, int64_t begin, int64_t end, int fill, bool *w
 
 /* Units may run at the same time, so they must not write to what the hook's scratch memory holds.
  */
-static bool keeps_scratch(const struct trial *t, struct graph *g, bool keep)
-{
-    const struct shim *shim = &t->rig->shim;
-    bool same = true;
-    for (int i = 0; i < shim->n_scratch; i++) {
-        struct kept *x = (struct kept *)(uintptr_t)&shim->scratch[i];
-        if (keep)
-            x->was = memcpy(arena_alloc(g->arena, x->bytes + 1), x->at, x->bytes);
-        else
-            same = same && memcmp(x->was, x->at, x->bytes) == 0;
-    }
-    return same;
-}
-
 static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
 {
+    struct shim *shim = &t->rig->shim;
     int64_t units = custom_units(n);
     size_t bytes = tensor_bytes(&n->value);
+    const char *hook = n->hook ? n->hook : "a hook", *wrong = NULL;
     if (units < 2)
         return;
     char *kept = arena_alloc(g->arena, bytes);
@@ -219,20 +221,19 @@ static void run_in_parts(const struct trial *t, struct graph *g, peat_node *n)
     memcpy(kept, n->value.data, bytes);
     for (int fill = 0x35; fill <= 0xca; fill += 0x95) { /* a written byte may equal one fill */
         run_part(n, 0, units / 2, fill, first);
-        keeps_scratch(t, g, true);
+        blocks_stay(t, shim->scratch, shim->n_scratch, true);
         run_part(n, units / 2, units, fill, rest);
-        if (!keeps_scratch(t, g, false))
-            trial_fail(t, "'%s' in %s writes to scratch memory of its hook, which all units share",
-                       n->op->name, n->hook ? n->hook : "a hook");
+        if (!blocks_stay(t, shim->scratch, shim->n_scratch, false))
+            wrong = "writes to scratch memory of its hook, which all units share";
     }
     memcpy(n->value.data, kept, bytes);
-    for (size_t i = 0; i < bytes; i++)
+    for (size_t i = 0; i < bytes && !wrong; i++)
         if ((first[i] && rest[i]) || ((first[i] || rest[i]) && !custom_writes(n, i)))
-            trial_fail(t, "'%s' in %s writes outside of the units it is asked for", n->op->name,
-                       n->hook ? n->hook : "a hook");
+            wrong = "writes outside of the units it is asked for";
         else if (!first[i] && !rest[i] && custom_writes(n, i))
-            trial_fail(t, "'%s' in %s leaves a part of its result unwritten", n->op->name,
-                       n->hook ? n->hook : "a hook");
+            wrong = "leaves a part of its result unwritten";
+    if (wrong)
+        trial_fail(t, "'%s' in %s %s", n->op->name, hook, wrong);
 }
 
 /* Runs all operations again before any is run in parts. */
@@ -248,57 +249,50 @@ static void check_tape(const struct trial *t, struct graph *g)
 }
 
 /* Hashes of the arrays that a pass is given: weights, tokens, ids of sequences. */
-struct given {
-    char hash[3][HASH_HEX];
-};
-
-static struct given read_given(const struct rig *r, const struct model_input *in)
+static void read_given(const struct trial *t, char hash[3][HASH_HEX])
 {
-    struct given x;
-    weights_hash(&r->s.model.weights, NULL, x.hash[0]);
+    const struct model_input *in = &t->x->in;
+    weights_hash(&t->rig->s.model.weights, NULL, hash[0]);
     hash_bytes(in->rows.token,
                in->rows.token ? (size_t)(in->B * in->rows.T) * sizeof(*in->rows.token) : 0,
-               x.hash[1]);
-    hash_bytes(in->rows.sequence, (size_t)in->B * sizeof(*in->rows.sequence), x.hash[2]);
-    return x;
+               hash[1]);
+    hash_bytes(in->rows.sequence, (size_t)in->B * sizeof(*in->rows.sequence), hash[2]);
 }
 
-static void written_nowhere(const struct trial *t, const struct model_input *in,
-                            const struct given *before)
+static void written_nowhere(const struct trial *t, char before[3][HASH_HEX])
 {
     static const char *const what[] = {"a trained tensor was", "the token ids were",
                                        "the sequence ids were"};
-    const struct given after = read_given(t->rig, in);
+    char after[3][HASH_HEX];
+    read_given(t, after);
     for (int i = 0; i < 3; i++)
-        if (strcmp(before->hash[i], after.hash[i]) != 0)
+        if (strcmp(before[i], after[i]) != 0)
             trial_fail(t, "%s written to", what[i]);
     check_zones(t);
 }
 
 void buffers_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    struct rig *r = t->rig;
     struct graph g;
-    const struct given before = read_given(r, &x.in);
-    r->step.owner = &g.hook;
-    peat_node *loss = rig_loss(r, &g, &x.in);
-    written_nowhere(t, &x.in, &before);
+    char before[3][HASH_HEX];
+    read_given(t, before);
+    t->rig->step.owner = &g.hook;
+    peat_node *loss = rig_loss(t->rig, &g, &t->x->in);
+    written_nowhere(t, before);
     if (t->o->verdict == CHECK_PASSED)
         check_tape(t, &g);
     if (t->o->verdict == CHECK_PASSED) {
         graph_backward(&g, loss);
-        written_nowhere(t, &x.in, &before);
+        written_nowhere(t, before);
     }
 }
 
 /* Only in the second model, scratch memory and the zones around each block hold NaN. */
 void reads_hold(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
-    t->rig->shim.stride = far_stride(&x);
-    const struct step first = run_step(t->rig, &x.in);
     struct rig_plan plan = trial_plan(t);
+    go_far(t);
+    const struct step first = run_step(t->rig, &t->x->in);
     plan.guarded = ARENA_SHOWS_READS;
     same_in_twin(t, &plan, &first, RIG_READS_NAN);
 }
@@ -310,28 +304,18 @@ void setup_stays(const struct trial *t)
     struct rig *r = t->rig;
     const struct rig_plan plan = trial_plan(t);
     const peat_plugin *desc = t->subject->plugin->desc;
-    const struct shim *shim = &r->shim;
-    struct rig_input x = trial_input(t);
-    const struct plugin_use *use;
-    size_t bytes = desc->config_size;
-    void *was[65], *config = NULL;
-    for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        config = use->plugin->desc == desc ? use->config : config;
-    const struct value *shown = params_value(desc->param, config, &r->arena);
+    struct kept config = {rig_config(r), NULL, desc->config_size};
+    const struct value *shown = params_value(desc->param, config.at, &r->arena);
     rig_close(rig_open(t->subject, t->cell, &plan, t->o));
-    for (int i = 0; i <= shim->n_kept; i++) {
-        size_t n = i < shim->n_kept ? shim->kept[i].bytes : bytes;
-        was[i] = arena_alloc(&r->arena, n + 1);
-        memcpy(was[i], i < shim->n_kept ? shim->kept[i].at : config, n);
-    }
-    rig_step(r, &x.in, true);
-    rig_step(r, &x.in, true);
-    for (int i = 0; i < shim->n_kept; i++)
-        if (memcmp(was[i], shim->kept[i].at, shim->kept[i].bytes) != 0)
-            trial_fail(t, "its hooks change memory that its set-up took");
-    if (memcmp(was[shim->n_kept], config, bytes) != 0)
+    blocks_stay(t, r->shim.kept, r->shim.n_kept, true);
+    blocks_stay(t, &config, 1, true);
+    rig_step(r, &t->x->in, true);
+    rig_step(r, &t->x->in, true);
+    if (!blocks_stay(t, r->shim.kept, r->shim.n_kept, false))
+        trial_fail(t, "its hooks change memory that its set-up took");
+    if (!blocks_stay(t, &config, 1, false))
         trial_fail(t, "its hooks change its parameters");
-    if (!value_equal(shown, params_value(desc->param, config, &r->arena)))
+    if (!value_equal(shown, params_value(desc->param, config.at, &r->arena)))
         trial_fail(t, "it changes its parameters: another set-up has others");
 }
 
@@ -368,16 +352,15 @@ static peat_node *change_stream(void *ctx, struct pass *pass, enum stream_kind k
 void streams_matter(const struct trial *t)
 {
     struct rig *r = t->rig;
-    struct rig_input x = trial_input(t);
-    if (r->config.model.window == 1 || x.b.T == 1)
+    if (r->config.model.window == 1 || t->x->b.T == 1)
         return; /* a query sees one key, whatever it is */
-    size_t n = rig_logits_bytes(r, &x.in);
-    const double *as_is = rig_logits(r, &x.in);
+    size_t n = rig_logits_bytes(r, &t->x->in);
+    const double *as_is = rig_logits(r, &t->x->in);
     struct changed_stream c = {.which = 0};
     do {
         const struct observer o = {.ctx = &c, .stream = change_stream};
         c.seen = 0;
-        const double *changed = rig_observed(r, &x.in, &o);
+        const double *changed = rig_observed(r, &t->x->in, &o);
         if (c.which < c.seen && as_is && changed && memcmp(as_is, changed, n) == 0)
             trial_fail(t, "stream %d of the input, after that of tokens, changes no logit",
                        c.which + 1);
@@ -387,8 +370,7 @@ void streams_matter(const struct trial *t)
 void costs_hold(const struct trial *t)
 {
     struct graph g;
-    struct rig_input x = trial_input(t);
-    if (!rig_loss(t->rig, &g, &x.in))
+    if (!rig_loss(t->rig, &g, &t->x->in))
         return;
     for (int i = 0; i < g.n_node; i++) {
         const peat_node *n = g.node[i];
@@ -405,11 +387,10 @@ void costs_hold(const struct trial *t)
 void no_leak_holds(const struct trial *t)
 {
     enum { WARM = 3, STEPS = 20 };
-    struct rig_input x = trial_input(t);
     size_t before = 0;
     for (int i = 0; i < WARM + STEPS; i++) {
         before = i == WARM ? state_memory() : before;
-        rig_step(t->rig, &x.in, true);
+        rig_step(t->rig, &t->x->in, true);
     }
     size_t kept = state_memory_kept(before);
     if (kept > 0)

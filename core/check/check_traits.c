@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* check_traits.c: runs a plugin to check the traits that it claims. */
 
+#include "plugin/params.h"
 #include "property.h"
 
 static const double limit = 1e-9;
@@ -9,18 +10,17 @@ static const double limit = 1e-9;
 void shift_holds(const struct trial *t)
 {
     static const double shifts[] = {7, 1, 61, 1000, 12345, 0, 5.25};
-    struct rig_input x = trial_input(t);
     struct check_outcome ignored = {CHECK_PASSED};
-    const double *before = rig_logits(t->rig, &x.in);
+    const double *before = trial_logits(t);
     for (int i = 0; i < 7 && t->o->verdict == CHECK_PASSED; i++) {
         t->rig->shim.by = shifts[i];
         if (i == 5) { /* from here on, positions are multiples of 3/4, which may be refused */
             t->rig->o = &ignored;
             t->rig->shim.stride = 0.75;
-            before = rig_logits(t->rig, &x.in);
+            before = trial_logits(t);
         }
-        trial_same_batch(t, &x.in, before, rig_logits(t->rig, &x.in),
-                         arena_printf(&t->rig->arena, "when all positions move by %g", shifts[i]));
+        trial_stays(t, before,
+                    arena_printf(&t->rig->arena, "when all positions move by %g", shifts[i]));
     }
 }
 
@@ -41,8 +41,8 @@ static void compare_norms(const struct trial *t, const char *what, const peat_no
     for (int64_t row = 0; row < dim[0] * dim[1] * dim[2]; row++) {
         double a = row_norm(before, row), b = row_norm(after, row);
         if (!(fabs(a - b) <= limit * fmax(1, a)))
-            trial_fail(t, "makes a %s at place %" PRId64 " of %.*g one of %.*g", what, row % dim[2],
-                       rig_digits(a, b), a, rig_digits(a, b), b);
+            trial_fail(t, "makes a %s at place %" PRId64 " of %.10g one of %.10g", what,
+                       row % dim[2], a, b);
     }
 }
 
@@ -50,11 +50,10 @@ void norms_hold(const struct trial *t)
 {
     struct graph g;
     const struct shim *shim = &t->rig->shim;
-    struct rig_input x = trial_input(t);
     if (!checked_scheme(t->subject)->qkv)
         trial_fail(t, "has no hook qkv");
     else
-        rig_loss(t->rig, &g, &x.in);
+        rig_loss(t->rig, &g, &t->x->in);
     for (int i = 0; i < shim->n && t->o->verdict == CHECK_PASSED; i++) {
         compare_norms(t, "query", shim->before[i].q, shim->after[i].q);
         compare_norms(t, "key", shim->before[i].k, shim->after[i].k);
@@ -64,18 +63,18 @@ void norms_hold(const struct trial *t)
 /* Moves the tokens of a sequence by a number of places, the same for all rows, turned around. */
 void permutation_holds(const struct trial *t)
 {
-    struct rig_input x = trial_input(t), y = rig_part(t->rig, &x, -1, 0, x.b.T);
-    int64_t T = x.b.T, by = trial_draw(t, "by", T);
-    if (x.b.n_stream > 0)
+    peat_batch *b = &t->x->b;
+    int64_t T = b->T, by = trial_draw(t, "by", T);
+    if (b->n_stream > 0)
         return;
-    x.b.has_pad = x.b.has_special = x.b.has_segment = false;
-    y.b.has_pad = y.b.has_special = y.b.has_segment = false;
-    for (int64_t i = 0; i < x.b.B * T; i++)
-        y.b.token[i] = x.b.token[i / T * T + (by + T - i % T) % T];
-    rig_renew(&x);
-    rig_renew(&y);
-    const double *before = rig_logits(t->rig, &x.in), *after = rig_logits(t->rig, &y.in);
-    for (int64_t i = 0; i < x.b.B * T; i++) {
+    b->has_pad = b->has_special = b->has_segment = false;
+    struct rig_input turned = rig_part(t->rig, t->x, -1, 0, T);
+    for (int64_t i = 0; i < b->B * T; i++)
+        turned.b.token[i] = b->token[i / T * T + (by + T - i % T) % T];
+    rig_renew(t->x);
+    rig_renew(&turned);
+    const double *before = trial_logits(t), *after = rig_logits(t->rig, &turned.in);
+    for (int64_t i = 0; i < b->B * T; i++) {
         int64_t from = (by + T - i % T) % T;
         trial_same(
             t, logits_at(t, before, i / T * T + from), logits_at(t, after, i), 1, i, T,
@@ -86,7 +85,6 @@ void permutation_holds(const struct trial *t)
 /* In cells that do not turn `across` off. Both models have equal weights. */
 void acts_across(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     struct rig_plan plan = trial_plan(t);
     const struct cell_config *c = &t->cell->config;
     bool across = false;
@@ -96,10 +94,11 @@ void acts_across(const struct trial *t)
     if (!across)
         return;
     plan.apart = true;
-    struct rig *apart = rig_open(t->subject, t->cell, &plan, t->o);
-    const double *with = rig_logits(t->rig, &x.in);
-    const double *without = apart->status == PEAT_OK ? rig_logits(apart, &x.in) : NULL;
-    if (with && without && memcmp(with, without, rig_logits_bytes(apart, &x.in)) == 0)
+    struct rig *apart = trial_open(t, &plan);
+    if (!apart)
+        return;
+    const double *with = trial_logits(t), *without = rig_logits(apart, &t->x->in);
+    if (with && without && memcmp(with, without, rig_logits_bytes(apart, &t->x->in)) == 0)
         trial_fail(t, "where.across changes no logit");
     rig_close(apart);
 }
@@ -107,21 +106,26 @@ void acts_across(const struct trial *t)
 /* ---- refusals ---- */
 
 /* Whether the first cell's model is refused with this word; or, without one, by its pass over eight
- * rows as one, longer than any sequence for which it is made. */
+ * rows as one, longer than any sequence for which it is made. Where the cell has other parameters
+ * than were given, those were refused in every cell. */
 static bool refuses(const struct checked *s, char *word, struct check_outcome *o)
 {
     struct check_outcome ignored = {CHECK_PASSED};
     const struct check_cells *cells = cells_of(s, o);
     const struct rig_plan plan = {.dtype = PEAT_F64, .shape_only = word != NULL};
+    const peat_param *row = s->plugin->desc->param;
     struct check_cell cell;
-    if (!cells->n)
+    const void *given;
+    if (!cells->n || !checked_config(s, NULL, &given, NULL))
         return false;
     if (cell_read(s, cells->item->file, 1, word ? &word : (char *[]){"train.batch=8"}, &cell,
                   NULL) != PEAT_OK)
         return true;
     struct rig *r = rig_open(s, &cell, &plan, &ignored);
-    bool refused = r->status == PEAT_REFUSED;
-    if (r->status == PEAT_OK && !word) {
+    bool refused =
+        r->status == PEAT_REFUSED || !value_equal(params_value(row, given, s->arena),
+                                                  params_value(row, rig_config(r), s->arena));
+    if (!refused && r->status == PEAT_OK && !word) {
         struct rig_input x = rig_input(r, PEAT_TRAIN);
         x.b.T *= x.b.B;
         x.b.B = 1;
@@ -149,22 +153,12 @@ void needs_causal(const struct checked *s, struct check_outcome *o)
         check_fail(o, "it claims to need a causal model, but an encoder accepts it");
 }
 
-static void not_trained(const struct trial *t, const struct part *part)
-{
-    for (int i = 0; i < part->n_weight; i++) {
-        const struct scheme_weight *w = &part->weight[i];
-        for (int64_t l = 0; l < (w->scope == PEAT_PER_LAYER ? t->rig->s.model.dims.L : 1); l++)
-            if (w->layer[l] && !w->layer[l]->frozen)
-                trial_fail(t, "registers '%s'", w->name);
-    }
-}
-
 void nothing_trained(const struct trial *t)
 {
-    const struct positional *p = &t->rig->s.positional;
-    for (int i = 0; i < p->n_scheme; i++)
-        if (rig_owns(t->rig, &p->scheme[i].part))
-            not_trained(t, &p->scheme[i].part);
+    const struct weights *w = &t->rig->s.model.weights;
+    for (int i = 0; i < w->n; i++)
+        if (!w->item[i]->frozen && rig_registered(t->rig, w->item[i]))
+            trial_fail(t, "registers '%s'", w->item[i]->name);
 }
 
 void content_dependent(const struct checked *s, struct check_outcome *o)

@@ -68,16 +68,6 @@ static bool write_record(const struct check_report *report, const char *path, st
     return file_write(path, text, strlen(text), err) == PEAT_OK;
 }
 
-static void run_check(const struct checked *s, const struct check *check,
-                      struct check_report *report)
-{
-    struct check_outcome o = {CHECK_PASSED};
-    check_run(check, s, &o);
-    report->end = o.verdict;
-    report->text = arena_strdup(s->arena, o.why);
-    report->subject = describe(s);
-}
-
 bool check_here(const struct check_request *q, const char *check, const char *record,
                 const char *scratch, struct arena *arena, struct check_report *report,
                 struct error *err)
@@ -116,13 +106,16 @@ bool check_here(const struct check_request *q, const char *check, const char *re
     registry.any_imports = true;
     bool found = registry_find_any(&registry, q->plugin, &s.plugin, &why) == PEAT_OK;
     if (found && (!given->n || checked_config(&s, NULL, &config, &why))) {
-        run_check(&s, check_find(check), report);
+        struct check_outcome o = {CHECK_PASSED};
+        check_run(check_find(check), &s, &o);
+        report->end = o.verdict;
+        report->text = arena_strdup(s.arena, o.why);
     } else {
         report->end = CHECK_FAILED;
         report->text = arena_strdup(arena, why.text);
         report->absent = !found && why.status == PEAT_NOTFOUND;
-        report->subject = found ? describe(&s) : NULL;
     }
+    report->subject = found ? describe(&s) : NULL;
     arena_release(&kept);
     return !record || write_record(report, record, arena, err);
 }

@@ -75,8 +75,6 @@ static void fill_shim(struct rig *r, const peat_scheme *own)
         shim->hooks.positions = move_positions;
     if (own->qkv)
         shim->hooks.qkv = keep_qkv;
-    if (r->plan.without)
-        memset((char *)&shim->hooks + r->plan.without, 0, sizeof(void (*)(void)));
 }
 
 /* ---- the model ---- */
@@ -90,29 +88,23 @@ bool rig_owns(const struct rig *r, const struct part *part)
     return false;
 }
 
-static bool has_weight(const struct part *part, const struct weight *w, int64_t L)
+/* Names of a part's tensors begin with its prefix. */
+static bool has_weight(const struct rig *r, const struct part *part, const struct weight *w)
 {
-    for (int i = 0; i < part->n_weight; i++)
-        for (int64_t l = 0; l < (part->weight[i].scope == PEAT_PER_LAYER ? L : 1); l++)
-            if (part->weight[i].layer[l] == w)
-                return true;
-    return false;
-}
-
-static bool registered_in(const struct rig *r, const struct positional *p, const struct weight *w,
-                          int64_t L)
-{
-    for (int i = 0; i < p->n_scheme; i++)
-        if (rig_owns(r, &p->scheme[i].part) && has_weight(&p->scheme[i].part, w, L))
-            return true;
-    return p->combine && rig_owns(r, &p->combine_part) && has_weight(&p->combine_part, w, 1);
+    return rig_owns(r, part) && strncmp(w->name, part->prefix, strlen(part->prefix)) == 0;
 }
 
 bool rig_registered(const struct rig *r, const struct weight *w)
 {
     const struct model *m = &r->s.model;
-    return registered_in(r, m->positional, w, m->dims.L) ||
-           (m->encoder && registered_in(r, &m->encoder->positional, w, m->encoder->dims.L));
+    bool has = false;
+    for (int k = 0; k < (m->encoder ? 2 : 1); k++) {
+        const struct positional *p = k ? &m->encoder->positional : m->positional;
+        has = has || (p->combine && has_weight(r, &p->combine_part, w));
+        for (int i = 0; i < p->n_scheme; i++)
+            has = has || has_weight(r, &p->scheme[i].part, w);
+    }
+    return has;
 }
 
 /* Moves weights off their initial values, which may be zero or equal, at most half the way to their
@@ -139,30 +131,17 @@ static void disturb(struct rig *r)
 static void put_hooks(struct rig *r, struct positional *p)
 {
     const struct rig_plan *plan = &r->plan;
-    bool whole = !plan->second && checked_scheme(r->subject);
     p->host = plan->host ? plan->host : &r->shim.host;
     p->undeclared_T = plan->undeclared_T;
     for (int i = 0; i < p->n_scheme; i++) {
         struct scheme_part *s = &p->scheme[i];
         if (!rig_owns(r, &s->part) || s->hooks != checked_scheme(r->subject))
             continue; /* in an encoder, one that acts across alone has no hooks */
-        s->hooks = plan->hooks ? plan->hooks : whole ? &r->shim.hooks : s->hooks;
+        s->hooks = plan->hooks ? plan->hooks : &r->shim.hooks;
         s->part.per_layer |= plan->per_layer;
     }
     if (plan->merge && checked_combine(r->subject))
         p->combine = plan->merge;
-}
-
-/* Two uses on different heads. */
-static void use_twice(struct cell_config *c, struct plugin_use *own, const struct rig_plan *plan)
-{
-    struct plugin_use first = *own, second = *own;
-    first.where = second.where = (struct where){.across = own->where.across};
-    first.where.head_begin = second.where.head_end = 1;
-    first.where.head_end = c->model.n_head;
-    second.config = (void *)(uintptr_t)plan->second;
-    *own = plan->turned ? second : first;
-    c->scheme[c->n_scheme++] = plan->turned ? first : second;
 }
 
 static void change(struct rig *r)
@@ -176,8 +155,6 @@ static void change(struct rig *r)
         own->config = (void *)(uintptr_t)r->plan.config;
     if (r->plan.apart)
         own->where.across = ACROSS_NOT;
-    if (r->plan.second)
-        use_twice(c, own, &r->plan);
 }
 
 struct rig *rig_open(const struct checked *s, const struct check_cell *cell,
@@ -247,20 +224,20 @@ static int64_t below(uint64_t stream, uint64_t i, int64_t n)
     return (int64_t)(rng_bits(stream, i) % (uint64_t)n);
 }
 
-static const void *config_of(const struct rig *r)
+void *rig_config(const struct rig *r)
 {
     const struct plugin_use *use;
+    void *config = NULL;
     for (int i = 0; (use = cell_plugin(&r->config, i)); i++)
-        if (use->plugin->desc == r->subject->plugin->desc)
-            return use->config;
-    return NULL;
+        config = use->plugin->desc == r->subject->plugin->desc ? use->config : config;
+    return config;
 }
 
 int64_t rig_named(const struct rig *r, const peat_param *row)
 {
     int64_t id = -1;
     if (row->type == PEAT_INT)
-        memcpy(&id, (const char *)config_of(r) + row->offset, sizeof(id));
+        memcpy(&id, (const char *)rig_config(r) + row->offset, sizeof(id));
     return id < r->s.model.config.vocab ? id : -1;
 }
 
@@ -365,7 +342,7 @@ static peat_node *with_error(struct rig *r, const struct graph *g, peat_node *lo
         bool own = strncmp(g->err.text, id, n) == 0 && g->err.text[n] == '.' && !is_moved(r);
         r->given_up = g->given_up || !own;
         if (r->given_up)
-            check_skip(r->o, "refused: %s", g->err.text);
+            check_say(r->o, CHECK_SKIPPED, "refused: %s", g->err.text);
         error_set(&r->err, g->err.status, "%s", g->err.text);
         if (!r->given_up)
             check_fail(r->o, "%s", r->err.text);
@@ -464,17 +441,4 @@ double rig_step(struct rig *r, const struct model_input *in, bool backward)
         check_fail(r->o, "the loss is not a number%s",
                    r->plan.guarded == ARENA_SHOWS_READS ? " " RIG_READS_NAN : "");
     return value;
-}
-
-int rig_digits(double a, double b)
-{
-    enum { LEAST = 5, MOST = 17 };
-    char x[64], y[64];
-    int digits = LEAST - 2;
-    do {
-        digits++;
-        snprintf(x, sizeof(x), "%.*g", digits, a);
-        snprintf(y, sizeof(y), "%.*g", digits, b);
-    } while (digits < MOST - 2 && strcmp(x, y) == 0);
-    return digits + 2 > LEAST ? digits + 2 : LEAST;
 }

@@ -55,10 +55,6 @@ struct rig_plan {
     bool moved;           /* all positions are multiplied by rig.shim.stride, and rig.shim.by added,
                            * twice to the second axis */
     const void *config;   /* the plugin's; NULL: the cell's */
-    const void *second;   /* config of a second use of the scheme, on the first head; the first use
-                           * then has the other heads. NULL: no second use */
-    bool turned;          /* the second use comes before the first in the list of schemes */
-    size_t without;       /* offset of the scheme's hook that is left out; 0: none is */
     int64_t undeclared_T; /* see struct positional */
     int64_t trained_step; /* the last step of training, in evaluation */
     const peat_scheme *hooks;     /* hooks that replace the scheme's; NULL: its own */
@@ -126,6 +122,8 @@ bool rig_has_places(const struct rig *r);
 bool rig_owns(const struct rig *r, const struct part *part);
 /* True where the tensor is one that the plugin registered. */
 bool rig_registered(const struct rig *r, const struct weight *w);
+/* The parameters of the plugin in the model, which rig_plan.config replaces; of its last use. */
+void *rig_config(const struct rig *r);
 /* The value of a parameter where it can be an id of the vocabulary; -1: it cannot. */
 int64_t rig_named(const struct rig *r, const peat_param *row);
 /* The i-th id of the stream `what`. One in four is the value of a parameter of the plugin, if one
@@ -164,5 +162,3 @@ bool checked_config(const struct checked *s, const struct value *over, const voi
 
 const peat_scheme *checked_scheme(const struct checked *s);   /* NULL: not a scheme */
 const peat_combine *checked_combine(const struct checked *s); /* NULL: not a combine */
-/* The number of significant digits that show how two numbers differ, and two more. */
-int rig_digits(double a, double b);

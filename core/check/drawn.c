@@ -152,12 +152,12 @@ static void put_kind(struct draws *d, struct value *model)
         if (d->index % 4 == 3 && is_usual(d))
             label = with_classes[d->index / 4 % 4][i];
         else if (is_plain(d))
-            label = i < 2 ? "tokens" : arch_names[PEAT_ENCODER];
+            label = i < 2 ? "tokens" : "encoder";
         put(d, model, keys[i], text_of(d, label));
         n /= labels;
     }
     if (across)
-        put(d, model, "arch", text_of(d, arch_names[PEAT_SEQ2SEQ]));
+        put(d, model, "arch", text_of(d, "seq2seq"));
 }
 
 /* Where a class token stands goes through all labels, and is left out where there is none. */
@@ -309,11 +309,13 @@ static struct value *draw_position(struct draws *d, const struct value *model)
     struct value *position = value_map(d->a, NOWHERE), *list = value_list(d->a, NOWHERE);
     bool apart = own && scheme_has(own, HOOK_SOFTMAX);
     int n = (apart || is_grid(d) || is_plain(d) ? 0 : DRAW_FROM(d, more)) + (kind != PEAT_SCHEME);
+    bool twice = own && !apart && d->index == 8 && is_usual(d); /* beside itself */
+    n = twice && n == 0 ? 1 : n;
     int at = kind == PEAT_SCHEME ? (int)draw(d, n + 1) : -1;
     for (int i = 0; i < n + (own != NULL); i++) {
         const struct plugin *other =
-            i == at ? NULL : draw_plugin(d, PEAT_SCHEME, kind == PEAT_COMBINE);
-        if (i == at)
+            i == at || twice ? NULL : draw_plugin(d, PEAT_SCHEME, kind == PEAT_COMBINE);
+        if (i == at || twice)
             value_append(d->a, list, draw_scheme(d, subject(d), own, model));
         else if (other)
             value_append(d->a, list,

@@ -18,7 +18,6 @@ enum property_on {
     ON_TOKENS = 1 << 3,   /* with tokens, not patches */
     ON_PLACES = 1 << 4,   /* with logits at each place and without a class token, which sees all */
     ON_SHORT = 1 << 5,    /* not on long ones, where it would take long */
-    ON_HEADS = 1 << 6,    /* with two heads or more */
     ON_ALONE = 1 << 7,    /* where nothing else makes positions */
     IN_TRAINING = 1 << 8, /* in one phase alone; otherwise in both */
     IN_EVALUATION = 1 << 9,
@@ -40,9 +39,23 @@ struct trial {
     const struct check_cell *cell;
     peat_phase phase;
     struct recorder *recorder; /* records every call of a hook; NULL: not recorded */
-    size_t without;            /* see struct rig_plan */
     struct rig *rig;           /* the open model; NULL for tasks */
+    struct rig_input *x;       /* a batch of the phase for it */
     struct check_outcome *o;
+};
+
+/* Plugins to which a property applies, of the kinds of its check. */
+enum property_of {
+    OF_ANY,
+    OF_TASK,
+    OF_MODEL, /* no task */
+    OF_SCHEME,
+    OF_HEADS,      /* with a hook that acts on heads */
+    OF_SOFTMAX,    /* with its own softmax */
+    OF_FUSED,      /* which fused attention can run */
+    OF_LENGTHLESS, /* without PEAT_NEED_LENGTH */
+    OF_STILL, /* without the hook positions, which sees whole rows: hidden places may move others */
+    OF_FORMULA /* with --reference */
 };
 
 typedef void property_fn(const struct trial *t);
@@ -57,7 +70,7 @@ struct property {
      * plugins all have it; claim names them in messages: "to be storable". */
     uint32_t traits;
     const char *claim;
-    const char *(*unfit)(const struct checked *s); /* why it does not apply; NULL: it applies */
+    enum property_of of;
 };
 
 /* In the order in which they are tried, ended by a NULL check. */
@@ -71,15 +84,14 @@ bool trial_fits(const struct trial *t);
 /* Opens the model, tests the property and closes the model. The verdict is CHECK_SKIPPED where the
  * plugin refuses the model or a pass. */
 void trial_run(struct trial *t);
-/* False: the plugin refused the model at its set-up, which skips the trial, or another error, which
- * fails it; r is closed. */
-bool trial_accepts(const struct trial *t, struct rig *r);
+/* A model of the cell, the trial's or another. NULL: the plugin refused it at its set-up, which
+ * skips the trial, or another error, which fails it. */
+struct rig *trial_open(const struct trial *t, const struct rig_plan *plan);
 struct rig_plan trial_plan(const struct trial *t);
 /* A number below n, which depends on the cell, the property, the phase and the word. */
 int64_t trial_draw(const struct trial *t, const char *what, int64_t n);
-/* A batch of the phase; of a second model of the cell. */
-struct rig_input trial_input(const struct trial *t);
-struct rig_input trial_input_of(const struct trial *t, struct rig *r);
+/* A batch of the phase for a model of the cell. */
+struct rig_input trial_input(const struct trial *t, struct rig *r);
 /* Places of each row become padding, another number in each: rows have positions of their own. */
 void trial_pad(const struct trial *t, struct rig_input *x);
 /* Fails the trial; the message begins with the property's claim, if it has one. */
@@ -89,13 +101,14 @@ void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((form
  * before. */
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
                 int64_t T, const char *what);
-/* The logits of a batch must be equal. */
-void trial_same_batch(const struct trial *t, const struct model_input *in, const double *a,
-                      const double *b, const char *what);
+/* The same for all logits of t->x. */
+void trial_same_batch(const struct trial *t, const double *a, const double *b, const char *what);
+/* The logits of t->x as it is now. */
+double *trial_logits(const struct trial *t);
+/* They must still be `before`. */
+void trial_stays(const struct trial *t, const double *before, const char *what);
 /* The logits from row `row` of them on; NULL stays NULL. */
 const double *logits_at(const struct trial *t, const double *logits, int64_t row);
-
-extern const char *const arch_names[];
 
 /* The functions of the table, in check_*.c and reference.c. */
 property_fn future_holds, far_future_holds, future_token_holds, prefix_holds, storable_holds,
@@ -104,8 +117,8 @@ property_fn future_holds, far_future_holds, future_token_holds, prefix_holds, st
     masked_holds, gradients_hold, shift_holds, norms_hold, permutation_holds, acts_across,
     nothing_trained, finite_holds, far_holds, wider_holds, paths_hold, purity_holds, threads_hold,
     buffers_hold, no_leak_holds, environment_after_step, layers_agree, precision_holds,
-    lengths_agree, draws_hold, answers_hold, reads_hold, batches_hold, uses_apart, starts_inside,
-    setup_stays, streams_matter, costs_hold;
+    lengths_agree, draws_hold, answers_hold, reads_hold, batches_hold, starts_inside, setup_stays,
+    streams_matter, costs_hold;
 plugin_fn finite_length, content_dependent, needs_causal, environment_after_load, reference_whole,
     trace_whole, parameters_whole, widths_whole, statics_stay, abi_whole, task_metrics, task_leaks,
     gradients_reach, answers_learned;

@@ -128,18 +128,17 @@ static void put_projections(struct json in, const peat_call *c)
 {
     static const char *const name[][2] = {{"W_q", "b_q"}, {"W_k", "b_k"}, {"W_v", "b_v"}};
     const struct call *call = call_of(c);
+    const struct weight *w = call->attention->qkv_w, *b = call->attention->qkv_b;
     int64_t D = c->dims.D, C = call->pass->dims.C, rows = c->H * C;
+    size_t item = dtype_bytes(w->value.dtype);
     for (int i = 0; i < 3; i++) {
-        int64_t first = i * D + call->head_begin * C;
-        double *matrix = ARENA_ARRAY(in.a, rows * D, double),
-               *bias = ARENA_ARRAY(in.a, rows, double);
-        for (int64_t k = 0; k < rows * D; k++)
-            matrix[k] = tensor_get(&call->attention->qkv_w->value, first * D + k);
-        for (int64_t r = 0; r < rows; r++)
-            bias[r] = call->attention->qkv_b ? tensor_get(&call->attention->qkv_b->value, first + r)
-                                             : 0.0;
-        json_put(in, name[i][0], reals(in.a, 2, (int64_t[]){rows, D}, matrix));
-        json_put(in, name[i][1], reals(in.a, 1, &rows, bias));
+        size_t first = (size_t)(i * D + call->head_begin * C) * item;
+        struct tensor matrix = tensor_shape(w->value.dtype, 2, (int64_t[]){rows, D}),
+                      bias = tensor_shape(w->value.dtype, 1, &rows);
+        matrix.data = (char *)w->value.data + first * (size_t)D;
+        bias.data = b ? (char *)b->value.data + first : arena_zalloc(in.a, (size_t)rows * item);
+        json_put(in, name[i][0], numbers_of(in.a, &matrix));
+        json_put(in, name[i][1], numbers_of(in.a, &bias));
     }
 }
 
@@ -427,45 +426,43 @@ static peat_node *record_score_add(const peat_call *c, const peat_qkv *p)
     return end_one(c, hooks_of(c)->score_add(c, cut_qkv(c, p, &room)));
 }
 
-static peat_node *record_scores(const peat_call *c, enum hook_id id,
-                                peat_node *(*hook)(const peat_call *c, const peat_qkv *p,
-                                                   peat_node *S, peat_node *bias),
-                                const peat_qkv *p, peat_node *S, peat_node *bias)
+/* A hook on two nodes beside queries, keys and values. */
+static peat_node *
+record_two(const peat_call *c, enum hook_id id,
+           peat_node *(*hook)(const peat_call *c, const peat_qkv *p, peat_node *x, peat_node *y),
+           const peat_qkv *p, const char *const name[2], peat_node *x, peat_node *y)
 {
     struct recorder *r = recorder_of(c);
     peat_qkv room;
     begin(c, id);
     const peat_qkv *seen = cut_qkv(c, p, &room);
-    S = cut(r, "S", S);
-    return end_one(c, hook(c, seen, S, cut(r, "bias", bias)));
+    x = cut(r, name[0], x);
+    return end_one(c, hook(c, seen, x, cut(r, name[1], y)));
 }
+
+static const char *const of_scores[] = {"S", "bias"}, *const of_context[] = {"o", "W"};
 
 static peat_node *record_logits(const peat_call *c, const peat_qkv *p, peat_node *S,
                                 peat_node *bias)
 {
-    return record_scores(c, HOOK_LOGITS, hooks_of(c)->logits, p, S, bias);
+    return record_two(c, HOOK_LOGITS, hooks_of(c)->logits, p, of_scores, S, bias);
 }
 
 static peat_node *record_softmax(const peat_call *c, const peat_qkv *p, peat_node *S,
                                  peat_node *bias)
 {
-    return record_scores(c, HOOK_SOFTMAX, hooks_of(c)->softmax, p, S, bias);
+    return record_two(c, HOOK_SOFTMAX, hooks_of(c)->softmax, p, of_scores, S, bias);
+}
+
+static peat_node *record_context(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W)
+{
+    return record_two(c, HOOK_CONTEXT, hooks_of(c)->context, p, of_context, o, W);
 }
 
 static peat_node *record_weights(const peat_call *c, peat_node *W)
 {
     begin(c, HOOK_WEIGHTS);
     return end_one(c, hooks_of(c)->weights(c, cut(recorder_of(c), "W", W)));
-}
-
-static peat_node *record_context(const peat_call *c, const peat_qkv *p, peat_node *o, peat_node *W)
-{
-    struct recorder *r = recorder_of(c);
-    peat_qkv room;
-    begin(c, HOOK_CONTEXT);
-    const peat_qkv *seen = cut_qkv(c, p, &room);
-    o = cut(r, "o", o);
-    return end_one(c, hooks_of(c)->context(c, seen, o, cut(r, "W", W)));
 }
 
 static peat_status record_carry(const peat_call *c, peat_node *x, peat_node *W,
@@ -485,13 +482,11 @@ static peat_status record_carry(const peat_call *c, peat_node *x, peat_node *W,
 
 static peat_node *record_merge(const peat_call *c, int32_t n, peat_node *const *x)
 {
-    enum { RECORDED_STREAMS = 5 };
     struct recorder *r = recorder_of(c);
     peat_node *stream[POSITIONAL_STREAMS];
     begin(c, HOOK_MERGE);
     for (int32_t i = 0; i < n; i++)
-        stream[i] =
-            i < RECORDED_STREAMS ? cut(r, arena_printf(r->arena, "x%d", (int)i), x[i]) : x[i];
+        stream[i] = cut(r, arena_printf(r->arena, "x%d", (int)i), x[i]);
     return end_one(c, checked_combine(r->subject)->merge(c, n, stream));
 }
 

@@ -25,9 +25,8 @@ struct recording {
 
 static void record_pass(const struct trial *t)
 {
-    struct rig_input x = trial_input(t);
     struct graph g;
-    if (rig_loss(t->rig, &g, &x.in))
+    if (rig_loss(t->rig, &g, &t->x->in))
         recorder_end(t->recorder, t->rig, &g);
 }
 
@@ -39,9 +38,9 @@ static bool is_small(const struct cell_config *c)
     return c->train.seq_len * c->model.d_model <= 800;
 }
 
-/* A pass that the plugin refuses, or gives up, is not recorded, nor one that fails at positions
- * between whole numbers. stride: see recorder.h. */
-static void record(struct recording *r, const struct check_cell *cell, peat_phase phase,
+/* False: the plugin refuses the pass, gives it up, or fails at positions between whole numbers, so
+ * it is not recorded. stride: see recorder.h. */
+static bool record(struct recording *r, const struct check_cell *cell, peat_phase phase,
                    double stride)
 {
     const struct checked *s = r->subject;
@@ -58,7 +57,8 @@ static void record(struct recording *r, const struct check_cell *cell, peat_phas
     recorder_init(&recorder, s, stride, &arena);
     if (trial_fits(&t) && (s->trace || is_small(&cell->config)))
         trial_run(&t);
-    if (recorder.text)
+    bool made = recorder.text;
+    if (made)
         strbuf_addf(&r->lines, "[\"%s, %s%s\",%s]\n", path_name(cell->file),
                     phase == PEAT_TRAIN ? "training" : "evaluation",
                     stride > 0 ? arena_printf(&arena, ", positions %g apart", stride) : "",
@@ -66,19 +66,10 @@ static void record(struct recording *r, const struct check_cell *cell, peat_phas
     else if (o.verdict == CHECK_FAILED && stride == 0)
         check_fail(r->o, "%s", o.why);
     arena_release(&arena);
+    return made;
 }
 
 /* ---- whole models ---- */
-
-/* Whether where.heads of one scheme may split the heads of another, which peat.torch does not do.
- */
-static bool splits_heads(const struct cell_config *c)
-{
-    bool splits = false;
-    for (int i = 0; i < c->n_scheme && c->n_scheme > 1; i++)
-        splits = splits || c->scheme[i].where.head_end > 0;
-    return splits;
-}
 
 /* Writes the cell's model with its first batch, logits, loss and gradients for peat.torch, as `peat
  * export --batch` does. A model that the plugin refuses is left out. */
@@ -156,7 +147,7 @@ void trace_whole(const struct checked *s, struct check_outcome *o)
     struct recording r = {.subject = s, .lines = STRBUF_NEW, .o = o};
     const struct check_cells *cells = s->plugin->desc->kind == PEAT_TASK ? s->open : cells_of(s, o);
     if (s->plugin->desc->kind == PEAT_TASK)
-        check_skip(o, "a task has no hooks");
+        check_say(o, CHECK_SKIPPED, "a task has no hooks");
     for (int i = 0; i < cells->n; i++) {
         trace_text(s, cell_text(s, &cells->item[i]));
         record(&r, &cells->item[i], PEAT_TRAIN, 0);
@@ -173,18 +164,16 @@ void reference_whole(const struct checked *s, struct check_outcome *o)
     const struct check_cells *cells = cells_of(s, o);
     for (int i = 0; i < cells->n && o->verdict == CHECK_PASSED; i++) {
         const struct check_cell *cell = &cells->item[i];
+        const double apart = i % 2 ? 0.75 : (double)(FARTHEST / cell->config.train.seq_len);
         record(&r, cell, PEAT_TRAIN, 0);
-        record(&r, cell, PEAT_EVAL, 0);
-        if (checked_scheme(s))
-            record(&r, cell, PEAT_TRAIN,
-                   i % 2 ? 0.75 : (double)(FARTHEST / cell->config.train.seq_len));
-        if (!splits_heads(&cell->config))
-            export_cell(&r, cell);
+        if (!checked_scheme(s) || !record(&r, cell, PEAT_EVAL, apart))
+            record(&r, cell, PEAT_EVAL, 0);
+        export_cell(&r, cell);
     }
     if (file_write(records, r.lines.text, r.lines.n, &err) != PEAT_OK)
         check_fail(o, "%s", err.text);
     if (o->verdict == CHECK_PASSED && r.lines.n == 0)
-        check_skip(o, "its hooks were not called");
+        check_say(o, CHECK_SKIPPED, "its hooks were not called");
     if (o->verdict == CHECK_PASSED)
         compare(&r, records);
     strbuf_release(&r.lines);

@@ -27,31 +27,29 @@ static uint64_t logged_draw(uint64_t stream, uint64_t index)
 static bool reads_data(const struct checked *s)
 {
     const peat_param *row = s->plugin->desc->param;
-    for (; row && row->key; row++)
-        if (row->flags & PEAT_PATH)
-            return true;
-    return false;
+    while (row && row->key && !(row->flags & PEAT_PATH))
+        row++;
+    return row && row->key;
 }
 
 /* Whether a sample file repeats its text, so that parts of it may be the same. */
-static bool has_repeated_sample(const struct checked *s)
+static bool has_repeated_sample(const peat_task *task)
 {
-    const peat_task *task = s->plugin->desc->interface;
-    for (const peat_sample *sample = task->sample; sample && sample->key; sample++)
-        if (sample->times > 1)
-            return true;
-    return false;
+    const peat_sample *sample = task->sample;
+    while (sample && sample->key && sample->times <= 1)
+        sample++;
+    return sample && sample->key;
 }
 
 peat_status bench_open(struct bench *b, const struct checked *s, const struct check_cell *cell,
                        int64_t seed, int64_t rows)
 {
+    const peat_task *hooks = s->plugin->desc->interface;
     *b = (struct bench){.host = *host_table(),
                         .config = cell->config,
                         .s.trail = s->trail,
                         .reads_data = reads_data(s),
-                        .repeats_data = has_repeated_sample(s)};
-    const peat_task *hooks = s->plugin->desc->interface;
+                        .repeats_data = has_repeated_sample(hooks)};
     b->host.draw = logged_draw;
     b->s.host = &b->host;
     b->config.seed = seed;
@@ -91,7 +89,7 @@ void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
     for (int i = 0; i < n; i++) {
         peat_status status = bench_open(&b[i], t->subject, t->cell, kind[i].seed, kind[i].rows);
         if (status == PEAT_REFUSED && i == 0) /* that the cell has a test part too */
-            check_skip(t->o, "refused: %s", b[i].err.text);
+            check_say(t->o, CHECK_SKIPPED, "refused: %s", b[i].err.text);
         else if (status != PEAT_OK && t->o->verdict == CHECK_PASSED)
             check_fail(t->o, "%s%s", i > 0 ? "its set-up fails the second time: " : "",
                        b[i].err.text);
@@ -100,6 +98,18 @@ void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
         look(b, t->o);
     for (int i = 0; i < n; i++)
         bench_close(&b[i]);
+}
+
+uint64_t row_number(const peat_batch *x, int64_t b)
+{
+    const int64_t width = x->patch ? x->patch_width : 1, first = b * x->T * width;
+    uint64_t number = (uint64_t)(x->label ? x->label[b] : 0);
+    for (int64_t i = first; i < first + x->T * width; i++)
+        number = rng_substream(number, x->patch ? (uint64_t)(int64_t)(1e6F * x->patch[i])
+                                                : (uint64_t)x->token[i]);
+    for (int64_t t = 0; t < x->S; t++)
+        number = rng_substream(number, (uint64_t)x->source[b * x->S + t]);
+    return number;
 }
 
 bool make_train(struct bench *b, int64_t seed, int64_t step, struct check_outcome *o)

@@ -122,15 +122,6 @@ static void start_job(struct search *s, struct job *j, double seconds, int64_t e
     j->runs = check_start(&j->running, s->a, s->err);
 }
 
-static void finish_job(struct search *s, struct job *j)
-{
-    if (!j->runs)
-        return;
-    check_finish(&j->running, s->a, &j->report);
-    s->t->tried += j->report.cells.tried;
-    j->next = j->report.cells.index;
-}
-
 /* Tries cells before `end` for so many seconds. Returns the first that fails, or `end`. */
 static int64_t run_jobs(struct search *s, struct job *job, double seconds, int64_t end)
 {
@@ -138,11 +129,15 @@ static int64_t run_jobs(struct search *s, struct job *job, double seconds, int64
     stops_hold(&held);
     for (int i = 0; i < s->t->jobs; i++)
         start_job(s, &job[i], seconds, end);
-    for (int i = 0; i < s->t->jobs; i++) {
-        finish_job(s, &job[i]);
-        if (job[i].runs && check_is_bad(job[i].report.end) && job[i].next < end) {
-            end = job[i].next;
-            s->t->report = job[i].report;
+    for (struct job *j = job; j < job + s->t->jobs; j++) {
+        if (!j->runs)
+            continue;
+        check_finish(&j->running, s->a, &j->report);
+        s->t->tried += j->report.cells.tried;
+        j->next = j->report.cells.index;
+        if (check_is_bad(j->report.end) && j->next < end) {
+            end = j->next;
+            s->t->report = j->report;
         }
     }
     stops_let(&held);
@@ -151,10 +146,9 @@ static int64_t run_jobs(struct search *s, struct job *job, double seconds, int64
 
 static bool any_before(const struct job *job, int n, int64_t end)
 {
-    bool any = false;
-    for (int i = 0; i < n; i++)
-        any = any || job[i].next < end;
-    return any;
+    while (n > 0 && job[n - 1].next >= end)
+        n--;
+    return n > 0;
 }
 
 bool thorough_run(struct thorough *t, const struct check_request *q, struct arena *a,

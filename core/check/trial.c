@@ -5,9 +5,6 @@
 #include "property.h"
 #include "recorder.h"
 
-const char *const arch_names[] = {
-    [PEAT_DECODER] = "decoder", [PEAT_ENCODER] = "encoder", [PEAT_SEQ2SEQ] = "seq2seq"};
-
 static bool all_storable(const struct cell_config *c)
 {
     const peat_combine *combine = c->has_combine ? c->combine.plugin->desc->interface : NULL;
@@ -56,7 +53,6 @@ bool trial_fits(const struct trial *t)
     const bool holds[] = {[3] = m->input == PEAT_INPUT_TOKENS,
                           [4] = m->head != PEAT_HEAD_CLASS && !model_has_class_token(m),
                           [5] = trial_is_short(t),
-                          [6] = m->n_head > 1,
                           [7] = is_alone(c),
                           [8] = t->phase == PEAT_TRAIN,
                           [9] = t->phase == PEAT_EVAL,
@@ -90,7 +86,6 @@ struct rig_plan trial_plan(const struct trial *t)
     bool f32 = on & IN_F32 || (on & IN_EITHER && trial_draw(t, "real", 2));
     return (struct rig_plan){.dtype = f32 ? PEAT_F32 : PEAT_F64,
                              .trained_step = t->phase == PEAT_EVAL ? step_of(t) : 0,
-                             .without = t->without,
                              .hooks = t->recorder ? &t->recorder->scheme : NULL,
                              .merge = t->recorder ? &t->recorder->combine : NULL,
                              .host = t->recorder ? &t->recorder->host : NULL,
@@ -98,55 +93,50 @@ struct rig_plan trial_plan(const struct trial *t)
                              .guarded = on & GUARDED ? ARENA_SHOWS_WRITES : 0};
 }
 
-bool trial_accepts(const struct trial *t, struct rig *r)
+struct rig *trial_open(const struct trial *t, const struct rig_plan *plan)
 {
+    struct rig *r = rig_open(t->subject, t->cell, plan, t->o);
     if (r->status == PEAT_OK)
-        return true;
-    if (rig_refused(r))
-        check_skip(t->o, "refused: %s", r->err.text);
-    else
-        check_fail(t->o, "%s", r->err.text);
+        return r;
+    check_say(t->o, rig_refused(r) ? CHECK_SKIPPED : CHECK_FAILED, "%s%s",
+              rig_refused(r) ? "refused: " : "", r->err.text);
     rig_close(r);
-    return false;
+    return NULL;
 }
 
-void trial_run(struct trial *t)
-{
-    const struct rig_plan plan = trial_plan(t);
-    if (t->subject->plugin->desc->kind == PEAT_TASK) {
-        t->property->holds(t);
-        return;
-    }
-    t->rig = rig_open(t->subject, t->cell, &plan, t->o);
-    if (!trial_accepts(t, t->rig))
-        return;
-    t->property->holds(t);
-    rig_close(t->rig);
-}
-
-struct rig_input trial_input_of(const struct trial *t, struct rig *r)
+struct rig_input trial_input(const struct trial *t, struct rig *r)
 {
     struct rig_input x = rig_input(r, t->phase);
     x.in.step = t->phase == PEAT_TRAIN ? step_of(t) : 0;
     return x;
 }
 
-struct rig_input trial_input(const struct trial *t)
+void trial_run(struct trial *t)
 {
-    return trial_input_of(t, t->rig);
+    const struct rig_plan plan = trial_plan(t);
+    struct rig_input x;
+    if (t->subject->plugin->desc->kind == PEAT_TASK) {
+        t->property->holds(t);
+        return;
+    }
+    t->rig = trial_open(t, &plan);
+    if (!t->rig)
+        return;
+    x = trial_input(t, t->rig);
+    t->x = &x;
+    t->property->holds(t);
+    rig_close(t->rig);
 }
 
 void trial_fail(const struct trial *t, const char *fmt, ...)
 {
     const char *claim = t->property->claim;
-    struct strbuf text = STRBUF_NEW;
     va_list args;
     va_start(args, fmt);
-    strbuf_addv(&text, fmt, args);
+    const char *text = arena_vprintf(t->subject->arena, fmt, args);
     va_end(args);
     check_fail(t->o, "%s%s%s%s", claim ? "it claims " : "", claim ? claim : "",
-               claim ? ", but " : "", text.text);
-    strbuf_release(&text);
+               claim ? ", but " : "", text);
 }
 
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
@@ -167,11 +157,20 @@ void trial_same(const struct trial *t, const double *a, const double *b, int64_t
                    worst, t->phase == PEAT_TRAIN ? "in training " : "", what);
 }
 
-void trial_same_batch(const struct trial *t, const struct model_input *in, const double *a,
-                      const double *b, const char *what)
+void trial_same_batch(const struct trial *t, const double *a, const double *b, const char *what)
 {
-    int64_t places = rig_has_places(t->rig) ? in->rows.T : 1;
-    trial_same(t, a, b, in->B * places, 0, places, what);
+    int64_t places = rig_has_places(t->rig) ? t->x->in.rows.T : 1;
+    trial_same(t, a, b, t->x->in.B * places, 0, places, what);
+}
+
+double *trial_logits(const struct trial *t)
+{
+    return rig_logits(t->rig, &t->x->in);
+}
+
+void trial_stays(const struct trial *t, const double *before, const char *what)
+{
+    trial_same_batch(t, before, trial_logits(t), what);
 }
 
 const double *logits_at(const struct trial *t, const double *logits, int64_t row)

@@ -85,12 +85,8 @@ extern const struct check check_trace;
 /* Draws the cells. A process that has run the plugin for that is not as one that has not. */
 extern const struct check check_cells;
 
-/* The first failure counts; without one, the first reason to skip, or else the first note.
- * check_add adds to the reason. */
-void check_fail(struct check_outcome *o, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void check_skip(struct check_outcome *o, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void check_note(struct check_outcome *o, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-void check_add(struct check_outcome *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The first failure counts; without one, the first reason to skip, or else the first note, of
+ * CHECK_PASSED. */
+void check_say(struct check_outcome *o, enum check_end verdict, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+#define check_fail(o, ...) check_say((o), CHECK_FAILED, __VA_ARGS__)
