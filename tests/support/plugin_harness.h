@@ -68,5 +68,5 @@ void harness_gradcheck_encode(struct harness *h, int64_t T, const double *pos);
 #define PLUGIN_TESTS(plugin_)                                                                      \
     int main(void)                                                                                 \
     {                                                                                              \
-        return run_tests((struct tests){plugin_});                                                 \
+        return run_tests((struct tests){.subject = plugin_});                                      \
     }
