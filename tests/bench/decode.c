@@ -53,7 +53,8 @@ static peat_status set_up(struct bench *b)
         x->sequence[i] = i;
     b->stored = ARENA_ARRAY(&b->arena, s->B * x->answer, int32_t);
     b->plain = ARENA_ARRAY(&b->arena, s->B * x->answer, int32_t);
-    b->trainer = (struct trainer){.model = &b->of.model, .team = &b->team};
+    static const struct train_config in_fp32 = {.precision = PRECISION_FP32};
+    b->trainer = (struct trainer){.model = &b->of.model, .train = &in_fp32, .team = &b->team};
     arena_init(&b->trainer.step_arena, "step", 1 << 20);
     return PEAT_OK;
 }
