@@ -11,9 +11,11 @@ static int64_t sequence_place(const struct trial *t)
     return trial_draw(t, "place", t->x->b.T);
 }
 
-/* A second document begins at the trial's place. */
+/* A second document begins at the trial's place. No place is padding: the logits of one, which
+ * nobody reads, may be those of the document before it. */
 static void pack(const struct trial *t)
 {
+    t->x->b.has_pad = false;
     for (int64_t i = 0; i < t->x->b.B * t->x->b.T; i++)
         t->x->b.document[i] = i % t->x->b.T >= sequence_place(t);
     t->x->b.has_document = true;
