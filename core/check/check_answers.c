@@ -9,7 +9,8 @@
 
 enum { PLACES_MAX = 4096, ENOUGH = 12, GUESSES = 5, USUAL = GUESSES - 1, BEFORE = 1 };
 
-/* The last two may be right in one cell, and the token before it may be what a task asks for. */
+/* A task may ask for the token before (BEFORE), and in a single cell the last two guesses may be
+ * right everywhere. */
 static const char *const guess_names[GUESSES] = {
     "the token at its own place, which the model is given", "the token before it",
     "the first token of its row", "the most frequent token so far", "one answer for all"};

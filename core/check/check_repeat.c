@@ -62,7 +62,7 @@ void paths_hold(const struct trial *t)
 
 /* ---- bits ---- */
 
-/* What a step of training left. */
+/* The loss and the gradients of one training step. */
 struct step {
     double loss;
     char *grad;

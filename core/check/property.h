@@ -101,7 +101,7 @@ void trial_fail(const struct trial *t, const char *fmt, ...) __attribute__((form
  * before. */
 void trial_same(const struct trial *t, const double *a, const double *b, int64_t n, int64_t first,
                 int64_t T, const char *what);
-/* The same for all logits of t->x. */
+/* trial_same for all logits of t->x. */
 void trial_same_batch(const struct trial *t, const double *a, const double *b, const char *what);
 /* The logits of t->x as it is now. */
 double *trial_logits(const struct trial *t);

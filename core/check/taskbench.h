@@ -54,7 +54,7 @@ struct bench_kind {
 /* Runs `look` with n benches of these kinds, at most 3. */
 void bench_trial(const struct trial *t, int n, const struct bench_kind *kind,
                  void (*look)(struct bench *b, struct check_outcome *o));
-/* A number that stands for the tokens or patches of a row, its source and its label. */
+/* A hash of the tokens or patches of row b, its source and its label. */
 uint64_t row_number(const peat_batch *x, int64_t b);
 /* True when the batch was made; it is b->train. */
 bool make_train(struct bench *b, int64_t seed, int64_t step, struct check_outcome *o);
