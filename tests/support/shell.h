@@ -43,7 +43,8 @@ void assert_printed(const char *text);
 
 /* Shell: waits until the condition holds, for some minutes; its status is the condition's. */
 #define UNTIL(condition)                                                                           \
-    "for i in $(seq 4000); do " condition " && break; sleep 0.05; done; " condition
+    "held=; for i in $(seq 4000); do " condition " && held=1 && break; sleep 0.05; done; "         \
+    "[ -n \"$held\" ]"
 /* Shell: interrupts the command when the condition holds; its status is the command's. */
 #define INTERRUPTED(command, condition)                                                            \
     command " & pid=$!; " UNTIL(condition) " || exit 9; kill -TERM $pid; wait $pid"
