@@ -104,10 +104,8 @@ def finish(x, peat, output):
 def run_check(options):
     failed = n = 0
     tolerance = options.tolerance or (1e-6 if options.steps else 1e-9)
-    if options.steps and len(options.path) != 1:
-        raise Refused("--steps is for the folder of one cell")
     for path in options.path if options.steps else files_of(options.path):
-        found = run_steps(options) if options.steps else differences(path, options.peat)
+        found = run_steps(options, path) if options.steps else differences(path, options.peat)
         what, worst = max(found.items(), key=lambda x: x[1] if x[1] == x[1] else math.inf)
         bad = not worst <= tolerance
         failed, n = failed + bad, n + 1
@@ -124,7 +122,7 @@ def parser():
     check = verbs.add_parser("check", help="compare files of `peat export --batch` with what PyTorch computes")
     check.add_argument("path", nargs="+", help="a file, or a folder of files")
     check.add_argument("--steps", type=int, default=0, metavar="N",
-                       help="of a cell's folder: train its first N steps in double precision beside PEAT")
+                       help="of cells' folders: train their first N steps in double precision beside PEAT")
     check.add_argument("--tolerance", type=float, help="largest difference (default: 1e-9; with --steps 1e-6)")
     check.set_defaults(run=run_check)
     train = verbs.add_parser("train", help="train cells, whose results PEAT then evaluates and writes", description="""

@@ -71,9 +71,9 @@ def newest(model, batch):
     return torch.cat(made, 1)
 
 
-def run_steps(options):
-    """The first steps in double precision, beside PEAT's: the largest differences of losses, norms and weights."""
-    peat = Peat(options.peat, options.path[0])
+def run_steps(options, path):
+    """The first steps of a cell in double precision, beside PEAT's: the largest differences of losses, norms and weights."""
+    peat = Peat(options.peat, path)
     tensors, meta = peat.export("--start")
     theirs, _ = peat.export("--steps", str(options.steps))
     x = Training(tensors, meta, dtype=F64, program=options.peat)
