@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * guard.c: a test program with an end. `guard PROGRAM WORD...` gives it a folder of its own as
- * TMPDIR, in memory unless TMPDIR is set, and its exit status back. When it takes longer than PEAT_TEST_SECONDS, it is printed which
- * its processes are and where they stand, and all are killed. However it ends, it leaves no process
- * and no file.
+ * TMPDIR, in memory unless TMPDIR is set, and its exit status back. When it takes longer than
+ * PEAT_TEST_SECONDS, it is printed which its processes are and where they stand, and all are
+ * killed. However it ends, it leaves no process and no file.
  *
  * A test that is about to be ended for its own limit (support.c) has its stacks printed before.
  */
