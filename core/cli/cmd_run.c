@@ -183,9 +183,10 @@ static void say_before(struct loaded_plan *l, const struct request *q, const cha
     say_start(l, q, dir);
 }
 
+/* A run directory may have a slash at its end. */
 static void say_next(const struct loaded_plan *l, const char *dir)
 {
-    const char *name = l->experiment.name;
+    const char *name = *path_name(dir) ? path_name(dir) : l->experiment.name;
     cli_say("all of it is in %s; next: `peat report %s -o %s.html` makes a page, `peat results %s "
             "--columns cost` shows what it took",
             dir, dir, name, dir);

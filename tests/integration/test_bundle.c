@@ -328,7 +328,7 @@ TEST(a_stop_ends_tar_and_leaves_nothing)
                     "chmod +x slow/tar");
     shell_expect(130, INTERRUPTED("PATH=$PWD/slow:$PATH TMPDIR=$PWD/tmp peat bundle here/run "
                                   "-o x.tar.gz",
-                                  "ls tmp/*/files"));
+                                  ANY("tmp/*/files")));
     shell_expect(1, "ls x.tar* tmp/* || pgrep -f \"$PWD/slow\"");
 }
 

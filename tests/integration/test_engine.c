@@ -111,7 +111,7 @@ TEST(an_engine_leaves_the_cells_that_the_other_began)
     write_kinds();
     shell_expect(0, "peat plan kinds.yaml --write -o r 'kind=[answers]' train.steps=4000");
     shell_expect(0, INTERRUPTED("peat cell r 0 --checkpoint-every 1 --with-parent $$",
-                                "ls r/cells/*/ckpt/step*") "; ls r/cells/*/ckpt");
+                                ANY("r/cells/*/ckpt/step*")) "; ls r/cells/*/ckpt");
     shell_says(1, " steps are by peat, and this run is by PyTorch ",
                "peat run r -q run.engine=torch");
 }
@@ -249,7 +249,7 @@ TEST(a_full_disk_a_limit_of_time_and_a_second_program_lose_nothing)
 TEST(a_rate_is_chosen_by_an_interrupted_run_as_by_peat)
 {
     run_grid(over);
-    shell_expect(130, INTERRUPTED("peat run grid.yaml -o b -q %s", "ls b/cells/*/ckpt/step*"),
+    shell_expect(130, INTERRUPTED("peat run grid.yaml -o b -q %s", ANY("b/cells/*/ckpt/step*")),
                  over);
     shell_expect(0, "peat run grid.yaml -o b -q %s", over);
     shell_expect(0, "peat results b | diff table -");

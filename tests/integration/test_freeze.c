@@ -75,7 +75,7 @@ TEST(an_interrupted_cell_ends_with_the_same_bits)
 #define LONG "'model.freeze=[token.*, block.0.attention.*]' train.steps=2000"
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, ANY("cut/cells/*/ckpt/step-*")));
     shell_expect(0, "grep -a -o 'opt.m.[a-z0-9.]*' cut/cells/*/ckpt/*/optimiser.safetensors");
     assert_printed("opt.m.head.weight");
     ck_assert(!shell_printed("opt.m.token") && !shell_printed("attention"));

@@ -74,7 +74,7 @@ TEST(an_interrupted_cell_stops_at_the_same_step_with_the_same_bits)
                     "echo 'run: {checkpoint: {every: 500}}' >> x.yaml");
 #define LONG "train.steps=100000 train.patience=9 eval.every=500"
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, ANY("cut/cells/*/ckpt/step-*")));
     shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_says(0, "\"steps\": 5000,\n  \"stopped\": true", "cat cut/cells/*/result.json");

@@ -130,7 +130,7 @@ static void put_back(void)
     shell_expect(0, UNTIL("[ -s 'by slurm'/cells/*slow*s1-*/metrics.jsonl ]"));
     shell_expect(0, "scancel --batch --signal=USR1 $(cat job)_3");
     for (int task = 0; task <= 3; task += 3)
-        shell_expect(0, UNTIL(WAS_PUT_BACK), task, task);
+        shell_expect(0, UNTIL(WAS_PUT_BACK), task);
     shell_expect(0, "touch open");
 }
 
@@ -160,7 +160,7 @@ TEST(task_put_back_does_not_repeat_its_crashes)
     note_job("runs");
     shell_expect(0, UNTIL("[ -s runs/cells/*slow*/metrics.jsonl ]"));
     shell_expect(0, "scontrol requeue $(cat job)_0");
-    shell_expect(0, UNTIL(WAS_PUT_BACK), 0, 0);
+    shell_expect(0, UNTIL(WAS_PUT_BACK), 0);
     shell_expect(0, "touch open");
     shell_expect(0, UNTIL("[ -z \"$(squeue -h)\" ]"));
     shell_expect(0, "grep 'boom.*left as it is: crashed' runs/slurm/*_0.log");

@@ -19,6 +19,7 @@ TEST(run_says_directory_and_cells_first_and_what_is_next_last)
     shell_expect(0, "head -n 1 said | grep '^peat: runs/t: 2 of 2 cells to run'");
     shell_expect(0, "tail -n 1 said | grep 'all of it is in runs/t; next: `peat report runs/t -o "
                     "t.html` makes a page, `peat results runs/t --columns cost` shows'");
+    shell_says(0, "`peat report other -o other.html`", "peat run t.yaml -o other 2>&1 | tail -n 1");
     shell_expect(0, "peat run t.yaml 2>said; ! grep 'to run' said && peat run t.yaml seeds=2 2>&1");
     assert_printed("runs/t: 2 of 4 cells to run");
     shell_expect(0, "peat run t.yaml seeds=3 --quiet >/dev/null 2>said; test ! -s said");

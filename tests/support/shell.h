@@ -41,6 +41,9 @@ bool shell_printed(const char *text);
 /* The test fails unless the last command printed this, in whole words and numbers. */
 void assert_printed(const char *text);
 
+/* Shell: whether a file of the pattern is there. ls itself fails where one of several is replaced
+ * between the shell's list and its look. */
+#define ANY(pattern) "[ -n \"$(ls -d " pattern " 2>/dev/null)\" ]"
 /* Shell: waits until the condition holds, for some minutes; its status is the condition's. */
 #define UNTIL(condition)                                                                           \
     "held=; for i in $(seq 4000); do " condition " && held=1 && break; sleep 0.05; done; "         \

@@ -473,7 +473,7 @@ TEST(an_interrupted_cell_ends_with_the_same_bits)
     put_table("v.f", V);
     shell_expect(0, "echo 'run: {checkpoint: {every: 50}}' >> x.yaml");
     shell_expect(0, "peat run x.yaml -o whole " LONG);
-    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, "ls cut/cells/*/ckpt/step-*"));
+    shell_expect(130, INTERRUPTED("peat run x.yaml -o cut " LONG, ANY("cut/cells/*/ckpt/step-*")));
     shell_says(0, "1 done", "peat run x.yaml -o cut " LONG);
     shell_says(0, "continues from step", "cat cut/cells/*/log.txt");
     shell_expect(0, "cmp whole/cells/*/ckpt/*/model.safetensors "

@@ -94,7 +94,7 @@ TEST(an_interrupted_run_ends_as_an_uninterrupted_one)
 {
     shell_expect(0, "echo 'run: {checkpoint: {every: 10}}' >> e.yaml; peat run e.yaml -o whole");
     shell_expect(130,
-                 INTERRUPTED("peat run e.yaml -o parts", "ls parts/cells/*/ckpt/*/state.json"));
+                 INTERRUPTED("peat run e.yaml -o parts", ANY("parts/cells/*/ckpt/*/state.json")));
     shell_expect(0, "test ! -e parts/cells/*/result.json");
     shell_expect(0, "peat run e.yaml -o parts");
     shell_expect(
