@@ -400,5 +400,5 @@ int main(void)
 {
     if (!is_here("PEAT PEAT_SOURCE python3-torch"))
         return SKIPPED;
-    return run_tests((struct tests){"torch", shell_open, shell_close, .seconds = 400});
+    return run_tests((struct tests){"torch", shell_open, shell_close, .seconds = 200});
 }

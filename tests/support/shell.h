@@ -46,8 +46,7 @@ void assert_printed(const char *text);
 #define ANY(pattern) "[ -n \"$(ls -d " pattern " 2>/dev/null)\" ]"
 /* Shell: waits until the condition holds, for some minutes; its status is the condition's. */
 #define UNTIL(condition)                                                                           \
-    "held=; for i in $(seq 4000); do " condition " && held=1 && break; sleep 0.05; done; "         \
-    "[ -n \"$held\" ]"
+    "for i in $(seq 4000); do " condition " && break; sleep 0.05; done; [ $i -lt 4000 ]"
 /* Shell: interrupts the command when the condition holds; its status is the command's. */
 #define INTERRUPTED(command, condition)                                                            \
     command " & pid=$!; " UNTIL(condition) " || exit 9; kill -TERM $pid; wait $pid"
