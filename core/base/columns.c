@@ -133,7 +133,8 @@ void columns_print(const struct columns *given, const char *indent, FILE *out)
     for (int i = 0; i < t->n_row; i++) {
         strbuf_clear(&line);
         add_cells(t, w, i, 0, t->n - 1, false, &line);
-        strbuf_addf(&line, "%s\n", cell_at(t, i, t->n - 1)->text);
+        strbuf_add(&line, cell_at(t, i, t->n - 1)->text);
+        end_line(&line);
         strbuf_clear(&shown_line);
         strbuf_addf(&shown_line, "%s%s", indent, line.text);
         strbuf_clear(&line);
