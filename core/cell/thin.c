@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thin.c: leaves out most training lines of a curve. */
+/* thin.c: leaves out most training lines of a curve, and most digits of the others. */
 #include "cell/thin.h"
 
 #include "cell/cellmetrics.h"
@@ -13,6 +13,9 @@ struct lines {
         int64_t step;
     } * line;
 };
+
+/* Each line by its number: as it is, shortened or left out. */
+enum kept { KEPT_WHOLE, KEPT_SHORT, KEPT_NOT };
 
 static bool thin_add_line(void *ctx, int number, const struct value *v)
 {
@@ -31,23 +34,38 @@ static int64_t spaced_step(const struct lines *l, int k)
     return llround(first * pow(last / first, (double)k / (THIN_STEPS - 1)));
 }
 
-/* By number of the line: left out. At each spaced step the next line is kept. */
-static const bool *leave_out(const struct lines *l)
+/* At each spaced step the next line is kept. The last stays whole: its loss is in result.json. */
+static const enum kept *choose_lines(const struct lines *l)
 {
-    bool *out = ARENA_ARRAY(l->a, l->n_all + 1, bool);
+    enum kept *kept = ARENA_ARRAY(l->a, l->n_all + 1, enum kept);
     for (int i = 0; i < l->n; i++)
-        out[l->line[i].number] = true;
+        kept[l->line[i].number] = KEPT_NOT;
     for (int k = 0, i = 0; k < THIN_STEPS && l->n; k++) {
         int64_t step = spaced_step(l, k);
         while (i < l->n - 1 && l->line[i].step < step)
             i++;
-        out[l->line[i].number] = false;
+        kept[l->line[i].number] = i < l->n - 1 ? KEPT_SHORT : KEPT_WHOLE;
     }
-    return out;
+    return kept;
 }
 
-static peat_status copy_lines(const char *dir, const bool *out, int n, struct strbuf *thin,
-                              struct error *err)
+void thin_add_short(struct strbuf *thin, const struct value *line, struct arena *a)
+{
+    struct json shortened = json_map(a);
+    for (int i = 0; i < line->n; i++) {
+        const struct value *x = line->item[i];
+        if (x->kind == VALUE_REAL)
+            json_put_number(shortened, line->key[i],
+                            number_parse(arena_printf(a, "%.*g", THIN_DIGITS, x->real)));
+        else if (strcmp(line->key[i], SEAL_KEY) != 0)
+            json_put(shortened, line->key[i], x);
+    }
+    json_print(shortened.v, JSON_DENSE, thin);
+    strbuf_add(thin, "\n");
+}
+
+static peat_status copy_lines(const char *dir, const enum kept *kept, int n, struct strbuf *thin,
+                              struct arena *a, struct error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -55,8 +73,10 @@ static peat_status copy_lines(const char *dir, const bool *out, int n, struct st
     const char *line = text, *end;
     for (int i = 1; text && i <= n && (end = memchr(line, '\n', size - (size_t)(line - text)));
          i++, line = end + 1)
-        if (!out[i])
+        if (kept[i] == KEPT_WHOLE)
             strbuf_add_bytes(thin, line, (size_t)(end + 1 - line));
+        else if (kept[i] == KEPT_SHORT)
+            thin_add_short(thin, metrics_line(a, line, (size_t)(end - line)), a);
     free(text);
     return status;
 }
@@ -67,5 +87,5 @@ peat_status curve_thin(const char *dir, struct strbuf *thin, struct arena *a, st
     peat_status status = metrics_each(dir, NULL, thin_add_line, &l, err);
     if (status != PEAT_OK)
         return status;
-    return copy_lines(dir, leave_out(&l), l.n_all, thin, err);
+    return copy_lines(dir, choose_lines(&l), l.n_all, thin, a, err);
 }

@@ -110,12 +110,19 @@ static bool add_weights(struct bundling *b, const struct cell_files *c)
                      names);
 }
 
-static bool bundle_add_cell(struct bundling *b, const struct cell_files *c)
+/* Files of one name follow each other, because what is alike compresses better side by side. */
+static bool add_cells(struct bundling *b, const struct cell_files **cell, int n)
 {
-    static const char *const names[] = {"config.json", "diagnose.json", "end.json", "meta.json",
-                                        "result.json", "stale.json",    NULL};
-    return add_files(b, &b->files, arena_printf(b->a, "cells/%s/", c->id), names) &&
-           add_curve(b, c) && (!b->weights || !c->result || add_weights(b, c));
+    static const char *const name[] = {
+        "config.json", "meta.json", "diagnose.json", "end.json", "result.json", "stale.json", NULL};
+    bool ok = true;
+    for (int k = 0; name[k]; k++)
+        for (int i = 0; i < n && ok; i++)
+            ok = add_files(b, &b->files, arena_printf(b->a, "cells/%s/", cell[i]->id),
+                           (const char *const[]){name[k], NULL});
+    for (int i = 0; i < n && ok; i++)
+        ok = add_curve(b, cell[i]) && (!b->weights || !cell[i]->result || add_weights(b, cell[i]));
+    return ok;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -134,11 +141,8 @@ static bool list_files(struct bundling *b)
         if (b->r->cell[i].planned)
             cell[n++] = &b->r->cell[i];
     qsort(cell, (size_t)n, sizeof(*cell), compare_ids);
-    bool ok = add_files(b, &b->files, "", names);
-    for (int i = 0; i < n && ok; i++)
-        ok = bundle_add_cell(b, cell[i]);
     b->cells = n;
-    return ok;
+    return add_files(b, &b->files, "", names) && add_cells(b, cell, n);
 }
 
 /* The engines and plugins of the cells, each once. */
@@ -168,7 +172,8 @@ static peat_status write_about(struct bundling *b)
     return json_write_file(b->scratch, bundle_record.name, m.v, b->err);
 }
 
-/* Names that do not fit into ustar are in pax headers, which then carry no time and no process. */
+/* Names that do not fit into ustar are in pax headers, which then carry no time and no process. lc
+ * and pb of xz are those for text. */
 static char **tar_arguments(const struct bundling *b, const char *dir)
 {
     struct arena *a = b->a;
@@ -176,7 +181,7 @@ static char **tar_arguments(const struct bundling *b, const char *dir)
         "tar",
         "--create",
         "--file=-",
-        b->packing == PACKED_XZ ? "--use-compress-program=xz -6e -T1"
+        b->packing == PACKED_XZ ? "--use-compress-program=xz -T1 --lzma2=preset=6e,lc=4,pb=0"
                                 : "--use-compress-program=gzip -9n",
         "--format=posix",
         arena_printf(a, "--pax-option=delete=atime,delete=ctime,exthdr.name=%s/PaxHeaders/%%f",

@@ -4,6 +4,7 @@
 
 #include "cell/cellmeta.h"
 #include "cell/cellmetrics.h"
+#include "cell/thin.h"
 #include "grid/jobs.h"
 
 const char *const retrain_verdict_name[RETRAIN_VERDICTS] = {"same", "close", "differs",
@@ -55,6 +56,8 @@ static const char *other_kernels(const struct value *was, const struct value *is
 struct losses {
     struct strbuf text;
     const struct strbuf *of; /* of another curve: only lines that it has too; NULL: all lines */
+    bool thin;               /* the lines are compared as thinned curves have them */
+    struct arena *a;
 };
 
 static bool retrain_add_line(void *ctx, int line, const struct value *v)
@@ -62,7 +65,9 @@ static bool retrain_add_line(void *ctx, int line, const struct value *v)
     struct losses *x = ctx;
     struct strbuf text = STRBUF_NEW;
     (void)line;
-    if (v && json_text_is(v, "split", "train"))
+    if (v && json_text_is(v, "split", "train") && x->thin)
+        thin_add_short(&text, v, x->a);
+    else if (v && json_text_is(v, "split", "train"))
         json_print(v, JSON_CANONICAL, &text);
     if (text.n && (!x->of || memmem(x->of->text, x->of->n, text.text, text.n)))
         strbuf_add_bytes(&x->text, text.text, text.n);
@@ -71,11 +76,13 @@ static bool retrain_add_line(void *ctx, int line, const struct value *v)
 }
 
 /* Compares only training losses: evaluations before the end may have had other lengths, which are
- * not part of a cell's identity. Of a thinned curve the lines that it has are compared. */
+ * not part of a cell's identity. Of a thinned curve the lines that it has are compared, shortened.
+ */
 static bool same_curve(const struct cell_files *was, const struct cell_files *is, struct arena *a)
 {
-    struct losses one = {STRBUF_NEW, NULL}, two = {STRBUF_NEW, NULL};
-    two.of = cell_thinned(was->dir, was->result, a) ? &one.text : NULL;
+    bool thin = cell_thinned(was->dir, was->result, a);
+    struct losses one = {STRBUF_NEW, NULL, thin, a};
+    struct losses two = {STRBUF_NEW, thin ? &one.text : NULL, thin, a};
     bool same = metrics_each(was->dir, "\"train\"", retrain_add_line, &one, NULL) == PEAT_OK &&
                 metrics_each(is->dir, "\"train\"", retrain_add_line, &two, NULL) == PEAT_OK &&
                 one.text.n == two.text.n && memcmp(one.text.text, two.text.text, one.text.n) == 0;

@@ -17,7 +17,7 @@ from ..sealed import write_sealed
 from .cells import cell as cell_tables
 from .describe import page
 from .rig import TEXT, scheme
-from .table import Table, shortest
+from .table import Table
 
 MOST, POSITIONS, HEADS, VALUES = 32, 256, 8, 1 << 17
 
@@ -102,7 +102,7 @@ def drawn(of, how, program):
     shown = [cut(t) for t in (table, before) if t]
     sheets, rows, columns = shown[0].shape
     heads = {"all_heads": len(table.values) if table.heads else 0, "heads": sheets if table.heads else 0}
-    text = [" ".join(map(shortest, x.ravel())) for x in shown]
+    text = [" ".join(f"{value:.4g}" for value in x.ravel()) for x in shown]  # more than a picture shows
     first = Table(table.what, table.values[:HEADS], heads=table.heads)
     return of | {"what": table.what, "numbers": page(first, how["plugin"]), **heads, "rows": rows, "columns": columns,
                  "values": text[0]} | ({"before": text[1]} if before else {})

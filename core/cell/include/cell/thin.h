@@ -8,9 +8,15 @@
 
 #include "base/base.h"
 
-enum { THIN_STEPS = 100 };
+enum { THIN_STEPS = 100, THIN_DIGITS = 5 };
 
 /* Appends <dir>/metrics.jsonl with every evaluation and, of THIN_STEPS steps that are evenly spaced
  * in log(step) from the first training line to the last, the next training line: fewer lines where
- * two such steps have the same one. A curve that was thinned so stays as it is. */
+ * two such steps have the same one. All but the last are shortened. A curve that was thinned so
+ * stays as it is. */
 peat_status curve_thin(const char *dir, struct strbuf *thin, struct arena *a, struct error *err);
+
+/* Appends a training line with THIN_DIGITS significant digits of each number that is not whole, and
+ * without its seal: the other digits and the seals are two thirds of what a compressed curve
+ * weighs. A line that was shortened stays as it is. */
+void thin_add_short(struct strbuf *thin, const struct value *line, struct arena *a);
