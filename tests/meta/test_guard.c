@@ -40,6 +40,22 @@ TEST(nothing_is_left_of_a_test_that_is_interrupted)
     shell_expect(1, "pgrep -fx 'sleep 4714'");
 }
 
+TEST(folder_is_in_memory_that_has_room_and_runs_programs)
+{
+    static const char *const disk[][2] = {
+        {"size=3g", "/dev/shm"}, {"size=1g", "/tmp"}, {"size=3g,noexec", "/tmp"}};
+    if (shell_run("unshare -rm mount -t tmpfs none /dev/shm") != 0) {
+        printf("skipped: a disk in memory needs a mount namespace\n");
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        shell_prints(0, disk[i][1],
+                     "unset TMPDIR; unshare -rm sh -c 'mount -t tmpfs -o %s none /dev/shm && "
+                     "PEAT_TEST_SECONDS=20 \"$PEAT_BUILD\"/tests/peat_guard "
+                     "sh -c \"dirname \\$TMPDIR\"'",
+                     disk[i][0]);
+}
+
 /* As support.c tells it. */
 TEST(test_at_its_own_limit_shows_its_processes_and_goes_on)
 {
