@@ -184,9 +184,9 @@ static const struct value *seeds_of(const struct value *plan, const struct value
                 : was                         ? was->integer
                                               : 0;
     struct json counted = json_list(a);
-    for (int64_t i = 0; i < n && i <= is->n; i++)
+    for (int64_t i = 0; i < n && i <= json_get_count(plan, "seeds"); i++)
         json_add_int(counted, i);
-    return value_equal(counted.v, is) ? was : is;
+    return is && value_equal(counted.v, is) ? was : is;
 }
 
 const char *registration_other(const struct claims_kept *kept, const struct value *plan,

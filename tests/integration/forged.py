@@ -87,8 +87,11 @@ def reseal(path):
             if path.suffix == ".safetensors":
                 now = json.loads(state.read_text())
                 write(state, dict(now, files=dict(now["files"], **{path.name: seal_of(path)["sha256"]})))
-        result = cell / "result.json"
-        if result.exists() and path != result:
+        result, thinned = cell / "result.json", cell / "thinned.json"
+        if thinned.exists():  # the result is sealed with the whole curve
+            if path != thinned:
+                write(thinned, json.loads(thinned.read_text()) | seal_of(cell / "metrics.jsonl"))
+        elif result.exists() and path != result:
             now = json.loads(result.read_text())
             now["files"] = {name: seal_of(cell / name) for name in now["files"]}
             write(result, dict(now, meta_hash=reading.seal(json.loads((cell / "meta.json").read_text()))))
@@ -158,8 +161,9 @@ def forge_curve(path, verbs):
     first = {json.dumps(sorted(json.loads(line))): line for line in reversed(was.splitlines())}
     for line in first.values():
         for changed, what in changes({k: v for k, v in json.loads(line).items() if k != "check"}):
-            text = json.dumps(changed, separators=(",", ":"), ensure_ascii=False)[:-1]
-            text += f',"check":"{hashlib.sha256(text.encode()).hexdigest()[:8]}"}}'
+            text = json.dumps(changed, separators=(",", ":"), ensure_ascii=False)
+            if b'"check"' in line:  # the lines of a thinned curve have none
+                text = f'{text[:-1]},"check":"{hashlib.sha256(text[:-1].encode()).hexdigest()[:8]}"}}'
             path.write_bytes(was.replace(line, text.encode()))
             reseal(path)
             judge_all(verbs, f"{what} of {path}")
@@ -249,7 +253,7 @@ def main():
     forge_run(["status r", "results r", "verify r", "logs r 0"], lambda path: path.name in ("end.json", "stale.json", "running.json"))
     shutil.rmtree("r")
     subprocess.run("tar xf x.tar.gz && mv forged r", shell=True, check=True)
-    forge_run(["verify r", "results r"], lambda path: path.name in ("bundle.json", "thinned.json"))
+    forge_run(["verify r", "results r"], lambda path: path.name in ("bundle.json", "thinned.json", "metrics.jsonl"))
     shutil.rmtree("r")
     shutil.copytree("looks", "r")
     forge_run(["status r", "results r", "verify r"], lambda path: path.name in ("looks.json", "claims.json"))
