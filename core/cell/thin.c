@@ -49,34 +49,42 @@ static const enum kept *choose_lines(const struct lines *l)
     return kept;
 }
 
-void thin_add_short(struct strbuf *thin, const struct value *line, struct arena *a)
+void thin_add_short(struct strbuf *thin, const struct value *line)
 {
-    struct json shortened = json_map(a);
+    struct arena a;
+    arena_init(&a, "a shortened line", 1024);
+    struct json shortened = json_map(&a);
     for (int i = 0; i < line->n; i++) {
         const struct value *x = line->item[i];
         if (x->kind == VALUE_REAL)
             json_put_number(shortened, line->key[i],
-                            number_parse(arena_printf(a, "%.*g", THIN_DIGITS, x->real)));
+                            number_parse(arena_printf(&a, "%.*g", THIN_DIGITS, x->real)));
         else if (strcmp(line->key[i], SEAL_KEY) != 0)
             json_put(shortened, line->key[i], x);
     }
     json_print(shortened.v, JSON_DENSE, thin);
     strbuf_add(thin, "\n");
+    arena_release(&a);
 }
 
 static peat_status copy_lines(const char *dir, const enum kept *kept, int n, struct strbuf *thin,
-                              struct arena *a, struct error *err)
+                              struct error *err)
 {
+    struct arena a;
     char *text = NULL;
     size_t size = 0;
+    arena_init(&a, "a line of a curve", 4096);
     peat_status status = file_read(path_in(dir, line_record.name).text, 0, &text, &size, err);
     const char *line = text, *end;
     for (int i = 1; text && i <= n && (end = memchr(line, '\n', size - (size_t)(line - text)));
-         i++, line = end + 1)
+         i++, line = end + 1) {
         if (kept[i] == KEPT_WHOLE)
             strbuf_add_bytes(thin, line, (size_t)(end + 1 - line));
         else if (kept[i] == KEPT_SHORT)
-            thin_add_short(thin, metrics_line(a, line, (size_t)(end - line)), a);
+            thin_add_short(thin, metrics_line(&a, line, (size_t)(end - line)));
+        arena_reset(&a);
+    }
+    arena_release(&a);
     free(text);
     return status;
 }
@@ -87,5 +95,5 @@ peat_status curve_thin(const char *dir, struct strbuf *thin, struct arena *a, st
     peat_status status = metrics_each(dir, NULL, thin_add_line, &l, err);
     if (status != PEAT_OK)
         return status;
-    return copy_lines(dir, choose_lines(&l), l.n_all, thin, a, err);
+    return copy_lines(dir, choose_lines(&l), l.n_all, thin, err);
 }

@@ -110,13 +110,13 @@ static bool add_weights(struct bundling *b, const struct cell_files *c)
                      names);
 }
 
-/* Files of one name follow each other, because what is alike compresses better side by side. */
+/* Files of one name follow each other in the archive, which makes it smaller. */
 static bool add_cells(struct bundling *b, const struct cell_files **cell, int n)
 {
     static const char *const name[] = {
         "config.json", "meta.json", "diagnose.json", "end.json", "result.json", "stale.json", NULL};
     bool ok = true;
-    for (int k = 0; name[k]; k++)
+    for (int k = 0; name[k] && ok; k++)
         for (int i = 0; i < n && ok; i++)
             ok = add_files(b, &b->files, arena_printf(b->a, "cells/%s/", cell[i]->id),
                            (const char *const[]){name[k], NULL});

@@ -57,7 +57,6 @@ struct losses {
     struct strbuf text;
     const struct strbuf *of; /* of another curve: only lines that it has too; NULL: all lines */
     bool thin;               /* the lines are compared as thinned curves have them */
-    struct arena *a;
 };
 
 static bool retrain_add_line(void *ctx, int line, const struct value *v)
@@ -65,11 +64,13 @@ static bool retrain_add_line(void *ctx, int line, const struct value *v)
     struct losses *x = ctx;
     struct strbuf text = STRBUF_NEW;
     (void)line;
-    if (v && json_text_is(v, "split", "train") && x->thin)
-        thin_add_short(&text, v, x->a);
-    else if (v && json_text_is(v, "split", "train"))
+    if (!json_text_is(v, "split", "train"))
+        return true;
+    if (x->thin)
+        thin_add_short(&text, v);
+    else
         json_print(v, JSON_CANONICAL, &text);
-    if (text.n && (!x->of || memmem(x->of->text, x->of->n, text.text, text.n)))
+    if (!x->of || memmem(x->of->text, x->of->n, text.text, text.n))
         strbuf_add_bytes(&x->text, text.text, text.n);
     strbuf_release(&text);
     return true;
@@ -81,8 +82,8 @@ static bool retrain_add_line(void *ctx, int line, const struct value *v)
 static bool same_curve(const struct cell_files *was, const struct cell_files *is, struct arena *a)
 {
     bool thin = cell_thinned(was->dir, was->result, a);
-    struct losses one = {STRBUF_NEW, NULL, thin, a};
-    struct losses two = {STRBUF_NEW, thin ? &one.text : NULL, thin, a};
+    struct losses one = {STRBUF_NEW, NULL, thin};
+    struct losses two = {STRBUF_NEW, thin ? &one.text : NULL, thin};
     bool same = metrics_each(was->dir, "\"train\"", retrain_add_line, &one, NULL) == PEAT_OK &&
                 metrics_each(is->dir, "\"train\"", retrain_add_line, &two, NULL) == PEAT_OK &&
                 one.text.n == two.text.n && memcmp(one.text.text, two.text.text, one.text.n) == 0;

@@ -135,10 +135,10 @@ static void check_found(const struct curve *k)
                    k->n_evaluated, evaluated);
 }
 
-void verify_curve(struct verification *v, const struct cell_files *c)
+void verify_curve(struct verification *v, const struct cell_files *c, bool thinned)
 {
-    struct curve k = {.v = v, .c = c, .measures = value_get(c->result, "measures")};
-    k.thinned = cell_thinned(c->dir, c->result, v->arena);
+    struct curve k = {
+        .v = v, .c = c, .measures = value_get(c->result, "measures"), .thinned = thinned};
     k.found = ARENA_ARRAY(v->arena, (k.measures ? k.measures->n : 0) + 1, bool);
     arena_init(&k.here, "lines of a step", 4096);
     /* A missing file was reported, or the result is not sealed with it. */

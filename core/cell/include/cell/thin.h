@@ -17,6 +17,6 @@ enum { THIN_STEPS = 100, THIN_DIGITS = 5 };
 peat_status curve_thin(const char *dir, struct strbuf *thin, struct arena *a, struct error *err);
 
 /* Appends a training line with THIN_DIGITS significant digits of each number that is not whole, and
- * without its seal: the other digits and the seals are two thirds of what a compressed curve
- * weighs. A line that was shortened stays as it is. */
-void thin_add_short(struct strbuf *thin, const struct value *line, struct arena *a);
+ * without its seal. A line that was shortened stays as it is. The other digits and the seals would
+ * be more than half of a compressed curve. */
+void thin_add_short(struct strbuf *thin, const struct value *line);

@@ -66,8 +66,9 @@ const char *fingerprint_of(const struct rundir *r, struct arena *a);
  */
 
 /* Checks that lines of metrics.jsonl are whole and sealed, steps rise, nothing is measured twice,
- * and the final values and the last step are those of result.json. */
-void verify_curve(struct verification *v, const struct cell_files *c);
+ * and the final values and the last step are those of result.json. Training lines of a thinned
+ * curve need no seal. */
+void verify_curve(struct verification *v, const struct cell_files *c, bool thinned);
 /* Checks that the cell ended at the step that its configuration or its divergence requires. */
 void verify_end(struct verification *v, const struct cell_files *c);
 /* Compares result.json with `state`, that of the checkpoint with which the cell ended. */
